@@ -1,0 +1,452 @@
+/* base.c - memory by lifetime, growing arrays, hash maps, interned names */
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+
+enum { EXIT_NO_MEMORY = 3 };
+
+static _Noreturn void
+out_of_memory(size_t size)
+{
+    fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
+    exit(EXIT_NO_MEMORY);
+}
+
+void *
+bg_malloc(size_t size)
+{
+    void *p = malloc(size ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *
+bg_calloc(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size ? size : 1);
+
+    if (!p)
+        out_of_memory(n > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : n * size);
+    return p;
+}
+
+void *
+bg_realloc(void *old, size_t size)
+{
+    void *p = realloc(old, size ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+char *
+bg_strdup(const char *s)
+{
+    size_t n = strlen(s) + 1;
+
+    return memcpy(bg_malloc(n), s, n);
+}
+
+/* How long the text will be. */
+static size_t
+formatted_length(const char *fmt, va_list ap)
+{
+    char some[64];
+    va_list again;
+    int n;
+
+    va_copy(again, ap);
+    n = vsnprintf(some, sizeof some, fmt, again);
+    va_end(again);
+    return n < 0 ? 0 : (size_t)n;
+}
+
+char *
+bg_format(const char *fmt, ...)
+{
+    va_list ap;
+    size_t n;
+    char *s;
+
+    va_start(ap, fmt);
+    n = formatted_length(fmt, ap);
+    s = bg_malloc(n + 1);
+    vsnprintf(s, n + 1, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+/* ---------------------------------------------------------------- arena */
+
+enum { ARENA_FIRST = 1 << 12, ARENA_LARGEST = 1 << 20 };
+
+struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    alignas(max_align_t) unsigned char at[];
+};
+
+struct arena { struct chunk *chunk; size_t next_size; };
+
+arena *
+arena_new(void)
+{
+    arena *a = bg_calloc(1, sizeof *a);
+
+    a->next_size = ARENA_FIRST;
+    return a;
+}
+
+void
+arena_free(arena *a)
+{
+    if (!a)
+        return;
+    for (struct chunk *c = a->chunk, *next; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    free(a);
+}
+
+static struct chunk *
+chunk_new(size_t size)
+{
+    struct chunk *c;
+
+    if (size > SIZE_MAX - sizeof *c)
+        out_of_memory(size);
+    c = bg_calloc(1, sizeof *c + size);   /* fresh memory is zero: arena_alloc promises that */
+    c->size = size;
+    return c;
+}
+
+void *
+arena_alloc(arena *a, size_t size)
+{
+    const size_t align = alignof(max_align_t);
+    struct chunk *c = a->chunk;
+    void *p;
+
+    if (size > SIZE_MAX - align)
+        out_of_memory(size);
+    size = (size + align - 1) / align * align;
+    if (!size)
+        size = align;
+    if (!c || c->size - c->used < size) {
+        if (size > a->next_size / 2) {
+            /* its own chunk, behind the current one, which stays in use */
+            struct chunk *big = chunk_new(size);
+
+            big->used = size;
+            if (c) {
+                big->next = c->next;
+                c->next = big;
+            } else {
+                a->chunk = big;
+            }
+            return big->at;
+        }
+        c = chunk_new(a->next_size);
+        c->next = a->chunk;
+        a->chunk = c;
+        if (a->next_size < ARENA_LARGEST)
+            a->next_size *= 2;
+    }
+    p = c->at + c->used;
+    c->used += size;
+    return p;
+}
+
+char *
+arena_strndup(arena *a, const char *s, size_t n)
+{
+    char *copy = arena_alloc(a, n + 1);
+
+    if (n)
+        memcpy(copy, s, n);
+    return copy;
+}
+
+char *
+arena_strdup(arena *a, const char *s)
+{
+    return arena_strndup(a, s, strlen(s));
+}
+
+char *
+arena_vformat(arena *a, const char *fmt, va_list ap)
+{
+    size_t n = formatted_length(fmt, ap);
+    char *s = arena_alloc(a, n + 1);
+
+    vsnprintf(s, n + 1, fmt, ap);
+    return s;
+}
+
+char *
+arena_format(arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    char *s;
+
+    va_start(ap, fmt);
+    s = arena_vformat(a, fmt, ap);
+    va_end(ap);
+    return s;
+}
+
+/* ---------------------------------------------------------------- growing array */
+
+void *
+bg_vec_grow(void *at, size_t *cap, size_t want, size_t size)
+{
+    size_t n = *cap < 8 ? 8 : *cap;
+
+    while (n < want) {
+        if (n > SIZE_MAX / 2)
+            out_of_memory(SIZE_MAX);
+        n *= 2;
+    }
+    if (n > SIZE_MAX / size)
+        out_of_memory(SIZE_MAX);
+    *cap = n;
+    return bg_realloc(at, n * size);
+}
+
+void
+bg_vec_zero(void *at, size_t from, size_t to, size_t size)
+{
+    if (to > from)
+        memset((unsigned char *)at + from * size, 0, (to - from) * size);
+}
+
+/* ---------------------------------------------------------------- growing text */
+
+void
+strbuf_add(strbuf *b, const char *s, size_t n)
+{
+    if (n > SIZE_MAX - b->n - 1)
+        out_of_memory(SIZE_MAX);
+    if (b->n + n + 1 > b->cap)
+        b->at = bg_vec_grow(b->at, &b->cap, b->n + n + 1, 1);
+    if (n)
+        memcpy(b->at + b->n, s, n);
+    b->n += n;
+    b->at[b->n] = '\0';
+}
+
+void
+strbuf_puts(strbuf *b, const char *s)
+{
+    strbuf_add(b, s, strlen(s));
+}
+
+void
+strbuf_printf(strbuf *b, const char *fmt, ...)
+{
+    va_list ap;
+    size_t n;
+
+    va_start(ap, fmt);
+    n = formatted_length(fmt, ap);
+    if (b->n + n + 1 > b->cap)
+        b->at = bg_vec_grow(b->at, &b->cap, b->n + n + 1, 1);
+    vsnprintf(b->at + b->n, n + 1, fmt, ap);
+    b->n += n;
+    va_end(ap);
+}
+
+void
+strbuf_free(strbuf *b)
+{
+    free(b->at);
+    *b = (strbuf){ 0 };
+}
+
+/* ---------------------------------------------------------------- hashing */
+
+uint64_t
+bg_hash_mix(uint64_t a, uint64_t b)
+{
+    uint64_t h = a ^ (b + UINT64_C(0x9e3779b97f4a7c15) + (a << 6) + (a >> 2));
+
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    h ^= h >> 32;
+    return h;
+}
+
+uint64_t
+bg_hash_bytes(const void *p, size_t n, uint64_t seed)
+{
+    const unsigned char *s = p;
+    uint64_t h = bg_hash_mix(seed, n), word;
+
+    for (; n >= sizeof word; n -= sizeof word, s += sizeof word) {
+        memcpy(&word, s, sizeof word);
+        h = bg_hash_mix(h, word);
+    }
+    if (n) {
+        word = 0;
+        memcpy(&word, s, n);
+        h = bg_hash_mix(h, word);
+    }
+    return h;
+}
+
+/* The slot of a key, or the free slot where it would go; the table is never full. */
+static size_t
+map_slot(const map *m, uint64_t key)
+{
+    size_t mask = m->cap - 1;
+    size_t i = (size_t)bg_hash_mix(key, 0) & mask;
+
+    while (m->used[i] && m->key[i] != key)
+        i = (i + 1) & mask;
+    return i;
+}
+
+uint32_t
+map_get(const map *m, uint64_t key)
+{
+    size_t i;
+
+    if (!m->n)
+        return MAP_NONE;
+    i = map_slot(m, key);
+    return m->used[i] ? m->value[i] : MAP_NONE;
+}
+
+static void
+map_grow(map *m)
+{
+    map big = { 0 };
+
+    big.cap = m->cap ? 2 * m->cap : 16;
+    big.n = m->n;
+    big.key = bg_calloc(big.cap, sizeof *big.key);
+    big.value = bg_calloc(big.cap, sizeof *big.value);
+    big.used = bg_calloc(big.cap, sizeof *big.used);
+    for (size_t i = 0; i < m->cap; i++) {
+        if (m->used[i]) {
+            size_t k = map_slot(&big, m->key[i]);
+
+            big.used[k] = 1;
+            big.key[k] = m->key[i];
+            big.value[k] = m->value[i];
+        }
+    }
+    map_free(m);
+    *m = big;
+}
+
+void
+map_set(map *m, uint64_t key, uint32_t value)
+{
+    size_t i;
+
+    if (4 * (m->n + 1) > 3 * m->cap)
+        map_grow(m);
+    i = map_slot(m, key);
+    if (!m->used[i]) {
+        m->used[i] = 1;
+        m->key[i] = key;
+        m->n++;
+    }
+    m->value[i] = value;
+}
+
+void
+map_free(map *m)
+{
+    free(m->key);
+    free(m->value);
+    free(m->used);
+    *m = (map){ 0 };
+}
+
+/* ---------------------------------------------------------------- names */
+
+struct name_entry { const char *s; size_t len; uint64_t hash; };
+
+struct names {
+    arena *text;
+    struct name_entry *slot;
+    size_t n, cap;
+};
+
+names *
+names_new(void)
+{
+    names *t = bg_calloc(1, sizeof *t);
+
+    t->text = arena_new();
+    t->cap = 256;
+    t->slot = bg_calloc(t->cap, sizeof *t->slot);
+    return t;
+}
+
+void
+names_free(names *t)
+{
+    if (!t)
+        return;
+    arena_free(t->text);
+    free(t->slot);
+    free(t);
+}
+
+static void
+names_grow(names *t)
+{
+    struct name_entry *old = t->slot;
+    size_t cap = t->cap;
+
+    t->cap *= 2;
+    t->slot = bg_calloc(t->cap, sizeof *t->slot);
+    for (size_t i = 0; i < cap; i++) {
+        if (old[i].s) {
+            size_t k = (size_t)old[i].hash & (t->cap - 1);
+
+            while (t->slot[k].s)
+                k = (k + 1) & (t->cap - 1);
+            t->slot[k] = old[i];
+        }
+    }
+    free(old);
+}
+
+const char *
+names_intern(names *t, const char *s, size_t len)
+{
+    uint64_t hash = bg_hash_bytes(s, len, 0);
+    size_t k = (size_t)hash & (t->cap - 1);
+
+    for (; t->slot[k].s; k = (k + 1) & (t->cap - 1)) {
+        if (t->slot[k].hash == hash && t->slot[k].len == len && (!len || !memcmp(t->slot[k].s, s, len)))
+            return t->slot[k].s;
+    }
+    if (4 * (t->n + 1) > 3 * t->cap) {
+        names_grow(t);
+        k = (size_t)hash & (t->cap - 1);
+        while (t->slot[k].s)
+            k = (k + 1) & (t->cap - 1);
+    }
+    t->n++;
+    t->slot[k] = (struct name_entry){ arena_strndup(t->text, s, len), len, hash };
+    return t->slot[k].s;
+}
+
+const char *
+names_intern_z(names *t, const char *s)
+{
+    return names_intern(t, s, strlen(s));
+}

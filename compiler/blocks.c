@@ -1,0 +1,473 @@
+/* blocks.c - see blocks.h */
+#include <stdlib.h>
+#include <string.h>
+#include "blocks.h"
+
+enum {
+    SMALL_SET = 64,              /* sets up to here are reduced to the fewest unknowns */
+    MAX_INLINED = 2000           /* nodes; larger definitions stay unknowns of their block */
+};
+
+struct insts { inst *at; size_t n, cap; };
+
+/* ---------------------------------------------------------------- groups */
+
+uint32_t group_new(struct groups *g)
+{
+    vec_push(&g->group, ((struct group){ { 0 }, { 0 } }));
+    return (uint32_t)g->group.n - 1;
+}
+
+void group_add(struct groups *g, uint32_t group, var_id unknown, inst residual)
+{
+    vec_push(&g->group.at[group].unknown, unknown);
+    vec_push(&g->group.at[group].residual, residual);
+    map_set(&g->of, unknown, group);
+}
+
+uint32_t group_of(const struct groups *g, var_id v)
+{
+    uint32_t k = map_get(&g->of, v);
+
+    return k == MAP_NONE ? UINT32_MAX : k;
+}
+
+uint32_t group_size(const struct groups *g, uint32_t group)
+{
+    return (uint32_t)g->group.at[group].unknown.n;
+}
+
+var_id group_unknown(const struct groups *g, uint32_t group, uint32_t i)
+{
+    return g->group.at[group].unknown.at[i];
+}
+
+inst group_residual(const struct groups *g, uint32_t group, uint32_t i)
+{
+    return g->group.at[group].residual.at[i];
+}
+
+void groups_free(struct groups *g)
+{
+    for (size_t i = 0; i < g->group.n; i++) {
+        vec_free(&g->group.at[i].unknown);
+        vec_free(&g->group.at[i].residual);
+    }
+    vec_free(&g->group);
+    map_free(&g->of);
+}
+
+/* ---------------------------------------------------------------- sorting */
+
+/* Nodes of the dependency graph: variables with explicit definitions by their number, groups behind them. */
+struct sorter {
+    equations *e;
+    struct groups *g;
+    uint32_t nvars, nnodes;
+    uint32_t *index, *low;       /* Tarjan's; 0: not visited */
+    bool *on_stack;
+    VEC(uint32_t) stack, members;
+    struct frame { uint32_t node, eq, slot; } *call;
+    uint32_t ncalls, counter;
+    uint32_t *local;             /* by variable: 1 + number in the set being made into a block */
+    uint32_t *uses;              /* by variable: how often definitions of the set read it */
+    bool ok;
+};
+
+static uint32_t node_of(const struct sorter *s, var_id v)
+{
+    const eq_var *d = &s->e->var.at[v];
+    uint32_t group;
+
+    if (d->kind == DEF_EXPLICIT)
+        return v;
+    if (d->kind == DEF_GIVEN || d->kind == DEF_STATE)
+        return UINT32_MAX;
+    group = group_of(s->g, v);
+    return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
+}
+
+static uint32_t equations_in(const struct sorter *s, uint32_t n)
+{
+    return n < s->nvars ? 1 : group_size(s->g, n - s->nvars);
+}
+
+static inst equation_in(const struct sorter *s, uint32_t n, uint32_t i)
+{
+    return n < s->nvars ? s->e->var.at[n].def : group_residual(s->g, n - s->nvars, i);
+}
+
+static bool reads_itself(const struct sorter *s, uint32_t n)
+{
+    for (uint32_t i = 0; i < equations_in(s, n); i++) {
+        inst d = equation_in(s, n, i);
+
+        for (uint32_t k = 0; k < d.n; k++)
+            if (node_of(s, s->e->f->slot.at[d.first + k]) == n)
+                return true;
+    }
+    return false;
+}
+
+static int compare_uses(const void *a, const void *b, void *ctx)
+{
+    const struct sorter *s = ctx;
+    var_id x = *(const var_id *)a, y = *(const var_id *)b;
+    bool rx = s->e->f->var.at[x].kind == VAR_PORT, ry = s->e->f->var.at[y].kind == VAR_PORT;
+
+    if (s->uses[x] != s->uses[y])
+        return s->uses[x] < s->uses[y] ? 1 : -1;
+    if (rx != ry)
+        return rx ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* The set's definitions with each inlined one put in its place. */
+static inst substitute(struct sorter *s, inst d, const struct insts *composed)
+{
+    struct insts inner = { 0 };
+    bool any = false;
+
+    for (uint32_t k = 0; k < d.n; k++) {
+        var_id v = s->e->f->slot.at[d.first + k];
+        inst in = s->local[v] ? composed->at[s->local[v] - 1] : INST_NONE;
+
+        any = any || inst_known(in);
+        vec_push(&inner, in);
+    }
+    if (any)
+        d = inst_compose(s->e->composer, d, inner.at);
+    vec_free(&inner);
+    return d;
+}
+
+static bool check_unknowns(struct sorter *s, eq_block *b)
+{
+    equations *e = s->e;
+    bool all = true;
+
+    for (uint32_t i = 0; i < b->n; i++)
+        s->uses[e->unknown.at[b->unknown0 + i]] = 0;
+    for (uint32_t i = 0; i < b->n; i++) {
+        inst r = e->residual.at[b->residual0 + i];
+
+        for (uint32_t k = 0; k < r.n; k++)
+            s->uses[e->f->slot.at[r.first + k]]++;
+    }
+    for (uint32_t i = 0; i < b->n; i++) {
+        var_id v = e->unknown.at[b->unknown0 + i];
+
+        if (s->uses[v])
+            continue;
+        all = false;
+        diag_error(e->f->sources, "block-singular", e->f->var.at[v].at, "no equation determines \"%s\"", e->f->var.at[v].name);
+    }
+    return all;
+}
+
+/* Is every residual affine in the block's unknowns? And are the coefficients parameters only? */
+static void classify(struct sorter *s, eq_block *b)
+{
+    equations *e = s->e;
+    flat_model *f = e->f;
+    VEC(bool) flag = { 0 };
+    VEC(var_id) slots = { 0 };
+
+    b->linear = b->constant = true;
+    for (uint32_t i = 0; i < b->n; i++)
+        s->local[e->unknown.at[b->unknown0 + i]] = UINT32_MAX;
+    for (uint32_t i = 0; i < b->n && b->linear; i++) {
+        inst r = e->residual.at[b->residual0 + i];
+
+        flag.n = slots.n = 0;
+        for (uint32_t k = 0; k < r.n; k++) {
+            vec_push(&slots, f->slot.at[r.first + k]);
+            vec_push(&flag, s->local[slots.at[k]] == UINT32_MAX);
+        }
+        b->linear = ex_affine_in(f->pool, r.root, flag.at, r.n);
+        for (uint32_t k = 0; k < r.n && b->linear && b->constant; k++)
+            if (flag.at[k])
+                b->constant = inst_is_parameter(f, inst_part(e->composer, ex_derivative(f->pool, r.root, k), slots.at, r.n));
+    }
+    b->constant = b->constant && b->linear;
+    for (uint32_t i = 0; i < b->n; i++)
+        s->local[e->unknown.at[b->unknown0 + i]] = 0;
+    vec_free(&flag);
+    vec_free(&slots);
+}
+
+/* Makes a block of the strongly connected set in s->members. */
+static void make_block(struct sorter *s)
+{
+    equations *e = s->e;
+    flat_model *f = e->f;
+    VEC(var_id) explicit_ = { 0 };       /* explicit definitions of the set */
+    VEC(var_id) candidates = { 0 }, order = { 0 }, users = { 0 };
+    VEC(uint32_t) waits = { 0 }, first = { 0 };
+    VEC(bool) done = { 0 };
+    struct insts composed = { 0 };
+    eq_block b = { .unknown0 = (uint32_t)e->unknown.n, .residual0 = (uint32_t)e->residual.n, .at = SPAN_NONE };
+    var_id closed = VAR_NONE;            /* the unknown, where it has a closed form */
+    bool small;
+
+    for (size_t i = 0; i < s->members.n; i++) {
+        uint32_t n = s->members.at[i];
+
+        if (n < s->nvars) {
+            vec_push(&explicit_, n);
+            s->local[n] = (uint32_t)explicit_.n;
+        } else {
+            for (uint32_t k = 0; k < group_size(s->g, n - s->nvars); k++)
+                vec_push(&e->unknown, group_unknown(s->g, n - s->nvars, k));
+        }
+    }
+    small = explicit_.n + (e->unknown.n - b.unknown0) <= SMALL_SET;
+
+    /* who reads whom inside the set */
+    vec_resize(&waits, explicit_.n);
+    vec_resize(&first, explicit_.n + 1);
+    vec_resize(&done, explicit_.n);
+    vec_resize(&composed, explicit_.n);
+    for (size_t i = 0; i < explicit_.n; i++)
+        s->uses[explicit_.at[i]] = 0, composed.at[i] = INST_NONE;
+    for (size_t m = 0; m < s->members.n; m++)
+        for (uint32_t q = 0; q < equations_in(s, s->members.at[m]); q++) {
+            inst d = equation_in(s, s->members.at[m], q);
+
+            for (uint32_t k = 0; k < d.n; k++) {
+                var_id v = f->slot.at[d.first + k];
+
+                if (!s->local[v])
+                    continue;
+                s->uses[v]++;
+                if (s->members.at[m] < s->nvars) {
+                    waits.at[s->local[s->members.at[m]] - 1]++;
+                    first.at[s->local[v]]++;
+                }
+            }
+        }
+    for (size_t i = 0; i < explicit_.n; i++)
+        first.at[i + 1] += first.at[i];
+    vec_resize(&users, first.at[explicit_.n]);
+    {
+        VEC(uint32_t) fill = { 0 };
+
+        for (size_t i = 0; i < explicit_.n; i++)
+            vec_push(&fill, first.at[i]);
+        for (size_t i = 0; i < explicit_.n; i++) {
+            inst d = e->var.at[explicit_.at[i]].def;
+
+            for (uint32_t k = 0; k < d.n; k++) {
+                uint32_t l = s->local[f->slot.at[d.first + k]];
+
+                if (l)
+                    users.at[fill.at[l - 1]++] = (uint32_t)i;
+            }
+        }
+        vec_free(&fill);
+    }
+    for (size_t i = 0; i < explicit_.n; i++)
+        vec_push(&candidates, explicit_.at[i]);
+    if (candidates.n)
+        qsort_r(candidates.at, candidates.n, sizeof *candidates.at, compare_uses, s);
+
+    /* peel off what depends on unknowns and earlier ones only; when nothing is left to peel, the most read becomes an unknown */
+    VEC(uint32_t) ready = { 0 };
+    size_t next = 0, left = explicit_.n;
+
+    for (size_t i = 0; i < explicit_.n; i++)
+        if (!waits.at[i])
+            vec_push(&ready, (uint32_t)i);
+    for (size_t head = 0; left;) {
+        uint32_t i;
+
+        if (head < ready.n) {
+            i = ready.at[head++];
+            if (done.at[i])
+                continue;
+            inst c = substitute(s, e->var.at[explicit_.at[i]].def, &composed);
+
+            if (ex_size(f->pool, c.root) <= MAX_INLINED && (small || s->uses[explicit_.at[i]] <= 1 || c.n <= 2))
+                composed.at[i] = c;
+            else
+                vec_push(&e->unknown, explicit_.at[i]);
+            vec_push(&order, explicit_.at[i]);
+        } else {
+            while (done.at[s->local[candidates.at[next]] - 1])
+                next++;
+            i = s->local[candidates.at[next]] - 1;
+            vec_push(&e->unknown, explicit_.at[i]);
+            vec_push(&order, explicit_.at[i]);
+        }
+        done.at[i] = true;
+        left--;
+        for (uint32_t k = first.at[i]; k < first.at[i + 1]; k++)
+            if (--waits.at[users.at[k]] == 0)
+                vec_push(&ready, users.at[k]);
+    }
+    b.n = (uint32_t)(e->unknown.n - b.unknown0);
+
+    /* residuals: of the groups, then definition - variable for what became an unknown */
+    for (size_t m = 0; m < s->members.n; m++)
+        if (s->members.at[m] >= s->nvars)
+            for (uint32_t q = 0; q < group_size(s->g, s->members.at[m] - s->nvars); q++) {
+                inst r = inst_compact(e->composer, substitute(s, equation_in(s, s->members.at[m], q), &composed));
+
+                vec_push(&e->residual, r);
+            }
+    for (uint32_t i = (uint32_t)(e->residual.n - b.residual0); i < b.n; i++) {
+        var_id v = e->unknown.at[b.unknown0 + i];
+        inst inner[2] = { substitute(s, e->var.at[v].def, &composed), INST_NONE };
+        inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ v, v }, 2);
+        inst r = inst_compact(e->composer, inst_compose(e->composer, difference, inner));
+
+        vec_push(&e->residual, r);
+    }
+    for (size_t i = 0; i < explicit_.n; i++)
+        s->local[explicit_.at[i]] = 0;
+
+    b.at = f->var.at[e->unknown.at[b.unknown0]].at;
+    b.rank = e->nranks++;
+    if (!check_unknowns(s, &b)) {
+        s->ok = false;
+    } else if (b.n == 1) {
+        var_id v = e->unknown.at[b.unknown0];
+        inst r = e->residual.at[b.residual0];
+        node solution, divisor;
+
+        if (ex_solve(f->pool, r.root, inst_slot_of(f, r, v), &solution, &divisor)) {
+            VEC(var_id) slots = { 0 };
+
+            for (uint32_t k = 0; k < r.n; k++)
+                vec_push(&slots, f->slot.at[r.first + k]);
+            e->var.at[v].kind = DEF_EXPLICIT;
+            e->var.at[v].def = inst_part(e->composer, solution, slots.at, r.n);
+            e->var.at[v].rank = b.rank;
+            vec_free(&slots);
+            e->unknown.n = b.unknown0;
+            e->residual.n = b.residual0;
+            b.n = 0;
+            closed = v;
+            /* a group's unknown has a node of its own now: it is finished */
+            s->index[v] = s->low[v] = ++s->counter;
+        }
+    }
+    e->nloops++;
+    if (b.n && s->ok) {
+        classify(s, &b);
+        for (uint32_t i = 0; i < b.n; i++) {
+            eq_var *d = &e->var.at[e->unknown.at[b.unknown0 + i]];
+
+            d->kind = DEF_BLOCK;
+            d->index = (uint32_t)e->block.n;
+            d->rank = b.rank;
+        }
+        vec_push(&e->block, b);
+    }
+    for (size_t i = 0; i < order.n; i++)
+        if (e->var.at[order.at[i]].kind == DEF_EXPLICIT && order.at[i] != closed)
+            e->var.at[order.at[i]].rank = e->nranks++;
+    vec_free(&explicit_);
+    vec_free(&candidates);
+    vec_free(&order);
+    vec_free(&users);
+    vec_free(&waits);
+    vec_free(&first);
+    vec_free(&done);
+    vec_free(&ready);
+    vec_free(&composed);
+}
+
+static void finish_set(struct sorter *s)
+{
+    uint32_t n = s->members.at[0];
+
+    if (s->members.n == 1 && n < s->nvars && !reads_itself(s, n)) {
+        s->e->var.at[n].rank = s->e->nranks++;
+        return;
+    }
+    make_block(s);
+}
+
+static void visit(struct sorter *s, uint32_t root)
+{
+    s->ncalls = 0;
+    s->call[s->ncalls++] = (struct frame){ root, 0, 0 };
+    s->index[root] = s->low[root] = ++s->counter;
+    s->on_stack[root] = true;
+    vec_push(&s->stack, root);
+    while (s->ncalls) {
+        struct frame *c = &s->call[s->ncalls - 1];
+        uint32_t n = c->node;
+
+        if (c->eq < equations_in(s, n)) {
+            inst d = equation_in(s, n, c->eq);
+
+            if (c->slot >= d.n) {
+                c->eq++;
+                c->slot = 0;
+                continue;
+            }
+            uint32_t w = node_of(s, s->e->f->slot.at[d.first + c->slot++]);
+
+            if (w == UINT32_MAX)
+                continue;
+            if (!s->index[w]) {
+                s->index[w] = s->low[w] = ++s->counter;
+                s->on_stack[w] = true;
+                vec_push(&s->stack, w);
+                s->call[s->ncalls++] = (struct frame){ w, 0, 0 };
+            } else if (s->on_stack[w] && s->index[w] < s->low[n]) {
+                s->low[n] = s->index[w];
+            }
+            continue;
+        }
+        s->ncalls--;
+        if (s->ncalls) {
+            uint32_t up = s->call[s->ncalls - 1].node;
+
+            if (s->low[n] < s->low[up])
+                s->low[up] = s->low[n];
+        }
+        if (s->low[n] == s->index[n]) {
+            uint32_t w;
+
+            s->members.n = 0;
+            do {
+                w = s->stack.at[--s->stack.n];
+                s->on_stack[w] = false;
+                vec_push(&s->members, w);
+            } while (w != n);
+            finish_set(s);
+        }
+    }
+}
+
+bool blocks_sort(equations *e, struct groups *g)
+{
+    struct sorter s = { .e = e, .g = g, .ok = true };
+
+    s.nvars = (uint32_t)e->var.n;
+    s.nnodes = s.nvars + (uint32_t)g->group.n;
+    s.index = bg_calloc(s.nnodes + 1, sizeof *s.index);
+    s.low = bg_calloc(s.nnodes + 1, sizeof *s.low);
+    s.on_stack = bg_calloc(s.nnodes + 1, sizeof *s.on_stack);
+    s.call = bg_calloc(s.nnodes + 1, sizeof *s.call);
+    s.local = bg_calloc(s.nvars + 1, sizeof *s.local);
+    s.uses = bg_calloc(s.nvars + 1, sizeof *s.uses);
+    for (uint32_t n = 0; n < s.nnodes && s.ok; n++) {
+        bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0 : e->var.at[n].kind == DEF_EXPLICIT;
+
+        if (real && !s.index[n])
+            visit(&s, n);
+    }
+    free(s.index);
+    free(s.low);
+    free(s.on_stack);
+    free(s.call);
+    free(s.local);
+    free(s.uses);
+    vec_free(&s.stack);
+    vec_free(&s.members);
+    return s.ok;
+}

@@ -1,0 +1,239 @@
+/* check_units.c - whether units fit together
+ *
+ * A bare number is SI and fits any unit, and so does what it multiplies. Next to a name declared in a unit that is not SI's own ([bar], [mm])
+ * it is an error, because there it would be read as that unit; 0 is the same in all of them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elab.h"
+
+val
+val_bad(elab *el)
+{
+    return (val){ .n = ex_const(el->pool, 0), .fit = FIT_ANY, .bad = true };
+}
+
+static bool
+coherent(const unit *x)
+{
+    return unit_scale(x) == 1 && unit_offset(x) == 0;
+}
+
+val
+val_unit(node n, const unit *written)
+{
+    if (!written)
+        return (val){ .n = n, .fit = FIT_ANY };
+    return (val){ .n = n, .fit = FIT_UNIT, .unit = unit_dimension(written),
+                  .shown = coherent(written) ? NULL : written, .written = written };
+}
+
+static const char *
+in_words(elab *el, const unit *x)
+{
+    return unit_is_number(x) ? "a pure number" : arena_format(el->a, "in [%s]", unit_text(x));
+}
+
+/* Beside a name in [bar], a bare number is one mistake waiting to be made. */
+static bool
+bare_clash(elab *el, val named, val bare, span bare_at)
+{
+    if (bare.fit != FIT_BARE || !named.shown)
+        return false;
+    diag_error(el->s, "unit-bare", bare_at, "a bare number is in SI, but what it meets here is declared in [%s]", unit_text(named.shown));
+    if (unit_is_number(named.unit))
+        diag_help(el->s, "Write the unit behind the number: [%s].", unit_text(named.shown));
+    else if (unit_offset(named.shown) != 0)
+        diag_help(el->s, "Write the unit behind the number: [%s].", unit_text(named.unit));
+    else
+        diag_help(el->s, "Write the unit behind the number: [%s] or [%s].", unit_text(named.shown), unit_text(named.unit));
+    return true;
+}
+
+val
+units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
+{
+    val r = a;
+
+    if (a.bad || b.bad)
+        return val_bad(el);
+    if (a.fit == FIT_UNIT && b.fit == FIT_UNIT && a.unit != b.unit) {
+        diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s", unit_text(a.unit), unit_text(b.unit), verb);
+        diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a.unit));
+        diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b.unit));
+        return val_bad(el);
+    }
+    if (bare_clash(el, a, b, b_at) || bare_clash(el, b, a, a_at))
+        return val_bad(el);
+    if (b.fit > r.fit) {
+        r.fit = b.fit;
+        r.unit = b.unit;
+    }
+    if (!r.shown)
+        r.shown = b.shown;
+    if (r.written != b.written)
+        r.written = NULL;
+    return r;
+}
+
+/* A turn a second is 6.28 rad/s and one Hz, but both are 1/s: no factor would be applied between them. */
+static bool
+turns_to_hertz(const unit *from, const unit *to)
+{
+    static const char *const turning[] = { "rad", "rpm", "rev", "deg", "turn" };
+
+    if (!from || !strstr(unit_text(to), "Hz"))
+        return false;
+    for (size_t k = 0; k < sizeof turning / sizeof *turning; k++)
+        if (strstr(unit_text(from), turning[k]))
+            return true;
+    return false;
+}
+
+static bool is_bare(val v) { return v.fit == FIT_BARE || v.fit == FIT_ZERO; }
+
+static val
+product(elab *el, val a, val b, const unit *u)
+{
+    if (a.bad || b.bad)
+        return val_bad(el);
+    if (u)
+        return (val){ .n = a.n, .fit = FIT_UNIT, .unit = u };
+    return (val){ .n = a.n, .fit = is_bare(a) && is_bare(b) ? FIT_BARE : FIT_ANY };
+}
+
+val
+units_multiply(elab *el, val a, val b)
+{
+    return product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_multiply(el->u, a.unit, b.unit) : NULL);
+}
+
+val
+units_divide(elab *el, val a, val b)
+{
+    val r = product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_divide(el->u, a.unit, b.unit) : NULL);
+    double one;
+
+    if (!r.bad && a.fit == FIT_BARE && b.fit == FIT_UNIT && ex_is_const(el->pool, a.n, &one) && one == 1)
+        r.likely = unit_divide(el->u, el->one, b.unit);
+    return r;
+}
+
+/* x as a fraction with a small denominator */
+static bool
+small_fraction(double x, int *num, int *den)
+{
+    if (!(fabs(x) <= 1000))
+        return false;
+    for (*den = 1; *den <= 12; ++*den) {
+        double n = round(x * *den);
+
+        if (fabs(x * *den - n) < 1e-9) {
+            *num = (int)n;
+            return true;
+        }
+    }
+    return false;
+}
+
+val
+units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
+{
+    double x;
+    int num, den;
+    const unit *u;
+
+    if (a.bad || exponent.bad)
+        return val_bad(el);
+    if (exponent.fit == FIT_UNIT && !unit_is_number(exponent.unit)) {
+        diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in [%s]", text_of(el, exponent_at), unit_text(exponent.unit));
+        return val_bad(el);
+    }
+    if (a.fit != FIT_UNIT)
+        return (val){ .n = a.n, .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY };
+    if (unit_is_number(a.unit))
+        return (val){ .n = a.n, .fit = FIT_UNIT, .unit = a.unit };
+    if (!ex_is_const(el->pool, exponent.n, &x)) {
+        diag_error(el->s, "unit-exponent", exponent_at, "what is in [%s] can only be raised to a number written out", unit_text(a.unit));
+        diag_note(el->s, a_at, "\"%s\" is in [%s]", text_of(el, a_at), unit_text(a.unit));
+        diag_help(el->s, "Divide it by a reference value first, so that the base is a pure number.");
+        return val_bad(el);
+    }
+    u = small_fraction(x, &num, &den) ? unit_power(el->u, a.unit, num, den) : NULL;
+    if (!u) {
+        diag_error(el->s, "unit-exponent", span_join(a_at, exponent_at), "[%s] to the power %g is not a unit", unit_text(a.unit), x);
+        diag_help(el->s, "Divide by a reference value first, so that the base is a pure number.");
+        return val_bad(el);
+    }
+    return (val){ .n = a.n, .fit = FIT_UNIT, .unit = u };
+}
+
+bool
+units_give(elab *el, val v, span at, const unit *target, const char *name)
+{
+    if (v.bad)
+        return false;
+    if (!target)
+        return true;
+    if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
+        diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target), in_words(el, v.unit));
+        return false;
+    }
+    if (v.fit == FIT_BARE && !coherent(target)) {
+        diag_error(el->s, "unit-bare", at, "%s is in [%s], and a bare number is in SI", name, unit_text(target));
+        diag_help(el->s, "Write the unit behind the number, as in %s [%s].", text_of(el, at), unit_text(target));
+        return false;
+    }
+    if (turns_to_hertz(v.written, target)) {
+        diag_warn(el->s, "unit-hertz", at, "%s is in [%s], which is 1/s: what it is given in [%s] is not divided by 2*pi", name, unit_text(target),
+                  unit_text(v.written));
+        diag_help(el->s, "Divide by 2*pi for a frequency, or declare it in [rad/s].");
+    }
+    return true;
+}
+
+bool
+units_pure(elab *el, val v, span at, const char *name)
+{
+    if (v.bad)
+        return false;
+    if (v.fit == FIT_UNIT && !unit_is_number(v.unit)) {
+        diag_error(el->s, "unit-argument", at, "%s takes a pure number; \"%s\" is in [%s]", name, text_of(el, at), unit_text(v.unit));
+        diag_help(el->s, "Divide by a value in [%s].", unit_text(v.unit));
+        return false;
+    }
+    return true;
+}
+
+void
+need_number(elab *el, val *v, span at)
+{
+    if (v->bad || !v->condition)
+        return;
+    diag_error(el->s, "condition-number", at, "a number is needed here; \"%s\" is true or false", text_of(el, at));
+    diag_help(el->s, "Write: if %s then 1 else 0.", text_of(el, at));
+    *v = val_bad(el);
+}
+
+void
+need_condition(elab *el, val *v, span at)
+{
+    if (v->bad || v->condition)
+        return;
+    if (v->fit == FIT_UNIT && !unit_is_number(v->unit)) {
+        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in [%s]", text_of(el, at), unit_text(v->unit));
+        diag_help(el->s, "Compare it with something, as in %s > 0.", text_of(el, at));
+        *v = val_bad(el);
+        return;
+    }
+    *v = (val){ .n = ex_make(el->pool, EX_NE, v->n, ex_const(el->pool, 0), NODE_NONE), .fit = FIT_ANY, .condition = true };
+}
+
+void
+as_number(elab *el, val *v)
+{
+    if (v->bad || !v->condition)
+        return;
+    *v = (val){ .n = ex_make(el->pool, EX_SELECT, v->n, ex_const(el->pool, 1), ex_const(el->pool, 0)), .fit = FIT_BARE };
+}

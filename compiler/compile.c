@@ -1,0 +1,101 @@
+/* compile.c - see compile.h */
+#include <errno.h>
+#include <stdlib.h>
+#include "compile.h"
+
+static void begin(compilation *c)
+{
+    if (!c->sources)
+        c->sources = sources_new();
+    if (!c->names)
+        c->names = names_new();
+    if (!c->arena)
+        c->arena = arena_new();
+}
+
+static bool run_causality(compilation *c)
+{
+    flat_model *f = c->flat;
+    enum law_way *way = bg_calloc(f->port.n + 1, sizeof *way);
+    bool *varying = bg_calloc(f->element.n + 1, sizeof *varying), *invertible = bg_calloc(f->port.n + 1, sizeof *invertible);
+    bool *stated = bg_calloc(f->port.n + 1, sizeof *stated);
+
+    c->equations = equations_prepare(f);
+    equations_ways(c->equations, way, varying, invertible, stated);
+    c->causal = causality(f, way, varying, invertible, stated);
+    free(way);
+    free(varying);
+    free(invertible);
+    free(stated);
+    return c->causal != NULL;
+}
+
+static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
+{
+    elaborate_options eo = { 0 };
+
+    c->ast = parse_file(c->sources, c->names, c->arena, file);
+    if (!c->ast->ok || diag_errors(c->sources))
+        return false;
+    if (upto == STAGE_PARSE)
+        return true;
+    c->units = units_new();
+    if (!c->units) {
+        diag_error(c->sources, "units-missing", SPAN_NONE, "the unit definitions of udunits2 cannot be read (package libudunits2-data)");
+        return false;
+    }
+    c->pool = pool_new();
+    if (o) {
+        eo.experiment = o->experiment;
+        eo.set = o->set;
+        eo.nset = o->nset;
+    }
+    c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
+    if (!c->flat || diag_errors(c->sources))
+        return false;
+    if (upto == STAGE_GRAPH)
+        return true;
+    if (!run_causality(c))
+        return false;
+    if (upto == STAGE_CAUSALITY)
+        return true;
+    if (!equations_build(c->equations, c->causal))
+        return false;
+    if (upto == STAGE_EQUATIONS)
+        return true;
+    c->model = model_new(c->flat, c->causal, c->equations, o && o->long_run);
+    return c->model != NULL;
+}
+
+bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
+{
+    int file;
+
+    begin(c);
+    file = sources_read(c->sources, path);
+    if (file < 0) {
+        c->unreadable = true;
+        return false;
+    }
+    return run_stages(c, (uint32_t)file, upto, o);
+}
+
+bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto, const compile_options *o)
+{
+    begin(c);
+    return run_stages(c, (uint32_t)sources_add_text(c->sources, path, text, n), upto, o);
+}
+
+void compile_free(compilation *c)
+{
+    model_free(c->model);
+    equations_free(c->equations);
+    causal_free(c->causal);
+    flat_free(c->flat);
+    pool_free(c->pool);
+    units_free(c->units);
+    arena_free(c->arena);
+    names_free(c->names);
+    sources_free(c->sources);
+    *c = (compilation){ 0 };
+}

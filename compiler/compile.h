@@ -1,0 +1,40 @@
+/* compile.h - the stages in their order: text to compiled model
+ *
+ * ownership  a compilation owns all it points to; compile_free releases it. Zero it before the first call.
+ */
+#ifndef BG_COMPILE_H
+#define BG_COMPILE_H
+
+#include "causality.h"
+#include "elaborate.h"
+#include "equations.h"
+#include "model.h"
+
+typedef struct compilation {
+    sources *sources;
+    names *names;
+    arena *arena;
+    unit_system *units;
+    pool *pool;
+    ast_file *ast;
+    flat_model *flat;
+    causal *causal;
+    struct equations *equations;
+    bg_model *model;
+    bool unreadable;             /* the file could not be read: errno tells why */
+} compilation;
+
+typedef struct compile_options {
+    const char *experiment;      /* NULL: none */
+    const struct elaborate_override *set; size_t nset;
+    bool long_run;               /* optimise all code */
+} compile_options;
+
+enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS, STAGE_MODEL };
+
+/* Takes a file through the stages up to the one named. False after errors: sources has them. o may be NULL. */
+bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o);
+bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto, const compile_options *o);
+void compile_free(compilation *c);
+
+#endif

@@ -1,0 +1,77 @@
+/* equations.h - every variable gets one definition or belongs to a block
+ *
+ * Made from the flat graph and its causality: laws in the direction that causality asks, balances, dependent storage through time
+ * derivatives, conditions frozen into modes, loops found (Tarjan) and gathered into blocks. Definitions are templates with slots; nothing here
+ * depends on parameter values. (equations.md 2-4)
+ */
+#ifndef BG_EQUATIONS_H
+#define BG_EQUATIONS_H
+
+#include "causality.h"
+#include "inst.h"
+
+enum def_kind {
+    DEF_NONE,            /* not used by anything */
+    DEF_GIVEN,           /* time, parameter, literal, mode */
+    DEF_STATE,           /* index: state */
+    DEF_EXPLICIT,        /* def */
+    DEF_BLOCK            /* index: block */
+};
+typedef struct eq_var { uint8_t kind; uint32_t index; inst def; uint32_t rank; } eq_var;    /* rank: order of evaluation */
+
+typedef struct eq_state {
+    var_id var, rate;    /* rate: the variable that is its time derivative */
+    uint32_t element;    /* storage element, or UINT32_MAX */
+    bool only_outputs;
+} eq_state;
+
+/* residual[i] = 0 for the unknowns together; residuals read unknowns and what is evaluated before. */
+typedef struct eq_block {
+    uint32_t unknown0, residual0, n;
+    bool linear;         /* affine in the unknowns */
+    bool constant;       /* and the coefficients depend on parameters only */
+    uint32_t rank;
+    span at;             /* of its first element, for messages */
+} eq_block;
+
+typedef struct eq_mode {
+    var_id var;
+    uint8_t kind;        /* enum mode_kind (model.h) */
+    inst g;
+    uint32_t table;
+    bool known;          /* g is linear in time, over parameters: slope, offset are parameter expressions */
+    inst slope, offset;
+    span at;
+} eq_mode;
+
+typedef struct equations {
+    flat_model *f;
+    const causal *c;
+    composer *composer;
+    VEC(eq_var) var;     /* parallel to f->var */
+    VEC(eq_state) state;
+    VEC(eq_block) block;
+    VEC(var_id) unknown;
+    VEC(inst) residual;
+    VEC(eq_mode) mode;
+    VEC(inst) power;     /* of each element: power into it */
+    VEC(inst) output;    /* outputs, then recorded expressions */
+    uint32_t nranks;
+    size_t nloops;       /* sets of equations solved together, closed forms included */
+} equations;
+
+/* Law directions for causality: fills arrays of ports and elements (see causality.h). Also freezes conditions and makes literals data in
+ * all insts of f, so that equal laws are equal templates: call it once, before causality(). */
+equations *equations_prepare(flat_model *f);
+void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
+/* Builds everything else. False after errors. */
+bool equations_build(equations *e, const causal *c);
+void equations_free(equations *e);
+
+/* Is the expression over parameters and literals only? */
+bool inst_is_parameter(const flat_model *f, inst i);
+size_t equations_nloops(const equations *e);
+/* State equations, blocks, outputs in the model's names. */
+void equations_dump(const equations *e, FILE *out);
+
+#endif

@@ -1,0 +1,213 @@
+/* eval.c - values of expressions, by a loop over the tape; tables
+ *
+ * needs     a value for each slot that occurs
+ * provides  the value that generated code gives too, bit for bit, where both use the same libm
+ */
+#include <math.h>
+
+#include "expr_pool.h"
+
+/* ---------------------------------------------------------------- tables */
+
+double
+ex_table_piece(const ex_table *t, double x)
+{
+    size_t lo = 0, hi = t->n;       /* points before lo are <= x, those from hi on are > x */
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (t->x[mid] <= x)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return (double)lo;
+}
+
+/* The points around a piece; false where the table is constant. */
+static bool
+piece_inside(const ex_table *t, double piece, size_t *i)
+{
+    if (!(piece >= 1) || piece >= (double)t->n)
+        return false;
+    *i = (size_t)piece;
+    return t->x[*i] > t->x[*i - 1];
+}
+
+static double
+slope_of(const ex_table *t, size_t i)
+{
+    return (t->y[i] - t->y[i - 1]) / (t->x[i] - t->x[i - 1]);
+}
+
+double
+ex_table_at(const ex_table *t, double piece, double x)
+{
+    size_t i;
+
+    if (t->n == 0)
+        return NAN;
+    if (piece < 0) {
+        if (isnan(x))
+            return x;
+        piece = ex_table_piece(t, x);
+    }
+    if (piece_inside(t, piece, &i))
+        return t->y[i - 1] + (x - t->x[i - 1]) * slope_of(t, i);
+    return piece < 1 ? t->y[0] : t->y[piece < (double)t->n ? (size_t)piece : t->n - 1];
+}
+
+double
+ex_table_slope(const ex_table *t, double piece, double x)
+{
+    size_t i;
+
+    if (piece < 0) {
+        if (isnan(x))
+            return x;
+        piece = ex_table_piece(t, x);
+    }
+    return piece_inside(t, piece, &i) ? slope_of(t, i) : 0;
+}
+
+/* ---------------------------------------------------------------- operations */
+
+bool
+ex_integer_power(double exponent, int *n)
+{
+    if (!(fabs(exponent) <= EX_POWER_UNROLLED) || exponent != floor(exponent) || exponent == 0)
+        return false;
+    *n = (int)exponent;
+    return true;
+}
+
+/* By squaring, lowest bit first; the generated code multiplies in this order. */
+static double
+power(double x, double exponent)
+{
+    int n;
+    double r = 1;
+
+    if (!ex_integer_power(exponent, &n))
+        return pow(x, exponent);
+    for (unsigned m = (unsigned)abs(n); m; m >>= 1, x *= x)
+        if (m & 1)
+            r *= x;
+    return n < 0 ? 1 / r : r;
+}
+
+double
+ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table)
+{
+    switch (op) {
+    case EX_ADD: return a + b;
+    case EX_SUB: return a - b;
+    case EX_MUL: return a * b;
+    case EX_DIV: return a / b;
+    case EX_NEG: return -a;
+    case EX_POW: return power(a, b);
+    case EX_SQRT: return sqrt(a);
+    case EX_EXP: return exp(a);
+    case EX_LN: return log(a);
+    case EX_LOG10: return log10(a);
+    case EX_SIN: return sin(a);
+    case EX_COS: return cos(a);
+    case EX_TAN: return tan(a);
+    case EX_ASIN: return asin(a);
+    case EX_ACOS: return acos(a);
+    case EX_ATAN: return atan(a);
+    case EX_ATAN2: return atan2(a, b);
+    case EX_SINH: return sinh(a);
+    case EX_COSH: return cosh(a);
+    case EX_TANH: return tanh(a);
+    case EX_ASINH: return asinh(a);
+    case EX_FLOOR: return floor(a);
+    case EX_CEIL: return ceil(a);
+    case EX_ABS: return fabs(a);
+    case EX_SIGN: return a > 0 ? 1 : a < 0 ? -1 : a;
+    case EX_MIN: return isnan(a) ? a : a < b ? a : b;
+    case EX_MAX: return isnan(a) ? a : b < a ? a : b;
+    case EX_LT: return a < b;
+    case EX_LE: return a <= b;
+    case EX_EQ: return a == b;
+    case EX_NE: return a != b;
+    case EX_AND: return a != 0 && b != 0;
+    case EX_OR: return a != 0 || b != 0;
+    case EX_NOT: return a == 0;
+    case EX_SELECT: return a != 0 ? b : c;
+    case EX_TABLE: return ex_table_at(table, b, a);
+    case EX_TABLE_SLOPE: return ex_table_slope(table, b, a);
+    case EX_CONST: case EX_SLOT: case EX_NOPS: break;
+    }
+    return NAN;
+}
+
+static const double *
+run(pool *p, node n, const double *slot, const node **tape, size_t *count)
+{
+    double *v = pool_values(p, n);
+
+    *tape = ex_tape(p, n, count);
+    for (size_t i = 0; i < *count; i++) {
+        node at = (*tape)[i];
+        const ex_node *e = pool_node(p, at);
+
+        if (e->op == EX_CONST)
+            v[at] = e->value;
+        else if (e->op == EX_SLOT)
+            v[at] = slot[e->a];
+        else if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE)
+            v[at] = ex_apply(e->op, v[e->a], e->b == NODE_NONE ? -1 : v[e->b], 0, pool_table(p, e->table));
+        else
+            v[at] = ex_apply(e->op, v[e->a], e->b == NODE_NONE ? 0 : v[e->b], e->c == NODE_NONE ? 0 : v[e->c], NULL);
+    }
+    return v;
+}
+
+double
+ex_eval(pool *p, node n, const double *slot)
+{
+    const node *tape;
+    size_t count;
+
+    return run(p, n, slot, &tape, &count)[n];
+}
+
+/* Walks down from the result along operands that are not finite; a branch not taken has no part in it. */
+double
+ex_eval_explain(pool *p, node n, const double *slot, node *culprit)
+{
+    const node *tape;
+    size_t count;
+    const double *v = run(p, n, slot, &tape, &count);
+    node *blamed;
+
+    *culprit = NODE_NONE;
+    if (isfinite(v[n]))
+        return v[n];
+    blamed = pool_images(p, n);     /* 1: has a part in the result */
+    for (size_t i = 0; i < count; i++)
+        blamed[tape[i]] = 0;
+    blamed[n] = 1;
+    for (size_t i = count; i-- > 0; ) {
+        node at = tape[i];
+        const ex_node *e = pool_node(p, at);
+        const node kid[3] = { e->a, e->b, e->c };
+        bool passed_on = false;
+
+        if (!blamed[at] || e->op == EX_SLOT)
+            continue;
+        for (int j = 0, m = ex_operands(e); j < m; j++) {
+            bool taken = e->op != EX_SELECT || j == 0 || (v[e->a] != 0) == (j == 1);
+
+            if (taken && !isfinite(v[kid[j]])) {
+                blamed[kid[j]] = 1;
+                passed_on = true;
+            }
+        }
+        if (!passed_on)
+            *culprit = at;          /* the last one found here is the first on the tape */
+    }
+    return v[n];
+}

@@ -1,0 +1,307 @@
+/* evaluate.c - see evaluate.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "evaluate.h"
+#include "factor.h"
+
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200 };
+
+struct block_run {
+    factor *factor;
+    bool factored;               /* constant matrix, factored for these parameters */
+    double *value, *r, *z, *step, *trial, *weight;
+};
+
+struct evaluator {
+    program *g;
+    block_memory *memory;
+    double *w;
+    struct block_run *block;
+    double t;
+    const double *x, *modes;
+};
+
+evaluator *evaluator_new(program *g, block_memory *memory)
+{
+    evaluator *v = bg_calloc(1, sizeof *v);
+
+    v->g = g;
+    v->memory = memory;
+    v->w = bg_calloc(g->nw + 1, sizeof *v->w);
+    v->block = bg_calloc(g->block.n + 1, sizeof *v->block);
+    for (size_t k = 0; k < g->block.n; k++) {
+        struct block_run *b = &v->block[k];
+        uint32_t n = g->block.at[k].n;
+
+        b->factor = factor_new(n, g->block.at[k].row.at, g->block.at[k].column.at, g->block.at[k].row.n);
+        b->value = bg_calloc(g->block.at[k].row.n + 1, sizeof(double));
+        b->r = bg_calloc((size_t)n * 5, sizeof(double));
+        b->z = b->r + n;
+        b->step = b->z + n;
+        b->trial = b->step + n;
+        b->weight = b->trial + n;
+    }
+    return v;
+}
+
+void evaluator_free(evaluator *v)
+{
+    if (!v)
+        return;
+    for (size_t k = 0; k < v->g->block.n; k++) {
+        factor_free(v->block[k].factor);
+        free(v->block[k].value);
+        free(v->block[k].r);
+    }
+    free(v->block);
+    free(v->w);
+    free(v);
+}
+
+void evaluator_reset(evaluator *v)
+{
+    for (size_t k = 0; k < v->g->block.n; k++)
+        v->block[k].factored = false;
+}
+
+const double *evaluator_variables(const evaluator *v)
+{
+    return v->w;
+}
+
+void evaluator_accept(evaluator *v)
+{
+    const equations *e = v->g->e;
+
+    for (size_t k = 0; k < v->g->block.n; k++) {
+        const program_block *b = &v->g->block.at[k];
+
+        memcpy(v->memory->start + e->block.at[b->block].unknown0, v->w + b->w0, b->n * sizeof(double));
+        v->memory->started[b->block] = true;
+    }
+    v->memory->any_accepted = true;
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+static void residuals(evaluator *v, const program_block *b, const double *z, double *r)
+{
+    memcpy(v->w + b->w0, z, b->n * sizeof(double));
+    for (size_t i = 0; i < b->residual_code.n; i++)
+        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r);
+}
+
+static void partials(evaluator *v, const program_block *b, double *value)
+{
+    for (size_t i = 0; i < b->jacobian_code.n; i++)
+        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value);
+}
+
+static int fail(evaluator *v, const program_block *b, uint32_t row, bool singular)
+{
+    v->memory->failed = b->block;
+    v->memory->failed_row = row;
+    v->memory->failed_singular = singular;
+    return 1;
+}
+
+static int solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
+{
+    uint32_t singular;
+
+    memset(run->z, 0, b->n * sizeof(double));
+    residuals(v, b, run->z, run->r);
+    if (!constant || !run->factored) {
+        partials(v, b, run->value);
+        if (!factor_numeric(run->factor, run->value, &singular))
+            return fail(v, b, singular, true);
+        run->factored = true;
+    }
+    /* the second round removes what cancellation in the first left behind */
+    for (int round = 0; round < 2; round++) {
+        factor_solve(run->factor, run->r);
+        for (uint32_t i = 0; i < b->n; i++)
+            run->z[i] -= run->r[i];
+        residuals(v, b, run->z, run->r);
+    }
+    return 0;
+}
+
+/* Size of each residual's terms: |J||z| + |r - J z|. A residual small against it is zero to rounding. */
+static void residual_weights(const program_block *b, struct block_run *run)
+{
+    double *rest = run->trial;
+
+    memset(run->weight, 0, b->n * sizeof(double));
+    memcpy(rest, run->r, b->n * sizeof(double));
+    for (size_t k = 0; k < b->row.n; k++) {
+        double term = run->value[k] * run->z[b->column.at[k]];
+
+        run->weight[b->row.at[k]] += fabs(term);
+        rest[b->row.at[k]] -= term;
+    }
+    for (uint32_t i = 0; i < b->n; i++)
+        run->weight[i] += fabs(rest[i]);
+}
+
+static double scaled_norm(const program_block *b, const double *r, const double *weight, uint32_t *worst)
+{
+    double norm = 0;
+
+    for (uint32_t i = 0; i < b->n; i++) {
+        double s = weight[i] > 0 ? fabs(r[i]) / weight[i] : r[i] == 0 ? 0 : 1;
+
+        if (!(s <= norm)) {
+            norm = isfinite(s) ? s : INFINITY;
+            *worst = i;
+            if (!isfinite(s))
+                break;
+        }
+    }
+    return norm;
+}
+
+/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
+static int newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+{
+    uint32_t worst = 0, singular;
+    int small_steps = 0;
+
+    for (int it = 0; it < MAX_ITERATIONS; it++) {
+        double norm, length = 0, damping = 1;
+
+        residuals(v, b, run->z, run->r);
+        partials(v, b, run->value);
+        for (uint32_t i = 0; i < b->n && offset; i++)
+            run->r[i] -= offset[i];
+        residual_weights(b, run);
+        norm = scaled_norm(b, run->r, run->weight, &worst);
+        if (!isfinite(norm))
+            return fail(v, b, worst, false);
+        if (norm == 0)
+            return 0;
+        if (!factor_numeric(run->factor, run->value, &singular))
+            return fail(v, b, singular, true);
+        memcpy(run->step, run->r, b->n * sizeof(double));
+        factor_solve(run->factor, run->step);
+        for (uint32_t i = 0; i < b->n; i++) {
+            if (run->step[i] != 0)
+                length = fmax(length, fabs(run->step[i]) / fmax(fabs(run->z[i]), fabs(run->z[i] - run->step[i])));
+        }
+        if (norm <= 1e-13) {
+            /* the last step costs nothing more and rounds well */
+            for (uint32_t i = 0; i < b->n; i++)
+                run->z[i] -= run->step[i];
+            return 0;
+        }
+        /* steps at rounding level that no longer reduce the residual */
+        if (length < 1e-13 && ++small_steps >= 2)
+            return 0;
+        for (int halving = 0; halving <= MAX_HALVINGS; halving++) {
+            double next;
+            uint32_t dummy = 0;
+
+            for (uint32_t i = 0; i < b->n; i++)
+                run->trial[i] = run->z[i] - damping * run->step[i];
+            residuals(v, b, run->trial, run->r);
+            for (uint32_t i = 0; i < b->n && offset; i++)
+                run->r[i] -= offset[i];
+            next = scaled_norm(b, run->r, run->weight, &dummy);
+            if (next < norm || (halving == MAX_HALVINGS && isfinite(next)))
+                break;
+            damping /= 2;
+        }
+        memcpy(run->z, run->trial, b->n * sizeof(double));
+    }
+    return fail(v, b, worst, false);
+}
+
+/* Newton homotopy from zero: r(z) = (1 - lambda) r(0), lambda from 0 to 1 in steps that adapt. */
+static int homotopy(evaluator *v, const program_block *b, struct block_run *run)
+{
+    double *r0 = bg_malloc((size_t)b->n * 3 * sizeof(double)), *offset = r0 + b->n, *kept = offset + b->n;
+    double lambda = 0, step = 0.1;
+    int status = 1;
+
+    memset(run->z, 0, b->n * sizeof(double));
+    residuals(v, b, run->z, r0);
+    memcpy(kept, run->z, b->n * sizeof(double));
+    for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
+        double next = fmin(1, lambda + step);
+
+        for (uint32_t k = 0; k < b->n; k++)
+            offset[k] = (1 - next) * r0[k];
+        if (newton(v, b, run, offset) == 0) {
+            lambda = next;
+            memcpy(kept, run->z, b->n * sizeof(double));
+            step *= 2;
+            if (lambda >= 1) {
+                status = 0;
+                break;
+            }
+        } else {
+            memcpy(run->z, kept, b->n * sizeof(double));
+            step /= 4;
+        }
+    }
+    free(r0);
+    return status;
+}
+
+static int solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+{
+    const double *start = v->memory->start + v->g->e->block.at[b->block].unknown0;
+    bool started = v->memory->started[b->block];
+
+    for (uint32_t i = 0; i < b->n; i++)
+        run->z[i] = started ? start[i] : 0;
+    if (newton(v, b, run, NULL) == 0)
+        return 0;
+    if (started) {
+        memset(run->z, 0, b->n * sizeof(double));
+        if (newton(v, b, run, NULL) == 0)
+            return 0;
+    }
+    return homotopy(v, b, run);
+}
+
+static int run_block(evaluator *v, uint32_t k)
+{
+    const program_block *b = &v->g->block.at[k];
+    const eq_block *q = &v->g->e->block.at[b->block];
+    struct block_run *run = &v->block[k];
+    int status = q->linear ? solve_linear(v, b, run, q->constant) : solve_nonlinear(v, b, run);
+
+    memcpy(v->w + b->w0, run->z, b->n * sizeof(double));
+    for (uint32_t i = 0; i < b->n && status == 0; i++)
+        if (!isfinite(run->z[i]))
+            status = fail(v, b, i, false);
+    return status;
+}
+
+/* ---------------------------------------------------------------- schedule */
+
+int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out)
+{
+    const program *g = v->g;
+    const item *it = g->item.at, *end = it + g->item.n;
+
+    v->t = t;
+    v->x = x;
+    v->modes = modes;
+    for (; it < end; it++) {
+        switch (it->kind) {
+        case ITEM_KERNEL:
+            it->kernel(t, x, v->w, g->p, modes, it->to_out ? out : v->w, it->base, it->table, it->obase, it->begin, it->end);
+            break;
+        case ITEM_CHUNK:
+            it->chunk(t, x, v->w, g->p, modes, out);
+            break;
+        default:
+            if (run_block(v, it->code))
+                return 1;
+        }
+    }
+    return 0;
+}

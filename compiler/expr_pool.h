@@ -1,0 +1,79 @@
+/* expr_pool.h - what the files of expr.h share: how the pool keeps its nodes
+ *
+ * Nodes lie in pages, so that their addresses hold while the pool grows. The scratch arrays are indexed by node
+ * number and belong to one call at a time; ex_make never touches them.
+ */
+#ifndef BG_EXPR_POOL_H
+#define BG_EXPR_POOL_H
+
+#include "expr.h"
+
+enum { PAGE_BITS = 10, PAGE = 1 << PAGE_BITS };
+
+struct entry {
+    ex_node n;
+    uint32_t bound;                 /* 1 + greatest slot number below, 0 if none */
+    uint64_t slots;                 /* bit min(k, 63) for each slot k below */
+};
+
+struct scratch {
+    uint32_t *stamp;                /* by node: the call that last met it */
+    uint32_t now;
+    size_t nstamp;
+    double *value;                  /* by node */
+    size_t nvalue;
+    node *image;                    /* by node */
+    size_t nimage;
+    VEC(node) list;                 /* result of pool_collect */
+};
+
+struct tape { node *at; size_t n; };
+
+struct pool {
+    VEC(struct entry *) page;
+    size_t n;
+    uint32_t *slot;                 /* hash table of node numbers, NODE_NONE empty */
+    uint32_t *hash;                 /* and their hashes */
+    size_t nslot;
+    node zero, one;
+    VEC(ex_table *) table;
+    map tape_of;                    /* node -> tape */
+    VEC(struct tape) tape;
+    map derivative_of;              /* (node, slot) -> node */
+    struct scratch *scratch;
+    arena *mem;
+};
+
+static inline struct entry *
+pool_entry(const pool *p, node n)
+{
+    return &p->page.at[n >> PAGE_BITS][n & (PAGE - 1)];
+}
+
+/* May slot k occur in n? Exact for k < 63. */
+static inline bool
+pool_may_read(const pool *p, node n, uint32_t k)
+{
+    const struct entry *e = pool_entry(p, n);
+
+    return k < e->bound && (e->slots >> (k < 63 ? k : 63) & 1);
+}
+
+/* The distinct nodes of n ascending, in the scratch list: valid until the next call. */
+const node *pool_collect(const pool *p, node n, size_t *count);
+/* Scratch values and images for nodes 0 .. n. */
+double *pool_values(const pool *p, node n);
+node *pool_images(const pool *p, node n);
+/* Does slot k occur in n? */
+bool pool_reads(const pool *p, node n, uint32_t k);
+
+/* The value of one operation on its operands' values; op is none of the leaves. table may be NULL without EX_TABLE. */
+double ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table);
+/* How many of a, b, c are nodes. */
+static inline int
+ex_operands(const ex_node *e)
+{
+    return e->op == EX_SLOT || e->a == NODE_NONE ? 0 : e->b == NODE_NONE ? 1 : e->c == NODE_NONE ? 2 : 3;
+}
+
+#endif

@@ -1,0 +1,384 @@
+/* flat.c - the flat bond graph: making, connecting, printing */
+#include <stdio.h>
+#include <string.h>
+
+#include "flat.h"
+
+/* ---------------------------------------------------------------- making */
+
+inst
+flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n)
+{
+    inst i = { root, (uint32_t)f->slot.n, n };
+
+    vec_reserve(&f->slot, f->slot.n + n);
+    if (n)
+        memcpy(f->slot.at + f->slot.n, slot, n * sizeof *slot);
+    f->slot.n += n;
+    return i;
+}
+
+var_id
+flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at)
+{
+    vec_push(&f->var, ((flat_var){ .kind = kind, .owner = owner, .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
+    return (var_id)(f->var.n - 1);
+}
+
+const char *
+element_type_name(enum element_type t)
+{
+    static const char *const name[] = { "Se", "Sf", "R", "C", "I", "TF", "GY" };
+
+    return name[t];
+}
+
+void
+flat_free(flat_model *f)
+{
+    if (!f)
+        return;
+    vec_free(&f->var);
+    vec_free(&f->slot);
+    vec_free(&f->element);
+    vec_free(&f->law);
+    vec_free(&f->port);
+    vec_free(&f->bond);
+    vec_free(&f->junction);
+    vec_free(&f->incidence);
+    vec_free(&f->initial);
+    vec_free(&f->output);
+    vec_free(&f->experiment.window);
+    vec_free(&f->experiment.observe);
+    vec_free(&f->experiment.record);
+    free(f);
+}
+
+/* ---------------------------------------------------------------- connecting */
+
+/* Compressed rows by counting: ports first, then bonds, each in its order. */
+static void
+fill_incidence(flat_model *f)
+{
+    uint32_t total = 0;
+
+    for (size_t j = 0; j < f->junction.n; j++)
+        f->junction.at[j].ninc = 0;
+    for (size_t p = 0; p < f->port.n; p++)
+        f->junction.at[f->port.at[p].junction].ninc++;
+    for (size_t b = 0; b < f->bond.n; b++) {
+        f->junction.at[f->bond.at[b].from].ninc++;
+        f->junction.at[f->bond.at[b].to].ninc++;
+    }
+    for (size_t j = 0; j < f->junction.n; j++) {
+        f->junction.at[j].inc0 = total;
+        total += f->junction.at[j].ninc;
+        f->junction.at[j].ninc = 0;
+    }
+    f->incidence.n = 0;
+    vec_resize(&f->incidence, total);
+#define MEET(j, ...) \
+    (f->incidence.at[f->junction.at[j].inc0 + f->junction.at[j].ninc++] = (flat_incidence){ __VA_ARGS__ })
+    for (size_t p = 0; p < f->port.n; p++)
+        MEET(f->port.at[p].junction, false, (uint32_t)p, (int8_t)-f->port.at[p].sign);
+    for (size_t b = 0; b < f->bond.n; b++) {
+        MEET(f->bond.at[b].from, true, (uint32_t)b, -1);
+        MEET(f->bond.at[b].to, true, (uint32_t)b, 1);
+    }
+#undef MEET
+}
+
+struct walk {
+    flat_model *f;
+    uint32_t next;                  /* position to give */
+    bool *seen_var, *seen_junction, *seen_element;
+    uint32_t *queue; size_t head, tail;
+};
+
+static void
+place(struct walk *w, var_id v)
+{
+    if (v == VAR_NONE || w->seen_var[v])
+        return;
+    w->seen_var[v] = true;
+    w->f->var.at[v].position = w->next++;
+}
+
+static void
+place_inst(struct walk *w, inst i)
+{
+    if (inst_known(i))
+        for (uint32_t k = 0; k < i.n; k++)
+            place(w, inst_slots(w->f, i)[k]);
+}
+
+static void
+arrive(struct walk *w, uint32_t junction)
+{
+    if (w->seen_junction[junction])
+        return;
+    w->seen_junction[junction] = true;
+    w->queue[w->tail++] = junction;
+}
+
+/* The element's own variables, then what its laws read; then the junctions behind it. */
+static void
+place_element(struct walk *w, uint32_t element)
+{
+    const flat_element *el = &w->f->element.at[element];
+
+    if (w->seen_element[element])
+        return;
+    w->seen_element[element] = true;
+    for (uint32_t k = 0; k < el->nports; k++) {
+        const flat_port *p = &w->f->port.at[el->port0 + k];
+
+        place(w, p->stored);
+        place(w, p->e);
+        place(w, p->f);
+        arrive(w, p->junction);
+    }
+    for (uint32_t k = 0; k < el->nlaws; k++)
+        place_inst(w, w->f->law.at[el->law0 + k].def);
+}
+
+static void
+place_junctions(struct walk *w)
+{
+    const flat_model *f = w->f;
+
+    while (w->head < w->tail) {
+        const flat_junction *j = &f->junction.at[w->queue[w->head++]];
+
+        place(w, j->common);
+        for (uint32_t k = 0; k < j->ninc; k++) {
+            const flat_incidence *i = &f->incidence.at[j->inc0 + k];
+
+            if (i->is_bond) {
+                place(w, f->bond.at[i->index].own);
+                arrive(w, f->bond.at[i->index].from);
+                arrive(w, f->bond.at[i->index].to);
+            } else {
+                place_element(w, f->port.at[i->index].element);
+            }
+        }
+    }
+}
+
+void
+flat_connect(flat_model *f)
+{
+    struct walk w = { .f = f };
+
+    fill_incidence(f);
+    w.seen_var = bg_calloc(f->var.n, 1);
+    w.seen_junction = bg_calloc(f->junction.n, 1);
+    w.seen_element = bg_calloc(f->element.n, 1);
+    w.queue = bg_calloc(f->junction.n, sizeof *w.queue);
+    if (f->var.n)
+        place(&w, 0);
+    for (size_t e = 0; e < f->element.n; e++) {
+        const flat_element *el = &f->element.at[e];
+
+        for (uint32_t k = 0; k < el->nports; k++)
+            arrive(&w, f->port.at[el->port0 + k].junction);
+        place_junctions(&w);
+        place_element(&w, (uint32_t)e);             /* one without a port: its laws */
+    }
+    for (uint32_t j = 0; j < f->junction.n; j++) {
+        arrive(&w, j);
+        place_junctions(&w);
+    }
+    for (var_id v = 0; v < f->var.n; v++)
+        place(&w, v);
+    free(w.seen_var);
+    free(w.seen_junction);
+    free(w.seen_element);
+    free(w.queue);
+}
+
+/* ---------------------------------------------------------------- printing */
+
+struct names_of { const flat_model *f; const var_id *slot; uint32_t n; };
+
+static const char *
+slot_name(void *ctx, uint32_t k)
+{
+    const struct names_of *c = ctx;
+
+    return k < c->n && c->slot[k] < c->f->var.n ? c->f->var.at[c->slot[k]].name : "?";
+}
+
+void
+flat_print(const flat_model *f, inst i, strbuf *out)
+{
+    struct names_of c = { f, NULL, i.n };
+
+    if (!inst_known(i)) {
+        strbuf_puts(out, "?");
+        return;
+    }
+    c.slot = f->slot.at + i.first;
+    ex_print(f->pool, i.root, slot_name, &c, out);
+}
+
+static void
+print_inst(const flat_model *f, const char *before, inst i, FILE *out)
+{
+    strbuf b = { 0 };
+
+    flat_print(f, i, &b);
+    fprintf(out, "%s%s", before, b.n ? b.at : "");
+    strbuf_free(&b);
+}
+
+static const char *
+name_or(const char *name, const char *other)
+{
+    return name ? name : other;
+}
+
+static const char *
+quantity_name(enum quantity q)
+{
+    static const char *const name[] = { "e", "f", "q", "p" };
+
+    return name[q];
+}
+
+static void
+dump_junctions(const flat_model *f, FILE *out)
+{
+    for (size_t j = 0; j < f->junction.n; j++) {
+        const flat_junction *x = &f->junction.at[j];
+
+        fprintf(out, "%u:%s%s:", x->type, x->name, x->implicit ? " (implicit)" : "");
+        for (uint32_t k = 0; k < x->ninc; k++) {
+            const flat_incidence *i = &f->incidence.at[x->inc0 + k];
+            const char *sign = i->sign > 0 ? "+" : "-";
+
+            if (!i->is_bond)
+                fprintf(out, " %s%s", sign, f->element.at[f->port.at[i->index].element].name);
+            else
+                fprintf(out, " %s%s", sign, f->junction.at[i->sign > 0 ? f->bond.at[i->index].from : f->bond.at[i->index].to].name);
+        }
+        fputc('\n', out);
+    }
+}
+
+static void
+dump_element(const flat_model *f, const flat_element *el, FILE *out)
+{
+    fprintf(out, "%s%s:%s", el->modulated ? "M" : "", element_type_name(el->type), el->name);
+    for (uint32_t k = 0; k < el->nports; k++) {
+        const flat_port *p = &f->port.at[el->port0 + k];
+
+        fprintf(out, " %s %s%s%s", p->sign > 0 ? "<-" : "->", f->junction.at[p->junction].name, p->bond_name ? " as " : "",
+                name_or(p->bond_name, ""));
+    }
+    fprintf(out, "%s%s\n", el->linear ? " linear" : "", el->keep ? " keep" : "");
+    for (uint32_t k = 0; k < el->nlaws; k++) {
+        const flat_law *l = &f->law.at[el->law0 + k];
+
+        if (l->kind == LAW_ASSIGN)
+            fprintf(out, "    %s", quantity_name(l->out));
+        else
+            fprintf(out, "    %s", l->kind == LAW_MODULUS ? "modulus" : "0");
+        print_inst(f, " = ", l->def, out);
+        fputc('\n', out);
+    }
+}
+
+static void
+dump_vars(const flat_model *f, FILE *out)
+{
+    static const char *const kind[] = { "time", "parameter", "literal", "signal", "integral", "common", "port", "bond", "stored", "rate", "mode", "auxiliary" };
+
+    for (size_t v = 0; v < f->var.n; v++) {
+        const flat_var *x = &f->var.at[v];
+
+        if (x->kind == VAR_LITERAL)
+            continue;
+        fprintf(out, "%s %s", kind[x->kind], x->name);
+        if (x->display || x->unit)
+            fprintf(out, " [%s]", unit_text(x->display ? x->display : x->unit));
+        if (inst_known(x->def))
+            print_inst(f, x->kind == VAR_INTEGRAL ? " rate " : " = ", x->def, out);
+        if (inst_known(x->init))
+            print_inst(f, " from ", x->init, out);
+        fputc('\n', out);
+    }
+}
+
+static void
+dump_output(const flat_model *f, const char *what, const flat_output *o, FILE *out)
+{
+    fprintf(out, "%s %s", what, o->name);
+    if (o->display || o->unit)
+        fprintf(out, " [%s]", unit_text(o->display ? o->display : o->unit));
+    print_inst(f, " = ", o->def, out);
+    fputc('\n', out);
+}
+
+static void
+dump_experiment(const flat_model *f, FILE *out)
+{
+    const flat_experiment *x = &f->experiment;
+    const struct { const char *name; inst i; } set[] = {
+        { "  start", x->start }, { "  stop", x->stop }, { "  rtol", x->rtol }, { "  atol", x->atol }
+    };
+
+    if (!x->name)
+        return;
+    fprintf(out, "experiment %s\n", x->name);
+    for (size_t k = 0; k < sizeof set / sizeof *set; k++) {
+        if (inst_known(set[k].i)) {
+            fputs(set[k].name, out);
+            print_inst(f, " = ", set[k].i, out);
+            fputc('\n', out);
+        }
+    }
+    if (x->solver)
+        fprintf(out, "  solver = %s\n", x->solver);
+    if (x->equilibrium)
+        fputs("  start from equilibrium\n", out);
+    for (size_t k = 0; k < x->window.n; k++) {
+        print_inst(f, "  window ", x->window.at[k].from, out);
+        print_inst(f, " .. ", x->window.at[k].to, out);
+        fputc('\n', out);
+    }
+    for (size_t k = 0; k < x->observe.n; k++) {
+        fprintf(out, "  observe %s", f->output.at[x->observe.at[k].output].name);
+        if (inst_known(x->observe.at[k].within))
+            print_inst(f, " within ", x->observe.at[k].within, out);
+        fputc('\n', out);
+    }
+    for (size_t k = 0; k < x->record.n; k++)
+        dump_output(f, "  record", &x->record.at[k], out);
+}
+
+void
+flat_dump(const flat_model *f, FILE *out)
+{
+    fprintf(out, "model %s\n", f->name);
+    dump_junctions(f, out);
+    for (size_t e = 0; e < f->element.n; e++)
+        dump_element(f, &f->element.at[e], out);
+    for (size_t b = 0; b < f->bond.n; b++) {
+        const flat_bond *x = &f->bond.at[b];
+
+        fprintf(out, "bond %s -> %s%s%s\n", f->junction.at[x->from].name, f->junction.at[x->to].name, x->name ? " as " : "", name_or(x->name, ""));
+    }
+    for (size_t k = 0; k < f->initial.n; k++) {
+        const flat_initial *x = &f->initial.at[k];
+
+        fprintf(out, "initial %s.%s", x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name,
+                quantity_name(x->q));
+        print_inst(f, " = ", x->def, out);
+        fputc('\n', out);
+    }
+    dump_vars(f, out);
+    for (size_t k = 0; k < f->output.n; k++)
+        dump_output(f, "output", &f->output.at[k], out);
+    dump_experiment(f, out);
+}

@@ -1,0 +1,19 @@
+/* freeze.h - conditions become modes, literals become data
+ *
+ * needs     insts as elaborated
+ * provides  each relation, abs, sign, min, max and table look-up that depends on more than parameters is replaced by a mode variable, constant between
+ *           events (equations.md 2: branches are frozen); each number that is not 0, 1, -1 or an exponent becomes a literal variable, so that
+ *           laws that differ in numbers alone are one template (equations.md 4)
+ */
+#ifndef BG_FREEZE_H
+#define BG_FREEZE_H
+
+#include "equations.h"
+
+typedef struct freezer freezer;
+freezer *freezer_new(equations *e);
+void freezer_free(freezer *z);
+/* at: place of the expression, for the modes made here */
+inst freeze(freezer *z, inst i, span at);
+
+#endif

@@ -1,0 +1,517 @@
+/* initial.c - see initial.h */
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "evaluate.h"
+#include "initial.h"
+
+enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
+
+struct condition { var_id var; double value; span at; uint32_t group; };
+
+struct solver {
+    const struct initial_problem *p;
+    bool *set;                       /* by state of the equations: has a value */
+    span *set_at;
+    VEC(struct condition) condition;
+    bool ok;
+};
+
+static double evaluate(const struct initial_problem *p, inst i)
+{
+    VEC(double) slot = { 0 };
+    double v;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        vec_push(&slot, p->f->slot.at[i.first + k] == 0 ? p->t : p->value[p->f->slot.at[i.first + k]]);
+    v = ex_eval(p->f->pool, i.root, slot.at);
+    vec_free(&slot);
+    return v;
+}
+
+/* ---------------------------------------------------------------- through the law of a storage element */
+
+/* Root of law(q) = given by Newton's method from a start where it has a value. */
+static bool newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
+{
+    static const double starts[] = { 0, 1, -1, 1e-3, 1e3 };
+    node derivative = ex_derivative(pl, law, k);
+
+    for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
+        double q = starts[s];
+
+        for (int i = 0; i < 200; i++) {
+            double y, d, step;
+
+            slot[k] = q;
+            y = ex_eval(pl, law, slot) - given;
+            d = ex_eval(pl, derivative, slot);
+            if (!isfinite(y) || !isfinite(d) || d == 0)
+                break;
+            if (y == 0) {
+                *root = q;
+                return true;
+            }
+            step = y / d;
+            for (int halving = 0; halving < 40; halving++) {
+                slot[k] = q - step;
+                double next = ex_eval(pl, law, slot) - given;
+
+                if (isfinite(next) && fabs(next) < fabs(y))
+                    break;
+                step /= 2;
+            }
+            if (fabs(step) <= 1e-15 * fabs(q)) {
+                *root = q - step;
+                return true;
+            }
+            q -= step;
+        }
+    }
+    return false;
+}
+
+/* The stored value at which the port's law gives `value` for its effort (C) or flow (I). False if the law reads more than its own. */
+static bool through_law(struct solver *s, uint32_t port, double value, double *stored)
+{
+    const struct initial_problem *p = s->p;
+    flat_model *f = p->f;
+    const flat_port *q = &f->port.at[port];
+    const flat_element *el = &f->element.at[q->element];
+    const flat_law *law = &f->law.at[el->law0];
+    var_id given = el->type == EL_C ? q->e : q->f;
+    bool direct = law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM;
+    VEC(double) slot = { 0 };
+    uint32_t own = UINT32_MAX;
+    bool found = false;
+    node solution, divisor;
+
+    for (uint32_t k = 0; k < law->def.n; k++) {
+        var_id v = f->slot.at[law->def.first + k];
+        enum var_kind kind = f->var.at[v].kind;
+
+        if (v == (direct ? given : q->stored)) {
+            own = k;
+            vec_push(&slot, value);
+        } else if (kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL) {
+            vec_push(&slot, v == 0 ? p->t : p->value[v]);
+        } else if (kind == VAR_MODE) {
+            vec_push(&slot, model_modes(p->m)[f->var.at[v].owner]);
+        } else {
+            vec_free(&slot);
+            return false;
+        }
+    }
+    if (direct) {
+        *stored = ex_eval(f->pool, law->def.root, slot.at);
+        found = own != UINT32_MAX;
+    } else if (own != UINT32_MAX) {
+        node residual = ex_sub(f->pool, law->def.root, ex_slot(f->pool, law->def.n));
+
+        vec_push(&slot, value);
+        if (ex_solve(f->pool, residual, own, &solution, &divisor)) {
+            *stored = ex_eval(f->pool, solution, slot.at);
+            found = true;
+        } else {
+            found = newton(f->pool, law->def.root, own, slot.at, value, stored);
+        }
+    }
+    vec_free(&slot);
+    return found;
+}
+
+/* ---------------------------------------------------------------- stated values */
+
+static void set_state(struct solver *s, uint32_t state, double value, span at)
+{
+    const struct initial_problem *p = s->p;
+
+    p->x[p->position[p->e->state.at[state].var]] = value;
+    s->set[state] = true;
+    s->set_at[state] = at;
+}
+
+static void add_condition(struct solver *s, var_id v, double value, span at)
+{
+    vec_push(&s->condition, ((struct condition){ v, value, at, 0 }));
+}
+
+/* A value for the effort or flow that the state's own law gives. */
+static void state_through_law(struct solver *s, uint32_t port, var_id given, double value, span at)
+{
+    const struct initial_problem *p = s->p;
+    uint32_t state = p->e->var.at[p->f->port.at[port].stored].index;
+    double stored;
+
+    if (s->set[state] || !through_law(s, port, value, &stored)) {
+        add_condition(s, given, value, at);
+        return;
+    }
+    if (!isfinite(stored)) {
+        diag_error(p->f->sources, "initial-value", at, "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
+                   p->f->element.at[p->f->port.at[port].element].name);
+        s->ok = false;
+        return;
+    }
+    set_state(s, state, stored, at);
+}
+
+static void stated_on_port(struct solver *s, const flat_initial *in, double value)
+{
+    const struct initial_problem *p = s->p;
+    const flat_port *q = &p->f->port.at[in->port];
+    bool is_c = p->f->element.at[q->element].type == EL_C;
+    var_id v = in->q == Q_EFFORT ? q->e : in->q == Q_FLOW ? q->f : q->stored;
+
+    if (v == q->stored && p->c->state[in->port]) {
+        uint32_t state = p->e->var.at[v].index;
+
+        if (!s->set[state])
+            set_state(s, state, value, in->at);
+        else
+            add_condition(s, v, value, in->at);
+    } else if (q->stored != VAR_NONE && p->c->state[in->port] && in->q == (is_c ? Q_EFFORT : Q_FLOW)) {
+        state_through_law(s, in->port, v, value, in->at);
+    } else {
+        add_condition(s, v, value, in->at);
+    }
+}
+
+static void stated_on_junction(struct solver *s, const flat_initial *in, double value)
+{
+    const struct initial_problem *p = s->p;
+    flat_model *f = p->f;
+    const flat_junction *j = &f->junction.at[in->junction];
+    uint32_t strong = p->c->strong[in->junction];
+
+    if (p->e->var.at[j->common].kind == DEF_STATE) {
+        set_state(s, p->e->var.at[j->common].index, value, in->at);
+        return;
+    }
+    if (strong != UINT32_MAX && !f->incidence.at[strong].is_bond) {
+        uint32_t port = f->incidence.at[strong].index;
+        const flat_port *q = &f->port.at[port];
+
+        if (q->stored != VAR_NONE && p->c->state[port]) {
+            state_through_law(s, port, j->common, value, in->at);
+            return;
+        }
+    }
+    add_condition(s, j->common, value, in->at);
+}
+
+/* ---------------------------------------------------------------- conditions */
+
+struct reached { uint32_t *at; size_t n, cap; };
+
+/* States that variable v depends on. */
+static void cone(const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo, struct reached *states)
+{
+    size_t n = 0;
+
+    todo[n++] = v;
+    stamp[v] = mark;
+    while (n) {
+        var_id w = todo[--n];
+        const eq_var *d = &e->var.at[w];
+        uint32_t count = d->kind == DEF_EXPLICIT ? 1 : d->kind == DEF_BLOCK ? e->block.at[d->index].n : 0;
+
+        if (d->kind == DEF_STATE)
+            vec_push(states, d->index);
+        for (uint32_t i = 0; i < count; i++) {
+            inst x = d->kind == DEF_EXPLICIT ? d->def : e->residual.at[e->block.at[d->index].residual0 + i];
+
+            for (uint32_t k = 0; k < x.n; k++) {
+                var_id u = e->f->slot.at[x.first + k];
+
+                if (stamp[u] != mark) {
+                    stamp[u] = mark;
+                    todo[n++] = u;
+                }
+            }
+        }
+    }
+}
+
+static uint32_t find(uint32_t *up, uint32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+struct system_ {
+    struct solver *s;
+    program *g;
+    evaluator *v;
+    block_memory memory;
+    double *y, *out;                 /* values of the condition variables */
+};
+
+static bool condition_values(struct system_ *w)
+{
+    const struct initial_problem *p = w->s->p;
+
+    if (evaluator_run(w->v, p->t, p->x, model_modes(p->m), w->out))
+        return false;
+    for (size_t i = 0; i < w->s->condition.n; i++)
+        w->y[i] = w->out[w->g->out_index[i]];
+    return true;
+}
+
+static void report_contradiction(struct solver *s, const struct condition *c, double got, const uint32_t *states, size_t nstates)
+{
+    const struct initial_problem *p = s->p;
+    const char *name = p->f->var.at[c->var].name;
+
+    s->ok = false;
+    diag_error(p->f->sources, "initial-contradiction", c->at, "the initial value of \"%s\" is stated as %.6g, but follows as %.6g", name, c->value, got);
+    for (size_t i = 0; i < nstates; i++)
+        if (s->set[states[i]] && span_known(s->set_at[states[i]]))
+            diag_note(p->f->sources, s->set_at[states[i]], "from the stated value of \"%s\"", p->f->var.at[p->e->state.at[states[i]].var].name);
+    diag_help(p->f->sources, "State one of them and leave the other to follow.");
+}
+
+/* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton, least norm. */
+static void solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
+{
+    struct solver *s = w->s;
+    const struct initial_problem *p = s->p;
+    size_t ld = n > nfree ? n : nfree;
+    double *a = bg_calloc(n * nfree + 1, sizeof *a), *b = bg_calloc(ld + 1, sizeof *b), *sigma = bg_calloc(ld + 1, sizeof *sigma);
+
+    for (int it = 0; it < MAX_ITERATIONS && nfree; it++) {
+        double change = 0;
+        int rank;
+
+        if (!condition_values(w))
+            break;
+        for (size_t i = 0; i < n; i++)
+            b[i] = s->condition.at[list[i]].value - w->y[list[i]];
+        for (size_t k = 0; k < nfree; k++) {
+            double *x = &p->x[p->position[p->e->state.at[free_[k]].var]], kept = *x, h = 1e-7 * fmax(1, fabs(kept));
+
+            *x = kept + h;
+            if (condition_values(w))
+                for (size_t i = 0; i < n; i++)
+                    a[k * n + i] = w->y[list[i]];
+            *x = kept - h;
+            if (condition_values(w))
+                for (size_t i = 0; i < n; i++)
+                    a[k * n + i] = (a[k * n + i] - w->y[list[i]]) / (2 * h);
+            *x = kept;
+        }
+        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)nfree, 1, a, (lapack_int)n, b, (lapack_int)ld, sigma, 1e-10, &rank))
+            break;
+        for (size_t k = 0; k < nfree; k++) {
+            double *x = &p->x[p->position[p->e->state.at[free_[k]].var]];
+
+            *x += b[k];
+            change = fmax(change, fabs(b[k]) / fmax(fabs(*x), 1e-300));
+        }
+        if (change < 1e-14)
+            break;
+    }
+    free(a);
+    free(b);
+    free(sigma);
+}
+
+static void solve_conditions(struct solver *s)
+{
+    const struct initial_problem *p = s->p;
+    equations *e = p->e;
+    struct system_ w = { .s = s };
+    size_t n = s->condition.n;
+    VEC(inst) target = { 0 };
+    struct reached *depends = bg_calloc(n + 1, sizeof *depends);
+    uint32_t *stamp = bg_calloc(e->var.n + 1, sizeof *stamp), *todo = bg_malloc((e->var.n + 1) * sizeof *todo);
+    uint32_t *up = bg_malloc((n + 1) * sizeof *up), *owner = bg_malloc((e->state.n + 1) * sizeof *owner);
+
+    for (size_t i = 0; i < n; i++)
+        vec_push(&target, inst_var(p->f, s->condition.at[i].var));
+    w.g = program_plan(e, target.at, NULL, (uint32_t)n);
+    w.memory.start = bg_calloc(e->unknown.n + 1, sizeof(double));
+    w.memory.started = bg_calloc(e->block.n + 1, sizeof(bool));
+    w.y = bg_calloc(n + 1, sizeof(double));
+    w.out = bg_calloc(n + 1, sizeof(double));
+    if (!program_code(w.g, (layout){ p->position }, false)) {
+        s->ok = false;
+        n = 0;
+    } else {
+        program_set_parameters(w.g, p->value);
+        w.v = evaluator_new(w.g, &w.memory);
+    }
+    memset(owner, 0xff, (e->state.n + 1) * sizeof *owner);
+    for (uint32_t i = 0; i < n; i++) {
+        up[i] = i;
+        cone(e, s->condition.at[i].var, stamp, i + 1, todo, &depends[i]);
+        for (size_t k = 0; k < depends[i].n; k++) {
+            uint32_t st = depends[i].at[k];
+
+            if (s->set[st])
+                continue;
+            if (owner[st] == UINT32_MAX)
+                owner[st] = i;
+            up[find(up, i)] = find(up, owner[st]);
+        }
+    }
+    for (uint32_t root = 0; root < n; root++) {
+        VEC(uint32_t) list = { 0 }, unset = { 0 };
+
+        if (find(up, root) != root)
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            if (find(up, i) == root) {
+                vec_push(&list, i);
+                for (size_t k = 0; k < depends[i].n; k++)
+                    if (!s->set[depends[i].at[k]] && owner[depends[i].at[k]] == i)
+                        vec_push(&unset, depends[i].at[k]);
+            }
+        if (list.n <= MAX_DENSE && unset.n <= MAX_DENSE)
+            solve_group(&w, list.at, list.n, unset.at, unset.n);
+        vec_free(&list);
+        vec_free(&unset);
+    }
+    if (n && condition_values(&w))
+        for (size_t i = 0; i < n; i++) {
+            const struct condition *c = &s->condition.at[i];
+
+            if (!(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
+                report_contradiction(s, c, w.y[i], depends[i].at, depends[i].n);
+        }
+    evaluator_free(w.v);
+    program_free(w.g);
+    free(w.memory.start);
+    free(w.memory.started);
+    free(w.y);
+    free(w.out);
+    for (size_t i = 0; i < s->condition.n; i++)
+        vec_free(&depends[i]);
+    free(depends);
+    free(stamp);
+    free(todo);
+    free(up);
+    free(owner);
+    vec_free(&target);
+}
+
+/* ---------------------------------------------------------------- what is left at zero */
+
+static void check_zero(struct solver *s, uint32_t state)
+{
+    const struct initial_problem *p = s->p;
+    flat_model *f = p->f;
+    const eq_state *st = &p->e->state.at[state];
+    const flat_element *el = st->element == UINT32_MAX ? NULL : &f->element.at[st->element];
+    VEC(double) slot = { 0 };
+    const flat_law *law;
+    bool own = true;
+
+    if (!el)
+        return;
+    law = &f->law.at[el->law0];
+    for (uint32_t k = 0; k < law->def.n; k++) {
+        var_id v = f->slot.at[law->def.first + k];
+        enum var_kind kind = f->var.at[v].kind;
+
+        own = own && (kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE || v == st->var);
+        vec_push(&slot, v == 0 ? p->t : kind == VAR_MODE ? model_modes(p->m)[f->var.at[v].owner] : v == st->var ? 0 : p->value[v]);
+    }
+    if (own && !isfinite(ex_eval(f->pool, law->def.root, slot.at))) {
+        bool params = true;
+
+        for (size_t k = 0; k < slot.n; k++)
+            params = params && isfinite(slot.at[k]);
+        if (params) {
+            const char *quantity = el->type == EL_C ? "q" : "p";
+
+            s->ok = false;
+            diag_error(f->sources, "initial-missing", el->at, "the law of \"%s\" has no value at %s = 0, where it would start", el->name, quantity);
+            diag_help(f->sources, "State where it starts: { ... %s(0) = ...; }", quantity);
+        }
+    }
+    vec_free(&slot);
+}
+
+/* Conditions as they hold at the start; a few rounds, since some may read others. */
+static void set_modes(const struct initial_problem *p)
+{
+    size_t n = model_nmodes(p->m);
+    double *g = bg_calloc(n + 1, sizeof *g), *modes = model_modes(p->m);
+
+    for (int round = 0; round < 8; round++) {
+        bool changed = false;
+
+        model_conditions(p->m, p->t, p->x, g);
+        for (size_t k = 0; k < n; k++) {
+            struct model_mode q = model_mode(p->m, k);
+            double v = q.kind == MODE_LESS ? g[k] < 0 : q.kind == MODE_LESS_EQUAL ? g[k] <= 0 : q.kind == MODE_EQUAL ? g[k] == 0
+                       : q.kind == MODE_FLOOR ? floor(g[k]) : ex_table_piece(q.table, g[k]);
+
+            changed = changed || v != modes[k];
+            modes[k] = v;
+        }
+        if (!changed)
+            break;
+    }
+    free(g);
+}
+
+bool initial_values(const struct initial_problem *p)
+{
+    struct solver s = { .p = p, .ok = true };
+    const equations *e = p->e;
+    flat_model *f = p->f;
+
+    s.set = bg_calloc(e->state.n + 1, sizeof *s.set);
+    s.set_at = bg_calloc(e->state.n + 1, sizeof *s.set_at);
+    memset(p->x, 0, e->state.n * sizeof *p->x);
+    if (model_nmodes(p->m))
+        set_modes(p);
+    for (uint32_t i = 0; i < e->state.n; i++) {
+        const flat_var *v = &f->var.at[e->state.at[i].var];
+
+        s.set_at[i] = SPAN_NONE;
+        if (v->kind == VAR_INTEGRAL) {
+            double value = inst_known(v->init) ? evaluate(p, v->init) : 0;
+
+            if (!isfinite(value)) {
+                diag_error(f->sources, "initial-value", v->at, "the initial value of \"%s\" is not finite", v->name);
+                s.ok = false;
+            }
+            set_state(&s, i, value, v->at);
+        }
+    }
+    /* values of what is stored before values that go through laws, so that these fill what is left */
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < f->initial.n; i++) {
+            const flat_initial *in = &f->initial.at[i];
+            bool stored = in->port != UINT32_MAX && (in->q == Q_DISPLACEMENT || in->q == Q_MOMENTUM);
+            double value;
+
+            if (stored != (pass == 0))
+                continue;
+            value = evaluate(p, in->def);
+            if (!isfinite(value)) {
+                diag_error(f->sources, "initial-value", in->at, "this initial value is not finite");
+                s.ok = false;
+            } else if (in->port != UINT32_MAX) {
+                stated_on_port(&s, in, value);
+            } else {
+                stated_on_junction(&s, in, value);
+            }
+        }
+    if (s.ok && s.condition.n)
+        solve_conditions(&s);
+    for (uint32_t i = 0; i < e->state.n && s.ok; i++)
+        if (!s.set[i] && p->x[p->position[e->state.at[i].var]] == 0)
+            check_zero(&s, i);
+    if (s.ok && model_nmodes(p->m))
+        set_modes(p);
+    free(s.set);
+    free(s.set_at);
+    vec_free(&s.condition);
+    return s.ok;
+}

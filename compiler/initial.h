@@ -1,0 +1,26 @@
+/* initial.h - initial states from the stated values
+ *
+ * Stated on a state's own storage: directly, or through its law. Stated elsewhere (dependent storage, junctions): conditions that determine
+ * states without a value of their own; what is stated twice must agree. Unstated is zero, or an error where the law has no value there.
+ */
+#ifndef BG_INITIAL_H
+#define BG_INITIAL_H
+
+#include "equations.h"
+#include "model.h"
+
+struct initial_problem {
+    bg_model *m;
+    flat_model *f;
+    const causal *c;
+    equations *e;
+    const uint32_t *position;    /* of states in x */
+    const double *value;         /* of parameters */
+    double t;
+    double *x;
+};
+
+/* False after errors: initial-contradiction, initial-missing, initial-value. */
+bool initial_values(const struct initial_problem *p);
+
+#endif

@@ -1,0 +1,227 @@
+/* inst.c - see inst.h */
+#include <stdlib.h>
+#include <string.h>
+#include "inst.h"
+
+/* What composing made of one pattern: the outer template and, slot by slot, what stands there, by local number. */
+struct memo { uint32_t key, nkey, next; node root; };
+
+struct composer {
+    flat_model *f;
+    VEC(uint32_t) stamp, local;      /* of each variable: its number in the slot list being made */
+    uint32_t epoch;
+    VEC(var_id) list;                /* the slot list being made */
+    VEC(uint32_t) pattern;
+    VEC(uint32_t) keys;
+    VEC(struct memo) memo;
+    map index;
+    VEC(node) outer_map, inner_map;
+    VEC(bool) used;
+};
+
+composer *composer_new(flat_model *f)
+{
+    composer *c = bg_calloc(1, sizeof *c);
+
+    c->f = f;
+    return c;
+}
+
+void composer_free(composer *c)
+{
+    if (!c)
+        return;
+    vec_free(&c->stamp);
+    vec_free(&c->local);
+    vec_free(&c->list);
+    vec_free(&c->pattern);
+    vec_free(&c->keys);
+    vec_free(&c->memo);
+    vec_free(&c->outer_map);
+    vec_free(&c->inner_map);
+    vec_free(&c->used);
+    map_free(&c->index);
+    free(c);
+}
+
+static void begin_list(composer *c)
+{
+    if (c->stamp.n < c->f->var.n) {
+        vec_resize(&c->stamp, c->f->var.n);
+        vec_resize(&c->local, c->f->var.n);
+    }
+    if (++c->epoch == 0) {
+        memset(c->stamp.at, 0, c->stamp.n * sizeof *c->stamp.at);
+        c->epoch = 1;
+    }
+    c->list.n = 0;
+}
+
+static uint32_t number_of(composer *c, var_id v)
+{
+    if (c->stamp.at[v] != c->epoch) {
+        c->stamp.at[v] = c->epoch;
+        c->local.at[v] = (uint32_t)c->list.n;
+        vec_push(&c->list, v);
+    }
+    return c->local.at[v];
+}
+
+static struct memo *find_memo(composer *c, uint64_t hash)
+{
+    uint32_t i = map_get(&c->index, hash);
+
+    for (; i != MAP_NONE; i = c->memo.at[i].next) {
+        struct memo *m = &c->memo.at[i];
+
+        if (m->nkey == c->pattern.n && !memcmp(c->keys.at + m->key, c->pattern.at, m->nkey * sizeof(uint32_t)))
+            return m;
+    }
+    return NULL;
+}
+
+static node remember(composer *c, uint64_t hash, node root)
+{
+    struct memo m = { (uint32_t)c->keys.n, (uint32_t)c->pattern.n, map_get(&c->index, hash), root };
+
+    for (size_t i = 0; i < c->pattern.n; i++)
+        vec_push(&c->keys, c->pattern.at[i]);
+    map_set(&c->index, hash, (uint32_t)c->memo.n);
+    vec_push(&c->memo, m);
+    return root;
+}
+
+inst inst_compose(composer *c, inst outer, const inst *inner)
+{
+    flat_model *f = c->f;
+
+    begin_list(c);
+    c->pattern.n = 0;
+    vec_push(&c->pattern, outer.root);
+    for (uint32_t k = 0; k < outer.n; k++) {
+        if (inner && inner[k].root != NODE_NONE) {
+            vec_push(&c->pattern, inner[k].root);
+            vec_push(&c->pattern, inner[k].n);
+            for (uint32_t i = 0; i < inner[k].n; i++)
+                vec_push(&c->pattern, number_of(c, f->slot.at[inner[k].first + i]));
+        } else {
+            vec_push(&c->pattern, NODE_NONE);
+            vec_push(&c->pattern, number_of(c, f->slot.at[outer.first + k]));
+        }
+    }
+
+    uint64_t hash = bg_hash_bytes(c->pattern.at, c->pattern.n * sizeof(uint32_t), 0x9e3779b97f4a7c15u);
+    struct memo *m = find_memo(c, hash);
+    node root;
+
+    if (m) {
+        root = m->root;
+    } else {
+        size_t at = 1;
+
+        vec_resize(&c->outer_map, outer.n);
+        for (uint32_t k = 0; k < outer.n; k++) {
+            if (c->pattern.at[at] == NODE_NONE) {
+                c->outer_map.at[k] = ex_slot(f->pool, c->pattern.at[at + 1]);
+                at += 2;
+            } else {
+                uint32_t n = c->pattern.at[at + 1];
+
+                vec_resize(&c->inner_map, n);
+                for (uint32_t i = 0; i < n; i++)
+                    c->inner_map.at[i] = ex_slot(f->pool, c->pattern.at[at + 2 + i]);
+                c->outer_map.at[k] = ex_substitute(f->pool, c->pattern.at[at], c->inner_map.at, n);
+                at += 2 + n;
+            }
+        }
+        root = remember(c, hash, ex_substitute(f->pool, outer.root, c->outer_map.at, outer.n));
+    }
+    return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
+}
+
+inst inst_part(composer *c, node root, const var_id *slot, uint32_t n)
+{
+    flat_model *f = c->f;
+
+    vec_resize(&c->used, n);
+    memset(c->used.at, 0, n * sizeof *c->used.at);
+    ex_slots_used(f->pool, root, c->used.at, n);
+    begin_list(c);
+    c->pattern.n = 0;
+    vec_push(&c->pattern, root);
+    for (uint32_t k = 0; k < n; k++)
+        vec_push(&c->pattern, c->used.at[k] ? number_of(c, slot[k]) : NODE_NONE);
+
+    uint64_t hash = bg_hash_bytes(c->pattern.at, c->pattern.n * sizeof(uint32_t), 0x517cc1b727220a95u);
+    struct memo *m = find_memo(c, hash);
+
+    if (m)
+        return flat_inst(f, m->root, c->list.at, (uint32_t)c->list.n);
+    vec_resize(&c->outer_map, n);
+    for (uint32_t k = 0; k < n; k++)
+        c->outer_map.at[k] = c->used.at[k] ? ex_slot(f->pool, c->pattern.at[1 + k]) : NODE_NONE;
+    root = remember(c, hash, ex_substitute(f->pool, root, c->outer_map.at, n));
+    return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
+}
+
+inst inst_compact(composer *c, inst i)
+{
+    return inst_part(c, i.root, inst_slots(c->f, i), i.n);
+}
+
+inst inst_var(flat_model *f, var_id v)
+{
+    return flat_inst(f, ex_slot(f->pool, 0), &v, 1);
+}
+
+inst inst_const(flat_model *f, double value)
+{
+    return flat_inst(f, ex_const(f->pool, value), NULL, 0);
+}
+
+struct term { var_id var; int8_t sign; };
+
+static int compare_terms(const void *a, const void *b)
+{
+    const struct term *x = a, *y = b;
+
+    if (x->sign != y->sign)
+        return y->sign - x->sign;
+    return (x->var > y->var) - (x->var < y->var);
+}
+
+inst inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
+{
+    flat_model *f = c->f;
+    struct term few[16], *term = n <= 16 ? few : bg_malloc(n * sizeof *term);
+    node sum = NODE_NONE;
+
+    for (size_t i = 0; i < n; i++)
+        term[i] = (struct term){ var[i], sign[i] };
+    qsort(term, n, sizeof *term, compare_terms);
+    begin_list(c);
+    for (size_t i = 0; i < n; i++) {
+        node s = ex_slot(f->pool, number_of(c, term[i].var));
+
+        if (sum == NODE_NONE)
+            sum = term[i].sign > 0 ? s : ex_neg(f->pool, s);
+        else
+            sum = term[i].sign > 0 ? ex_add(f->pool, sum, s) : ex_sub(f->pool, sum, s);
+    }
+    if (term != few)
+        free(term);
+    return flat_inst(f, sum, c->list.at, (uint32_t)c->list.n);
+}
+
+uint32_t inst_slot_of(const flat_model *f, inst i, var_id v)
+{
+    for (uint32_t k = 0; k < i.n; k++)
+        if (f->slot.at[i.first + k] == v)
+            return k;
+    return UINT32_MAX;
+}
+
+bool inst_equal(const flat_model *f, inst a, inst b)
+{
+    return a.root == b.root && a.n == b.n && !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id));
+}

@@ -1,0 +1,279 @@
+/* jacobian.c - see jacobian.h */
+#include <stdlib.h>
+#include <string.h>
+#include "jacobian.h"
+
+struct entry { uint32_t row, column, next_in_row, next_in_column; bool dead; };
+struct product { uint32_t to, a, b; };       /* value[to] += value[a]*value[b] */
+
+struct jacobian {
+    program *program;
+    evaluator *evaluator;
+    double *partial;             /* program output: partial derivatives as the classes order them */
+    uint32_t npartials;
+    uint32_t *from;              /* [npartials] place in partial of entry i */
+    size_t nentries;             /* partials, then fill */
+    VEC(uint32_t) minus_one;     /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
+    double *value;
+    VEC(struct product) product;
+    size_t n, nx;
+    int64_t *column, *row;
+    uint32_t *source;            /* [nonzeros] entry, UINT32_MAX: a stored zero */
+};
+
+struct targets { inst *at; size_t n, cap; };
+struct positions { uint32_t *at; size_t n, cap; };
+struct flags { bool *at; size_t n, cap; };
+
+struct builder {
+    VEC(struct entry) entry;
+    VEC(uint32_t) row_head, column_head, row_count, column_count;
+    map at;
+};
+
+static uint64_t key_of(uint32_t row, uint32_t column)
+{
+    return (uint64_t)row << 32 | column;
+}
+
+static uint32_t add_entry(struct builder *b, uint32_t row, uint32_t column)
+{
+    struct entry x = { row, column, b->row_head.at[row], b->column_head.at[column], false };
+    uint32_t i = (uint32_t)b->entry.n;
+
+    vec_push(&b->entry, x);
+    b->row_head.at[row] = b->column_head.at[column] = i;
+    b->row_count.at[row]++;
+    b->column_count.at[column]++;
+    map_set(&b->at, key_of(row, column), i);
+    return i;
+}
+
+static void kill(struct builder *b, uint32_t i)
+{
+    struct entry *x = &b->entry.at[i];
+
+    x->dead = true;
+    b->row_count.at[x->row]--;
+    b->column_count.at[x->column]--;
+}
+
+/* Puts variable z (row and column z) into those that read it. */
+static void eliminate(jacobian *j, struct builder *b, uint32_t z)
+{
+    for (uint32_t u = b->column_head.at[z]; u != UINT32_MAX; u = b->entry.at[u].next_in_column) {
+        uint32_t row = b->entry.at[u].row;
+
+        if (b->entry.at[u].dead || row == z)
+            continue;
+        for (uint32_t d = b->row_head.at[z]; d != UINT32_MAX; d = b->entry.at[d].next_in_row) {
+            uint32_t column = b->entry.at[d].column, to;
+
+            if (b->entry.at[d].dead)
+                continue;
+            to = map_get(&b->at, key_of(row, column));
+            if (to == MAP_NONE || b->entry.at[to].dead)
+                to = add_entry(b, row, column);
+            vec_push(&j->product, ((struct product){ to, u, d }));
+        }
+        kill(b, u);
+    }
+    for (uint32_t d = b->row_head.at[z]; d != UINT32_MAX; d = b->entry.at[d].next_in_row)
+        if (!b->entry.at[d].dead)
+            kill(b, d);
+}
+
+static void add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
+                         struct targets *target, struct positions *position, uint32_t at)
+{
+    flat_model *f = e->f;
+
+    for (uint32_t k = 0; k < def.n; k++) {
+        var_id v = f->slot.at[def.first + k];
+        bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->w_position[v] != UINT32_MAX;
+        double value;
+        node d;
+
+        if (!state && !variable)
+            continue;
+        d = ex_derivative(f->pool, def.root, k);
+        if (ex_is_const(f->pool, d, &value) && value == 0)
+            continue;
+        vec_push(target, inst_part(e->composer, d, inst_slots(f, def), def.n));
+        vec_push(position, at);
+        add_entry(b, row, state ? l.position[v] : nx + rhs->w_position[v]);
+    }
+}
+
+static void add_diagonal(jacobian *j, struct builder *b, uint32_t z)
+{
+    uint32_t i = add_entry(b, z, z);
+
+    vec_push(&j->minus_one, i);
+}
+
+/* Compressed columns over states and kept variables, rows ascending (entries are gathered by row first), every diagonal entry there. */
+static void compress(jacobian *j, struct builder *b, const struct flags *gone, uint32_t nall)
+{
+    uint32_t *number = bg_malloc((nall + 1) * sizeof *number), kept = 0;
+    int64_t *fill;
+    VEC(uint32_t) diagonal = { 0 };
+
+    for (uint32_t i = 0; i < nall; i++)
+        number[i] = gone->at[i] ? UINT32_MAX : kept++;
+    j->n = kept;
+    j->column = bg_calloc(kept + 1, sizeof *j->column);
+    for (uint32_t i = 0; i < nall; i++) {
+        uint32_t at = map_get(&b->at, key_of(i, i));
+
+        if (!gone->at[i])
+            vec_push(&diagonal, at != MAP_NONE && !b->entry.at[at].dead ? at : UINT32_MAX);
+    }
+    for (size_t i = 0; i < b->entry.n; i++)
+        if (!b->entry.at[i].dead)
+            j->column[number[b->entry.at[i].column] + 1]++;
+    for (uint32_t c = 0; c < kept; c++)
+        j->column[c + 1] += diagonal.at[c] == UINT32_MAX;
+    for (uint32_t c = 0; c < kept; c++)
+        j->column[c + 1] += j->column[c];
+    j->row = bg_malloc(((size_t)j->column[kept] + 1) * sizeof *j->row);
+    j->source = bg_malloc(((size_t)j->column[kept] + 1) * sizeof *j->source);
+    fill = bg_malloc((kept + 1) * sizeof *fill);
+    memcpy(fill, j->column, (kept + 1) * sizeof *fill);
+    for (uint32_t r = 0; r < nall; r++) {
+        if (gone->at[r])
+            continue;
+        if (diagonal.at[number[r]] == UINT32_MAX) {
+            j->row[fill[number[r]]] = number[r];
+            j->source[fill[number[r]]++] = UINT32_MAX;
+        }
+        for (uint32_t i = b->row_head.at[r]; i != UINT32_MAX; i = b->entry.at[i].next_in_row) {
+            uint32_t c;
+
+            if (b->entry.at[i].dead)
+                continue;
+            c = number[b->entry.at[i].column];
+            j->row[fill[c]] = number[r];
+            j->source[fill[c]++] = i;
+        }
+    }
+    vec_free(&diagonal);
+    free(fill);
+    free(number);
+}
+
+jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise)
+{
+    jacobian *j = bg_calloc(1, sizeof *j);
+    struct builder b = { 0 };
+    struct targets target = { 0 };
+    struct positions position = { 0 };
+    struct flags gone = { 0 };
+    uint32_t nx = (uint32_t)e->state.n, nall = nx + rhs->nw;
+    bool ok;
+
+    j->nx = nx;
+    vec_resize(&b.row_head, nall);
+    vec_resize(&b.column_head, nall);
+    vec_resize(&b.row_count, nall);
+    vec_resize(&b.column_count, nall);
+    vec_resize(&gone, nall);
+    memset(b.row_head.at, 0xff, nall * sizeof(uint32_t));
+    memset(b.column_head.at, 0xff, nall * sizeof(uint32_t));
+    for (size_t i = 0; i < rhs->assign.n; i++) {
+        const assign *a = &rhs->assign.at[i];
+        uint32_t row = a->var == VAR_NONE ? rhs->out_index[a->target] : nx + rhs->w_position[a->var];
+        uint32_t at = e->f->var.at[a->var == VAR_NONE ? e->state.at[a->target].var : a->var].position;
+
+        add_partials(e, rhs, l, a->def, row, &b, nx, &target, &position, at);
+    }
+    for (size_t k = 0; k < rhs->block.n; k++)
+        for (uint32_t i = 0; i < rhs->block.at[k].n; i++)
+            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + rhs->block.at[k].w0 + i, &b, nx, &target, &position, i);
+    j->npartials = (uint32_t)target.n;
+
+    for (size_t i = 0; i < rhs->assign.n; i++)
+        if (rhs->assign.at[i].var != VAR_NONE) {
+            uint32_t z = nx + rhs->w_position[rhs->assign.at[i].var];
+            size_t in = b.row_count.at[z], out = b.column_count.at[z];
+
+            gone.at[z] = in * out <= in + out + 4;
+            if (gone.at[z])
+                eliminate(j, &b, z);
+            else
+                add_diagonal(j, &b, z);
+        }
+    j->nentries = b.entry.n;
+    j->value = bg_calloc(j->nentries + 1, sizeof *j->value);
+    compress(j, &b, &gone, nall);
+    vec_free(&b.entry);
+    vec_free(&b.row_head);
+    vec_free(&b.column_head);
+    vec_free(&b.row_count);
+    vec_free(&b.column_count);
+    vec_free(&gone);
+    map_free(&b.at);
+
+    j->program = program_plan(e, target.at, position.at, j->npartials);
+    j->from = j->program->out_index;
+    vec_free(&target);
+    vec_free(&position);
+    ok = program_code(j->program, l, optimise);
+    if (!ok) {
+        jacobian_free(j);
+        return NULL;
+    }
+    j->partial = bg_calloc(j->npartials + 1, sizeof *j->partial);
+    j->evaluator = evaluator_new(j->program, memory);
+    return j;
+}
+
+void jacobian_free(jacobian *j)
+{
+    if (!j)
+        return;
+    evaluator_free(j->evaluator);
+    program_free(j->program);
+    free(j->partial);
+    free(j->value);
+    vec_free(&j->product);
+    vec_free(&j->minus_one);
+    free(j->column);
+    free(j->row);
+    free(j->source);
+    free(j);
+}
+
+void jacobian_set_parameters(jacobian *j, const double *value)
+{
+    program_set_parameters(j->program, value);
+    evaluator_reset(j->evaluator);
+}
+
+struct model_pattern jacobian_pattern(const jacobian *j)
+{
+    return (struct model_pattern){ j->n, j->nx, j->column, j->row, (size_t)j->column[j->n] };
+}
+
+int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value)
+{
+    size_t nonzeros = (size_t)j->column[j->n];
+    int status = evaluator_run(j->evaluator, t, x, modes, j->partial);
+
+    if (status)
+        return status;
+    for (size_t i = 0; i < j->npartials; i++)
+        j->value[i] = j->partial[j->from[i]];
+    for (size_t i = j->npartials; i < j->nentries; i++)
+        j->value[i] = 0;
+    for (size_t i = 0; i < j->minus_one.n; i++)
+        j->value[j->minus_one.at[i]] = -1;
+    for (size_t i = 0; i < j->product.n; i++) {
+        const struct product *p = &j->product.at[i];
+
+        j->value[p->to] += j->value[p->a] * j->value[p->b];
+    }
+    for (size_t i = 0; i < nonzeros; i++)
+        value[i] = j->source[i] == UINT32_MAX ? 0 : j->value[j->source[i]];
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* jacobian.h - sparse partial derivatives of the rates, augmented by the algebraic variables that are dearer to eliminate than to keep
+ *
+ * Rows are rates, then variables. An explicit variable with few readers and few operands is eliminated beforehand (in*out <= in+out+4), symbolically
+ * for the pattern, by lists of products for the numbers; hubs and block unknowns stay. (equations.md 5)
+ */
+#ifndef BG_JACOBIAN_H
+#define BG_JACOBIAN_H
+
+#include "evaluate.h"
+#include "model.h"
+
+typedef struct jacobian jacobian;
+/* rhs: the planned program of the rates (targets in the order of the states). NULL with a diagnostic if its code fails. */
+jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise);
+void jacobian_free(jacobian *j);
+void jacobian_set_parameters(jacobian *j, const double *value);
+struct model_pattern jacobian_pattern(const jacobian *j);
+int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value);
+
+#endif

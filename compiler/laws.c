@@ -1,0 +1,327 @@
+/* laws.c - laws of elements and initial values
+ *
+ * needs     ports; values and units of bonds
+ * provides  one law an element, `= expr` written out; stated initial values, the experiment's before the model's
+ */
+#include <string.h>
+
+#include "elab.h"
+
+/* ---------------------------------------------------------------- laws */
+
+/* The two quantities a law relates; the second is what the element stores, if any. */
+static const struct { enum quantity a, b; const char *names; } related[] = {
+    [EL_R] = { Q_EFFORT, Q_FLOW, "e and f" },
+    [EL_C] = { Q_DISPLACEMENT, Q_EFFORT, "q and e" },
+    [EL_I] = { Q_MOMENTUM, Q_FLOW, "p and f" },
+};
+
+static bool
+quantity_of(const elab *el, const char *name, enum quantity *q)
+{
+    const char *const known[] = { el->n_e, el->n_f, el->n_q, el->n_p };
+
+    for (int k = 0; k < 4; k++) {
+        if (known[k] == name) {
+            *q = (enum quantity)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+static var_id
+port_var(const flat_port *p, enum quantity q)
+{
+    return q == Q_EFFORT ? p->e : q == Q_FLOW ? p->f : p->stored;
+}
+
+static void
+add_law(elab *el, uint32_t e, flat_law law)
+{
+    flat_element *x = &el->f->element.at[e];
+
+    vec_push(&el->f->law, law);
+    x->nlaws++;
+}
+
+static void
+say_modulated(elab *el, const flat_element *x, const ast_expr *e)
+{
+    const char *type = element_type_name(x->type);
+
+    if (x->modulated || is_source(x->type))
+        return;
+    diag_info(el->s, "modulated-spelling", x->at, "\"%s\" changes during the run; M%s:%s says so", text_of(el, e->at), type, x->name);
+}
+
+static void
+make_linear(elab *el, scope *in, uint32_t e)
+{
+    flat_model *f = el->f;
+    flat_element *x = &f->element.at[e];
+    const ast_expr *expr = x->node->linear;
+    const char *who = arena_format(el->a, "the law of %s:%s", element_type_name(x->type), x->name);
+    builder b = builder_new(el, in, READ_ALL, who);
+    flat_law law = { .kind = is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN, .port = x->port0, .at = expr->at };
+    const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
+    val v = resolve_law(&b, expr);
+    node n;
+    bool varies;
+
+    as_number(el, &v);
+    if (v.bad || !p) {
+        builder_free(&b);
+        return;
+    }
+    if (is_source(x->type))
+        units_give(el, v, expr->at, f->var.at[x->type == EL_SE ? p->e : p->f].unit, who);
+    varies = !only_parameters(f, b.slot.at, b.slot.n);
+    n = v.n;
+    switch (x->type) {
+    case EL_SE: law.out = Q_EFFORT; break;
+    case EL_SF: law.out = Q_FLOW; break;
+    case EL_R:  law.out = Q_EFFORT;       n = ex_mul(f->pool, n, builder_slot(&b, p->f)); break;
+    case EL_C:  law.out = Q_DISPLACEMENT; n = ex_mul(f->pool, n, builder_slot(&b, p->e)); break;
+    case EL_I:  law.out = Q_MOMENTUM;     n = ex_mul(f->pool, n, builder_slot(&b, p->f)); break;
+    case EL_TF:
+    case EL_GY: law.out = Q_EFFORT; break;
+    }
+    law.def = builder_inst(&b, n);
+    builder_free(&b);
+    x->linear = true;
+    add_law(el, e, law);
+    if (varies)
+        say_modulated(el, x, expr);
+}
+
+static void
+make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
+{
+    flat_model *f = el->f;
+    const flat_element *x = &f->element.at[e];
+    const char *type = element_type_name(x->type);
+    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the law of %s:%s", type, x->name));
+    const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
+    enum quantity q;
+    val v;
+
+    if (!quantity_of(el, item->left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
+        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s", text_of(el, item->left.at), type, x->name, type,
+                   related[x->type].names);
+        return;
+    }
+    b.own = e;
+    v = resolve_law(&b, item->right);
+    as_number(el, &v);
+    if (p && !units_give(el, v, item->right->at, el->f->var.at[port_var(p, q)].unit, text_of(el, item->left.at)))
+        v.bad = v.bad || f->var.at[port_var(p, q)].unit;
+    if (!v.bad && p) {
+        flat_law law = { .kind = LAW_ASSIGN, .port = x->port0, .out = q, .at = item->at };
+
+        law.def = builder_inst(&b, v.n);
+        for (uint32_t k = 0; k < law.def.n; k++) {
+            if (inst_slots(f, law.def)[k] != port_var(p, q))
+                continue;
+            diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of the law of %s:%s", item->left.part[0].name, type, x->name);
+            diag_help(el->s, "Solve it for one of %s.", related[x->type].names);
+        }
+        add_law(el, e, law);
+    }
+    builder_free(&b);
+}
+
+/* How many equations an element's block has; reports those that cannot be there. */
+static int
+count_equations(elab *el, const flat_element *x)
+{
+    const ast_node *written = x->node;
+    const char *type = element_type_name(x->type);
+    int n = 0;
+
+    for (int k = 0; k < written->nitems; k++) {
+        const ast_law_item *item = &written->item[k];
+
+        if (item->kind != AST_LAW_EQUATION)
+            continue;
+        if (item->left.nparts > 1 || !strcmp(item->left.part[0].name, "energy")) {
+            not_built(el, item->at, "fields (laws given by an energy or by port) are");
+            return -1;
+        }
+        if (is_source(x->type) || is_two_port(x->type)) {
+            diag_error(el->s, "law-block", item->at, "%s:%s takes its value behind =, not in a block", type, x->name);
+            diag_help(el->s, "Write %s:%s = %s.", type, x->name, text_of(el, item->right->at));
+            return -1;
+        }
+        if (n++ || written->linear) {
+            diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
+            diag_note(el->s, written->linear ? written->linear->at : x->at, "the other one is here");
+            return -1;
+        }
+    }
+    return n;
+}
+
+void
+make_law(elab *el, scope *in, uint32_t e)
+{
+    flat_element *x = &el->f->element.at[e];
+    const ast_node *written = x->node;
+    int n = count_equations(el, x);
+
+    x->law0 = (uint32_t)el->f->law.n;
+    if (n < 0)
+        return;
+    if (written->such_that) {
+        if (is_source(x->type))
+            not_built(el, written->such_that->at, "residual sources (such that) are");
+        else
+            diag_error(el->s, "law-residual", written->such_that->at, "\"such that\" belongs to sources, Se or Sf");
+        return;
+    }
+    if (written->linear) {
+        make_linear(el, in, e);
+    } else if (n) {
+        for (int k = 0; k < written->nitems; k++)
+            if (written->item[k].kind == AST_LAW_EQUATION)
+                make_general(el, in, e, &written->item[k]);
+    } else {
+        diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
+                   is_source(x->type) ? "value" : x->type == EL_TF ? "ratio" : x->type == EL_GY ? "modulus" : "law");
+        if (is_source(x->type) || is_two_port(x->type))
+            diag_help(el->s, "Write %s:%s = ....", element_type_name(x->type), x->name);
+        else
+            diag_help(el->s, "Write %s:%s = ... for a linear one, or a block { ... } that relates %s.", element_type_name(x->type), x->name, related[x->type].names);
+    }
+}
+
+/* ---------------------------------------------------------------- initial values */
+
+val
+initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out)
+{
+    builder b = builder_new(el, in, READ_PARAMETERS, who);
+    val v;
+
+    b.structure = true;
+    v = resolve(&b, e, true);
+    need_number(el, &v, e->at);
+    if (!units_give(el, v, e->at, want, who))
+        v.bad = v.bad || want;
+    if (!v.bad)
+        *out = builder_inst(&b, v.n);
+    builder_free(&b);
+    return v;
+}
+
+static void
+no_initial(elab *el, const ast_law_item *item, const char *name, const char *which)
+{
+    diag_error(el->s, "initial-quantity", item->left.at, "%s has no initial value %s(0)", name, text_of(el, item->left.at));
+    diag_help(el->s, "%s", which);
+}
+
+static void
+add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_expr *e)
+{
+    static const char *const q[] = { "e", "f", "q", "p" };
+
+    var_id v = at.port != NONE ? port_var(&el->f->port.at[at.port], at.q) : el->f->junction.at[at.junction].common;
+
+    initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
+    vec_push(&el->f->initial, at);
+}
+
+/* The experiment's value goes before the model's. */
+void
+make_initial(elab *el, scope *in, uint32_t p)
+{
+    const part *x = &el->part.at[p];
+    bool junction = x->kind == PART_JUNCTION;
+    const flat_junction *j = junction ? &el->f->junction.at[x->index] : NULL;
+    const flat_element *element = junction ? NULL : &el->f->element.at[x->index];
+    const ast_node *written = junction ? j->node : element->node;
+    const ast_law_item *first = NULL;
+    uint32_t over = map_get(&el->override_of, part_key(p));
+    flat_initial at = { .port = junction || !element->nports ? NONE : element->port0, .junction = junction ? x->index : NONE, .def = INST_NONE };
+    const char *which = junction ? (j->type ? "A 1-junction has f(0)." : "A 0-junction has e(0).")
+                        : element->type == EL_C ? "A C has q(0) or e(0)."
+                        : element->type == EL_I ? "An I has p(0) or f(0)."
+                                                : "Only C, I and junctions have initial values.";
+
+    for (int k = 0; k < written->nitems; k++) {
+        const ast_law_item *item = &written->item[k];
+        enum quantity q;
+
+        if (item->kind != AST_LAW_INITIAL)
+            continue;
+        if (item->left.nparts > 1 || !quantity_of(el, item->left.part[0].name, &q) ||
+            (junction ? q != (j->type ? Q_FLOW : Q_EFFORT)
+                      : (element->type != EL_C && element->type != EL_I) || (q != related[element->type].a && q != related[element->type].b))) {
+            no_initial(el, item, junction ? arena_format(el->a, "%u:%s", j->type, x->name) : arena_format(el->a, "%s:%s", element_type_name(element->type), x->name),
+                       which);
+            continue;
+        }
+        if (first) {
+            diag_error(el->s, "initial-twice", item->at, "\"%s\" has two initial values", x->name);
+            diag_note(el->s, first->at, "the first one is here");
+            continue;
+        }
+        first = item;
+        if (over == MAP_NONE && (junction || element->nports)) {
+            at.q = q;
+            at.at = item->at;
+            add_initial(el, in, at, x->name, item->right);
+        }
+    }
+    if (over != MAP_NONE && (junction || element->nports)) {
+        const initial_override *o = &el->override.at[over];
+
+        at.q = o->q;
+        at.at = o->at;
+        if (o->set) {
+            at.def = set_inst(el, o->set_value);
+            vec_push(&el->f->initial, at);
+        } else {
+            add_initial(el, in, at, x->name, o->expr);
+        }
+    }
+}
+
+/* Of a signal that is an integral. */
+void
+override_integrals(elab *el)
+{
+    for (uint32_t k = 0; k < el->value.n; k++) {
+        value *v = &el->value.at[k];
+        uint32_t over = map_get(&el->override_of, value_key(k));
+        inst init = INST_NONE;
+
+        if (over == MAP_NONE || el->f->var.at[v->var].kind != VAR_INTEGRAL)
+            continue;
+        if (el->override.at[over].set)
+            init = set_inst(el, el->override.at[over].set_value);
+        else
+            initial_value(el, v->in, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name), v->declared, &init);
+        el->f->var.at[v->var].init = init;
+    }
+}
+
+void
+check_junction(elab *el, const flat_junction *j)
+{
+    const ast_node *written = j->node;
+
+    if (!written)
+        return;
+    if (written->linear || written->such_that) {
+        diag_error(el->s, "law-junction", written->linear ? written->linear->at : written->such_that->at, "a junction has no law; \"%s\" joins bonds", j->name);
+        return;
+    }
+    for (int k = 0; k < written->nitems; k++) {
+        if (written->item[k].kind == AST_LAW_EQUATION) {
+            diag_error(el->s, "law-junction", written->item[k].at, "a junction has no law; \"%s\" joins bonds", j->name);
+            return;
+        }
+    }
+}

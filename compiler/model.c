@@ -1,0 +1,568 @@
+/* model.c - see model.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "equations.h"
+#include "evaluate.h"
+#include "initial.h"
+#include "jacobian.h"
+#include "model.h"
+
+struct bg_model {
+    flat_model *f;
+    causal *c;
+    equations *e;
+    bool long_run;
+    uint32_t *position;          /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of;          /* state number -> number in the equations */
+    bool *stated;                /* by state */
+    program *program[PART_COUNT];
+    evaluator *evaluator[PART_COUNT];
+    double *scratch[PART_COUNT]; /* outputs as the classes order them */
+    jacobian *jacobian;
+    block_memory memory;
+    double *value;               /* of parameters and literals, by variable */
+    bool *overridden;            /* parameters set by model_set_parameter */
+    double *modes;
+    double *slope, *offset;      /* of known modes */
+    const char **mode_text;
+    double compile_seconds;
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---------------------------------------------------------------- parameters */
+
+/* Parameters may be computed from parameters declared later: values in order of dependency, without recursion. */
+static void compute_parameters(bg_model *m)
+{
+    flat_model *f = m->f;
+    uint8_t *done = bg_calloc(f->var.n + 1, 1);
+    VEC(var_id) stack = { 0 };
+    VEC(double) slot = { 0 };
+
+    for (uint32_t v = 0; v < f->var.n; v++) {
+        if (f->var.at[v].kind == VAR_LITERAL)
+            m->value[v] = f->var.at[v].value;
+        else if (f->var.at[v].kind == VAR_PARAM && !m->overridden[v])
+            vec_push(&stack, v);
+    }
+    while (stack.n) {
+        var_id v = stack.at[stack.n - 1];
+        inst d = f->var.at[v].def;
+        bool ready = true;
+
+        if (done[v] == 2 || m->overridden[v] || !inst_known(d)) {
+            stack.n--;
+            continue;
+        }
+        for (uint32_t k = 0; k < d.n; k++) {
+            var_id w = f->slot.at[d.first + k];
+
+            if (f->var.at[w].kind == VAR_PARAM && !m->overridden[w] && done[w] == 0) {
+                vec_push(&stack, w);
+                ready = false;
+            }
+        }
+        if (!ready && done[v] == 0) {
+            done[v] = 1;
+            continue;
+        }
+        slot.n = 0;
+        for (uint32_t k = 0; k < d.n; k++)
+            vec_push(&slot, m->value[f->slot.at[d.first + k]]);
+        m->value[v] = ex_eval(f->pool, d.root, slot.at);
+        done[v] = 2;
+        stack.n--;
+    }
+    vec_free(&stack);
+    vec_free(&slot);
+    free(done);
+}
+
+double model_value(const bg_model *m, inst i)
+{
+    VEC(double) slot = { 0 };
+    double value;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        vec_push(&slot, m->value[m->f->slot.at[i.first + k]]);
+    value = ex_eval(m->f->pool, i.root, slot.at);
+    vec_free(&slot);
+    return value;
+}
+
+static void distribute_parameters(bg_model *m)
+{
+    for (int k = 0; k < PART_COUNT; k++)
+        if (m->evaluator[k]) {
+            program_set_parameters(m->program[k], m->value);
+            evaluator_reset(m->evaluator[k]);
+        }
+    if (m->jacobian)
+        jacobian_set_parameters(m->jacobian, m->value);
+    for (size_t k = 0; k < m->e->mode.n; k++)
+        if (m->e->mode.at[k].known) {
+            m->slope[k] = model_value(m, m->e->mode.at[k].slope);
+            m->offset[k] = model_value(m, m->e->mode.at[k].offset);
+        }
+}
+
+bool model_set_parameter(bg_model *m, const char *name, double value)
+{
+    for (uint32_t v = 0; v < m->f->var.n; v++)
+        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name)) {
+            m->overridden[v] = true;
+            m->value[v] = value;
+            compute_parameters(m);
+            distribute_parameters(m);
+            return true;
+        }
+    return false;
+}
+
+/* ---------------------------------------------------------------- parts */
+
+static program *plan_part(bg_model *m, enum model_part part)
+{
+    equations *e = m->e;
+    flat_model *f = m->f;
+    VEC(inst) target = { 0 };
+    VEC(uint32_t) position = { 0 };
+    program *g;
+
+    switch (part) {
+    case PART_RHS:
+        for (size_t i = 0; i < e->state.n; i++) {
+            vec_push(&target, inst_var(f, e->state.at[i].rate));
+            vec_push(&position, f->var.at[e->state.at[i].var].position);
+        }
+        break;
+    case PART_POWERS:
+        for (size_t i = 0; i < e->power.n; i++) {
+            vec_push(&target, e->power.at[i]);
+            vec_push(&position, f->element.at[i].nports ? f->var.at[f->port.at[f->element.at[i].port0].e].position : 0);
+        }
+        break;
+    case PART_OUTPUTS:
+        for (size_t i = 0; i < e->output.n; i++) {
+            vec_push(&target, e->output.at[i]);
+            vec_push(&position, (uint32_t)i);
+        }
+        break;
+    default:
+        for (size_t i = 0; i < e->mode.n; i++) {
+            vec_push(&target, e->mode.at[i].g);
+            vec_push(&position, (uint32_t)i);
+        }
+    }
+    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
+    vec_free(&target);
+    vec_free(&position);
+    return g;
+}
+
+bool model_need(bg_model *m, enum model_part part)
+{
+    layout l = { m->position };
+    double start = seconds();
+    bool ok = true;
+
+    if (part == PART_JACOBIAN) {
+        if (m->jacobian)
+            return true;
+        m->jacobian = jacobian_new(m->e, m->program[PART_RHS], l, &m->memory, m->long_run);
+        ok = m->jacobian != NULL;
+        if (ok)
+            jacobian_set_parameters(m->jacobian, m->value);
+    } else {
+        if (m->evaluator[part])
+            return true;
+        if (!m->program[part])
+            m->program[part] = plan_part(m, part);
+        ok = program_code(m->program[part], l, m->long_run);
+        if (ok) {
+            m->evaluator[part] = evaluator_new(m->program[part], &m->memory);
+            m->scratch[part] = bg_calloc(m->program[part]->ntargets + 1, sizeof(double));
+            program_set_parameters(m->program[part], m->value);
+        }
+    }
+    m->compile_seconds += seconds() - start;
+    return ok;
+}
+
+static char *condition_text(bg_model *m, const eq_mode *q)
+{
+    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "" };
+    strbuf b = { 0 };
+    char *text;
+
+    if (q->kind == MODE_PIECE)
+        strbuf_printf(&b, "table %s at ", pool_table(m->f->pool, q->table)->name);
+    else if (q->kind == MODE_FLOOR)
+        strbuf_puts(&b, "floor of ");
+    flat_print(m->f, q->g, &b);
+    strbuf_puts(&b, sign[q->kind]);
+    text = arena_strdup(m->f->arena, b.at);
+    strbuf_free(&b);
+    return text;
+}
+
+bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
+{
+    bg_model *m = bg_calloc(1, sizeof *m);
+    double start = seconds();
+
+    m->f = f;
+    m->c = c;
+    m->e = eq;
+    m->long_run = long_run;
+    m->position = bg_malloc((f->var.n + 1) * sizeof *m->position);
+    memset(m->position, 0xff, (f->var.n + 1) * sizeof *m->position);
+    m->state_of = bg_malloc((eq->state.n + 1) * sizeof *m->state_of);
+    m->stated = bg_calloc(eq->state.n + 1, sizeof *m->stated);
+    m->memory.start = bg_calloc(eq->unknown.n + 1, sizeof(double));
+    m->memory.started = bg_calloc(eq->block.n + 1, sizeof(bool));
+    m->memory.failed = UINT32_MAX;
+    m->value = bg_calloc(f->var.n + 1, sizeof *m->value);
+    m->overridden = bg_calloc(f->var.n + 1, sizeof *m->overridden);
+    m->modes = bg_calloc(eq->mode.n + 1, sizeof *m->modes);
+    m->slope = bg_calloc(eq->mode.n + 1, sizeof *m->slope);
+    m->offset = bg_calloc(eq->mode.n + 1, sizeof *m->offset);
+    m->mode_text = bg_calloc(eq->mode.n + 1, sizeof *m->mode_text);
+
+    /* the states stand in the order of their rates' classes */
+    m->program[PART_RHS] = plan_part(m, PART_RHS);
+    for (uint32_t i = 0; i < eq->state.n; i++) {
+        m->position[eq->state.at[i].var] = m->program[PART_RHS]->out_index[i];
+        m->state_of[m->program[PART_RHS]->out_index[i]] = i;
+    }
+    for (uint32_t k = 0; k < eq->mode.n; k++)
+        m->position[eq->mode.at[k].var] = k;
+    for (size_t i = 0; i < f->initial.n; i++) {
+        const flat_initial *in = &f->initial.at[i];
+        var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
+
+        if (v != VAR_NONE && m->position[v] != UINT32_MAX && eq->var.at[v].kind == DEF_STATE)
+            m->stated[m->position[v]] = true;
+    }
+    for (uint32_t i = 0; i < eq->state.n; i++) {
+        const flat_var *v = &f->var.at[eq->state.at[i].var];
+
+        if (v->kind == VAR_INTEGRAL && inst_known(v->init))
+            m->stated[m->position[eq->state.at[i].var]] = true;
+    }
+    compute_parameters(m);
+    distribute_parameters(m);
+    m->compile_seconds = seconds() - start;
+    return m;
+}
+
+void model_free(bg_model *m)
+{
+    if (!m)
+        return;
+    for (int k = 0; k < PART_COUNT; k++) {
+        evaluator_free(m->evaluator[k]);
+        program_free(m->program[k]);
+        free(m->scratch[k]);
+    }
+    jacobian_free(m->jacobian);
+    free(m->position);
+    free(m->state_of);
+    free(m->stated);
+    free(m->memory.start);
+    free(m->memory.started);
+    free(m->value);
+    free(m->overridden);
+    free(m->modes);
+    free(m->slope);
+    free(m->offset);
+    free(m->mode_text);
+    free(m);
+}
+
+size_t model_nstates(const bg_model *m) { return m->e->state.n; }
+size_t model_nmodes(const bg_model *m) { return m->e->mode.n; }
+size_t model_noutputs(const bg_model *m) { return m->e->output.n; }
+size_t model_nelements(const bg_model *m) { return m->f->element.n; }
+const flat_model *model_flat(const bg_model *m) { return m->f; }
+double *model_modes(bg_model *m) { return m->modes; }
+void model_set_rtol(bg_model *m, double rtol) { (void)m, (void)rtol; }
+
+struct model_state model_state(const bg_model *m, size_t i)
+{
+    const eq_state *s = &m->e->state.at[m->state_of[i]];
+    const flat_var *v = &m->f->var.at[s->var];
+
+    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->stated[i] };
+}
+
+struct model_mode model_mode(const bg_model *m, size_t k)
+{
+    const eq_mode *q = &m->e->mode.at[k];
+
+    if (!m->mode_text[k])
+        m->mode_text[k] = condition_text((bg_model *)m, q);
+    return (struct model_mode){ q->kind, q->at, m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL,
+                                q->known, m->slope[k], m->offset[k] };
+}
+
+bool model_has_blocks(const bg_model *m)
+{
+    for (size_t k = 0; k < m->e->block.n; k++)
+        if (!m->e->block.at[k].linear)
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- evaluation */
+
+/* 0 times each value added up: not a number if one is not finite */
+static bool all_finite(const double *v, size_t n)
+{
+    double sum[8] = { 0 }, all = 0;
+    size_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++)
+            sum[k] += v[i + (size_t)k] * 0;
+    for (; i < n; i++)
+        all += v[i] * 0;
+    for (int k = 0; k < 8; k++)
+        all += sum[k];
+    return all == 0;
+}
+
+static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
+{
+    if (!m->evaluator[part] && !model_need(m, part))
+        return -1;
+    return evaluator_run(m->evaluator[part], t, x, m->modes, out);
+}
+
+static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out)
+{
+    int status = run_part(m, part, t, x, m->scratch[part] ? m->scratch[part] : out);
+    const program *g = m->program[part];
+
+    if (!m->scratch[part])
+        return -1;
+    for (uint32_t i = 0; i < g->ntargets; i++)
+        out[i] = m->scratch[part][g->out_index[i]];
+    return status;
+}
+
+int model_rhs(bg_model *m, double t, const double *x, double *dx)
+{
+    int status = run_part(m, PART_RHS, t, x, dx);
+
+    if (status)
+        return status;
+    return all_finite(dx, m->e->state.n) ? 0 : 1;
+}
+
+int model_powers(bg_model *m, double t, const double *x, double *power)
+{
+    if (!model_need(m, PART_POWERS))
+        return -1;
+    return run_permuted(m, PART_POWERS, t, x, power);
+}
+
+int model_outputs(bg_model *m, double t, const double *x, double *y)
+{
+    if (!model_need(m, PART_OUTPUTS))
+        return -1;
+    return run_permuted(m, PART_OUTPUTS, t, x, y);
+}
+
+int model_conditions(bg_model *m, double t, const double *x, double *g)
+{
+    if (!model_need(m, PART_CONDITIONS))
+        return -1;
+    return run_permuted(m, PART_CONDITIONS, t, x, g);
+}
+
+void model_accept(bg_model *m, double t, const double *x)
+{
+    if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
+        return;
+    /* the unknowns at an accepted point come from an evaluation there */
+    if (evaluator_run(m->evaluator[PART_RHS], t, x, m->modes, m->scratch[PART_RHS]) == 0)
+        evaluator_accept(m->evaluator[PART_RHS]);
+}
+
+struct model_pattern model_jacobian_pattern(bg_model *m)
+{
+    if (!model_need(m, PART_JACOBIAN))
+        return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+    return jacobian_pattern(m->jacobian);
+}
+
+int model_jacobian(bg_model *m, double t, const double *x, double *value)
+{
+    int status;
+
+    if (!model_need(m, PART_JACOBIAN))
+        return -1;
+    status = jacobian_evaluate(m->jacobian, t, x, m->modes, value);
+    return status ? status : all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
+}
+
+bool model_initial(bg_model *m, double t, double *x)
+{
+    struct initial_problem p = { m, m->f, m->c, m->e, m->position, m->value, t, x };
+
+    return initial_values(&p);
+}
+
+/* ---------------------------------------------------------------- when it fails */
+
+static const char *slot_name(void *ctx, uint32_t slot)
+{
+    const void *const *pair = ctx;
+    const flat_model *f = pair[0];
+    const inst *i = pair[1];
+
+    return f->var.at[f->slot.at[i->first + slot]].name;
+}
+
+static int compare_rank(const void *a, const void *b, void *ctx)
+{
+    const equations *e = ctx;
+    uint32_t x = e->var.at[*(const var_id *)a].rank, y = e->var.at[*(const var_id *)b].rank;
+
+    return (x > y) - (x < y);
+}
+
+/* Values of all variables at (t, x) by the interpreter, in order of evaluation; stops at the first that is not finite. */
+static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit)
+{
+    equations *e = m->e;
+    flat_model *f = m->f;
+    VEC(var_id) order = { 0 };
+    VEC(double) slot = { 0 };
+    var_id bad = VAR_NONE;
+
+    memcpy(v, m->value, f->var.n * sizeof *v);
+    v[0] = t;
+    for (size_t i = 0; i < e->state.n; i++)
+        v[e->state.at[i].var] = x[m->position[e->state.at[i].var]];
+    for (size_t k = 0; k < e->mode.n; k++)
+        v[e->mode.at[k].var] = m->modes[k];
+    if (m->evaluator[PART_RHS]) {
+        const double *w = evaluator_variables(m->evaluator[PART_RHS]);
+
+        for (size_t i = 0; i < e->unknown.n; i++)
+            if (m->program[PART_RHS]->w_position[e->unknown.at[i]] != UINT32_MAX)
+                v[e->unknown.at[i]] = w[m->program[PART_RHS]->w_position[e->unknown.at[i]]];
+    }
+    for (uint32_t i = 0; i < e->var.n; i++)
+        if (e->var.at[i].kind == DEF_EXPLICIT)
+            vec_push(&order, i);
+    if (order.n)
+        qsort_r(order.at, order.n, sizeof *order.at, compare_rank, e);
+    for (size_t i = 0; i < order.n && bad == VAR_NONE; i++) {
+        inst d = e->var.at[order.at[i]].def;
+        bool known = true;
+
+        slot.n = 0;
+        for (uint32_t k = 0; k < d.n; k++) {
+            vec_push(&slot, v[f->slot.at[d.first + k]]);
+            known = known && isfinite(slot.at[k]);
+        }
+        v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit) : NAN;
+        if (known && !isfinite(v[order.at[i]]))
+            bad = order.at[i];
+    }
+    vec_free(&order);
+    vec_free(&slot);
+    return bad;
+}
+
+static char *describe(bg_model *m, var_id v, node culprit)
+{
+    flat_model *f = m->f;
+    const eq_var *d = &m->e->var.at[v];
+    const void *pair[2] = { f, &d->def };
+    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? d->def.root : culprit);
+    strbuf b = { 0 };
+    const char *what = "no finite value";
+
+    switch (x->op) {
+    case EX_DIV: what = "division by zero"; break;
+    case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
+    case EX_SQRT: what = "square root of a negative number"; break;
+    case EX_POW: what = "power without a value"; break;
+    case EX_EXP: case EX_SINH: case EX_COSH: what = "overflow"; break;
+    case EX_ASIN: case EX_ACOS: what = "angle of a number outside -1..1"; break;
+    default: break;
+    }
+    strbuf_printf(&b, "\"%s\": %s in ", f->var.at[v].name, what);
+    ex_print(f->pool, culprit == NODE_NONE ? d->def.root : culprit, slot_name, pair, &b);
+    return b.at;
+}
+
+span model_explain(bg_model *m, double t, const double *x, char **text)
+{
+    double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
+    node culprit = NODE_NONE;
+    var_id bad = first_bad(m, t, x, v, &culprit);
+    span at = SPAN_NONE;
+
+    *text = NULL;
+    if (bad != VAR_NONE) {
+        at = m->f->var.at[bad].at;
+        *text = describe(m, bad, culprit);
+    } else if (m->memory.failed != UINT32_MAX) {
+        const eq_block *b = &m->e->block.at[m->memory.failed];
+        var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];
+
+        at = m->f->var.at[u].at;
+        if (m->memory.failed_singular)
+            *text = bg_format("\"%s\": the %u equations it is solved from do not determine it here (singular)", m->f->var.at[u].name, b->n);
+        else
+            *text = bg_format("\"%s\": the %u equation%s it is solved from ha%s no solution that the iteration finds", m->f->var.at[u].name, b->n,
+                              b->n == 1 ? "" : "s", b->n == 1 ? "s" : "ve");
+    }
+    free(v);
+    return at;
+}
+
+char *model_statistics(const bg_model *m)
+{
+    size_t classes = 0, kernels = 0, chunks = 0, items = 0, kept = 0;
+
+    for (int k = 0; k < PART_COUNT; k++)
+        if (m->program[k]) {
+            classes += m->program[k]->nclasses;
+            kernels += m->program[k]->nkernels;
+            chunks += m->program[k]->nchunks;
+            items += m->program[k]->item.n;
+        }
+    if (m->jacobian)
+        kept = jacobian_pattern(m->jacobian).n - jacobian_pattern(m->jacobian).nx;
+    return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule entries, %zu kept variables; compiled in %.1f ms cpu",
+                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept, 1e3 * m->compile_seconds);
+}
+
+char *model_ir(bg_model *m)
+{
+    program *g = plan_part(m, PART_RHS);
+    char *text = NULL;
+
+    g->keep_ir = true;
+    if (program_code(g, (layout){ m->position }, m->long_run)) {
+        text = g->ir;
+        g->ir = NULL;
+    }
+    program_free(g);
+    return text;
+}

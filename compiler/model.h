@@ -1,0 +1,91 @@
+/* model.h - the compiled model: all that the runtime sees of the compiler
+ *
+ * units    t in s, x[i] in the SI unit of state i, powers in W
+ * shapes   x, dx: model_nstates; powers: one an element, in the order of the flat model; outputs: the model's, then the
+ *          experiment's recorded expressions; modes: model_nmodes
+ * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter step
+ *          may help) or -1 (never will); model_explain says what and where
+ * threads  one handle per thread; no globals
+ */
+#ifndef BG_MODEL_H
+#define BG_MODEL_H
+
+#include "flat.h"
+#include "causality.h"
+
+typedef struct bg_model bg_model;
+struct equations;
+
+/* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_JACOBIAN, PART_COUNT };
+
+/* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
+bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
+void model_free(bg_model *m);
+/* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
+bool model_need(bg_model *m, enum model_part part);
+
+size_t model_nstates(const bg_model *m);
+size_t model_nmodes(const bg_model *m);
+size_t model_noutputs(const bg_model *m);
+size_t model_nelements(const bg_model *m);
+const flat_model *model_flat(const bg_model *m);
+
+/* ---- states ---- */
+struct model_state { const char *name; span at; const unit *unit; const unit *display;
+    uint32_t var;            /* in the flat model */
+    bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
+    bool stated; };          /* has a stated initial value */
+struct model_state model_state(const bg_model *m, size_t i);
+/* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
+ * (contradiction, no value where the law has none). Sets the modes too. */
+bool model_initial(bg_model *m, double t, double *x);
+
+/* ---- evaluation, with the modes as they are ---- */
+int model_rhs(bg_model *m, double t, const double *x, double *dx);
+int model_powers(bg_model *m, double t, const double *x, double *power);
+int model_outputs(bg_model *m, double t, const double *x, double *y);
+/* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
+void model_accept(bg_model *m, double t, const double *x);
+bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
+/* Relative tolerance the run uses; blocks are solved 100 times tighter. */
+void model_set_rtol(bg_model *m, double rtol);
+
+/* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
+enum mode_kind {
+    MODE_LESS,               /* 1 where g < 0, g the condition's difference */
+    MODE_LESS_EQUAL,         /* 1 where g <= 0 */
+    MODE_EQUAL,              /* 1 where g == 0; its zero is located like the others' */
+    MODE_PIECE,              /* piece of a table at g; switches where g passes a corner */
+    MODE_FLOOR               /* floor(g); switches where g passes a whole number */
+};
+struct model_mode { enum mode_kind kind; span at; const char *text; const ex_table *table;
+    bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
+    double slope, offset; }; /* of g over time where known: g = offset + slope*t */
+struct model_mode model_mode(const bg_model *m, size_t k);
+double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
+int model_conditions(bg_model *m, double t, const double *x, double *g);
+
+/* ---- Jacobian: rates and kept algebraic variables, augmented (equations.md 5) ----
+ * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
+ * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole diagonal stored. */
+struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; size_t nonzeros; };
+struct model_pattern model_jacobian_pattern(bg_model *m);
+int model_jacobian(bg_model *m, double t, const double *x, double *value);
+
+/* ---- parameters ---- */
+/* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
+bool model_set_parameter(bg_model *m, const char *name, double value);
+double model_value(const bg_model *m, inst i);       /* value of a parameter expression */
+
+/* ---- when it fails ---- */
+/* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.
+ * Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`. SPAN_NONE if all is well. */
+span model_explain(bg_model *m, double t, const double *x, char **text);
+
+/* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
+char *model_statistics(const bg_model *m);
+/* LLVM IR of the rate equations, for --dump ir. free() it. */
+char *model_ir(bg_model *m);
+
+#endif

@@ -1,0 +1,77 @@
+/* program.h - a set of expressions made executable: variables, classes, layout, schedule, code
+ *
+ * A program computes targets (expressions in the model's variables) and whatever they need, nothing else. Variables read once are put
+ * where they are read; the others are materialised in the workspace w. Assignments of equal form are a class: 64 or more become one loop
+ * kernel over class-ordered storage, fewer go into chunks of straight-line code. The schedule is data. (equations.md 4)
+ *
+ * Two steps, because the order of the states follows from the classes of their rates:
+ *   program_plan   definitions, classes, positions of targets (out_index)
+ *   program_code   slots resolved with the layout, schedule, machine code
+ */
+#ifndef BG_PROGRAM_H
+#define BG_PROGRAM_H
+
+#include "codegen.h"
+#include "equations.h"
+
+/* Where states and modes stand in x and m, by variable; UINT32_MAX elsewhere. */
+typedef struct layout { const uint32_t *position; } layout;
+
+/* One assignment: a materialised variable or a target. */
+typedef struct assign {
+    inst def;                    /* over states, materialised variables, modes, time, parameters */
+    var_id var;                  /* VAR_NONE: a target */
+    uint32_t target;
+    uint32_t class_, index;      /* number within the class */
+} assign;
+
+enum item_kind { ITEM_KERNEL, ITEM_CHUNK, ITEM_BLOCK };
+typedef struct item {
+    uint8_t kind;
+    bool to_out;                 /* kernels: write the output array, not w */
+    uint32_t code;               /* handle of kernel or chunk; number of the block */
+    gen_kernel *kernel; gen_chunk *chunk;
+    const int64_t *base;
+    const int32_t *const *table;
+    int64_t obase, begin, end;
+} item;
+
+/* A block in this program: unknowns at w[w0 .. w0+n). */
+typedef struct program_block {
+    uint32_t block;              /* in equations */
+    uint32_t n, w0;
+    uint32_t assign0;            /* its residuals: residual[residual0 ..) with slots as in assign.def */
+    VEC(inst) residual;
+    VEC(uint32_t) residual_code, jacobian_code;      /* chunks: r[n]; value[nonzeros] */
+    gen_chunk **residual_chunk, **jacobian_chunk;
+    VEC(uint32_t) row, column;   /* of each nonzero, by rising row */
+} program_block;
+
+typedef struct parameter_slot { inst def; } parameter_slot;
+
+typedef struct program {
+    equations *e;
+    gen *gen;
+    arena *arena;
+    VEC(assign) assign;
+    VEC(program_block) block;
+    VEC(item) item;
+    uint32_t *w_position;        /* by variable: place in w, UINT32_MAX: not materialised */
+    uint32_t nw, ntargets;
+    uint32_t *out_index;         /* of each target: its place in the output array */
+    VEC(parameter_slot) parameter;
+    double *p;                   /* their values */
+    struct planner *planner;     /* between plan and code */
+    size_t nclasses, nkernels, nchunks;
+    bool keep_ir; char *ir;      /* text of the code before it is compiled, where asked for */
+} program;
+
+/* target_position: place of each target along the graph, for the order of class members; NULL: as they come. */
+program *program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t n);
+/* optimise: all code through O2 (long runs); else small programs and the largest kernels only. False with a diagnostic when LLVM fails. */
+bool program_code(program *g, layout l, bool optimise);
+void program_free(program *g);
+/* Recomputes parameter data from the values of parameters and literals (by variable). */
+void program_set_parameters(program *g, const double *value);
+
+#endif

@@ -1,0 +1,426 @@
+/* resolve.c - an expression of the text to a template over variables: names resolved, units checked, functions written out
+ *
+ * needs     declared values and parts; values made in the order of what they read (for units left unstated); functions made
+ * provides  a template over slots in order of first mention
+ * bounds    recursion follows nesting only (chains of operators and of else-ifs are loops) and stops at DEEPEST
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elab.h"
+
+enum {
+    DEEPEST = 1000,                 /* levels of nesting of one expression */
+    FEW_SLOTS = 8                   /* looked through one by one */
+};
+
+/* ---------------------------------------------------------------- the builder */
+
+builder
+builder_new(elab *el, scope *in, enum reads reads, const char *who)
+{
+    return (builder){ .el = el, .in = in, .reads = reads, .who = who, .own = NONE };
+}
+
+void
+builder_free(builder *b)
+{
+    vec_free(&b->slot);
+    map_free(&b->slot_of);
+    map_free(&b->calls);
+    for (size_t k = 0; k < b->call_memo.n; k++)
+        free(b->call_memo.at[k].arg);
+    vec_free(&b->call_memo);
+}
+
+node
+builder_slot(builder *b, var_id v)
+{
+    uint32_t at = MAP_NONE;
+
+    if (b->slot.n <= FEW_SLOTS) {
+        for (size_t k = 0; k < b->slot.n; k++)
+            if (b->slot.at[k] == v)
+                at = (uint32_t)k;
+    } else {
+        at = map_get(&b->slot_of, v);
+    }
+    if (at == MAP_NONE) {
+        at = (uint32_t)b->slot.n;
+        vec_push(&b->slot, v);
+        if (b->slot.n == FEW_SLOTS + 1)
+            for (size_t k = 0; k < FEW_SLOTS; k++)
+                map_set(&b->slot_of, b->slot.at[k], (uint32_t)k);
+        if (b->slot.n > FEW_SLOTS)
+            map_set(&b->slot_of, v, at);
+    }
+    return ex_slot(b->el->pool, at);
+}
+
+inst
+builder_inst(builder *b, node root)
+{
+    uint32_t n = (uint32_t)b->slot.n, kept = 0;
+    flat_model *f = b->el->f;
+    bool *used;
+    inst i;
+
+    if (!n)
+        return flat_inst(f, root, NULL, 0);
+    used = bg_calloc(n, sizeof *used);
+    ex_slots_used(f->pool, root, used, n);
+    for (uint32_t k = 0; k < n; k++)
+        kept += used[k];
+    if (kept == n) {
+        i = flat_inst(f, root, b->slot.at, n);
+    } else {
+        var_id *slot = bg_calloc(kept, sizeof *slot);
+        node *to = bg_calloc(n, sizeof *to);
+
+        kept = 0;
+        for (uint32_t k = 0; k < n; k++) {
+            to[k] = NODE_NONE;
+            if (used[k]) {
+                to[k] = ex_slot(f->pool, kept);
+                slot[kept++] = b->slot.at[k];
+            }
+        }
+        i = flat_inst(f, ex_substitute(f->pool, root, to, n), slot, kept);
+        free(slot);
+        free(to);
+    }
+    free(used);
+    return i;
+}
+
+bool
+only_parameters(const flat_model *f, const var_id *slot, size_t n)
+{
+    for (size_t k = 0; k < n; k++)
+        if (slot[k] >= f->var.n || (f->var.at[slot[k]].kind != VAR_PARAM && f->var.at[slot[k]].kind != VAR_LITERAL))
+            return false;
+    return true;
+}
+
+void
+each_expr(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    VEC(const ast_expr *) open = { 0 };
+
+#define OPEN(x) do { if (x) vec_push(&open, (x)); } while (0)
+    OPEN(e);
+    while (open.n) {
+        e = open.at[--open.n];
+        see(ctx, e);
+        switch (e->kind) {
+        case AST_NUMBER:
+        case AST_STRING:
+            break;
+        case AST_REF:
+            for (int k = 0; k < e->ref.nparts; k++) {
+                for (int i = 0; i < e->ref.part[k].nindex; i++) {
+                    OPEN(e->ref.part[k].index[i].from);
+                    OPEN(e->ref.part[k].index[i].to);
+                }
+            }
+            break;
+        case AST_NEG:
+        case AST_NOT:
+            OPEN(e->un.a);
+            break;
+        case AST_BINARY:
+            OPEN(e->bin.a);
+            OPEN(e->bin.b);
+            break;
+        case AST_IF:
+            OPEN(e->cond.c);
+            OPEN(e->cond.a);
+            OPEN(e->cond.b);
+            break;
+        case AST_CALL:
+            for (int k = 0; k < e->call.nargs; k++)
+                OPEN(e->call.arg[k]);
+            break;
+        case AST_MATRIX:
+            for (int k = 0; k < e->matrix.rows * e->matrix.cols; k++)
+                OPEN(e->matrix.entry[k]);
+            break;
+        }
+    }
+#undef OPEN
+    vec_free(&open);
+}
+
+/* ---------------------------------------------------------------- numbers */
+
+static node
+literal(builder *b, const ast_expr *key, double si, const unit *u)
+{
+    elab *el = b->el;
+    uint32_t v = map_get(&el->literals, map_ptr_key(key));
+
+    if (v == MAP_NONE) {
+        v = flat_add_var(el->f, VAR_LITERAL, NONE, text_of(el, key->at), key->at);
+        el->f->var.at[v].value = si;
+        if (u) {
+            el->f->var.at[v].unit = unit_dimension(u);
+            el->f->var.at[v].display = u;
+        }
+        map_set(&el->literals, map_ptr_key(key), v);
+    }
+    return builder_slot(b, v);
+}
+
+/* sign*number with its unit. key: the number or its negation, which the literal is remembered by. alone: data whatever its value. */
+static val
+number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
+{
+    elab *el = b->el;
+    double x = sign * e->number.value;
+    val v = { .fit = x == 0 ? FIT_ZERO : FIT_BARE };
+
+    if (e->number.unit) {
+        const unit *u = read_unit(el, e->number.unit);
+
+        if (!u)
+            return val_bad(el);
+        if (unit_offset(u) != 0 && !whole) {
+            diag_error(el->s, "unit-offset", e->at, "[%s] has an offset and stands only where it is the whole value; in sums, products and tolerances write [%s]",
+                       unit_text(u), unit_text(unit_dimension(u)));
+            return val_bad(el);
+        }
+        x = unit_scale(u) * x + unit_offset(u);
+        if (!isfinite(x)) {
+            diag_error(el->s, "number-range", e->at, "this value is too large: in [%s] it is more than 1.8e308", unit_text(unit_dimension(u)));
+            return val_bad(el);
+        }
+        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u) };
+        v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
+        return v;
+    }
+    /* 0, 1 and 2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */
+    if (b->structure || (!alone && (x == 0 || x == 1 || x == 2)))
+        v.n = ex_const(el->pool, x);
+    else
+        v.n = literal(b, key, x, NULL);
+    return v;
+}
+
+/* ---------------------------------------------------------------- operators */
+
+static val
+power(builder *b, val base, const ast_expr *a, const ast_expr *exponent)
+{
+    elab *el = b->el;
+    bool structure = b->structure;
+    val x, r;
+
+    b->structure = true;            /* x^2 and x^3 are different laws, not different data */
+    x = resolve(b, exponent, false);
+    b->structure = structure;
+    need_number(el, &base, a->at);
+    need_number(el, &x, exponent->at);
+    r = units_power(el, base, a->at, x, exponent->at);
+    if (!r.bad)
+        r.n = ex_make(el->pool, EX_POW, base.n, x.n, NODE_NONE);
+    return r;
+}
+
+static val
+relation(builder *b, const ast_expr *e, val x, val y)
+{
+    elab *el = b->el;
+    enum ast_binary op = e->bin.op;
+    bool turned = op == AST_GT || op == AST_GE;
+    enum ex_op ex = op == AST_EQ ? EX_EQ : op == AST_NE ? EX_NE : op == AST_LT || op == AST_GT ? EX_LT : EX_LE;
+    val r;
+
+    need_number(el, &x, e->bin.a->at);
+    need_number(el, &y, e->bin.b->at);
+    r = units_together(el, "compared", x, e->bin.a->at, y, e->bin.b->at);
+    if (r.bad)
+        return r;
+    return (val){ .n = ex_make(el->pool, ex, turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE), .fit = FIT_ANY, .condition = true };
+}
+
+static val
+combine(builder *b, const ast_expr *e, val x, val y)
+{
+    elab *el = b->el;
+    span xa = e->bin.a->at, ya = e->bin.b->at;
+    enum ex_op op;
+    val r;
+
+    switch (e->bin.op) {
+    case AST_AND:
+    case AST_OR:
+        need_condition(el, &x, xa);
+        need_condition(el, &y, ya);
+        if (x.bad || y.bad)
+            return val_bad(el);
+        return (val){ .n = ex_make(el->pool, e->bin.op == AST_AND ? EX_AND : EX_OR, x.n, y.n, NODE_NONE), .fit = FIT_ANY, .condition = true };
+    case AST_ADD:
+    case AST_SUB:
+    case AST_MUL:
+    case AST_DIV:
+        need_number(el, &x, xa);
+        need_number(el, &y, ya);
+        if (e->bin.op == AST_MUL) {
+            op = EX_MUL;
+            r = units_multiply(el, x, y);
+        } else if (e->bin.op == AST_DIV) {
+            op = EX_DIV;
+            r = units_divide(el, x, y);
+        } else {
+            op = e->bin.op == AST_ADD ? EX_ADD : EX_SUB;
+            r = units_together(el, op == EX_ADD ? "added" : "subtracted", x, xa, y, ya);
+        }
+        if (!r.bad)
+            r.n = ex_make(el->pool, op, x.n, y.n, NODE_NONE);
+        return r;
+    default:
+        return relation(b, e, x, y);
+    }
+}
+
+/* a + b - c ...: down the left side in a loop, then back up. */
+static val
+binary(builder *b, const ast_expr *e)
+{
+    VEC(const ast_expr *) spine = { 0 };
+    val v;
+
+    for (; e->kind == AST_BINARY; e = e->bin.a)
+        vec_push(&spine, e);
+    v = resolve(b, e, spine.at[spine.n - 1]->bin.op >= AST_LT && spine.at[spine.n - 1]->bin.op <= AST_NE);
+    while (spine.n) {
+        const ast_expr *up = spine.at[--spine.n];
+        bool compares = up->bin.op >= AST_LT && up->bin.op <= AST_NE;
+
+        if (up->bin.op == AST_POW) {
+            v = power(b, v, up->bin.a, up->bin.b);
+        } else {
+            val right = resolve(b, up->bin.b, compares);
+
+            v = combine(b, up, v, right);
+        }
+    }
+    vec_free(&spine);
+    return v;
+}
+
+struct branch { const ast_expr *e; val c, a; };
+
+/* if ... else if ... else: the last value first, then back up. */
+static val
+choice(builder *b, const ast_expr *e, bool whole)
+{
+    elab *el = b->el;
+    VEC(struct branch) branch = { 0 };
+    const ast_expr *last;
+    val v;
+
+    for (; e->kind == AST_IF; e = e->cond.b) {
+        struct branch x = { .e = e };
+
+        x.c = resolve(b, e->cond.c, false);
+        need_condition(el, &x.c, e->cond.c->at);
+        x.a = resolve(b, e->cond.a, whole);
+        need_number(el, &x.a, e->cond.a->at);
+        vec_push(&branch, x);
+    }
+    last = e;
+    v = resolve(b, last, whole);
+    need_number(el, &v, last->at);
+    while (branch.n) {
+        struct branch *x = &branch.at[--branch.n];
+        node other = v.n;
+
+        v = units_together(el, "alternatives", x->a, x->e->cond.a->at, v, last->at);
+        if (x->c.bad)
+            v.bad = true;
+        if (!v.bad)
+            v.n = ex_make(el->pool, EX_SELECT, x->c.n, x->a.n, other);
+        if (v.fit == FIT_ZERO)
+            v.fit = FIT_BARE;
+        last = x->e->cond.a;
+    }
+    vec_free(&branch);
+    return v;
+}
+
+static val
+negation(builder *b, const ast_expr *e, bool whole)
+{
+    elab *el = b->el;
+    val v;
+
+    if (e->un.a->kind == AST_NUMBER && (whole || !e->un.a->number.unit))
+        return number(b, e->un.a, e, -1, whole, false);
+    v = resolve(b, e->un.a, false);
+    need_number(el, &v, e->un.a->at);
+    if (!v.bad)
+        v.n = ex_neg(el->pool, v.n);
+    return v;
+}
+
+static val
+resolve_inside(builder *b, const ast_expr *e, bool whole)
+{
+    elab *el = b->el;
+    val v;
+
+    switch (e->kind) {
+    case AST_NUMBER:
+        return number(b, e, e, 1, whole, false);
+    case AST_STRING:
+        diag_error(el->s, "text-value", e->at, "a text is not a value; texts name the file of a table");
+        return val_bad(el);
+    case AST_REF:
+        return read_ref(b, &e->ref);
+    case AST_NEG:
+        return negation(b, e, whole);
+    case AST_NOT:
+        v = resolve(b, e->un.a, false);
+        need_condition(el, &v, e->un.a->at);
+        if (!v.bad)
+            v.n = ex_make(el->pool, EX_NOT, v.n, NODE_NONE, NODE_NONE);
+        return v;
+    case AST_BINARY:
+        return binary(b, e);
+    case AST_IF:
+        return choice(b, e, whole);
+    case AST_CALL:
+        return resolve_call(b, e);
+    case AST_MATRIX:
+        break;
+    }
+    diag_error(el->s, "not-built", e->at, "vectors and matrices are not built yet");
+    return val_bad(el);
+}
+
+val
+resolve(builder *b, const ast_expr *e, bool whole)
+{
+    elab *el = b->el;
+    val v;
+
+    if (el->depth >= DEEPEST) {
+        diag_error(el->s, "nesting", e->at, "this expression nests deeper than %d levels", DEEPEST);
+        return val_bad(el);
+    }
+    el->depth++;
+    v = resolve_inside(b, e, whole);
+    el->depth--;
+    return v;
+}
+
+val
+resolve_law(builder *b, const ast_expr *e)
+{
+    if (e->kind == AST_NUMBER)
+        return number(b, e, e, 1, true, true);
+    if (e->kind == AST_NEG && e->un.a->kind == AST_NUMBER)
+        return number(b, e->un.a, e, -1, true, true);
+    return resolve(b, e, true);
+}

@@ -1,0 +1,486 @@
+/* source.c - source texts, places in them, and what is said about them */
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#include "source.h"
+
+enum {
+    LARGEST_TEXT  = 1 << 30,
+    TAB_WIDTH     = 4,      /* columns a tab takes in a printed source line */
+    PRINTED_WIDTH = 150,    /* columns of a source line that are printed; the rest is "..." */
+    READ_BLOCK    = 1 << 16
+};
+
+struct text {
+    char *path, *at;
+    size_t n;
+    uint32_t *line;         /* where each line begins */
+    size_t nlines;
+};
+
+struct sources {
+    VEC(struct text) text;
+    VEC(diagnostic) diag;
+    arena *messages;
+    map said;               /* hash of what was said, so that nothing is said twice */
+    size_t nerrors;         /* all, kept or not */
+    size_t nkept;
+    size_t nhidden;         /* errors beyond SOURCES_MAX_ERRORS */
+    bool last_kept;         /* the last message: its notes and helps go with it */
+};
+
+sources *
+sources_new(void)
+{
+    sources *s = bg_calloc(1, sizeof *s);
+
+    s->messages = arena_new();
+    return s;
+}
+
+void
+sources_free(sources *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->text.n; i++) {
+        free(s->text.at[i].path);
+        free(s->text.at[i].at);
+        free(s->text.at[i].line);
+    }
+    for (size_t i = 0; i < s->diag.n; i++)
+        free(s->diag.at[i].child);
+    vec_free(&s->text);
+    vec_free(&s->diag);
+    map_free(&s->said);
+    arena_free(s->messages);
+    free(s);
+}
+
+/* ---------------------------------------------------------------- texts */
+
+/* Takes over text, which is 0-terminated. */
+static int
+add_owned(sources *s, const char *path, char *text, size_t n)
+{
+    struct text t = { .path = bg_strdup(path), .at = text, .n = n };
+    VEC(uint32_t) line = { 0 };
+
+    vec_push(&line, 0);
+    for (const char *p = text, *end = text + n; p < end && (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        vec_push(&line, (uint32_t)(p + 1 - text));
+    t.line = line.at;
+    t.nlines = line.n;
+    vec_push(&s->text, t);
+    return (int)s->text.n - 1;
+}
+
+int
+sources_add_text(sources *s, const char *path, const char *text, size_t n)
+{
+    char *copy;
+
+    if (n > LARGEST_TEXT) {
+        errno = EFBIG;
+        return -1;
+    }
+    copy = bg_malloc(n + 1);
+    if (n)
+        memcpy(copy, text, n);
+    copy[n] = '\0';
+    return add_owned(s, path, copy, n);
+}
+
+int
+sources_read(sources *s, const char *path)
+{
+    bool standard = !strcmp(path, "-");
+    FILE *in = standard ? stdin : fopen(path, "rb");
+    strbuf b = { 0 };
+    int why = 0;
+
+    if (!in)
+        return -1;
+    for (;;) {
+        size_t got;
+
+        if (b.n + READ_BLOCK + 1 > b.cap)
+            b.at = bg_vec_grow(b.at, &b.cap, b.n + READ_BLOCK + 1, 1);
+        errno = 0;
+        got = fread(b.at + b.n, 1, b.cap - b.n - 1, in);
+        b.n += got;
+        if (b.n > LARGEST_TEXT) {
+            why = EFBIG;
+            break;
+        }
+        if (ferror(in)) {
+            why = errno ? errno : EIO;
+            break;
+        }
+        if (feof(in))
+            break;
+    }
+    if (!standard)
+        fclose(in);
+    if (why) {
+        strbuf_free(&b);
+        errno = why;
+        return -1;
+    }
+    b.at[b.n] = '\0';
+    return add_owned(s, standard ? "<stdin>" : path, b.at, b.n);
+}
+
+const char *source_path(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].path : ""; }
+const char *source_text(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].at : ""; }
+size_t source_length(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].n : 0; }
+size_t sources_count(const sources *s) { return s->text.n; }
+
+/* Which line (from 0) holds pos. */
+static size_t
+line_of(const struct text *t, uint32_t pos)
+{
+    size_t low = 0, high = t->nlines;
+
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+
+        if (t->line[mid] <= pos)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+void
+source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *column)
+{
+    *line = *column = 1;
+    if (file < s->text.n) {
+        const struct text *t = &s->text.at[file];
+        size_t l;
+
+        if (pos > t->n)
+            pos = (uint32_t)t->n;
+        l = line_of(t, pos);
+        *line = (int)l + 1;
+        *column = (int)(pos - t->line[l]) + 1;
+    }
+}
+
+/* ---------------------------------------------------------------- diagnostics */
+
+static void
+say(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
+{
+    char *message;
+    uint64_t key;
+
+    s->last_kept = false;
+    if (severity == SEV_ERROR) {
+        s->nerrors++;
+        if (s->nkept >= SOURCES_MAX_ERRORS) {
+            s->nhidden++;
+            return;
+        }
+    }
+    message = arena_vformat(s->messages, fmt, ap);
+    key = bg_hash_bytes(message, strlen(message), (uint64_t)severity);
+    key = bg_hash_mix(key, (uint64_t)at.file << 32 | at.begin);
+    key = bg_hash_mix(key, at.end);
+    if (map_get(&s->said, key) != MAP_NONE)
+        return;
+    map_set(&s->said, key, 0);
+    s->last_kept = true;
+    s->nkept += severity == SEV_ERROR;
+    vec_push(&s->diag, ((diagnostic){ .severity = severity, .code = code, .at = at, .message = message }));
+}
+
+static void
+say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
+{
+    diagnostic *d;
+
+    if (!s->last_kept || !s->diag.n)
+        return;
+    d = &s->diag.at[s->diag.n - 1];
+    if (!(d->nchild & (d->nchild + 1)))        /* 0, 1, 3, 7 ... entries fill their room */
+        d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
+    d->child[d->nchild++] = (struct diag_child){ help, at, arena_vformat(s->messages, fmt, ap) };
+}
+
+#define SAY(severity)                                   \
+    do {                                                \
+        va_list ap;                                     \
+        va_start(ap, fmt);                              \
+        say(s, (severity), code, at, fmt, ap);          \
+        va_end(ap);                                     \
+    } while (0)
+
+void diag_error(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_ERROR); }
+void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_WARNING); }
+void diag_info(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_NOTE); }
+
+void
+diag_note(sources *s, span at, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say_more(s, false, at, fmt, ap);
+    va_end(ap);
+}
+
+void
+diag_help(sources *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say_more(s, true, SPAN_NONE, fmt, ap);
+    va_end(ap);
+}
+
+size_t diag_errors(const sources *s) { return s->nerrors; }
+size_t diag_count(const sources *s) { return s->diag.n; }
+const diagnostic *diag_at(const sources *s, size_t i) { return i < s->diag.n ? &s->diag.at[i] : NULL; }
+
+/* ---------------------------------------------------------------- printing */
+
+struct look { const char *bold, *red, *magenta, *cyan, *green, *off; };
+
+static const struct look plain = { "", "", "", "", "", "" };
+static const struct look colored = {
+    "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m"
+};
+
+/* How many bytes the character at p takes (UTF-8), 0 if it is none that can be printed. */
+static size_t
+printable(const char *p, size_t n)
+{
+    const unsigned char *s = (const unsigned char *)p;
+    size_t len;
+    uint32_t c;
+
+    if (s[0] < 0x80)
+        return s[0] >= 0x20 && s[0] != 0x7f;
+    len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+    if (!len || len > n || s[0] > 0xf4)
+        return 0;
+    c = s[0] & (0xffu >> (len + 1));
+    for (size_t i = 1; i < len; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        c = c << 6 | (s[i] & 0x3f);
+    }
+    if (c < 0xa0 || (len == 3 && c < 0x800) || (len == 4 && (c < 0x10000 || c > 0x10ffff)) || (c >= 0xd800 && c < 0xe000))
+        return 0;
+    /* marks that reorder text could make a line read as what it is not */
+    return (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0 : len;
+}
+
+/* Adds the bytes from..to of a line as one column a character; returns the number of columns. */
+static size_t
+add_columns(strbuf *out, const char *line, size_t from, size_t to)
+{
+    size_t columns = 0;
+
+    while (from < to) {
+        size_t len = printable(line + from, to - from);
+
+        if (line[from] == '\t') {
+            if (out)
+                strbuf_printf(out, "%*s", TAB_WIDTH, "");
+            columns += TAB_WIDTH;
+            from++;
+            continue;
+        }
+        if (out)
+            strbuf_add(out, len ? line + from : "?", len ? len : 1);
+        columns++;
+        from += len ? len : 1;
+    }
+    return columns;
+}
+
+static bool
+inside_character(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Prints the line where a span begins, and the part of the span on it underlined. */
+static void
+print_line(const struct text *t, span at, FILE *out, const char *color, const char *off)
+{
+    uint32_t pos = at.begin > t->n ? (uint32_t)t->n : at.begin;
+    size_t number = line_of(t, pos), begin = t->line[number];
+    size_t end = number + 1 < t->nlines ? t->line[number + 1] - 1 : t->n;
+    const char *line = t->at + begin;
+    size_t len, from = pos - begin, to, first = 0, last;
+    strbuf text = { 0 }, mark = { 0 };
+    size_t indent, under;
+
+    if (end > begin && t->at[end - 1] == '\r')
+        end--;
+    len = end - begin;
+    if (from > len)
+        from = len;
+    to = at.end <= pos ? from : at.end - begin > len ? len : at.end - begin;
+    last = len;
+    if (len > PRINTED_WIDTH) {
+        /* a window that has the span's beginning in its first third */
+        if (from > PRINTED_WIDTH / 3)
+            first = from - PRINTED_WIDTH / 3;
+        if (len - first > PRINTED_WIDTH)
+            last = first + PRINTED_WIDTH;
+        else
+            first = len - PRINTED_WIDTH;
+        while (first > 0 && first < from && inside_character(line[first]))
+            first++;
+        while (last < len && last > from && inside_character(line[last]))
+            last--;
+        if (to > last)
+            to = last;
+    }
+    if (first)
+        strbuf_puts(&text, "...");
+    indent = text.n + add_columns(&text, line, first, from);
+    under = add_columns(&text, line, from, to);
+    add_columns(&text, line, to, last);
+    if (last < len)
+        strbuf_puts(&text, "...");
+    fprintf(out, "%5zu |%s%s\n", number + 1, text.n ? " " : "", text.n ? text.at : "");
+    strbuf_puts(&mark, "^");
+    for (size_t i = 1; i < under; i++)
+        strbuf_puts(&mark, "~");
+    fprintf(out, "      | %*s%s%s%s\n", (int)indent, "", color, mark.at, off);
+    strbuf_free(&text);
+    strbuf_free(&mark);
+}
+
+static void
+print_one(const sources *s, FILE *out, const struct look *l, const char *kind, const char *color,
+          span at, const char *message, const char *code)
+{
+    bool placed = span_known(at) && at.file < s->text.n;
+
+    if (placed) {
+        int line, column;
+
+        source_place(s, at.file, at.begin, &line, &column);
+        fprintf(out, "%s%s:%d:%d:%s ", l->bold, source_path(s, at.file), line, column, l->off);
+    } else {
+        fprintf(out, "%sbgc:%s ", l->bold, l->off);
+    }
+    fprintf(out, "%s%s:%s %s", color, kind, l->off, message);
+    if (code)
+        fprintf(out, " [%s]", code);
+    fputc('\n', out);
+    if (placed)
+        print_line(&s->text.at[at.file], at, out, color, l->off);
+}
+
+void
+diag_print(const sources *s, FILE *out, bool color, bool quiet)
+{
+    const struct look *l = color ? &colored : &plain;
+
+    for (size_t i = 0; i < s->diag.n; i++) {
+        const diagnostic *d = &s->diag.at[i];
+
+        if (quiet && d->severity != SEV_ERROR)
+            continue;
+        switch (d->severity) {
+        case SEV_ERROR:   print_one(s, out, l, "error", l->red, d->at, d->message, d->code); break;
+        case SEV_WARNING: print_one(s, out, l, "warning", l->magenta, d->at, d->message, d->code); break;
+        case SEV_NOTE:    print_one(s, out, l, "note", l->cyan, d->at, d->message, d->code); break;
+        }
+        for (size_t k = 0; k < d->nchild; k++) {
+            const struct diag_child *c = &d->child[k];
+
+            if (c->help)
+                fprintf(out, "      = %shelp:%s %s\n", l->green, l->off, c->message);
+            else if (span_known(c->at))
+                print_one(s, out, l, "note", l->cyan, c->at, c->message, NULL);
+            else
+                fprintf(out, "      = %snote:%s %s\n", l->cyan, l->off, c->message);
+        }
+    }
+    if (s->nhidden)
+        fprintf(out, "bgc: %zu more error%s not shown\n", s->nhidden, s->nhidden == 1 ? " is" : "s are");
+}
+
+/* ---------------------------------------------------------------- near names */
+
+enum { LONGEST_NEAR = 64 };     /* longer names are not typing errors of each other */
+
+/* Insertions, deletions, changes and swaps of neighbours that turn a into b, letters of either case alike;
+ * more than limit when it is more than limit. Works on the band of width 2*limit + 1 around the diagonal. */
+static size_t
+edit_distance(const char *a, size_t na, const char *b, size_t nb, size_t limit)
+{
+    size_t row[3][LONGEST_NEAR + 1];
+    size_t *before = row[0], *above = row[1], *here = row[2];
+
+    for (size_t j = 0; j <= nb; j++)
+        above[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t from = i > limit ? i - limit : 1, to = i + limit < nb ? i + limit : nb;
+        size_t best, *spare;
+
+        here[from - 1] = from == 1 ? i : limit + 1;
+        best = here[from - 1];
+        for (size_t j = from; j <= to; j++) {
+            int x = tolower((unsigned char)a[i - 1]), y = tolower((unsigned char)b[j - 1]);
+            size_t d = above[j - 1] + (x != y);
+
+            if (here[j - 1] + 1 < d)
+                d = here[j - 1] + 1;
+            if (above[j] + 1 < d)
+                d = above[j] + 1;
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2])
+                && before[j - 2] + 1 < d)
+                d = before[j - 2] + 1;
+            here[j] = d;
+            if (d < best)
+                best = d;
+        }
+        if (best > limit)
+            return limit + 1;
+        if (to < nb)
+            here[to + 1] = limit + 1;
+        spare = before;
+        before = above;
+        above = here;
+        here = spare;
+    }
+    return above[nb];
+}
+
+const char *
+nearest_name(const char *wrong, const char *const *list, size_t n)
+{
+    size_t len = strlen(wrong), limit = (len + 1) / 3;
+    const char *near = NULL;
+
+    if (limit > 3)
+        limit = 3;
+    if (!len || len > LONGEST_NEAR)
+        return NULL;
+    limit++;                    /* from here on: what is nearer than limit */
+    for (size_t i = 0; i < n && limit; i++) {
+        size_t m = list[i] ? strlen(list[i]) : 0, d;
+
+        if (!m || m > LONGEST_NEAR || (m > len ? m - len : len - m) >= limit || !strcmp(list[i], wrong))
+            continue;
+        d = edit_distance(wrong, len, list[i], m, limit - 1);
+        if (d < limit && d < len && d < m) {
+            near = list[i];
+            limit = d;
+        }
+    }
+    return near;
+}

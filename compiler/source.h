@@ -1,0 +1,69 @@
+/* source.h - source texts, places in them, and what is said about them
+ *
+ * A span is a half-open byte range of one text and stays attached to what was made from it up to the
+ * equations, so that a solver failure can name a line and a rewrite can edit in place.
+ *
+ * ownership  the sources object owns texts and diagnostics; messages are copied
+ */
+#ifndef BG_SOURCE_H
+#define BG_SOURCE_H
+
+#include <stdio.h>
+#include "base.h"
+
+typedef struct span { uint32_t file, begin, end; } span;
+#define SPAN_NONE ((span){ UINT32_MAX, 0, 0 })
+static inline bool span_known(span s) { return s.file != UINT32_MAX; }
+static inline span span_join(span a, span b)
+{
+    if (!span_known(a)) return b;
+    if (!span_known(b) || a.file != b.file) return a;
+    return (span){ a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end };
+}
+
+enum severity { SEV_ERROR, SEV_WARNING, SEV_NOTE };
+
+/* One message. Notes and helps that belong to an error or warning follow it as children. */
+typedef struct diagnostic {
+    enum severity severity;
+    const char *code;               /* stable slug: "causality-conflict" */
+    span at;                        /* SPAN_NONE: about the run or file as a whole */
+    char *message;
+    struct diag_child { bool help; span at; char *message; } *child;
+    size_t nchild;
+} diagnostic;
+
+typedef struct sources sources;
+sources *sources_new(void);
+void sources_free(sources *s);
+
+/* Reads a file ("-" is standard input). Returns its number, or -1 with errno set (and no diagnostic).
+ * Texts above 1 GiB are refused with EFBIG. */
+int sources_read(sources *s, const char *path);
+int sources_add_text(sources *s, const char *path, const char *text, size_t n); /* copies */
+const char *source_path(const sources *s, uint32_t file);
+const char *source_text(const sources *s, uint32_t file);   /* 0-terminated */
+size_t source_length(const sources *s, uint32_t file);
+size_t sources_count(const sources *s);
+/* 1-based line and column (bytes) of a position */
+void source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *column);
+
+/* ---- diagnostics ----
+ * Each error stays; more than SOURCES_MAX_ERRORS (20) are counted, not kept. Children go to the last message. */
+enum { SOURCES_MAX_ERRORS = 20 };
+void diag_error(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
+void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
+void diag_info(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5); /* a note of its own */
+void diag_note(sources *s, span at, const char *fmt, ...) BG_PRINTF(3, 4);
+void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
+size_t diag_errors(const sources *s);                        /* how many errors so far */
+size_t diag_count(const sources *s);
+const diagnostic *diag_at(const sources *s, size_t i);       /* order of report */
+/* Prints all in the form `file:line:col: error: message [code]`, source line and underline, notes, helps.
+ * quiet leaves out warnings and notes of their own. color: ANSI escapes. */
+void diag_print(const sources *s, FILE *out, bool color, bool quiet);
+
+/* The name in list (n entries) nearest to what was written, or NULL if none is near. For "did you mean". */
+const char *nearest_name(const char *wrong, const char *const *list, size_t n);
+
+#endif

@@ -1,0 +1,341 @@
+/* table.c - tables from CSV files
+ *
+ * A file is read once and stays in memory as cells; a column becomes a table of the pool once. The file's own text is a source like any
+ * other, so that a mistake in it is shown at its line. Rules: comma separated, the head optional, cells may be quoted, empty lines are
+ * skipped, the first column rises strictly. A head may name units, as what `bgc run` writes does: `speed [km/h]`; values become SI then.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "elab.h"
+
+struct cell { uint32_t begin, end; };         /* in the file's text, quotes and blanks around left out */
+
+struct csv {
+    uint32_t file;                            /* in sources */
+    const char *name;                         /* as the model writes it */
+    VEC(struct cell) cell;
+    VEC(uint32_t) line;                       /* of each row, counted from 1 */
+    uint32_t ncols;
+    bool head, ok;
+    map column;                               /* number -> table in the pool */
+};
+
+struct csv_store {
+    VEC(struct csv) file;
+    map by_path;                              /* interned path -> file */
+};
+
+void
+tables_free(elab *el)
+{
+    struct csv_store *s = el->csv_store;
+
+    if (!s)
+        return;
+    for (size_t k = 0; k < s->file.n; k++) {
+        vec_free(&s->file.at[k].cell);
+        vec_free(&s->file.at[k].line);
+        map_free(&s->file.at[k].column);
+    }
+    vec_free(&s->file);
+    map_free(&s->by_path);
+    free(s);
+    el->csv_store = NULL;
+}
+
+static span
+cell_span(const struct csv *t, struct cell c)
+{
+    return (span){ t->file, c.begin, c.end > c.begin ? c.end : c.begin + 1 };
+}
+
+static void
+used_here(elab *el, const ast_expr *call)
+{
+    diag_note(el->s, call->at, "the table is used here");
+}
+
+/* ---------------------------------------------------------------- cells */
+
+/* Reads one cell at *p; leaves *p behind its comma or at the line's end. */
+static struct cell
+next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
+{
+    uint32_t i = *p, begin, stop;
+
+    while (i < end && (text[i] == ' ' || text[i] == '\t'))
+        i++;
+    if (i < end && text[i] == '"') {
+        begin = ++i;
+        while (i < end && text[i] != '"')
+            i++;
+        stop = i;
+        while (i < end && text[i] != ',')
+            i++;
+    } else {
+        begin = i;
+        while (i < end && text[i] != ',')
+            i++;
+        stop = i;
+        while (stop > begin && (text[stop - 1] == ' ' || text[stop - 1] == '\t'))
+            stop--;
+    }
+    *more = i < end;
+    *p = *more ? i + 1 : i;
+    return (struct cell){ begin, stop };
+}
+
+/* A plain decimal number and nothing else; what strtod takes beyond that (hexadecimal, inf, nan) is a mistake in a table. */
+static bool
+cell_number(const char *text, struct cell c, double *x)
+{
+    char buffer[64], *end;
+    uint32_t n = c.end - c.begin;
+
+    if (!n || n >= sizeof buffer)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!strchr("0123456789+-.eE", text[c.begin + i]) || !text[c.begin + i])
+            return false;
+    memcpy(buffer, text + c.begin, n);
+    buffer[n] = '\0';
+    *x = strtod(buffer, &end);
+    return *end == '\0' && isfinite(*x);
+}
+
+static bool
+read_row(elab *el, struct csv *t, const char *text, uint32_t from, uint32_t to, uint32_t line, const ast_expr *call)
+{
+    uint32_t n = 0, p = from;
+    bool more = true;
+
+    while (more) {
+        vec_push(&t->cell, next_cell(text, &p, to, &more));
+        n++;
+    }
+    vec_push(&t->line, line);
+    if (!t->ncols)
+        t->ncols = n;
+    if (n == t->ncols)
+        return true;
+    diag_error(el->s, "table-row", (span){ t->file, from, to }, "row %u of \"%s\" has %u column%s, the rows above have %u", line, t->name, n, n == 1 ? "" : "s",
+               t->ncols);
+    used_here(el, call);
+    return false;
+}
+
+static bool
+read_cells(elab *el, struct csv *t, const ast_expr *call)
+{
+    const char *text = source_text(el->s, t->file);
+    size_t n = source_length(el->s, t->file);
+    uint32_t line = 0, p = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    double x;
+
+    while (p < n) {
+        const char *newline = memchr(text + p, '\n', n - p);
+        uint32_t next = newline ? (uint32_t)(newline - text) + 1 : (uint32_t)n, end = newline ? next - 1 : next, blank = p;
+
+        line++;
+        if (end > p && text[end - 1] == '\r')
+            end--;
+        while (blank < end && isspace((unsigned char)text[blank]))
+            blank++;
+        if (blank < end && !read_row(el, t, text, p, end, line, call))
+            return false;
+        p = next;
+    }
+    t->head = t->cell.n && !cell_number(text, t->cell.at[0], &x);
+    if (t->line.n > (t->head ? 1u : 0u))
+        return true;
+    diag_error(el->s, "table-empty", call->at, "the table \"%s\" has no rows of numbers", t->name);
+    return false;
+}
+
+static const char *
+beside(elab *el, uint32_t file, const char *name)
+{
+    const char *path = source_path(el->s, file), *slash = strrchr(path, '/');
+
+    if (*name == '/' || !slash)
+        return name;
+    return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
+}
+
+static struct csv *
+open_csv(elab *el, const ast_expr *call, const char *name)
+{
+    const char *path = names_intern_z(el->names, beside(el, call->at.file, name));
+    struct csv_store *store = el->csv_store;
+    uint32_t at;
+    struct csv t = { .name = name };
+    int file;
+
+    if (!store)
+        store = el->csv_store = bg_calloc(1, sizeof *store);
+    at = map_get(&store->by_path, map_ptr_key(path));
+    if (at != MAP_NONE)
+        return &store->file.at[at];
+    file = sources_read(el->s, path);
+    if (file < 0) {
+        diag_error(el->s, "table-unreadable", call->call.arg[0]->at, "the table \"%s\" cannot be read: %s", name, strerror(errno));
+    } else {
+        t.file = (uint32_t)file;
+        t.ok = read_cells(el, &t, call);
+    }
+    map_set(&store->by_path, map_ptr_key(path), (uint32_t)store->file.n);
+    vec_push(&store->file, t);
+    return &store->file.at[store->file.n - 1];
+}
+
+/* ---------------------------------------------------------------- columns */
+
+/* The name in a head cell, without a unit behind it. */
+static struct cell
+head_name(const char *text, struct cell c)
+{
+    for (uint32_t i = c.begin; i < c.end; i++) {
+        if (text[i] == '[') {
+            c.end = i;
+            while (c.end > c.begin && text[c.end - 1] == ' ')
+                c.end--;
+        }
+    }
+    return c;
+}
+
+static bool
+cell_is(const char *text, struct cell c, const char *name)
+{
+    return strlen(name) == c.end - c.begin && !memcmp(text + c.begin, name, c.end - c.begin);
+}
+
+static uint32_t
+find_column(elab *el, const struct csv *t, const char *name, double number, span at)
+{
+    const char *text = source_text(el->s, t->file), **list, *near;
+
+    if (!name) {
+        if (number >= 1 && number <= t->ncols && number == floor(number))
+            return (uint32_t)number - 1;
+        diag_error(el->s, "table-column", at, "\"%s\" has columns 1 to %u, no column %g", t->name, t->ncols, number);
+        return NONE;
+    }
+    if (!t->head) {
+        diag_error(el->s, "table-column", at, "\"%s\" has no head, so there is no column \"%s\"", t->name, name);
+        diag_help(el->s, "Give the column's number, 1 to %u.", t->ncols);
+        return NONE;
+    }
+    for (uint32_t k = 0; k < t->ncols; k++)
+        if (cell_is(text, t->cell.at[k], name) || cell_is(text, head_name(text, t->cell.at[k]), name))
+            return k;
+    diag_error(el->s, "table-column", at, "\"%s\" has no column \"%s\"", t->name, name);
+    list = bg_calloc(t->ncols, sizeof *list);
+    for (uint32_t k = 0; k < t->ncols; k++) {
+        struct cell c = head_name(text, t->cell.at[k]);
+
+        list[k] = arena_strndup(el->a, text + c.begin, c.end - c.begin);
+    }
+    near = nearest_name(name, list, t->ncols);
+    if (near)
+        diag_help(el->s, "Did you mean \"%s\"?", near);
+    else
+        diag_help(el->s, "Its first columns are \"%s\"%s%s%s.", list[0], t->ncols > 1 ? " and \"" : "", t->ncols > 1 ? list[1] : "", t->ncols > 1 ? "\"" : "");
+    free(list);
+    return NONE;
+}
+
+/* The unit in a head cell, NULL where there is none; false after an error. */
+static bool
+column_unit(elab *el, const struct csv *t, uint32_t column, const ast_expr *call, const unit **u)
+{
+    const char *text = source_text(el->s, t->file), *why;
+    struct cell c, name;
+    char *written;
+
+    *u = NULL;
+    if (!t->head)
+        return true;
+    c = t->cell.at[column];
+    name = head_name(text, c);
+    while (name.end < c.end && text[name.end] != '[')
+        name.end++;
+    if (name.end >= c.end || text[c.end - 1] != ']')
+        return true;
+    written = arena_strndup(el->a, text + name.end + 1, c.end - name.end - 2);
+    *u = unit_parse(el->u, written, &why);
+    if (*u)
+        return true;
+    diag_error(el->s, "table-unit", cell_span(t, c), "column %u of \"%s\": %s", column + 1, t->name, why);
+    used_here(el, call);
+    return false;
+}
+
+static bool
+read_column(elab *el, const struct csv *t, uint32_t column, const unit *u, double *to, const ast_expr *call)
+{
+    const char *text = source_text(el->s, t->file);
+    size_t first = t->head, rows = t->line.n - first;
+
+    for (size_t r = 0; r < rows; r++) {
+        struct cell c = t->cell.at[(r + first) * t->ncols + column];
+        double x;
+
+        if (!cell_number(text, c, &x)) {
+            diag_error(el->s, "table-number", cell_span(t, c), "row %u, column %u of \"%s\" is \"%s\", not a number", t->line.at[r + first], column + 1, t->name,
+                       text_of(el, (span){ t->file, c.begin, c.end }));
+            used_here(el, call);
+            return false;
+        }
+        to[r] = u ? unit_scale(u) * x + unit_offset(u) : x;
+    }
+    return true;
+}
+
+static bool
+rises(elab *el, const struct csv *t, const double *x, const ast_expr *call)
+{
+    size_t first = t->head, rows = t->line.n - first;
+
+    for (size_t r = 1; r < rows; r++) {
+        if (x[r] > x[r - 1])
+            continue;
+        diag_error(el->s, "table-order", cell_span(t, t->cell.at[(r + first) * t->ncols]),
+                   "the first column of \"%s\" must rise from row to row; row %u does not, in column 1", t->name, t->line.at[r + first]);
+        used_here(el, call);
+        return false;
+    }
+    return true;
+}
+
+uint32_t
+read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at, const unit **x_unit, const unit **y_unit)
+{
+    struct csv *t = open_csv(el, call, file);
+    uint32_t k, made;
+    size_t rows;
+    double *x, *y;
+
+    if (!t->ok)
+        return NONE;
+    k = find_column(el, t, column, number, column_at);
+    if (k == NONE || !column_unit(el, t, 0, call, x_unit) || !column_unit(el, t, k, call, y_unit))
+        return NONE;
+    made = map_get(&t->column, k);
+    if (made != MAP_NONE)
+        return made;
+    rows = t->line.n - t->head;
+    x = bg_calloc(rows, sizeof *x);
+    y = bg_calloc(rows, sizeof *y);
+    if (!read_column(el, t, 0, *x_unit, x, call) || !rises(el, t, x, call) || !read_column(el, t, k, *y_unit, y, call)) {
+        free(x);
+        free(y);
+        return NONE;
+    }
+    made = pool_add_table(el->pool, (ex_table){ arena_format(el->a, "%s:%u", t->name, k + 1), rows, x, y });
+    map_set(&t->column, k, made);
+    return made;
+}

@@ -1,0 +1,513 @@
+/* units.c - units of measure over udunits2
+ *
+ * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it reads in a way
+ * a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
+ *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2), and numbers glued to a unit (m2.5)
+ *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
+ *   - gal, ton, cal: different things in different trades
+ * What it does not know is added: deg, rev, Nm, Wh, Ah, VA, dalton. eV and u have the values of 2019.
+ * `yr` and `year` stay the tropical year.
+ *
+ * threads  udunits2 keeps its error handler and its parser in globals: one thread at a time reads units
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <udunits2.h>
+
+#include "units.h"
+
+enum { NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
+
+static const char *const base_text[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
+
+typedef struct dimension { int16_t power[NBASE]; } dimension;
+
+struct unit {
+    dimension dim;
+    double scale, offset;           /* value_SI = scale*value + offset */
+    const char *text;
+    const unit *si;                 /* coherent unit of the same dimension; itself for those */
+};
+
+struct unit_system {
+    ut_system *ut;
+    arena *arena;
+    VEC(unit *) all;
+    map by_text, by_dimension;      /* hash -> index into all; verified */
+    const unit *one;
+    char why[LONGEST_TEXT + 200];
+};
+
+/* ---------------------------------------------------------------- dimensions */
+
+/* Names for what engineers have names for; the rest is spelled out in base units. First of a dimension wins. */
+static const struct { const char *text; int8_t power[NBASE]; } known_dimension[] = {
+    /*            kg  m  s  A  K mol cd */
+    { "1",       { 0, 0, 0, 0, 0, 0, 0 } },
+    { "N",       { 1, 1, -2, 0, 0, 0, 0 } },
+    { "Pa",      { 1, -1, -2, 0, 0, 0, 0 } },
+    { "J",       { 1, 2, -2, 0, 0, 0, 0 } },
+    { "W",       { 1, 2, -3, 0, 0, 0, 0 } },
+    { "C",       { 0, 0, 1, 1, 0, 0, 0 } },
+    { "V",       { 1, 2, -3, -1, 0, 0, 0 } },
+    { "F",       { -1, -2, 4, 2, 0, 0, 0 } },
+    { "ohm",     { 1, 2, -3, -2, 0, 0, 0 } },
+    { "S",       { -1, -2, 3, 2, 0, 0, 0 } },
+    { "V.s",     { 1, 2, -2, -1, 0, 0, 0 } },
+    { "T",       { 1, 0, -2, -1, 0, 0, 0 } },
+    { "H",       { 1, 2, -2, -2, 0, 0, 0 } },
+    { "N/m",     { 1, 0, -2, 0, 0, 0, 0 } },
+    { "m/N",     { -1, 0, 2, 0, 0, 0, 0 } },
+    { "N.s/m",   { 1, 0, -1, 0, 0, 0, 0 } },
+    { "N.s",     { 1, 1, -1, 0, 0, 0, 0 } },
+    { "N.m.s",   { 1, 2, -1, 0, 0, 0, 0 } },
+    { "J/K",     { 1, 2, -2, 0, -1, 0, 0 } },
+    { "W/K",     { 1, 2, -3, 0, -1, 0, 0 } },
+    { "K/W",     { -1, -2, 3, 0, 1, 0, 0 } },
+    { "J/mol",   { 1, 2, -2, 0, 0, -1, 0 } },
+    { "Pa.s",    { 1, -1, -1, 0, 0, 0, 0 } },
+    { "Pa.s/m^3", { 1, -4, -1, 0, 0, 0, 0 } },
+    { "m^3/Pa",  { -1, 4, 2, 0, 0, 0, 0 } },
+    { "N/m^3",   { 1, -2, -2, 0, 0, 0, 0 } },
+    { "N/A",     { 1, 1, -2, -1, 0, 0, 0 } },
+};
+
+static void
+add_power(strbuf *b, const char *base, int power)
+{
+    if (b->n)
+        strbuf_puts(b, ".");
+    strbuf_puts(b, base);
+    if (power != 1)
+        strbuf_printf(b, "^%d", power);
+}
+
+static const char *
+dimension_text(arena *a, const dimension *d)
+{
+    strbuf up = { 0 }, down = { 0 };
+    const char *text;
+    int ndown = 0;
+
+    for (size_t k = 0; k < sizeof known_dimension / sizeof *known_dimension; k++) {
+        bool same = true;
+
+        for (int i = 0; i < NBASE; i++)
+            same = same && known_dimension[k].power[i] == d->power[i];
+        if (same)
+            return known_dimension[k].text;
+    }
+    for (int i = 0; i < NBASE; i++) {
+        if (d->power[i] > 0)
+            add_power(&up, base_text[i], d->power[i]);
+        if (d->power[i] < 0) {
+            add_power(&down, base_text[i], -d->power[i]);
+            ndown++;
+        }
+    }
+    text = !ndown    ? arena_strdup(a, up.at)
+         : ndown > 1 ? arena_format(a, "%s/(%s)", up.n ? up.at : "1", down.at)
+                     : arena_format(a, "%s/%s", up.n ? up.at : "1", down.at);
+    strbuf_free(&up);
+    strbuf_free(&down);
+    return text;
+}
+
+static unit *
+unit_add(unit_system *u, const dimension *d, double scale, double offset, const char *text)
+{
+    unit *x = arena_alloc(u->arena, sizeof *x);
+
+    *x = (unit){ .dim = *d, .scale = scale, .offset = offset, .text = text };
+    x->si = x;
+    vec_push(&u->all, x);
+    return x;
+}
+
+static const unit *
+si_unit(unit_system *u, const dimension *d)
+{
+    uint64_t key = bg_hash_bytes(d, sizeof *d, 1);
+    uint32_t at;
+    const unit *x;
+
+    /* a colliding hash moves on to the next one */
+    while ((at = map_get(&u->by_dimension, key)) != MAP_NONE && memcmp(&u->all.at[at]->dim, d, sizeof *d))
+        key++;
+    if (at != MAP_NONE)
+        return u->all.at[at];
+    x = unit_add(u, d, 1, 0, dimension_text(u->arena, d));
+    map_set(&u->by_dimension, key, (uint32_t)u->all.n - 1);
+    return x;
+}
+
+/* ---------------------------------------------------------------- what udunits2 says of a unit */
+
+struct reading { dimension dim; double scale, offset; bool refused; };
+
+static int
+base_index(const ut_unit *basic)
+{
+    const char *symbol = ut_get_symbol(basic, UT_ASCII);
+
+    for (int i = 0; symbol && i < NBASE; i++)
+        if (!strcmp(symbol, base_text[i]))
+            return i;
+    return -1;                      /* the radian */
+}
+
+static ut_status
+visit_basic(const ut_unit *basic, void *arg)
+{
+    struct reading *r = arg;
+    int i = base_index(basic);
+
+    if (i >= 0)
+        r->dim.power[i] = 1;
+    return UT_SUCCESS;
+}
+
+static ut_status
+visit_product(const ut_unit *product, int n, const ut_unit *const *basic, const int *power, void *arg)
+{
+    struct reading *r = arg;
+
+    (void)product;
+    for (int k = 0; k < n; k++) {
+        int i = base_index(basic[k]);
+
+        if (i >= 0)
+            r->dim.power[i] = (int16_t)(r->dim.power[i] + power[k]);
+    }
+    return UT_SUCCESS;
+}
+
+static const ut_visitor visitor;
+
+static ut_status
+visit_galilean(const ut_unit *x, double scale, const ut_unit *under, double offset, void *arg)
+{
+    struct reading *r = arg;
+
+    (void)x;
+    if (ut_accept_visitor(under, &visitor, arg) != UT_SUCCESS)
+        r->refused = true;
+    /* value_under = scale*(value + offset) */
+    r->offset += r->scale * scale * offset;
+    r->scale *= scale;
+    return UT_SUCCESS;
+}
+
+static ut_status
+visit_timestamp(const ut_unit *x, const ut_unit *under, double origin, void *arg)
+{
+    (void)x, (void)under, (void)origin;
+    ((struct reading *)arg)->refused = true;
+    return UT_SUCCESS;
+}
+
+static ut_status
+visit_logarithmic(const ut_unit *x, double base, const ut_unit *reference, void *arg)
+{
+    (void)x, (void)base, (void)reference;
+    ((struct reading *)arg)->refused = true;
+    return UT_SUCCESS;
+}
+
+static const ut_visitor visitor = { visit_basic, visit_product, visit_galilean, visit_timestamp, visit_logarithmic };
+
+/* ---------------------------------------------------------------- the system */
+
+/* Adds scale*text as name (which takes prefixes written as words) or symbol (which takes prefixes like k). */
+static void
+define(ut_system *ut, const char *name, double scale, const char *text, bool replace)
+{
+    ut_unit *x = ut_parse(ut, text, UT_ASCII);
+    ut_unit *scaled = x ? ut_scale(scale, x) : NULL;
+
+    if (replace)
+        ut_unmap_symbol_to_unit(ut, name, UT_ASCII);
+    if (scaled)
+        ut_map_symbol_to_unit(name, UT_ASCII, scaled);
+    ut_free(scaled);
+    ut_free(x);
+}
+
+unit_system *
+units_new(void)
+{
+    const double turn = 6.283185307179586476925286766559;
+    ut_system *ut;
+    unit_system *u;
+
+    ut_set_error_message_handler(ut_ignore);
+    ut = ut_read_xml(NULL);
+    if (!ut)
+        return NULL;
+    define(ut, "deg", turn / 360, "radian", false);
+    define(ut, "rev", turn, "radian", false);
+    define(ut, "Nm", 1, "N.m", false);
+    define(ut, "Wh", 3600, "J", false);
+    define(ut, "Ah", 3600, "C", false);
+    define(ut, "VA", 1, "W", false);
+    define(ut, "dalton", 1.66053906660e-27, "kg", false);
+    define(ut, "u", 1.66053906660e-27, "kg", true);
+    define(ut, "eV", 1.602176634e-19, "J", true);
+
+    u = bg_calloc(1, sizeof *u);
+    u->ut = ut;
+    u->arena = arena_new();
+    u->one = si_unit(u, &(dimension){ 0 });
+    return u;
+}
+
+void
+units_free(unit_system *u)
+{
+    if (!u)
+        return;
+    ut_free_system(u->ut);
+    arena_free(u->arena);
+    vec_free(&u->all);
+    map_free(&u->by_text);
+    map_free(&u->by_dimension);
+    free(u);
+}
+
+/* ---------------------------------------------------------------- reading */
+
+static const struct { const char *name, *why; } ambiguous[] = {
+    { "gal",  "\"gal\" is an acceleration to some and a volume to others: write cm/s^2 or US_liquid_gallon" },
+    { "ton",  "\"ton\" has three sizes: write t (1000 kg), short_ton or long_ton" },
+    { "tons", "\"tons\" has three sizes: write t (1000 kg), short_ton or long_ton" },
+    { "cal",  "\"cal\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
+    { "calorie", "\"calorie\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
+    { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
+    { "since", "a unit has no date" },
+    { "from", "a unit has no date" },
+    { "after", "a unit has no date" },
+    { "ref",  "a unit has no date" },
+};
+
+static bool
+is_letter(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || c == '%' || c == '\'' || c == '"' || (unsigned char)c >= 0x80;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The middle dot is a multiplication sign, not a letter. */
+static bool
+middle_dot(const char *p)
+{
+    return (unsigned char)p[0] == 0xc2 && (unsigned char)p[1] == 0xb7;
+}
+
+/* An integer exponent at p, with nothing behind it that makes it a fraction. Returns its end, or NULL. */
+static const char *
+exponent_end(const char *p)
+{
+    long value = 0;
+
+    if (*p == '+' || *p == '-')
+        p++;
+    if (!is_digit(*p))
+        return NULL;
+    for (; is_digit(*p); p++)
+        if ((value = 10 * value + (*p - '0')) > GREATEST_POWER)
+            return NULL;
+    if (*p == '.' && is_digit(p[1]))
+        return NULL;
+    if ((*p == 'e' || *p == 'E') && (is_digit(p[1]) || ((p[1] == '-' || p[1] == '+') && is_digit(p[2]))))
+        return NULL;
+    return p;
+}
+
+/* Whether something like 2 follows a slash: m^1/2 reads as half a metre and looks like a root. */
+static bool
+looks_like_fraction(const char *p)
+{
+    while (*p == ' ')
+        p++;
+    if (*p != '/')
+        return false;
+    for (p++; *p == ' '; p++)
+        ;
+    return is_digit(*p);
+}
+
+/* What udunits2 would misread; NULL if the text may go to it. */
+static const char *
+refuse(unit_system *u, const char *text)
+{
+    static const char fraction[] = "exponents of units are integers of at most two digits (sqrt() of a value halves them)";
+    const char *p = text;
+
+    while (*p) {
+        if (is_letter(*p) && !middle_dot(p)) {
+            const char *begin = p;
+            size_t len;
+
+            while (*p && is_letter(*p) && !middle_dot(p))
+                p++;
+            len = (size_t)(p - begin);
+            for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
+                if (strlen(ambiguous[i].name) == len && !memcmp(ambiguous[i].name, begin, len))
+                    return ambiguous[i].why;
+            if (is_digit(*p) || ((*p == '-' || *p == '+') && is_digit(p[1]))) {      /* m3, s-1 */
+                p = exponent_end(p);
+                if (!p || looks_like_fraction(p))
+                    return fraction;
+            }
+        } else if (*p == '^' || (p[0] == '*' && p[1] == '*')) {
+            bool half;
+
+            for (p += *p == '^' ? 1 : 2; *p == ' '; p++)
+                ;
+            p = exponent_end(p);
+            half = p && looks_like_fraction(p);
+            if (!p || half)
+                return fraction;
+        } else if (is_digit(*p)) {                                                    /* a factor */
+            char *end;
+
+            (void)strtod(p, &end);
+            if (p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))
+                return "a unit has no hexadecimal numbers";
+            p = end;
+            if (*p == '.' && is_digit(p[1]))
+                return "a number in a unit has one decimal point";
+        } else if (*p == '.' && is_digit(p[1])) {
+            return "a decimal point has digits on both sides";
+        } else if (*p == '@') {
+            return "a unit has no origin of its own; degC and degF have theirs";
+        } else if (middle_dot(p)) {
+            p += 2;
+        } else if (strchr(" .*/()+-", *p)) {
+            p++;
+        } else {
+            snprintf(u->why, sizeof u->why, "\"%c\" does not belong in a unit", *p);
+            return u->why;
+        }
+    }
+    return NULL;
+}
+
+static const char *
+why_not(unit_system *u, const char *text)
+{
+    snprintf(u->why, sizeof u->why, "\"%s\" is not a unit", text);
+    return u->why;
+}
+
+const unit *
+unit_parse(unit_system *u, const char *text, const char **why)
+{
+    size_t len;
+    uint64_t key;
+    uint32_t at;
+    struct reading r = { .scale = 1 };
+    char copy[LONGEST_TEXT + 1];
+    ut_unit *x;
+    ut_status seen;
+    unit *made;
+    const char *bad;
+
+    while (isspace((unsigned char)*text))
+        text++;
+    len = strlen(text);
+    while (len && isspace((unsigned char)text[len - 1]))
+        len--;
+    *why = NULL;
+    if (!len || len > LONGEST_TEXT) {
+        *why = len ? "no unit is that long" : "the brackets are empty; a pure number takes no unit";
+        return NULL;
+    }
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    key = bg_hash_bytes(copy, len, 0);
+    while ((at = map_get(&u->by_text, key)) != MAP_NONE && strcmp(u->all.at[at]->text, copy))
+        key++;
+    if (at != MAP_NONE)
+        return u->all.at[at];
+
+    bad = refuse(u, copy);
+    if (bad) {
+        *why = bad;
+        return NULL;
+    }
+    x = ut_parse(u->ut, copy, UT_UTF8);
+    if (!x) {
+        *why = why_not(u, copy);
+        return NULL;
+    }
+    seen = ut_accept_visitor(x, &visitor, &r);
+    ut_free(x);
+    if (seen != UT_SUCCESS || r.refused) {
+        *why = "dates and logarithmic units have no place in a model";
+        return NULL;
+    }
+    if (!isfinite(r.scale) || !isfinite(r.offset) || r.scale == 0) {
+        *why = why_not(u, copy);
+        return NULL;
+    }
+    made = unit_add(u, &r.dim, r.scale, r.offset, arena_strdup(u->arena, copy));
+    map_set(&u->by_text, key, (uint32_t)u->all.n - 1);
+    made->si = si_unit(u, &r.dim);
+    return made;
+}
+
+/* ---------------------------------------------------------------- asking */
+
+const char *unit_text(const unit *x) { return x->text; }
+double unit_scale(const unit *x) { return x->scale; }
+double unit_offset(const unit *x) { return x->offset; }
+const unit *unit_dimension(const unit *x) { return x->si; }
+const unit *unit_one(unit_system *u) { return u->one; }
+
+bool
+unit_is_number(const unit *x)
+{
+    static const dimension none;
+
+    return !memcmp(&x->dim, &none, sizeof none);
+}
+
+/* ---------------------------------------------------------------- products and powers */
+
+static int16_t
+limited(long power)
+{
+    return (int16_t)(power > GREATEST_DIMENSION ? GREATEST_DIMENSION : power < -GREATEST_DIMENSION ? -GREATEST_DIMENSION : power);
+}
+
+static const unit *
+combine(unit_system *u, const unit *a, const unit *b, int sign)
+{
+    dimension d = { 0 };
+
+    for (int i = 0; i < NBASE; i++)
+        d.power[i] = limited((long)a->dim.power[i] + sign * b->dim.power[i]);
+    return si_unit(u, &d);
+}
+
+const unit *unit_multiply(unit_system *u, const unit *a, const unit *b) { return combine(u, a, b, 1); }
+const unit *unit_divide(unit_system *u, const unit *a, const unit *b) { return combine(u, a, b, -1); }
+
+const unit *
+unit_power(unit_system *u, const unit *a, int num, int den)
+{
+    dimension d = { 0 };
+
+    for (int i = 0; i < NBASE; i++) {
+        long long p = (long long)a->dim.power[i] * num;
+
+        if (den == 0 || p % den || p / den > GREATEST_DIMENSION || p / den < -GREATEST_DIMENSION)
+            return NULL;
+        d.power[i] = (int16_t)(p / den);
+    }
+    return si_unit(u, &d);
+}

@@ -1,0 +1,606 @@
+/* bg.y - tokens to the tree of compiler/ast.h
+ *
+ * Actions build nodes with their spans and decide nothing about names or meaning. After a syntax error
+ * read_token (parse.c) skips what is left of the statement and gives RESUME in its place, which only the
+ * rules `error RESUME` take: all of the recovery is there.
+ */
+%code requires {
+#include "parse.h"
+}
+%code provides {
+int bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p);
+void bg_yyerror(const span *at, struct parse *p, const char *message);
+}
+%{
+#include <string.h>
+
+#include "parse.h"
+/* The stack bounds what brackets do not: chains of unary operators, powers and else-ifs. */
+#define YYMAXDEPTH 10000
+#define YYLLOC_DEFAULT(at, rhs, n)                                                       \
+    ((at) = (n) ? span_join(YYRHSLOC(rhs, 1), YYRHSLOC(rhs, n))                          \
+                : (span){ YYRHSLOC(rhs, 0).file, YYRHSLOC(rhs, 0).end, YYRHSLOC(rhs, 0).end })
+%}
+
+%define api.pure full
+%define api.prefix {bg_yy}
+%define api.location.type {span}
+%define parse.error custom
+%define parse.lac full
+%locations
+%expect 0
+%param { struct parse *p }
+%initial-action { @$ = (span){ p->file, 0, 0 }; }
+
+%union {
+    const char *name;            /* names, words; texts without quotes */
+    double number;
+    ast_unit *unit;
+    enum ast_value_kind value;
+    struct tree_expr expr;
+    struct tree_ref ref;
+    struct tree_part part;
+    struct tree_index index;
+    struct list *list;
+    struct chain *chain;
+    ast_node *node;
+    struct { ast_stmt *s; int height; } stmt;
+    ast_law_item *law;
+    ast_exp_item *item;
+    ast_model *model;
+    ast_domain *domain;
+}
+
+%token END_OF_TEXT "the end of the text"
+%token RESUME "the next statement"
+%token <name> NAME "a name" STRING "a text in quotes"
+%token <number> NUMBER "a number"
+%token <unit> UNIT_TEXT "a unit"
+%token <name> VALUE_WORD "`time`" CALL_WORD "`der`"
+%token MODEL "model" FUNCTION "function" EXPERIMENT "experiment" DOMAIN "domain" IMPORT "import"
+%token PARAMETER "parameter" CONSTANT "constant" SIGNAL "signal" INPUT "input" OUTPUT "output"
+%token PORT "port" FOR "for" IN "in" IF "if" THEN "then" ELSE "else" WHEN "when" REINIT "reinit" WITHOUT "without"
+%token AS "as" SUCH "such" THAT "that" OF "of" LET "let" FROM "from" OBSERVE "observe" WITHIN "within"
+%token KEEP "keep" RECORD "record" WINDOW "window" AND "and" OR "or" NOT "not"
+%token <name> START "start"
+%token ARROW "->" DOTS ".." LE "<=" GE ">=" EQ "==" NE "!="
+%token INDEX "index [" INDEX_END "] of an index" MATRIX "matrix [" MATRIX_END "]"
+
+%precedence ELSE
+%left OR
+%left AND
+%precedence NOT
+%nonassoc '<' LE '>' GE EQ NE
+%left '+' '-'
+%left '*' '/'
+%precedence UMINUS
+%right '^'
+
+%type <name> type text in_opt
+%type <unit> unit
+%type <value> value_kind
+%type <expr> expr value_opt
+%type <ref> ref
+%type <part> part
+%type <index> index
+%type <list> indexes args arg_list exprs row rows refs
+%type <chain> chain chain_open chain_closed
+%type <list> law_items law_ports law_names law_block
+%type <node> node_open node_closed declared port
+%type <list> ports stmts block size_opt formals formal_list reinits items named_args named_list size_params dotted
+%type <stmt> stmt
+%type <stmt> if_stmt
+%type <law> law_item
+%type <item> item
+%type <domain> domain_items
+%type <number> zero
+
+%%
+
+file: decls END_OF_TEXT ;
+
+decls: %empty
+    | decls decl
+    | decls error RESUME { yyerrok; }
+    | decls ';' { empty_statement(p, @2); }
+    ;
+
+decl: MODEL NAME size_params text '{' stmts '}' {
+        ast_model *m = arena_alloc(p->a, sizeof *m);
+
+        *m = (ast_model){ .at = @$, .name_at = @NAME, .name = $NAME, .text = $text, .size = $size_params->at,
+                          .nsize = $size_params->n, .stmt = $stmts->at, .nstmt = $stmts->n };
+        file_add(p, (ast_decl){ .kind = AST_DECL_MODEL, .model = m });
+    }
+    | FUNCTION NAME '(' formals ')' unit '=' expr ';' {
+        ast_function *f = arena_alloc(p->a, sizeof *f);
+
+        *f = (ast_function){ .at = @$, .name_at = @NAME, .name = $NAME, .arg = $formals->at, .nargs = $formals->n,
+                             .unit = $unit, .body = $expr.e };
+        file_add(p, (ast_decl){ .kind = AST_DECL_FUNCTION, .function = f });
+    }
+    | EXPERIMENT NAME[name] OF NAME[model] '{' items '}' {
+        ast_experiment *e = arena_alloc(p->a, sizeof *e);
+
+        *e = (ast_experiment){ .at = @$, .name_at = @name, .model_at = @model, .name = $name, .model = $model,
+                               .item = $items->at, .nitems = $items->n };
+        file_add(p, (ast_decl){ .kind = AST_DECL_EXPERIMENT, .experiment = e });
+    }
+    | DOMAIN NAME '{' domain_items '}' {
+        ast_domain *d = $domain_items;
+
+        d->at = @$;
+        d->name_at = @NAME;
+        d->name = $NAME;
+        domain_complete(p, d);
+        file_add(p, (ast_decl){ .kind = AST_DECL_DOMAIN, .domain = d });
+    }
+    | IMPORT dotted ';' {
+        ast_import *i = arena_alloc(p->a, sizeof *i);
+        strbuf path = { 0 };
+
+        for (int k = 0; k < $dotted->n; k++) {
+            strbuf_puts(&path, k ? "." : "");
+            strbuf_puts(&path, ((const char **)$dotted->at)[k]);
+        }
+        *i = (ast_import){ .at = @$, .path = names_intern(p->n, path.at, path.n), .path_at = @dotted };
+        strbuf_free(&path);
+        file_add(p, (ast_decl){ .kind = AST_DECL_IMPORT, .import = i });
+    }
+    | IMPORT STRING ';' {
+        ast_import *i = arena_alloc(p->a, sizeof *i);
+
+        *i = (ast_import){ .at = @$, .is_file = true, .path = $STRING, .path_at = @STRING };
+        file_add(p, (ast_decl){ .kind = AST_DECL_IMPORT, .import = i });
+    }
+    | CONSTANT NAME size_opt unit '=' expr text ';' {
+        ast_stmt *s = stmt_new(p, AST_STMT_VALUE, @$);
+
+        s->value.kind = AST_CONSTANT;
+        s->value.name = $NAME;
+        s->value.name_at = @NAME;
+        value_size(p, s, $size_opt);
+        s->value.unit = $unit;
+        s->value.value = $expr.e;
+        s->value.text = $text;
+        file_add(p, (ast_decl){ .kind = AST_DECL_CONSTANT, .constant = s });
+    }
+    ;
+
+dotted: NAME { $$ = list_new(p); LIST_ADD(p, $$, $1, 0); }
+    | dotted '.' NAME { $$ = $1; LIST_ADD(p, $$, $3, 0); }
+    ;
+
+text: %empty { $$ = NULL; }
+    | STRING
+    ;
+
+unit: %empty { $$ = NULL; }
+    | UNIT_TEXT
+    ;
+
+/* ---------------------------------------------------------------- functions, sizes, domains */
+
+formals: %empty { $$ = list_new(p); }
+    | formal_list
+    ;
+formal_list: NAME unit {
+        struct ast_formal f = { @$, $1, $2 };
+
+        $$ = list_new(p);
+        LIST_ADD(p, $$, f, 0);
+    }
+    | formal_list ',' NAME unit {
+        struct ast_formal f = { span_join(@3, @4), $3, $4 };
+
+        $$ = $1;
+        LIST_ADD(p, $$, f, 0);
+    }
+    ;
+
+size_params: %empty { $$ = list_new(p); }
+    | '(' named_list ')' {
+        /* the same shape as arguments of an instance */
+        $$ = list_new(p);
+        for (int k = 0; k < $2->n; k++) {
+            const ast_arg *a = (const ast_arg *)$2->at + k;
+            ast_size_param s = { a->at, a->name, a->value };
+
+            LIST_ADD(p, $$, s, 0);
+        }
+    }
+    ;
+
+named_list: NAME '=' expr {
+        ast_arg a = { @$, @1, $1, $3.e };
+
+        $$ = list_new(p);
+        LIST_ADD(p, $$, a, 0);
+    }
+    | named_list ',' NAME '=' expr {
+        ast_arg a = { span_join(@3, @5), @3, $3, $5.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, a, 0);
+    }
+    ;
+
+domain_items: %empty { $$ = arena_alloc(p->a, sizeof(ast_domain)); }
+    | domain_items NAME[what] NAME[name] unit ';' { $$ = $1; domain_quantity(p, $$, $what, @what, $name, $unit); }
+    | domain_items NAME[what] '=' expr ';' { $$ = $1; domain_power(p, $$, $what, @what, $expr); }
+    | domain_items error RESUME { $$ = $1; yyerrok; }
+    ;
+
+/* ---------------------------------------------------------------- statements of a model */
+
+stmts: %empty { $$ = list_new(p); }
+    | stmts stmt { $$ = $1; LIST_ADD(p, $$, $2.s, $2.height); }
+    | stmts error RESUME { $$ = $1; yyerrok; }
+    | stmts ';' { $$ = $1; empty_statement(p, @2); }
+    ;
+
+block: '{' stmts '}' { $$ = $2; } ;
+
+stmt: chain_open ';' {
+        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.height = 0;
+        chain_finish(p, $$.s, $1);
+    }
+    | chain_open AS NAME ';' {
+        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.height = 0;
+        chain_finish(p, $$.s, $1);
+        $$.s->chain.bond = $3;
+        $$.s->chain.bond_at = @3;
+        $$.s->chain.as_at = span_join(@2, @3);
+    }
+    | chain_closed {
+        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.height = 0;
+        chain_finish(p, $$.s, $1);
+    }
+    | chain_closed AS NAME ';' {
+        $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
+        $$.height = 0;
+        chain_finish(p, $$.s, $1);
+        $$.s->chain.bond = $3;
+        $$.s->chain.bond_at = @3;
+        $$.s->chain.as_at = span_join(@2, @3);
+    }
+    | value_kind NAME size_opt unit value_opt text ';' {
+        $$.s = stmt_new(p, AST_STMT_VALUE, @$);
+        $$.height = 0;
+        $$.s->value.kind = $1;
+        $$.s->value.name = $2;
+        $$.s->value.name_at = @2;
+        value_size(p, $$.s, $3);
+        $$.s->value.unit = $4;
+        $$.s->value.value = $5.e;
+        $$.s->value.text = $6;
+        value_needed(p, $$.s);
+    }
+    | PORT ports ';' {
+        $$.s = stmt_new(p, AST_STMT_PORT, @$);
+        $$.height = 0;
+        $$.s->port.junction = $2->at;
+        $$.s->port.n = $2->n;
+    }
+    | FOR NAME IN expr[from] DOTS expr[to] block {
+        $$.s = stmt_new(p, AST_STMT_FOR, @$);
+        $$.height = $block->height + 1;
+        $$.s->loop.var = $2;
+        $$.s->loop.var_at = @2;
+        $$.s->loop.from = $from.e;
+        $$.s->loop.to = $to.e;
+        $$.s->loop.body = $block->at;
+        $$.s->loop.n = $block->n;
+    }
+    | if_stmt
+    | WITHOUT refs ';' {
+        $$.s = stmt_new(p, AST_STMT_WITHOUT, @$);
+        $$.height = 0;
+        $$.s->without.ref = $2->at;
+        $$.s->without.n = $2->n;
+    }
+    | WHEN expr '{' reinits '}' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        $$.s->when.cond = $2.e;
+        $$.s->when.reinit = $4->at;
+        $$.s->when.n = $4->n;
+    }
+    ;
+
+if_stmt: IF expr block {
+        $$.s = stmt_new(p, AST_STMT_IF, @$);
+        $$.height = $3->height + 1;
+        $$.s->cond.cond = $2.e;
+        $$.s->cond.then = $3->at;
+        $$.s->cond.nthen = $3->n;
+    }
+    | IF expr block[yes] ELSE block[no] {
+        $$.s = stmt_new(p, AST_STMT_IF, @$);
+        $$.height = ($yes->height > $no->height ? $yes->height : $no->height) + 1;
+        $$.s->cond.cond = $2.e;
+        $$.s->cond.then = $yes->at;
+        $$.s->cond.nthen = $yes->n;
+        $$.s->cond.other = $no->at;
+        $$.s->cond.nother = $no->n;
+    }
+    | IF expr block ELSE if_stmt[no] {
+        $$.s = stmt_new(p, AST_STMT_IF, @$);
+        $$.height = ($3->height > $no.height ? $3->height : $no.height) + 1;
+        $$.s->cond.cond = $2.e;
+        $$.s->cond.then = $3->at;
+        $$.s->cond.nthen = $3->n;
+        if ($$.height > AST_MAX_NESTING) {
+            parse_error(p, "syntax-nesting", @1, "statements nest deeper than %d levels", AST_MAX_NESTING);
+            $$.height = 1;
+        } else {
+            $$.s->cond.other = arena_new_array(p->a, ast_stmt *, 1);
+            $$.s->cond.other[0] = $no.s;
+            $$.s->cond.nother = 1;
+        }
+    }
+    ;
+
+value_kind: PARAMETER { $$ = AST_PARAMETER; }
+    | CONSTANT { $$ = AST_CONSTANT; }
+    | SIGNAL { $$ = AST_SIGNAL; }
+    | INPUT { $$ = AST_INPUT; }
+    | OUTPUT { $$ = AST_OUTPUT; }
+    ;
+value_opt: %empty { $$ = (struct tree_expr){ NULL, 0 }; }
+    | '=' expr { $$ = $2; }
+    ;
+size_opt: %empty { $$ = list_new(p); }
+    | INDEX indexes INDEX_END { $$ = $2; }
+    ;
+
+reinits: %empty { $$ = list_new(p); }
+    | reinits REINIT ref '=' expr ';' {
+        struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, r, 0);
+    }
+    | reinits error RESUME { $$ = $1; yyerrok; }
+    ;
+
+ports: port { $$ = list_new(p); LIST_ADD(p, $$, *$1, 0); }
+    | ports ',' port { $$ = $1; LIST_ADD(p, $$, *$3, 0); }
+    ;
+port: type ':' part in_opt {
+        $$ = node_declaration(p, @$, $1, @1, $3);
+        $$->domain = $4;
+        $$->domain_at = @4;
+    }
+    ;
+in_opt: %empty { $$ = NULL; }
+    | IN NAME { $$ = $2; @$ = @2; }
+    ;
+
+/* ---------------------------------------------------------------- chains of bonds */
+
+/* A node with a block ends the statement, unless an arrow or a name for the bond follows. */
+chain: chain_open
+    | chain_closed
+    ;
+chain_open: node_open { $$ = chain_new(p); chain_add(p, $$, $1, SPAN_NONE); }
+    | chain ARROW node_open { $$ = $1; chain_add(p, $$, $3, @2); }
+    ;
+chain_closed: node_closed { $$ = chain_new(p); chain_add(p, $$, $1, SPAN_NONE); }
+    | chain ARROW node_closed { $$ = $1; chain_add(p, $$, $3, @2); }
+    ;
+
+node_open: ref { $$ = node_reference(p, $1); }
+    | declared
+    | declared '=' expr { $$ = $1; $$->linear = $3.e; $$->at = @$; }
+    | declared SUCH THAT expr { $$ = $1; $$->such_that = $4.e; $$->at = @$; }
+    | declared WITHOUT refs { $$ = $1; $$->without = $3->at; $$->nwithout = $3->n; $$->at = @$; }
+    ;
+node_closed: declared law_block { $$ = $1; node_block($$, @2, $2); $$->at = @$; }
+    | declared '=' expr law_block { $$ = $1; $$->linear = $3.e; node_block($$, @4, $4); $$->at = @$; }
+    | declared SUCH THAT expr law_block { $$ = $1; $$->such_that = $4.e; node_block($$, @5, $5); $$->at = @$; }
+    ;
+
+declared: type ':' part named_args in_opt {
+        $$ = node_declaration(p, @$, $1, @1, $3);
+        if ($4) {
+            $$->arg = $4->at;
+            $$->nargs = $4->n;
+            $$->args_at = @4;
+        }
+        $$->domain = $5;
+        $$->domain_at = @5;
+    }
+    ;
+type: NAME
+    | NUMBER { $$ = junction_type(p, @1); }
+    ;
+named_args: %empty { $$ = NULL; }
+    | '(' ')' { $$ = list_new(p); }
+    | '(' named_list ')' { $$ = $2; }
+    ;
+
+law_block: '{' law_items '}' { $$ = $2; } ;
+law_items: %empty { $$ = list_new(p); }
+    | law_items law_item { $$ = $1; LIST_ADD(p, $$, *$2, 0); }
+    | law_items error RESUME { $$ = $1; yyerrok; }
+    | law_items ';' { $$ = $1; empty_statement(p, @2); }
+    ;
+law_item: ref '=' expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_law_item){ .kind = AST_LAW_EQUATION, .at = @$, .left = $1.ref, .right = $3.e };
+    }
+    | ref zero '=' expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_law_item){ .kind = AST_LAW_INITIAL, .at = @$, .left = $1.ref, .right = $4.e };
+    }
+    | PORT law_ports ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_law_item){ .kind = AST_LAW_PORT, .at = @$, .port = $2->at, .nports = $2->n };
+    }
+    ;
+zero: '(' NUMBER ')' { $$ = $2; initial_zero(p, @2, $2); } ;
+
+law_ports: law_names
+    | law_names[left] ARROW law_names[right] {
+        $$ = $left;
+        for (int k = 0; k < $left->n; k++)
+            ((ast_law_port *)$left->at)[k].arrow = 1;
+        for (int k = 0; k < $right->n; k++) {
+            ast_law_port *port = (ast_law_port *)$right->at + k;
+
+            port->arrow = 2;
+            LIST_ADD(p, $$, *port, 0);
+        }
+    }
+    ;
+law_names: NAME size_opt {
+        ast_law_port port = { @$, $1, size_single(p, $2), 0 };
+
+        $$ = list_new(p);
+        LIST_ADD(p, $$, port, 0);
+    }
+    | law_names ',' NAME size_opt {
+        ast_law_port port = { span_join(@3, @4), $3, size_single(p, $4), 0 };
+
+        $$ = $1;
+        LIST_ADD(p, $$, port, 0);
+    }
+    ;
+
+/* ---------------------------------------------------------------- experiments */
+
+items: %empty { $$ = list_new(p); }
+    | items item { $$ = $1; LIST_ADD(p, $$, *$2, 0); }
+    | items error RESUME { $$ = $1; yyerrok; }
+    | items ';' { $$ = $1; empty_statement(p, @2); }
+    ;
+item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
+    | START '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
+    | START FROM NAME ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_EQUILIBRIUM, .at = @$ };
+        if (strcmp($3, "equilibrium") != 0)
+            parse_error(p, "syntax", @3, "an experiment starts from `equilibrium`, not from `%.40s`", $3);
+    }
+    | LET ref '=' expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_LET, .at = @$, .ref = $2.ref, .a = $4.e };
+    }
+    | LET ref zero '=' expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_LET, .at = @$, .ref = $2.ref, .initial = true, .a = $5.e };
+    }
+    | WINDOW expr DOTS expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_WINDOW, .at = @$, .a = $2.e, .b = $4.e };
+    }
+    | OBSERVE ref ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_OBSERVE, .at = @$, .ref = $2.ref };
+    }
+    | OBSERVE ref WITHIN expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_OBSERVE, .at = @$, .ref = $2.ref, .b = $4.e };
+    }
+    | KEEP refs ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_KEEP, .at = @$, .refs = $2->at, .nrefs = $2->n };
+    }
+    | RECORD exprs ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = $2->at, .nexprs = $2->n };
+    }
+    ;
+
+/* ---------------------------------------------------------------- references and expressions */
+
+refs: ref { $$ = list_new(p); LIST_ADD(p, $$, $1.ref, $1.height); }
+    | refs ',' ref { $$ = $1; LIST_ADD(p, $$, $3.ref, $3.height); }
+    ;
+ref: part { $$ = tree_ref(p, $1); }
+    | ref '.' part { $$ = tree_ref_add(p, $1, $3); }
+    ;
+part: NAME { $$ = tree_part(p, @$, $1); }
+    | part_index
+    ;
+%type <part> part_index;
+part_index: NAME INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, tree_part(p, @1, $1), $3, span_join(@2, @4)); }
+    | part_index INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, $1, $3, span_join(@2, @4)); }
+    ;
+indexes: index { $$ = list_new(p); LIST_ADD(p, $$, $1.index, $1.height); }
+    | indexes ',' index { $$ = $1; LIST_ADD(p, $$, $3.index, $3.height); }
+    ;
+index: expr { $$.index = (ast_index){ $1.e, NULL }; $$.height = $1.height; }
+    | expr[from] DOTS expr[to] {
+        $$.index = (ast_index){ $from.e, $to.e };
+        $$.height = $from.height > $to.height ? $from.height : $to.height;
+    }
+    ;
+
+args: %empty { $$ = list_new(p); }
+    | arg_list
+    ;
+arg_list: exprs ;
+exprs: expr { $$ = list_new(p); LIST_ADD(p, $$, $1.e, $1.height); }
+    | exprs ',' expr { $$ = $1; LIST_ADD(p, $$, $3.e, $3.height); }
+    ;
+
+row: exprs ;
+rows: row { $$ = list_new(p); LIST_ADD(p, $$, $1, $1->height); }
+    | rows ';' row { $$ = $1; LIST_ADD(p, $$, $3, $3->height); }
+    ;
+
+expr: NUMBER unit { $$ = tree_number(p, @$, $1, $2); }
+    | STRING { $$ = tree_string(p, @$, $1); }
+    | ref { $$ = tree_read(p, @$, $1); }
+    | VALUE_WORD { $$ = tree_word(p, @$, $1); }
+    | NAME '(' args ')' { $$ = tree_call(p, @$, $1, @1, $3); }
+    | CALL_WORD '(' args ')' { $$ = tree_call(p, @$, $1, @1, $3); }
+    | MATRIX rows MATRIX_END unit { $$ = tree_matrix(p, @$, $2, $4); }
+    | '(' expr ')' { $$ = $2; }
+    | '-' expr %prec UMINUS { $$ = tree_unary(p, @$, AST_NEG, $2); }
+    | NOT expr { $$ = tree_unary(p, @$, AST_NOT, $2); }
+    | expr '+' expr { $$ = tree_binary(p, @$, AST_ADD, @2, $1, $3); }
+    | expr '-' expr { $$ = tree_binary(p, @$, AST_SUB, @2, $1, $3); }
+    | expr '*' expr { $$ = tree_binary(p, @$, AST_MUL, @2, $1, $3); }
+    | expr '/' expr { $$ = tree_binary(p, @$, AST_DIV, @2, $1, $3); }
+    | expr '^' expr { $$ = tree_binary(p, @$, AST_POW, @2, $1, $3); }
+    | expr '<' expr { $$ = tree_binary(p, @$, AST_LT, @2, $1, $3); }
+    | expr LE expr { $$ = tree_binary(p, @$, AST_LE, @2, $1, $3); }
+    | expr '>' expr { $$ = tree_binary(p, @$, AST_GT, @2, $1, $3); }
+    | expr GE expr { $$ = tree_binary(p, @$, AST_GE, @2, $1, $3); }
+    | expr EQ expr { $$ = tree_binary(p, @$, AST_EQ, @2, $1, $3); }
+    | expr NE expr { $$ = tree_binary(p, @$, AST_NE, @2, $1, $3); }
+    | expr AND expr { $$ = tree_binary(p, @$, AST_AND, @2, $1, $3); }
+    | expr OR expr { $$ = tree_binary(p, @$, AST_OR, @2, $1, $3); }
+    | IF expr[c] THEN expr[a] ELSE expr[b] { $$ = tree_if(p, @$, $c, $a, $b); }
+    ;
+
+%%
+
+/* Hands over which tokens could have stood where the error is; syntax_error says it in words. */
+static int
+yyreport_syntax_error(const yypcontext_t *context, struct parse *p)
+{
+    yysymbol_kind_t symbol[YYNTOKENS];
+    struct expected e = { 0 };
+    bool allowed[YYNTOKENS] = { 0 };
+    int n = yypcontext_expected_tokens(context, symbol, YYNTOKENS);
+
+    if (n < 0)
+        return n;
+    for (int i = 0; i < n; i++)
+        allowed[symbol[i]] = true;
+    for (int code = 0; code <= YYMAXUTOK && code < EXPECTED_CODES; code++) {
+        yysymbol_kind_t k = YYTRANSLATE(code);
+
+        if (k != YYSYMBOL_YYUNDEF && k != YYSYMBOL_YYerror && allowed[k])
+            e.name[code] = yysymbol_name(k);
+    }
+    syntax_error(p, &e);
+    return 0;
+}

@@ -1,0 +1,346 @@
+/* errors.c - says syntax errors in the modeller's words
+ *
+ * in       the token at hand, the one before, and which tokens could have stood there
+ * out      one message for the error, and whether the token at hand already begins the next statement
+ */
+#include <string.h>
+
+#include "parse.h"
+#include "bg.tab.h"
+
+bool
+begins_declaration(int kind)
+{
+    switch (kind) {
+    case MODEL: case FUNCTION: case EXPERIMENT: case DOMAIN: case IMPORT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool
+begins_statement(int kind)
+{
+    switch (kind) {
+    case PARAMETER: case CONSTANT: case SIGNAL: case INPUT: case OUTPUT: case PORT: case FOR: case WHEN: case REINIT:
+    case LET: case OBSERVE: case KEEP: case RECORD: case WINDOW: case START:
+        return true;
+    default:
+        return begins_declaration(kind);
+    }
+}
+
+static bool
+is_word(int kind)
+{
+    return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= START);
+}
+
+/* Words that stand between values, so that what is missing is the value. */
+static bool
+joins_values(int kind)
+{
+    switch (kind) {
+    case THEN: case ELSE: case AND: case OR: case WITHIN: case AS: case SUCH: case THAT: case WITHOUT: case NOT: case IF:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static const struct open_bracket *
+innermost(const struct parse *p, char kind)
+{
+    const struct scan *s = p->scan;
+
+    if (p->last.kind == '}')
+        return s->dropped.kind == kind ? &s->dropped : NULL;
+    return s->open.n && s->open.at[s->open.n - 1].kind == kind ? &s->open.at[s->open.n - 1] : NULL;
+}
+
+static const char *
+token_text(const struct parse *p, span at)
+{
+    uint32_t n = at.end - at.begin;
+    const char *text = p->scan->text + at.begin;
+
+    if (!n)
+        return "the end of the text";
+    if (n > 30) {
+        n = 27;
+        while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+            n--;
+        return arena_format(p->a, "`%.*s...`", (int)n, text);
+    }
+    return arena_format(p->a, "`%.*s`", (int)n, text);
+}
+
+/* ---------------------------------------------------------------- what could have stood there */
+
+enum { LISTED = 5 };
+
+static void
+add_alternative(const char **list, int *n, const char *what)
+{
+    for (int i = 0; i < *n && i <= LISTED; i++)
+        if (!strcmp(list[i], what))
+            return;
+    if (*n <= LISTED)
+        list[(*n)++] = what;
+}
+
+/* `a name`, "`;` or an operator", ... ; NULL when there are too many to help */
+static const char *
+alternatives(const struct parse *p, const struct expected *e)
+{
+    const char *list[LISTED + 1], *text;
+    bool value = e->name[CALL_WORD], operator = e->name['*'] && e->name['+'], statement = e->name[PARAMETER];
+    int n = 0;
+
+    if (e->name[MODEL])
+        return "a model, function, experiment, domain, constant or import";
+    if (statement)
+        add_alternative(list, &n, "a statement");
+    else if (value)
+        add_alternative(list, &n, "a value");
+    else if (e->name[NAME])
+        add_alternative(list, &n, e->name[NUMBER] ? "a part" : "a name");
+    for (int code = 0; code < EXPECTED_CODES; code++) {
+        const char *name = e->name[code];
+
+        if (!name || code == RESUME || code == NAME || code == INDEX || code == MATRIX || code == VALUE_WORD || code == CALL_WORD)
+            continue;
+        if (statement && code != '}')
+            continue;
+        if (code == NUMBER && e->name[NAME])
+            continue;
+        if (value && (code == NUMBER || code == STRING || code == '(' || code == '-' || code == NOT || code == IF))
+            continue;
+        if (operator && ((code && code < 128 && strchr("+-*/^<>", code)) || code == LE || code == GE || code == EQ || code == NE
+                         || code == AND || code == OR))
+            continue;
+        if (code == '.' || code == UNIT_TEXT || (operator && code == '('))
+            continue;
+        switch (code) {
+        case NUMBER: case STRING: case END_OF_TEXT:
+            add_alternative(list, &n, name);
+            break;
+        case INDEX_END: case MATRIX_END:
+            add_alternative(list, &n, "`]`");
+            break;
+        default:
+            add_alternative(list, &n, code < 256 ? arena_format(p->a, "`%c`", code) : arena_format(p->a, "`%s`", name));
+        }
+    }
+    if (operator)
+        add_alternative(list, &n, "an operator");
+    if (!n || n > LISTED)
+        return NULL;
+    text = list[0];
+    for (int i = 1; i < n; i++)
+        text = arena_format(p->a, "%s%s%s", text, i + 1 < n ? ", " : " or ", list[i]);
+    return text;
+}
+
+/* ---------------------------------------------------------------- the message */
+
+/* Errors that have a sentence of their own: each function says one kind, or gives false. */
+
+static bool
+one_of(int kind, const char *signs)
+{
+    return kind > 0 && kind < 128 && strchr(signs, kind) != NULL;
+}
+
+static bool
+takes_value(const struct expected *e)
+{
+    return e->name[CALL_WORD] != NULL;         /* expected only where an expression begins */
+}
+
+static bool
+takes_operator(const struct expected *e)
+{
+    return e->name['*'] && e->name['+'];
+}
+
+static span
+behind(const struct parse *p)
+{
+    return (span){ p->file, p->before.at.end, p->before.at.end };
+}
+
+static bool
+bracket_error(struct parse *p, const struct expected *e)
+{
+    static const struct { int closing; char kind; const char *written, *cannot_follow; } bracket[] = {
+        { ')', '(', ")", ";{}]" }, { INDEX_END, 'i', "]", ";{})" }, { MATRIX_END, 'm', "]", "{})" }
+    };
+    const struct seen_token *now = &p->last;
+
+    for (size_t i = 0; i < sizeof bracket / sizeof *bracket; i++) {
+        const struct open_bracket *b = innermost(p, bracket[i].kind);
+
+        if (e->name[bracket[i].closing] && !takes_value(e) && b && now->kind != UNIT_TEXT
+            && (now->first || now->kind == END_OF_TEXT || one_of(now->kind, bracket[i].cannot_follow))) {
+            parse_error(p, "syntax-bracket", behind(p), "expected `%s`", bracket[i].written);
+            diag_note(p->s, b->at, "this `%c` is not closed", p->scan->text[b->at.begin]);
+            return true;
+        }
+    }
+    if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') && !innermost(p, 'm')) {
+        parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
+        return true;
+    }
+    return false;
+}
+
+static bool
+semicolon_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+
+    /* where a `;` alone would be an empty statement, none is missing */
+    if (!e->name[';'] || e->name['}'] || e->name[MODEL])
+        return false;
+    if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind)
+        || (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
+        parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");
+        p->reuse = true;
+        return true;
+    }
+    return false;
+}
+
+static bool
+unit_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last, *before = &p->before;
+
+    if (now->kind == UNIT_TEXT) {
+        parse_error(p, "syntax-unit", now->at, "a unit stands behind a number or a declared name");
+        if (before->kind == NAME)
+            diag_help(p->s, "An index follows its name without a space: `v[3]`.");
+        else if (before->kind == ')' || before->kind == INDEX_END)
+            diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one.");
+        return true;
+    }
+    if (now->kind != NAME || now->first)
+        return false;
+    if (before->kind == NUMBER && takes_operator(e)) {
+        parse_error(p, "syntax-unit", now->at, "expected an operator or a unit between the number and %s", token_text(p, now->at));
+        diag_help(p->s, "A unit stands in brackets, `5 [kg]`; a product has its `*`, `5*x`.");
+        return true;
+    }
+    if (before->kind == NAME && e->name[UNIT_TEXT] && e->name['=']) {
+        parse_error(p, "syntax-unit", now->at, "expected `=` or a unit before %s", token_text(p, now->at));
+        diag_help(p->s, "A unit stands in brackets: `m [kg]`.");
+        return true;
+    }
+    return false;
+}
+
+static bool
+word_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+
+    if (now->kind == THEN && e->name['{'] && takes_operator(e)) {
+        parse_error(p, "syntax", now->at, "an `if` among statements has its statements in braces");
+        diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
+        return true;
+    }
+    if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind))
+        && !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind))) {
+        parse_error(p, "syntax-reserved", now->at, "%s is a reserved word and cannot be a name", token_text(p, now->at));
+        return true;
+    }
+    return false;
+}
+
+static bool
+comparison_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+    bool compares = now->kind == LE || now->kind == GE || now->kind == EQ || now->kind == NE || one_of(now->kind, "<>");
+
+    if (compares && takes_operator(e)) {
+        parse_error(p, "syntax-comparison", now->at, "comparisons do not chain");
+        diag_help(p->s, "Write `a < b and b < c`.");
+    } else if (now->kind == '=' && e->name[EQ]) {
+        parse_error(p, "syntax-comparison", now->at, "`=` gives a value; a comparison is written `==`");
+    } else if (now->kind == EQ && e->name['=']) {
+        parse_error(p, "syntax-comparison", now->at, "`==` compares; a value is given with `=`");
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool
+value_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+
+    if (!takes_value(e))
+        return false;
+    if (joins_values(now->kind) || one_of(now->kind, ";),]}") || now->kind == INDEX_END || now->kind == MATRIX_END) {
+        parse_error(p, "syntax-value", now->at, "a value is missing before %s", token_text(p, now->at));
+        return true;
+    }
+    if (now->first && is_word(now->kind)) {
+        parse_error(p, "syntax-value", behind(p), "a value is missing here");
+        p->reuse = true;
+        return true;
+    }
+    return false;
+}
+
+/* In this order: what stands first is said where several would fit. */
+static bool
+special(struct parse *p, const struct expected *e)
+{
+    return bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) || comparison_error(p, e)
+           || value_error(p, e);
+}
+
+void
+syntax_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+    const char *list;
+
+    p->recovering = true;
+    /* recovery stopped at this token for want of something better: nothing new is wrong */
+    if (now->at.end == p->resumed || (p->scan->stop && p->end_given))
+        return;
+    /* a character left out or a token misspelt just here has been reported */
+    if (p->scan->broken && p->scan->error_at >= p->before.at.begin && p->scan->error_at < now->at.end)
+        return;
+    if (special(p, e))
+        return;
+    list = alternatives(p, e);
+    if (now->kind == END_OF_TEXT)
+        parse_error(p, "syntax", now->at, "the text ends too early%s%s", list ? ": expected " : "", list ? list : "");
+    else if (list)
+        parse_error(p, "syntax", now->at, "expected %s, found %s", list, token_text(p, now->at));
+    else
+        parse_error(p, "syntax", now->at, "%s cannot stand here", token_text(p, now->at));
+    if (!list && e->name[';'])
+        diag_help(p->s, "Is a `;` missing before it?");
+    if (e->name[MODEL] && (now->kind == NAME || now->kind == NUMBER || begins_statement(now->kind)))
+        diag_help(p->s, "The statements of a model stand in `model NAME { ... }`.");
+    else if (e->name[':'] && now->kind == NAME)
+        diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`.");
+    else if (e->name[':'] && now->kind == '=')
+        diag_help(p->s, "A value is declared with `parameter`, `constant`, `signal`, `input` or `output`.");
+}
+
+void
+empty_statement(struct parse *p, span at)
+{
+    parse_error(p, "syntax-empty", at, "nothing stands before this `;`");
+    if (p->before.kind == '}')
+        diag_help(p->s, "A block in braces ends its statement without a `;`.");
+}

@@ -1,0 +1,355 @@
+/* parse.c - one text to its tree: the token stream with its recovery, and parse_file
+ *
+ * After a syntax error the rest of the statement is skipped: to its `;`, to the brace that closes what it is in, to a
+ * word that begins a statement on a line of its own, over blocks as a whole. The parser gets RESUME for it. Braces that
+ * are missing at the end of the text or before the next model are reported and made up for. So whatever the text,
+ * every token is read once, and what stands before and behind an error is in the tree.
+ */
+#include <string.h>
+
+#include "parse.h"
+#include "scan.h"
+#include "bg.tab.h"
+
+#define YYSTYPE BG_YYSTYPE
+#define YYLTYPE span
+#include "bg.lex.h"
+
+struct token { int kind; span at; bool first; BG_YYSTYPE value; };
+
+/* Tokens read but not yet handed out: the last of the array comes first. */
+struct pending { VEC(struct token) stack; struct token last; };
+
+void
+parse_error(struct parse *p, const char *code, span at, const char *fmt, ...)
+{
+    va_list ap;
+    char *message;
+
+    va_start(ap, fmt);
+    message = arena_vformat(p->a, fmt, ap);
+    va_end(ap);
+    diag_error(p->s, code, at, "%s", message);
+    p->broken = true;
+    if (++p->errors > SOURCES_MAX_ERRORS)
+        p->scan->stop = true;
+}
+
+/* ---------------------------------------------------------------- tokens */
+
+static struct token
+end_token(const struct parse *p)
+{
+    uint32_t end = p->scan->pos;
+
+    return (struct token){ .kind = END_OF_TEXT, .at = { p->file, end, end }, .first = true };
+}
+
+/* The next token of the text. */
+static struct token
+scan_token_at(struct parse *p)
+{
+    struct token t = { 0 };
+
+    if (p->scan->stop || p->scan->errors > SOURCES_MAX_ERRORS)
+        return end_token(p);
+    t.kind = bg_scan_lex(&t.value, &t.at, p->scanner);
+    if (!t.kind || p->scan->stop)
+        return end_token(p);
+    t.first = p->scan->first;
+    p->scan->first = false;
+    return t;
+}
+
+/* Closes all open blocks before t. */
+static void
+close_blocks(struct parse *p, struct token t)
+{
+    vec_push(&p->pending->stack, t);
+    for (; p->scan->braces; p->scan->braces--)
+        vec_push(&p->pending->stack, ((struct token){ .kind = '}', .at = { p->file, t.at.begin, t.at.begin }, .first = true }));
+    p->scan->open.n = 0;
+}
+
+static const struct open_bracket *
+innermost_brace(const struct parse *p)
+{
+    for (size_t i = p->scan->open.n; i-- > 0;)
+        if (p->scan->open.at[i].kind == '{')
+            return &p->scan->open.at[i];
+    return NULL;
+}
+
+/* The next token, with braces in balance. */
+static struct token
+read_token(struct parse *p)
+{
+    for (;;) {
+        size_t braces = p->scan->braces;
+        struct token t;
+
+        if (p->pending->stack.n)
+            return p->pending->stack.at[--p->pending->stack.n];
+        t = scan_token_at(p);
+        if (t.kind == '}' && !braces) {
+            parse_error(p, "syntax-brace", t.at, "there is no `{` that this `}` closes");
+            continue;
+        }
+        if (t.kind == END_OF_TEXT && braces && !p->scan->stop) {
+            parse_error(p, "syntax-brace", innermost_brace(p)->at, "this `{` is not closed");
+            diag_note(p->s, t.at, "the text ends here");
+            close_blocks(p, t);
+            continue;
+        }
+        if (begins_declaration(t.kind) && t.first && braces) {
+            parse_error(p, "syntax-brace", t.at, "a `}` is missing before this `%.*s`", (int)(t.at.end - t.at.begin),
+                        p->scan->text + t.at.begin);
+            diag_note(p->s, innermost_brace(p)->at, "this `{` is not closed");
+            close_blocks(p, t);
+            continue;
+        }
+        return t;
+    }
+}
+
+/* Brackets other than braces do not outlive their statement. */
+static void
+forget_brackets(struct scan *s)
+{
+    while (s->open.n && s->open.at[s->open.n - 1].kind != '{')
+        s->open.n--;
+}
+
+/* Skips what is left of a statement with an error in it, and gives RESUME. */
+static struct token
+resume(struct parse *p)
+{
+    struct token t = p->pending->last, out = { .kind = RESUME };
+    bool again = t.at.end == p->resumed && !p->reuse && t.kind != '}' && t.kind != END_OF_TEXT;
+    size_t depth = 0;
+
+    p->recovering = false;
+    for (bool at_hand = true;; at_hand = false) {
+        bool in_matrix = p->scan->open.n && p->scan->open.at[p->scan->open.n - 1].kind == 'm';
+
+        if (!at_hand)
+            t = read_token(p);
+        if (t.kind == END_OF_TEXT || (t.kind == '}' && !depth))
+            break;
+        if (at_hand && p->reuse)
+            break;
+        if (t.kind == '{') {
+            depth++;
+        } else if (t.kind == '}') {
+            if (--depth)
+                continue;
+            /* the block ends the statement, unless it goes on */
+            t = read_token(p);
+            if (t.kind != ELSE && t.kind != ARROW && t.kind != AS && t.kind != ';')
+                break;
+            if (t.kind == ';') {
+                out.at = t.at;
+                goto done;
+            }
+        } else if (!depth && t.kind == ';' && !in_matrix) {
+            out.at = t.at;
+            goto done;
+        } else if (!depth && t.first && begins_statement(t.kind) && !(at_hand && again)) {
+            break;
+        }
+    }
+    p->resumed = t.at.end;
+    out.at = (span){ p->file, t.at.begin, t.at.begin };
+    vec_push(&p->pending->stack, t);
+done:
+    p->reuse = false;
+    forget_brackets(p->scan);
+    return out;
+}
+
+int
+bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
+{
+    struct token t;
+
+    if (p->end_given) {
+        *at = p->last.at;
+        return 0;
+    }
+    t = p->recovering ? resume(p) : read_token(p);
+    if (t.kind == END_OF_TEXT)
+        p->end_given = true;
+    if (t.kind != RESUME) {
+        p->before = p->last;
+        p->last = (struct seen_token){ t.kind, t.at, t.first };
+        p->pending->last = t;
+    }
+    *value = t.value;
+    *at = t.at;
+    return t.kind;
+}
+
+/* Bison's own failures: only the bound of its stack can be reached. */
+void
+bg_yyerror(const span *at, struct parse *p, const char *message)
+{
+    (void)message;
+    parse_error(p, "syntax-nesting", *at, "expressions or statements nest too deeply here");
+    diag_help(p->s, "Give a part of it a name of its own.");
+}
+
+/* ---------------------------------------------------------------- whole files */
+
+/* Whether a text is a model in YAML, as other bond graph tools write theirs: its first line that is no comment
+ * opens a document, a directive or a mapping. */
+static bool
+looks_like_yaml(const char *text, size_t n, span *line)
+{
+    const char *s = text, *end = text + n;
+
+    while (s < end) {
+        const char *eol = memchr(s, '\n', (size_t)(end - s)), *e;
+        const char *w = s;
+
+        if (!eol)
+            eol = end;
+        e = eol;
+        while (e > s && (e[-1] == ' ' || e[-1] == '\t' || e[-1] == '\r'))
+            e--;
+        if (e == s || *s == '#') {
+            s = eol < end ? eol + 1 : end;
+            continue;
+        }
+        line->begin = (uint32_t)(s - text);
+        line->end = (uint32_t)(e - text);
+        if ((e - s >= 3 && !memcmp(s, "---", 3)) || (e - s >= 5 && !memcmp(s, "%YAML", 5)))
+            return true;
+        while (w < e && (*w == '_' || *w == '-' || (*w >= 'a' && *w <= 'z') || (*w >= 'A' && *w <= 'Z') || (*w >= '0' && *w <= '9')))
+            w++;
+        return w > s && w < e && *w == ':' && (w + 1 == e || (w - s == 8 && !memcmp(s, "metadata", 8)));
+    }
+    return false;
+}
+
+/* Texts that are not in the language at all get one message instead of many. */
+static bool
+foreign(struct parse *p, const char *text, size_t n)
+{
+    span line = { p->file, 0, 0 };
+
+    if (n >= 2 && (!memcmp(text, "\xff\xfe", 2) || !memcmp(text, "\xfe\xff", 2))) {
+        parse_error(p, "syntax-encoding", line, "this text is in UTF-16");
+        diag_help(p->s, "Save it as UTF-8.");
+        return true;
+    }
+    if (looks_like_yaml(text, n, &line)) {
+        parse_error(p, "syntax-yaml", line, "this looks like a YAML model of another tool, which is not read yet");
+        diag_help(p->s, "A model of this language begins with `model NAME {`.");
+        return true;
+    }
+    return false;
+}
+
+static void
+scan_begin(struct scan *scan, void **scanner)
+{
+    size_t skip = scan->length >= 3 && !memcmp(scan->text, "\xef\xbb\xbf", 3) ? 3 : 0;
+    size_t n = scan->length - skip;
+
+    scan->pos = (uint32_t)skip;
+    scan->before_end = UINT32_MAX;
+    scan->first = true;
+    /* flex reads a token again from its beginning at every zero byte in it, and wants two of them behind the text */
+    scan->buffer = bg_malloc(n + 2);
+    memcpy(scan->buffer, scan->text + skip, n);
+    for (char *z = scan->buffer, *end = z + n; z < end && (z = memchr(z, '\0', (size_t)(end - z))) != NULL; z++)
+        *z = '\1';
+    scan->buffer[n] = scan->buffer[n + 1] = '\0';
+    bg_scan_lex_init_extra(scan, scanner);
+    bg_scan__scan_buffer(scan->buffer, n + 2, *scanner);
+}
+
+static void
+scan_end(struct scan *scan, void *scanner)
+{
+    bg_scan_lex_destroy(scanner);
+    free(scan->buffer);
+    vec_free(&scan->open);
+    vec_free(&scan->comment);
+}
+
+ast_file *
+parse_file(sources *s, names *n, arena *a, uint32_t file)
+{
+    ast_file *f = arena_alloc(a, sizeof *f);
+    struct scan scan = { .say = s, .names = n, .a = a, .file = file, .text = source_text(s, file), .length = source_length(s, file) };
+    struct pending pending = { 0 };
+    struct parse p = { .scan = &scan, .s = s, .n = n, .a = a, .file = file, .pending = &pending, .resumed = UINT32_MAX };
+
+    f->file = file;
+    if (foreign(&p, scan.text, scan.length))
+        return f;
+    scan_begin(&scan, &p.scanner);
+    p.last.at = p.before.at = (span){ file, 0, 0 };
+    f->ok = !bg_yyparse(&p) && !p.broken && !scan.broken;
+    f->decl = p.decls.at;
+    f->ndecls = (size_t)p.decls.n;
+    f->comment = arena_new_array(a, span, scan.comment.n);
+    f->ncomments = scan.comment.n;
+    if (scan.comment.n)
+        memcpy(f->comment, scan.comment.at, scan.comment.n * sizeof *f->comment);
+    vec_free(&pending.stack);
+    scan_end(&scan, p.scanner);
+    return f;
+}
+
+/* ---------------------------------------------------------------- tokens alone */
+
+bool
+scan_reserved(const char *word, size_t n)
+{
+    return bg_word(word, n) != NAME;
+}
+
+static enum scan_kind
+scan_kind_of(int kind)
+{
+    switch (kind) {
+    case NAME:       return SCAN_NAME;
+    case NUMBER:     return SCAN_NUMBER;
+    case STRING:     return SCAN_STRING;
+    case UNIT_TEXT:  return SCAN_UNIT;
+    case VALUE_WORD: return SCAN_VALUE_WORD;
+    case CALL_WORD:  return SCAN_CALL_WORD;
+    case INDEX:      return SCAN_INDEX;
+    case INDEX_END:  return SCAN_INDEX_END;
+    case MATRIX:     return SCAN_MATRIX;
+    case MATRIX_END: return SCAN_MATRIX_END;
+    case ARROW: case DOTS: case LE: case GE: case EQ: case NE:
+        return SCAN_SIGN;
+    default:
+        return kind < 256 ? SCAN_SIGN : SCAN_WORD;
+    }
+}
+
+void
+scan_text(const sources *s, uint32_t file, scan_tokens *out)
+{
+    struct scan scan = { .file = file, .text = source_text(s, file), .length = source_length(s, file) };
+    void *scanner;
+    size_t comments = 0;
+    BG_YYSTYPE value;
+    span at;
+
+    scan_begin(&scan, &scanner);
+    for (;;) {
+        int kind = bg_scan_lex(&value, &at, scanner);
+
+        for (; comments < scan.comment.n; comments++)
+            vec_push(out, ((scan_token){ SCAN_COMMENT, scan.comment.at[comments] }));
+        if (!kind)
+            break;
+        vec_push(out, ((scan_token){ scan_kind_of(kind), at }));
+    }
+    scan_end(&scan, scanner);
+}

@@ -1,0 +1,450 @@
+/* tree.c - builds the nodes of compiler/ast.h for the grammar
+ *
+ * in       values and spans of the grammar's symbols
+ * out      nodes in the arena; a tree above AST_MAX_HEIGHT is reported and replaced by a number
+ */
+#include <string.h>
+
+#include "parse.h"
+
+/* ---------------------------------------------------------------- lists */
+
+struct list *
+list_new(struct parse *p)
+{
+    return arena_alloc(p->a, sizeof(struct list));
+}
+
+void
+list_add(struct parse *p, struct list *l, const void *entry, size_t size, int height)
+{
+    if (l->n == l->cap) {
+        int cap = l->cap ? 2 * l->cap : 1;
+        void *at = arena_alloc(p->a, (size_t)cap * size);
+
+        if (l->n)
+            memcpy(at, l->at, (size_t)l->n * size);
+        l->at = at;
+        l->cap = cap;
+    }
+    memcpy((char *)l->at + (size_t)l->n++ * size, entry, size);
+    if (height > l->height)
+        l->height = height;
+}
+
+/* ---------------------------------------------------------------- expressions */
+
+static int
+max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static struct tree_expr
+node(struct parse *p, enum ast_expr_kind kind, span at, int height)
+{
+    struct tree_expr t = { arena_alloc(p->a, sizeof *t.e), height };
+
+    t.e->kind = kind;
+    t.e->at = at;
+    if (height > AST_MAX_HEIGHT && !p->too_high) {
+        p->too_high = true;
+        parse_error(p, "syntax-nesting", (span){ at.file, at.end, at.end },
+                    "this expression has more than %d levels; give parts of it names with `signal`", AST_MAX_HEIGHT);
+    }
+    return t;
+}
+
+/* Whether the node may hold its parts; if not it becomes a number, so that no tree is ever too high. */
+static bool
+fits(struct tree_expr *t)
+{
+    if (t->height <= AST_MAX_HEIGHT)
+        return true;
+    t->e->kind = AST_NUMBER;
+    t->height = 1;
+    return false;
+}
+
+struct tree_expr
+tree_number(struct parse *p, span at, double value, ast_unit *unit)
+{
+    struct tree_expr t = node(p, AST_NUMBER, at, 1);
+
+    t.e->number.value = value;
+    t.e->number.unit = unit;
+    return t;
+}
+
+struct tree_expr
+tree_string(struct parse *p, span at, const char *string)
+{
+    struct tree_expr t = node(p, AST_STRING, at, 1);
+
+    t.e->string = string;
+    return t;
+}
+
+struct tree_expr
+tree_word(struct parse *p, span at, const char *name)
+{
+    return tree_read(p, at, tree_ref(p, tree_part(p, at, name)));
+}
+
+struct tree_expr
+tree_read(struct parse *p, span at, struct tree_ref ref)
+{
+    struct tree_expr t = node(p, AST_REF, at, ref.height + 1);
+
+    if (fits(&t))
+        t.e->ref = ref.ref;
+    return t;
+}
+
+struct tree_expr
+tree_unary(struct parse *p, span at, enum ast_expr_kind kind, struct tree_expr a)
+{
+    struct tree_expr t = node(p, kind, at, a.height + 1);
+
+    if (fits(&t))
+        t.e->un.a = a.e;
+    return t;
+}
+
+struct tree_expr
+tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a, struct tree_expr b)
+{
+    struct tree_expr t = node(p, AST_BINARY, at, max(a.height, b.height) + 1);
+
+    if (fits(&t)) {
+        t.e->bin.op = op;
+        t.e->bin.op_at = op_at;
+        t.e->bin.a = a.e;
+        t.e->bin.b = b.e;
+    }
+    return t;
+}
+
+struct tree_expr
+tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct tree_expr b)
+{
+    struct tree_expr t = node(p, AST_IF, at, max(c.height, max(a.height, b.height)) + 1);
+
+    if (fits(&t)) {
+        t.e->cond.c = c.e;
+        t.e->cond.a = a.e;
+        t.e->cond.b = b.e;
+    }
+    return t;
+}
+
+struct tree_expr
+tree_call(struct parse *p, span at, const char *name, span name_at, const struct list *args)
+{
+    struct tree_expr t = node(p, AST_CALL, at, args->height + 1);
+
+    if (fits(&t)) {
+        t.e->call.name = name;
+        t.e->call.name_at = name_at;
+        t.e->call.arg = args->at;
+        t.e->call.nargs = args->n;
+    }
+    return t;
+}
+
+struct tree_expr
+tree_matrix(struct parse *p, span at, const struct list *rows, ast_unit *unit)
+{
+    struct tree_expr t = node(p, AST_MATRIX, at, rows->height + 1);
+    struct list *const *row = rows->at;
+    ast_expr **entry;
+    size_t n = 0;
+    int cols = row[0]->n;
+
+    if (!fits(&t))
+        return t;
+    for (int i = 0; i < rows->n; i++)
+        n += (size_t)row[i]->n;
+    entry = arena_new_array(p->a, ast_expr *, n);
+    n = 0;
+    for (int i = 0; i < rows->n; i++) {
+        ast_expr *const *e = row[i]->at;
+
+        if (row[i]->n != cols) {
+            parse_error(p, "syntax-matrix", span_join(e[0]->at, e[row[i]->n - 1]->at),
+                        "this row has %d entr%s, the first row has %d", row[i]->n, row[i]->n == 1 ? "y" : "ies", cols);
+            break;
+        }
+        for (int k = 0; k < cols; k++) {
+            if (e[k]->kind == AST_MATRIX) {
+                parse_error(p, "syntax-matrix", e[k]->at, "an entry of a matrix is a number, not a matrix");
+                diag_help(p->s, "Rows are parted by `;`: `[1, 2; 3, 4]`.");
+            }
+            entry[n++] = e[k];
+        }
+        t.e->matrix.rows = i + 1;
+    }
+    t.e->matrix.cols = cols;
+    t.e->matrix.entry = entry;
+    t.e->matrix.unit = unit;
+    return t;
+}
+
+/* ---------------------------------------------------------------- references */
+
+struct tree_part
+tree_part(struct parse *p, span at, const char *name)
+{
+    struct tree_part t = { arena_alloc(p->a, sizeof *t.part), 0 };
+
+    *t.part = (ast_part){ .at = at, .name = name, .index_at = SPAN_NONE };
+    return t;
+}
+
+struct tree_part
+tree_part_index(struct parse *p, span at, struct tree_part part, const struct list *index, span index_at)
+{
+    for (int i = 0; i < index->n; i++) {
+        if (part.part->nindex == 2) {
+            parse_error(p, "syntax-index", index_at, "`%.60s` has more than two indices", part.part->name);
+            diag_help(p->s, "Many matrices are many instances of a component that has one.");
+            break;
+        }
+        part.part->index[part.part->nindex++] = ((const ast_index *)index->at)[i];
+    }
+    part.part->at = at;
+    part.part->index_at = span_join(part.part->index_at, index_at);
+    part.height = max(part.height, index->height);
+    return part;
+}
+
+struct tree_ref
+tree_ref(struct parse *p, struct tree_part part)
+{
+    (void)p;
+    return (struct tree_ref){ { .at = part.part->at, .part = part.part, .nparts = 1 }, part.height };
+}
+
+struct tree_ref
+tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
+{
+    ast_ref *r = &ref.ref;
+
+    if (!(r->nparts & (r->nparts - 1))) {      /* 1, 2, 4, 8 ... fill their room */
+        ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
+
+        memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
+        r->part = more;
+    }
+    r->part[r->nparts++] = *part.part;
+    r->at = span_join(r->at, part.part->at);
+    ref.height = max(ref.height, part.height);
+    return ref;
+}
+
+/* ---------------------------------------------------------------- chains */
+
+struct chain *
+chain_new(struct parse *p)
+{
+    struct chain *c = p->spare_chain ? p->spare_chain : arena_alloc(p->a, sizeof *c);
+
+    p->spare_chain = NULL;
+    *c = (struct chain){ 0 };
+    return c;
+}
+
+void
+chain_add(struct parse *p, struct chain *c, ast_node *n, span arrow)
+{
+    LIST_ADD(p, &c->node, *n, 0);
+    p->spare_node = n;
+    if (span_known(arrow))
+        LIST_ADD(p, &c->arrow, arrow, 0);
+}
+
+void
+chain_finish(struct parse *p, ast_stmt *s, struct chain *c)
+{
+    const ast_node *first = c->node.at;
+
+    s->chain.node = c->node.at;
+    s->chain.nnodes = c->node.n;
+    s->chain.arrow = c->arrow.at;
+    p->spare_chain = c;
+    if (c->node.n == 1 && !first->type) {
+        parse_error(p, "syntax-chain", first->at, "`%.60s` alone says nothing", first->ref.part[0].name);
+        diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", first->ref.part[0].name);
+    }
+}
+
+ast_node *
+node_reference(struct parse *p, struct tree_ref ref)
+{
+    ast_node *n = p->spare_node ? p->spare_node : arena_alloc(p->a, sizeof *n);
+
+    p->spare_node = NULL;
+    *n = (ast_node){ .at = ref.ref.at, .type_at = SPAN_NONE, .ref = ref.ref, .block_at = SPAN_NONE,
+                     .domain_at = SPAN_NONE, .args_at = SPAN_NONE };
+    return n;
+}
+
+ast_node *
+node_declaration(struct parse *p, span at, const char *type, span type_at, struct tree_part part)
+{
+    ast_node *n = node_reference(p, tree_ref(p, part));
+
+    n->at = at;
+    n->type = type;
+    n->type_at = type_at;
+    return n;
+}
+
+void
+node_block(ast_node *n, span at, const struct list *items)
+{
+    n->has_block = true;
+    n->block_at = at;
+    n->item = items->at;
+    n->nitems = items->n;
+}
+
+/* ---------------------------------------------------------------- statements */
+
+ast_stmt *
+stmt_new(struct parse *p, enum ast_stmt_kind kind, span at)
+{
+    ast_stmt *s = arena_alloc(p->a, sizeof *s);
+
+    s->kind = kind;
+    s->at = at;
+    if (kind == AST_STMT_CHAIN)
+        s->chain.bond_at = s->chain.as_at = SPAN_NONE;
+    return s;
+}
+
+void
+value_size(struct parse *p, ast_stmt *s, const struct list *sizes)
+{
+    const ast_index *size = sizes->at;
+
+    for (int i = 0; i < sizes->n; i++) {
+        if (size[i].to) {
+            parse_error(p, "syntax-index", span_join(size[i].from->at, size[i].to->at), "a size is one number, not a range");
+            diag_help(p->s, "`m[n]` is m[1] to m[n].");
+        }
+        if (i < 2)
+            s->value.size[i] = size[i].from;
+    }
+    s->value.nsize = sizes->n;
+    if (sizes->n > 2) {
+        parse_error(p, "syntax-index", span_join(size[0].from->at, size[sizes->n - 1].from->at),
+                    "`%.60s` has more than two indices", s->value.name);
+        s->value.nsize = 2;
+    }
+}
+
+void
+value_needed(struct parse *p, const ast_stmt *s)
+{
+    static const char *const kind[] = {
+        [AST_PARAMETER] = "parameter", [AST_CONSTANT] = "constant", [AST_SIGNAL] = "signal",
+        [AST_INPUT] = "input", [AST_OUTPUT] = "output"
+    };
+
+    if (!s->value.value && s->value.kind != AST_INPUT && s->value.kind != AST_PARAMETER) {
+        parse_error(p, "syntax-value", s->value.name_at, "%s `%.60s` has no value", kind[s->value.kind], s->value.name);
+        diag_help(p->s, "Write `%s %.60s = ...;`.", kind[s->value.kind], s->value.name);
+    }
+}
+
+ast_exp_item *
+item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value)
+{
+    ast_exp_item *i = arena_alloc(p->a, sizeof *i);
+
+    *i = (ast_exp_item){ .kind = AST_EXP_SET, .at = at, .ref = tree_ref(p, tree_part(p, name_at, name)).ref, .a = value.e };
+    return i;
+}
+
+void
+file_add(struct parse *p, ast_decl decl)
+{
+    LIST_ADD(p, &p->decls, decl, 0);
+}
+
+/* ---------------------------------------------------------------- checks that need nothing but the text */
+
+const char *
+junction_type(struct parse *p, span at)
+{
+    const char *text = source_text(p->s, at.file) + at.begin;
+
+    if (at.end - at.begin != 1 || (*text != '0' && *text != '1')) {
+        parse_error(p, "syntax-type", at, "there is no part of type %.*s", at.end - at.begin > 20 ? 20 : (int)(at.end - at.begin), text);
+        diag_help(p->s, "The junctions are `0` (common effort) and `1` (common flow).");
+        return names_intern_z(p->n, "1");
+    }
+    return names_intern(p->n, text, 1);
+}
+
+void
+initial_zero(struct parse *p, span at, double value)
+{
+    if (value < 0 || value > 0) {
+        parse_error(p, "syntax-initial", at, "an initial value is given at `(0)`");
+        diag_help(p->s, "`q(0)` is the value at the start, at whatever time that is.");
+    }
+}
+
+ast_expr *
+size_single(struct parse *p, const struct list *sizes)
+{
+    const ast_index *size = sizes->at;
+
+    if (!sizes->n)
+        return NULL;
+    if (sizes->n > 1 || size->to)
+        parse_error(p, "syntax-index", span_join(size->from->at, size[sizes->n - 1].from->at), "a port has one size, `x[8]`");
+    return size->from;
+}
+
+void
+domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit)
+{
+    bool effort = !strcmp(what, "effort");
+
+    if (!effort && strcmp(what, "flow") != 0) {
+        parse_error(p, "syntax-domain", what_at, "a domain has an `effort`, a `flow` and a `power`, no `%.40s`", what);
+        return;
+    }
+    if (effort ? d->effort : d->flow)
+        parse_error(p, "syntax-domain", what_at, "the %s is stated twice", what);
+    if (effort) {
+        d->effort = name;
+        d->effort_unit = unit;
+    } else {
+        d->flow = name;
+        d->flow_unit = unit;
+    }
+}
+
+void
+domain_power(struct parse *p, ast_domain *d, const char *what, span what_at, struct tree_expr value)
+{
+    if (strcmp(what, "power") != 0) {
+        parse_error(p, "syntax-domain", what_at, "only `power` is given with `=` in a domain");
+        diag_help(p->s, "Effort and flow are named, with their units: `effort temperature [K];`.");
+        return;
+    }
+    if (d->power)
+        parse_error(p, "syntax-domain", what_at, "the power is stated twice");
+    d->power = value.e;
+}
+
+void
+domain_complete(struct parse *p, const ast_domain *d)
+{
+    if (!d->effort || !d->flow)
+        parse_error(p, "syntax-domain", d->name_at, "domain `%.60s` does not say what its %s is", d->name, d->effort ? "flow" : "effort");
+}

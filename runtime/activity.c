@@ -1,0 +1,448 @@
+/* activity.c - see activity.h
+ *
+ * Sums over up to 10^7 steps: plain sums over 64 steps, these added with compensation (Neumaier), so that rounding stays near 64 ulp of a block.
+ */
+#include "activity.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "vectors.h"
+
+#define FLUSH_AFTER 64
+#define BLOCK 256                    /* elements between two looks for changes of sign */
+#define DEGREE 4
+
+const double activity_place[3] = { 0.17267316464601142810, 0.5, 0.82732683535398857190 };   /* (1 ∓ sqrt(3/7))/2 */
+#define WEIGHT_END 0.05
+#define WEIGHT_SIDE (49.0 / 180)
+#define WEIGHT_MIDDLE (16.0 / 45)
+
+enum { ABSOLUTE, SQUARE, NET, SUMS };
+
+struct activity {
+    bg_model *model;
+    size_t n;
+    double t;
+    double *power[5];                /* at the step's start, inside, end */
+    double *block[SUMS];             /* since the last flush */
+    double *total[SUMS], *lost[SUMS];
+    unsigned since_flush;
+    double bernstein[3][5];          /* inner Bernstein coefficients from the values */
+    double monomial[5][5];           /* coefficients of powers of s from the values */
+    struct crossings { double value[5][BLOCK], result[BLOCK]; } *batch;
+    double top, imbalance;
+};
+
+static double binomial(int n, int k)
+{
+    double r = 1;
+
+    for (int i = 1; i <= k; i++)
+        r = r * (n - k + i) / i;
+    return r;
+}
+
+/* Inverts the 5 by 5 table of Bernstein polynomials at the nodes (Gauss-Jordan with pivoting). */
+static void bernstein_table(double out[3][5])
+{
+    double a[5][10] = { { 0 } };
+    const double s[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+
+    for (int i = 0; i < 5; i++) {
+        for (int j = 0; j < 5; j++)
+            a[i][j] = binomial(DEGREE, j) * pow(s[i], j) * pow(1 - s[i], DEGREE - j);
+        a[i][5 + i] = 1;
+    }
+    for (int k = 0; k < 5; k++) {
+        int p = k;
+        for (int i = k + 1; i < 5; i++)
+            if (fabs(a[i][k]) > fabs(a[p][k]))
+                p = i;
+        for (int j = 0; j < 10; j++) {
+            double swap = a[k][j];
+            a[k][j] = a[p][j];
+            a[p][j] = swap;
+        }
+        double pivot = a[k][k];
+        for (int j = 0; j < 10; j++)
+            a[k][j] /= pivot;
+        for (int i = 0; i < 5; i++) {
+            double factor = a[i][k];
+            for (int j = 0; i != k && j < 10; j++)
+                a[i][j] -= factor * a[k][j];
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        for (int j = 0; j < 5; j++)
+            out[k][j] = a[k + 1][5 + j];
+}
+
+activity *activity_new(bg_model *m)
+{
+    activity *a = bg_calloc(1, sizeof *a);
+
+    a->model = m;
+    a->n = model_nelements(m);
+    for (int k = 0; k < 5; k++)
+        a->power[k] = bg_calloc(a->n + 1, sizeof(double));
+    for (int k = 0; k < SUMS; k++) {
+        a->block[k] = bg_calloc(a->n + 1, sizeof(double));
+        a->total[k] = bg_calloc(a->n + 1, sizeof(double));
+        a->lost[k] = bg_calloc(a->n + 1, sizeof(double));
+    }
+    a->batch = bg_calloc(1, sizeof *a->batch);
+    bernstein_table(a->bernstein);
+    for (int j = 0; j <= DEGREE; j++)    /* B_i = sum over j >= i of (-1)^(j-i) C(4,j) C(j,i) s^j */
+        for (int i = 0; i <= j; i++) {
+            double share = ((j - i) % 2 ? -1 : 1) * binomial(DEGREE, j) * binomial(j, i);
+            for (int k = 0; k < 5; k++)
+                a->monomial[j][k] += share * (i == 0 ? k == 0 : i == DEGREE ? k == DEGREE : a->bernstein[i - 1][k]);
+        }
+    return a;
+}
+
+void activity_free(activity *a)
+{
+    if (!a)
+        return;
+    for (int k = 0; k < 5; k++)
+        free(a->power[k]);
+    for (int k = 0; k < SUMS; k++) {
+        free(a->block[k]);
+        free(a->total[k]);
+        free(a->lost[k]);
+    }
+    free(a->batch);
+    free(a);
+}
+
+static int evaluate(activity *a, double t, const double *x, double *p)
+{
+    int status = model_powers(a->model, t, x, p);
+
+    return status == 0 && !vec_finite(a->n, p) ? 1 : status;
+}
+
+static void watch_balance(activity *a, const double *p)
+{
+    double top, sum = fabs(vec_sum(a->n, p, &top));
+
+    if (top > a->top)
+        a->top = top;
+    if (sum > a->imbalance * a->top && a->top > 0)
+        a->imbalance = sum / a->top;
+}
+
+int activity_begin(activity *a, double t, const double *x)
+{
+    a->t = t;
+    int status = evaluate(a, t, x, a->power[0]);
+    if (status == 0)
+        watch_balance(a, a->power[0]);
+    return status;
+}
+
+VECTOR_CLONES static void flush(size_t n, double *restrict block, double *restrict total, double *restrict lost)
+{
+    for (size_t i = 0; i < n; i++) {
+        double b = block[i], t = total[i], s = t + b;
+        lost[i] += fabs(t) >= fabs(b) ? (t - s) + b : (b - s) + t;
+        total[i] = s;
+        block[i] = 0;
+    }
+}
+
+static void flush_all(activity *a)
+{
+    for (int k = 0; k < SUMS; k++)
+        flush(a->n, a->block[k], a->total[k], a->lost[k]);
+    a->since_flush = 0;
+}
+
+/* Adds one step's integrals as if nothing changed sign; flag[i] is not 0 where something may. Returns whether any is. */
+VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const power[5], double *const sum[SUMS],
+                                     const double table[3][5], int64_t *restrict flag)
+{
+    const double *p0 = power[0], *p1 = power[1], *p2 = power[2], *p3 = power[3], *p4 = power[4];
+    double *restrict absolute = sum[ABSOLUTE], *restrict square = sum[SQUARE], *restrict net = sum[NET];
+    double we = h * WEIGHT_END, ws = h * WEIGHT_SIDE, wm = h * WEIGHT_MIDDLE;
+    double c00 = table[0][0], c01 = table[0][1], c02 = table[0][2], c03 = table[0][3], c04 = table[0][4];
+    double c10 = table[1][0], c11 = table[1][1], c12 = table[1][2];
+    int64_t any = 0;
+
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; i++) {
+        double a = p0[i], b = p1[i], c = p2[i], d = p3[i], e = p4[i];
+        double integral = we * (a + e) + ws * (b + d) + wm * c;
+        double b1 = (c00 * a + c01 * b) + (c02 * c + c03 * d) + c04 * e;
+        double b2 = c10 * (a + e) + c11 * (b + d) + c12 * c;         /* the nodes are symmetric */
+        double b3 = (c00 * e + c01 * d) + (c02 * c + c03 * b) + c04 * a;
+        double low = a < e ? a : e, high = a < e ? e : a;
+        double low2 = b1 < b3 ? b1 : b3, high2 = b1 < b3 ? b3 : b1;
+        low = low < low2 ? low : low2;
+        high = high > high2 ? high : high2;
+        low = low < b2 ? low : b2;
+        high = high > b2 ? high : b2;
+        int64_t cross = low * high < 0 ? 1 : 0;                      /* underflow to 0: powers too small to matter */
+        flag[i] = cross;
+        any |= cross;
+        net[i] += integral;
+        square[i] += we * (a * a + e * e) + ws * (b * b + d * d) + wm * (c * c);
+        absolute[i] += fabs(integral);
+    }
+    return any != 0;
+}
+
+static double value_at(const double c[5], double s)
+{
+    return (((c[4] * s + c[3]) * s + c[2]) * s + c[1]) * s + c[0];
+}
+
+/* The zero between lo and hi, the polynomial being below zero at lo if `rising`: Newton's method kept inside the bracket. |P| is stationary in the
+ * place of its zero, so that 1e-9 of a step is plenty. */
+static double zero_between(const double c[5], double lo, double hi, bool rising)
+{
+    double s = lo + (hi - lo) / 2;
+
+    for (int k = 0; k < 60 && hi - lo > 1e-12; k++) {
+        double v = value_at(c, s), slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1];
+        if (v == 0)
+            return s;
+        if ((v < 0) == rising)
+            lo = s;
+        else
+            hi = s;
+        double next = s - v / slope;
+        if (!(next > lo && next < hi))
+            next = lo + (hi - lo) / 2;
+        if (fabs(next - s) < 1e-10)
+            return next;
+        s = next;
+    }
+    return s;
+}
+
+/* Zeros of the polynomial in (0, 1), ascending; at most 4. Bernstein coefficients are halved until each part has at most one change of sign. */
+static int zeros(const double bernstein[5], const double c[5], double out[4])
+{
+    enum { DEEPEST = 10 };           /* lobes shorter than a thousandth of the step are left */
+    struct part { double b[5], lo, width; int depth; } stack[DEEPEST + 2];
+    int top = 0, found = 0;
+
+    memcpy(stack[0].b, bernstein, sizeof stack[0].b);
+    stack[0].lo = 0;
+    stack[0].width = 1;
+    stack[0].depth = 0;
+    top = 1;
+    while (top > 0 && found < 4) {
+        struct part p = stack[--top];
+        int changes = 0;
+        double first = 0, last = 0;
+
+        for (int i = 0; i < 5; i++) {
+            if (p.b[i] == 0)
+                continue;
+            changes += last != 0 && (p.b[i] < 0) != (last < 0);
+            last = p.b[i];
+            if (first == 0)
+                first = last;
+        }
+        if (changes == 0)
+            continue;
+        if (changes == 1 || p.depth == DEEPEST) {
+            if (changes % 2)
+                out[found++] = zero_between(c, p.lo, p.lo + p.width, first < 0);
+            continue;
+        }
+        struct part left = p, right = p;                             /* de Casteljau */
+        double b[5];
+        memcpy(b, p.b, sizeof b);
+        for (int k = 0; k < 5; k++) {
+            left.b[k] = b[0];
+            right.b[4 - k] = b[4 - k];
+            for (int i = 0; i + 1 < 5 - k; i++)
+                b[i] = 0.5 * (b[i] + b[i + 1]);
+        }
+        left.width = right.width = p.width / 2;
+        right.lo = p.lo + p.width / 2;
+        left.depth = right.depth = p.depth + 1;
+        stack[top++] = right;
+        stack[top++] = left;
+    }
+    return found;
+}
+
+/* Integral of the polynomial from 0 to s. */
+static double integral_to(const double c[5], double s)
+{
+    return s * (c[0] + s * (c[1] / 2 + s * (c[2] / 3 + s * (c[3] / 4 + s * (c[4] / 5)))));
+}
+
+/* Values of one sign at the nodes: does the polynomial dip to the other side between them? Looks where it is least. A dip of relative depth d has an
+ * area of about d^(3/2); those below DIP are left, being mostly squares that touch zero and got there by interpolation only. */
+#define DIP 3e-5
+static bool dips(const double p[5], const double c[5], double *where)
+{
+    const double place[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+    double sign = p[2] < 0 ? -1 : 1, top = 0;
+    int k = 1;
+
+    for (int i = 0; i < 5; i++)
+        top = fmax(top, fabs(p[i]));
+    if (fabs(p[2]) < fabs(p[k]))
+        k = 2;
+    if (fabs(p[3]) < fabs(p[k]))
+        k = 3;
+    double s = place[k];
+    for (int i = 0; i < 3; i++) {
+        double slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1], bend = (12 * c[4] * s + 6 * c[3]) * s + 2 * c[2];
+        if (!(bend * sign > 0))
+            return false;
+        s = fmin(fmax(s - slope / bend, 0), 1);
+    }
+    *where = s;
+    return sign * value_at(c, s) < -DIP * top;
+}
+
+/* Integral of |P| over a step of length 1 from the five values. */
+static double exact_absolute(const activity *a, const double p[5])
+{
+    double c[5] = { 0 }, zero[4], lowest;
+    bool one_sign = true;
+    int n = 0;
+
+    for (int j = 0; j < 5; j++)
+        for (int i = 0; i < 5; i++)
+            c[j] += a->monomial[j][i] * p[i];
+    for (int i = 0; i < 5; i++)
+        one_sign &= p[i] != 0 && (p[i] < 0) == (p[0] < 0);
+    if (!one_sign) {
+        double b[5] = { p[0], 0, 0, 0, p[4] };
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 5; j++)
+                b[k + 1] += a->bernstein[k][j] * p[j];
+        n = zeros(b, c, zero);
+    } else if (dips(p, c, &lowest)) {
+        zero[0] = zero_between(c, 0, lowest, p[0] < 0);
+        zero[1] = zero_between(c, lowest, 1, p[0] > 0);
+        n = 2;
+    }
+    double sum = 0, before = 0;
+    for (int k = 0; k <= n; k++) {
+        double here = integral_to(c, k < n ? zero[k] : 1);
+        sum += fabs(here - before);
+        before = here;
+    }
+    return sum;
+}
+
+/* Integrals of |P| over a step of length 1 where the values change sign once. Newton from the secant between the two nodes, without branches. |P| is
+ * stationary in the place of its zero: an error of 1e-6 there is one of 1e-12. */
+VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result, const double t[5][5])
+{
+    const double s1 = activity_place[0], s2 = activity_place[1], s3 = activity_place[2];
+
+#pragma GCC ivdep
+    for (size_t i = 0; i < n; i++) {
+        double a = value[0][i], b = value[1][i], c = value[2][i], d = value[3][i], e = value[4][i];
+        double c1 = (t[1][0] * a + t[1][1] * b) + (t[1][2] * c + t[1][3] * d) + t[1][4] * e;
+        double c2 = (t[2][0] * a + t[2][1] * b) + (t[2][2] * c + t[2][3] * d) + t[2][4] * e;
+        double c3 = (t[3][0] * a + t[3][1] * b) + (t[3][2] * c + t[3][3] * d) + t[3][4] * e;
+        double c4 = (t[4][0] * a + t[4][1] * b) + (t[4][2] * c + t[4][3] * d) + t[4][4] * e;
+        double lo = 0, hi = s1, vlo = a, vhi = b;                    /* the interval with the change of sign */
+        lo = a * b > 0 ? s1 : lo, hi = a * b > 0 ? s2 : hi, vlo = a * b > 0 ? b : vlo, vhi = a * b > 0 ? c : vhi;
+        lo = a * c > 0 ? s2 : lo, hi = a * c > 0 ? s3 : hi, vlo = a * c > 0 ? c : vlo, vhi = a * c > 0 ? d : vhi;
+        lo = a * d > 0 ? s3 : lo, hi = a * d > 0 ? 1 : hi, vlo = a * d > 0 ? d : vlo, vhi = a * d > 0 ? e : vhi;
+        double s = lo + (hi - lo) * (vlo / (vlo - vhi));
+        for (int k = 0; k < 3; k++) {
+            double v = (((c4 * s + c3) * s + c2) * s + c1) * s + a;
+            double slope = ((4 * c4 * s + 3 * c3) * s + 2 * c2) * s + c1;
+            double next = s - v / slope;
+            next = next > lo ? next : lo;
+            s = next < hi ? next : hi;
+        }
+        double to_s = s * (a + s * (c1 / 2 + s * (c2 / 3 + s * (c3 / 4 + s * (c4 / 5)))));
+        double to_1 = a + (c1 / 2 + (c2 / 3 + (c3 / 4 + c4 / 5)));
+        result[i] = fabs(to_s) + fabs(to_1 - to_s);
+    }
+}
+
+/* Puts right what add_smooth took for a piece without change of sign. */
+static void add_crossings(activity *a, size_t n, double h, const double *const p[5], const int64_t *flag, double *absolute)
+{
+    struct crossings *q = a->batch;
+    uint16_t which[BLOCK + 1];
+    size_t flagged = 0, once = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        which[flagged] = (uint16_t)i;
+        flagged += (size_t)flag[i];
+    }
+    for (size_t j = 0; j < flagged; j++) {
+        size_t i = which[j];
+        double v[5] = { p[0][i], p[1][i], p[2][i], p[3][i], p[4][i] };
+        int changes = 0;
+
+        for (int k = 0; k < 4; k++)
+            changes += v[k] * v[k + 1] <= 0;
+        if (changes == 1) {
+            for (int k = 0; k < 5; k++)
+                q->value[k][once] = v[k];
+            which[once++] = (uint16_t)i;
+        } else {
+            double smooth = WEIGHT_END * (v[0] + v[4]) + WEIGHT_SIDE * (v[1] + v[3]) + WEIGHT_MIDDLE * v[2];
+            absolute[i] += h * (exact_absolute(a, v) - fabs(smooth));
+        }
+    }
+    one_crossing(once, q->value, q->result, (const double (*)[5])a->monomial);
+    for (size_t j = 0; j < once; j++) {
+        double smooth = WEIGHT_END * (q->value[0][j] + q->value[4][j]) + WEIGHT_SIDE * (q->value[1][j] + q->value[3][j])
+            + WEIGHT_MIDDLE * q->value[2][j];
+        absolute[which[j]] += h * (q->result[j] - fabs(smooth));
+    }
+}
+
+int activity_step(activity *a, double t, const double *const x[4])
+{
+    double h = t - a->t;
+
+    for (int k = 0; k < 4; k++) {
+        int status = evaluate(a, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
+        if (status != 0)
+            return status;
+    }
+    for (size_t from = 0; from < a->n; from += BLOCK) {
+        size_t n = a->n - from < BLOCK ? a->n - from : BLOCK;
+        int64_t flag[BLOCK];
+        double *sum[SUMS];
+        const double *p[5];
+
+        for (int k = 0; k < 5; k++)
+            p[k] = a->power[k] + from;
+        for (int k = 0; k < SUMS; k++)
+            sum[k] = a->block[k] + from;
+        if (add_smooth(n, h, p, sum, (const double (*)[5])a->bernstein, flag))
+            add_crossings(a, n, h, p, flag, sum[ABSOLUTE]);
+    }
+    watch_balance(a, a->power[4]);
+    double *swap = a->power[0];
+    a->power[0] = a->power[4];
+    a->power[4] = swap;
+    a->t = t;
+    if (++a->since_flush == FLUSH_AFTER)
+        flush_all(a);
+    return 0;
+}
+
+void activity_totals(activity *a, double *absolute, double *square, double *net)
+{
+    double *to[SUMS] = { absolute, square, net };
+
+    flush_all(a);
+    for (int k = 0; k < SUMS; k++)
+        for (size_t i = 0; i < a->n; i++)
+            to[k][i] = a->total[k][i] + a->lost[k][i];
+}
+
+double activity_imbalance(const activity *a) { return a->imbalance; }

@@ -1,0 +1,270 @@
+/* cmd_check.c - bgc check: everything up to the equations, said in counts and names */
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+
+static const char *const stages[] = { "ast", "graph", "causality", "equations", "ir" };
+enum { DUMP_AST, DUMP_GRAPH, DUMP_CAUSALITY, DUMP_EQUATIONS, DUMP_IR, DUMP_COUNT, DUMP_NONE = DUMP_COUNT };
+
+static const enum compile_stage needed[] = {
+    [DUMP_AST] = STAGE_PARSE, [DUMP_GRAPH] = STAGE_GRAPH, [DUMP_CAUSALITY] = STAGE_CAUSALITY, [DUMP_EQUATIONS] = STAGE_EQUATIONS,
+    [DUMP_IR] = STAGE_MODEL, [DUMP_NONE] = STAGE_EQUATIONS
+};
+
+static void
+dump(loaded *l, int stage, FILE *out)
+{
+    char *ir;
+
+    switch (stage) {
+    case DUMP_AST:       ast_dump(l->c.sources, l->c.ast, out); break;
+    case DUMP_GRAPH:     flat_dump(l->c.flat, out); break;
+    case DUMP_CAUSALITY: causal_dump(l->c.flat, l->c.causal, out); break;
+    case DUMP_EQUATIONS: equations_dump(l->c.equations, out); break;
+    case DUMP_IR:
+        ir = model_ir(l->c.model);
+        fputs(ir, out);
+        free(ir);
+        break;
+    }
+}
+
+/* Bonds as the text has them: one that joins two elements stands for the two ports of an implicit junction. */
+static size_t
+count_bonds(const flat_model *f)
+{
+    size_t n = f->port.n + f->bond.n;
+
+    for (size_t i = 0; i < f->junction.n; i++)
+        n -= f->junction.at[i].implicit;
+    return n;
+}
+
+static const char *
+dependent_name(const loaded *l, size_t i)
+{
+    const flat_port *p = &l->c.flat->port.at[l->c.causal->dependent.at[i]];
+
+    return p->stored != VAR_NONE ? l->c.flat->var.at[p->stored].name : l->c.flat->element.at[p->element].name;
+}
+
+static const char *
+state_name(const loaded *l, size_t i)
+{
+    return l->c.flat->var.at[l->c.equations->state.at[i].var].name;
+}
+
+/* The elements of block i: those that own its unknowns, each once. */
+static void
+put_loop(const loaded *l, size_t i, strbuf *b)
+{
+    const eq_block *block = &l->c.equations->block.at[i];
+    map seen = { 0 };
+    const flat_model *f = l->c.flat;
+    size_t n = 0;
+
+    for (uint32_t k = 0; k < block->n; k++) {
+        const flat_var *v = &f->var.at[l->c.equations->unknown.at[block->unknown0 + k]];
+        const char *name = v->kind == VAR_PORT || v->kind == VAR_STORED ? f->element.at[f->port.at[v->owner].element].name
+                         : v->kind == VAR_COMMON                        ? f->junction.at[v->owner].name
+                                                                        : v->name;
+        uint64_t key = name ? bg_hash_bytes(name, strlen(name), 0) : 0;
+
+        if (!name || map_get(&seen, key) != MAP_NONE)
+            continue;
+        map_set(&seen, key, 1);
+        if (n++ < 6)
+            strbuf_printf(b, "%s%s", n > 1 ? ", " : "", name);
+    }
+    if (n > 6)
+        strbuf_printf(b, " and %zu more", n - 6);
+    map_free(&seen);
+}
+
+static const char *
+plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void
+put_count(FILE *out, size_t n, const char *what)
+{
+    if (n)
+        fprintf(out, ", %zu %s%s", n, what, plural(n));
+    else
+        fprintf(out, ", no %ss", what);
+}
+
+static void
+report(const loaded *l, FILE *out)
+{
+    const flat_model *f = l->c.flat;
+    size_t nblocks = l->c.equations->block.n, ndependent = l->c.causal->dependent.n;
+
+    fprintf(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f), plural(count_bonds(f)));
+    put_count(out, l->c.equations->state.n, "state");
+    put_count(out, ndependent, "dependent state");
+    put_count(out, equations_nloops(l->c.equations), "algebraic loop");
+    fputc('\n', out);
+    if (ndependent) {
+        fputs("  dependent: ", out);
+        for (size_t i = 0; i < ndependent; i++)
+            if (i < 12)
+                fprintf(out, "%s%s", i ? ", " : "", dependent_name(l, i));
+        if (ndependent > 12)
+            fprintf(out, " and %zu more", ndependent - 12);
+        fputs(ndependent == 1 ? "; it follows from other states\n" : "; they follow from other states\n", out);
+    }
+    for (size_t i = 0; i < nblocks && i < 12; i++) {
+        strbuf b = { 0 };
+
+        put_loop(l, i, &b);
+        if (b.n)
+            fprintf(out, "  solved together: %s\n", b.at);
+        strbuf_free(&b);
+    }
+    if (nblocks > 12)
+        fprintf(out, "  and %zu more loops\n", nblocks - 12);
+}
+
+static void
+put_diagnostics(json *j, const sources *s)
+{
+    static const char *const severity[] = { [SEV_ERROR] = "error", [SEV_WARNING] = "warning", [SEV_NOTE] = "note" };
+
+    json_open(j, '[');
+    for (size_t i = 0; s && i < diag_count(s); i++) {
+        const diagnostic *d = diag_at(s, i);
+        bool placed = span_known(d->at) && d->at.file < sources_count(s);
+        int line = 0, col = 0, end_line = 0, end_col = 0;
+
+        if (placed) {
+            source_place(s, d->at.file, d->at.begin, &line, &col);
+            source_place(s, d->at.file, d->at.end, &end_line, &end_col);
+        }
+        json_open(j, '{');
+        json_key(j, "severity"), json_string(j, severity[d->severity]);
+        json_key(j, "file"), json_string(j, placed ? source_path(s, d->at.file) : NULL);
+        json_key(j, "line"), json_number(j, placed ? line : NAN);
+        json_key(j, "column"), json_number(j, placed ? col : NAN);
+        json_key(j, "end_line"), json_number(j, placed ? end_line : NAN);
+        json_key(j, "end_column"), json_number(j, placed ? end_col : NAN);
+        json_key(j, "code"), json_string(j, d->code);
+        json_key(j, "message"), json_string(j, d->message);
+        json_key(j, "notes");
+        json_open(j, '[');
+        for (size_t k = 0; k < d->nchild; k++)
+            json_string(j, d->child[k].message);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static const char *
+model_name(const loaded *l)
+{
+    for (size_t i = 0; l->c.ast && i < l->c.ast->ndecls; i++)
+        if (l->c.ast->decl[i].kind == AST_DECL_MODEL)
+            return l->c.ast->decl[i].model->name;
+    return NULL;
+}
+
+static void
+report_json(const loaded *l, bool fine, FILE *out)
+{
+    json j = { .out = out };
+    const flat_model *f = l->c.flat;
+
+    json_open(&j, '{');
+    json_key(&j, "model"), json_string(&j, f ? f->name : model_name(l));
+    if (fine) {
+        json_key(&j, "elements"), json_count(&j, f->element.n);
+        json_key(&j, "bonds"), json_count(&j, count_bonds(f));
+        json_key(&j, "states");
+        json_open(&j, '[');
+        for (size_t i = 0; i < l->c.equations->state.n; i++)
+            json_string(&j, state_name(l, i));
+        json_close(&j, ']');
+        json_key(&j, "dependent_states");
+        json_open(&j, '[');
+        for (size_t i = 0; i < l->c.causal->dependent.n; i++)
+            json_string(&j, dependent_name(l, i));
+        json_close(&j, ']');
+        json_key(&j, "algebraic_loops"), json_count(&j, equations_nloops(l->c.equations));
+    }
+    json_key(&j, "diagnostics");
+    put_diagnostics(&j, l->c.sources);
+    json_close(&j, '}');
+}
+
+/* The file's other experiments are read too. Their errors come through the first one that has some. */
+static int
+check_others(const request *q, const loaded *l)
+{
+    for (size_t i = 0; i < l->others.n; i++) {
+        compile_options o = { .experiment = l->others.at[i], .set = l->set.at, .nset = l->set.n };
+        compilation c = { 0 };
+        int status = compile_text(&c, l->path, l->text, l->length, STAGE_GRAPH, &o) ? STATUS_DONE : STATUS_MODEL;
+
+        if (status != STATUS_DONE)
+            print_diagnostics(q, c.sources);
+        compile_free(&c);
+        if (status != STATUS_DONE)
+            return status;
+    }
+    return STATUS_DONE;
+}
+
+static int
+check_one(const request *q, const char *path, int stage, FILE *out)
+{
+    loaded l;
+    int status = load(q, path, needed[stage], EXPERIMENT_OPTIONAL, &l);
+
+    if (status == STATUS_DONE && stage != DUMP_NONE) {
+        print_diagnostics(q, l.c.sources);
+        dump(&l, stage, out);
+    } else if (status == STATUS_DONE) {
+        print_diagnostics(q, l.c.sources);
+        status = check_others(q, &l);
+        if (q->json)
+            report_json(&l, true, out);
+        else if (status == STATUS_DONE)
+            report(&l, out);
+    } else if (q->json && (status == STATUS_MODEL || status == STATUS_NUMBERS)) {
+        report_json(&l, false, out);
+    }
+    loaded_free(&l);
+    return status;
+}
+
+int
+cmd_check(const request *q)
+{
+    const char *wanted = q->text[OPT_DUMP];
+    int stage = DUMP_NONE, status = STATUS_DONE;
+    outfile out;
+
+    if (wanted) {
+        for (stage = 0; stage < DUMP_COUNT && strcmp(wanted, stages[stage]);)
+            stage++;
+        if (stage == DUMP_COUNT) {
+            complain("there is no stage \"%s\" to dump; there are ast, graph, causality, equations and ir", wanted);
+            return STATUS_USAGE;
+        }
+    }
+    if (!outfile_open(&out, q->text[OPT_OUTPUT]))
+        return complain_file(q->text[OPT_OUTPUT]);
+    for (size_t i = 0; i < q->file.n; i++) {
+        int s = check_one(q, q->file.at[i], stage, out.out);
+
+        if (s > status)
+            status = s;
+    }
+    if (!outfile_commit(&out))
+        return complain_file(q->text[OPT_OUTPUT]);
+    return status;
+}

@@ -1,0 +1,194 @@
+/* cmd_diff.c - bgc diff: what two models differ in, and their trajectories */
+#include <math.h>
+#include <string.h>
+
+#include "command.h"
+#include "columns.h"
+#include "diff.h"
+#include "reduce.h"
+#include "report.h"
+
+struct output_error { const char *name, *unit; double shown; struct trajectory_error e; };
+struct output_errors { VEC(struct output_error) at; };
+
+/* Elements by name; what else the model consists of stands beside them with its kind. */
+static void
+put_elements(json *j, const char *key, const diff_entry *e, size_t n)
+{
+    json_key(j, key);
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        if (e[i].what == DIFF_ELEMENT)
+            json_string(j, e[i].name);
+    json_close(j, ']');
+}
+
+static void
+put_others(json *j, const char *key, const diff_entry *e, size_t n, bool all)
+{
+    json_key(j, key);
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++) {
+        if (!all && e[i].what == DIFF_ELEMENT)
+            continue;
+        json_open(j, '{');
+        json_key(j, "name"), json_string(j, e[i].name);
+        json_key(j, "kind"), json_string(j, diff_what_name(e[i].what));
+        if (e[i].change)
+            json_key(j, "what"), json_string(j, e[i].change);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+write_json(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
+{
+    json j = { .out = out };
+
+    json_open(&j, '{');
+    put_elements(&j, "removed", d->removed.at, d->removed.n);
+    put_elements(&j, "added", d->added.at, d->added.n);
+    put_others(&j, "changed", d->changed.at, d->changed.n, true);
+    put_others(&j, "removed_others", d->removed.at, d->removed.n, false);
+    put_others(&j, "added_others", d->added.at, d->added.n, false);
+    json_key(&j, "errors");
+    json_open(&j, '[');
+    for (size_t i = 0; i < errors->at.n; i++) {
+        json_open(&j, '{');
+        json_key(&j, "experiment"), json_string(&j, experiment);
+        json_key(&j, "output"), json_string(&j, errors->at.at[i].name);
+        json_key(&j, "max"), json_number(&j, errors->at.at[i].e.max);
+        json_key(&j, "rms"), json_number(&j, errors->at.at[i].e.rms);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_close(&j, '}');
+}
+
+static void
+put_list(FILE *out, char mark, const diff_entry *e, size_t n, const char *color, bool colored)
+{
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%c %s %s%s%s%s\n", colored ? color : "", mark, diff_what_name(e[i].what), e[i].name, e[i].change ? ": " : "",
+                e[i].change ? e[i].change : "", colored ? "\033[0m" : "");
+}
+
+static void
+report(const diff *d, const struct output_errors *errors, const char *experiment, FILE *out)
+{
+    table t = { .columns = 3, .left = 1 };
+    bool colored = color_on(out);
+
+    put_list(out, '-', d->removed.at, d->removed.n, "\033[31m", colored);
+    put_list(out, '+', d->added.at, d->added.n, "\033[32m", colored);
+    put_list(out, '~', d->changed.at, d->changed.n, "\033[33m", colored);
+    if (errors->at.n == 0)
+        return;
+    fprintf(out, "outputs over experiment %s\n", experiment);
+    table_put(&t, "output");
+    table_put(&t, "maximum difference");
+    table_put(&t, "rms difference");
+    for (size_t i = 0; i < errors->at.n; i++) {
+        const struct output_error *e = &errors->at.at[i];
+
+        if (e->unit)
+            table_put(&t, "%s [%s]", e->name, e->unit);
+        else
+            table_put(&t, "%s", e->name);
+        table_put(&t, "%.4g", e->e.max / e->shown);
+        table_put(&t, "%.4g", e->e.rms / e->shown);
+    }
+    table_print(&t, out, "  ");
+}
+
+/* The structural difference is of the graphs as elaborated: later stages rewrite laws. */
+static void
+compare_graphs(const loaded *a, const loaded *b, diff *d)
+{
+    compilation x = { 0 }, y = { 0 };
+    compile_options ox = { .experiment = a->experiment, .set = a->set.at, .nset = a->set.n };
+    compile_options oy = { .experiment = b->experiment, .set = b->set.at, .nset = b->set.n };
+
+    memset(d, 0, sizeof *d);
+    if (compile_text(&x, a->path, a->text, a->length, STAGE_GRAPH, &ox) && compile_text(&y, b->path, b->text, b->length, STAGE_GRAPH, &oy))
+        diff_make(x.flat, y.flat, d);
+    compile_free(&x);
+    compile_free(&y);
+}
+
+static bool
+run_one(const request *q, loaded *l, sim_result *r)
+{
+    sim_options o = { .points = q->points ? q->points : REDUCE_POINTS, .outputs = true };
+    bool fine = run_loaded(q, l, RANKING_RTOL, &o, r);
+
+    sim_options_free(&o);
+    return fine;
+}
+
+static void
+compare_runs(loaded *a, const sim_result *ra, loaded *b, const sim_result *rb, struct output_errors *errors)
+{
+    size_t na = model_noutputs(a->c.model), nb = model_noutputs(b->c.model);
+    map by_name = { 0 };
+
+    for (size_t k = 0; k < nb; k++) {
+        const char *name = model_output(b->c.flat, k)->name;
+
+        map_set(&by_name, bg_hash_bytes(name, strlen(name), 0), (uint32_t)k);
+    }
+    for (size_t k = 0; k < na; k++) {
+        const flat_output *o = model_output(a->c.flat, k);
+        uint32_t other = map_get(&by_name, bg_hash_bytes(o->name, strlen(o->name), 0));
+        struct output_error e = { .name = o->name, .unit = unit_shown(o->unit, o->display), .shown = o->display ? unit_scale(o->display) : 1 };
+
+        if (other == MAP_NONE)
+            continue;
+        e.e = trajectory_compare(ra->output + k, na, rb->output + other, nb, ra->points < rb->points ? ra->points : rb->points);
+        vec_push(&errors->at, e);
+    }
+    map_free(&by_name);
+}
+
+int
+cmd_diff(const request *q)
+{
+    bool trajectories = q->text[OPT_EXPERIMENT] != NULL;
+    enum compile_stage stage = trajectories ? STAGE_MODEL : STAGE_GRAPH;
+    enum experiment_choice choice = trajectories ? EXPERIMENT_NEEDED : EXPERIMENT_NONE;
+    struct output_errors errors = { { 0 } };
+    sim_result ra = { 0 }, rb = { 0 };
+    loaded a = { 0 }, b = { 0 };
+    diff d = { 0 };
+    int status = load(q, q->file.at[0], stage, choice, &a);
+
+    if (status == STATUS_DONE)
+        status = load(q, q->file.at[1], stage, choice, &b);
+    if (status == STATUS_DONE && trajectories) {
+        if (!run_one(q, &a, &ra))
+            status = status_of(a.c.sources);
+        else if (!run_one(q, &b, &rb))
+            status = status_of(b.c.sources);
+        else if (ra.points && rb.points && (ra.time[0] != rb.time[0] || ra.time[ra.points - 1] != rb.time[rb.points - 1]))
+            complain("the experiments do not cover the same time; outputs are not compared");
+        else
+            compare_runs(&a, &ra, &b, &rb, &errors);
+    }
+    if (status == STATUS_DONE) {
+        compare_graphs(&a, &b, &d);
+        if (q->json)
+            write_json(&d, &errors, a.experiment, stdout);
+        else
+            report(&d, &errors, a.experiment, stdout);
+        if (fflush(stdout) != 0)
+            status = complain_file("-");
+    }
+    vec_free(&errors.at);
+    diff_free(&d);
+    sim_result_free(&ra);
+    sim_result_free(&rb);
+    loaded_free(&a);
+    loaded_free(&b);
+    return status;
+}

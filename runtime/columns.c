@@ -1,0 +1,82 @@
+/* columns.c - what a run's table shows */
+#include <string.h>
+
+#include "columns.h"
+
+const flat_output *
+model_output(const flat_model *f, size_t k)
+{
+    return k < f->output.n ? &f->output.at[k] : &f->experiment.record.at[k - f->output.n];
+}
+
+double
+to_display(const unit *display, double si)
+{
+    return display ? (si - unit_offset(display)) / unit_scale(display) : si;
+}
+
+double
+to_display_difference(const unit *display, double si)
+{
+    return display ? si / unit_scale(display) : si;
+}
+
+const char *
+unit_shown(const unit *u, const unit *display)
+{
+    if (display)
+        return unit_text(display);
+    return u && !unit_is_number(u) ? unit_text(u) : NULL;
+}
+
+static void
+add(columns *c, map *seen, column x)
+{
+    uint64_t key = bg_hash_bytes(x.name, strlen(x.name), 0);
+
+    if (map_get(seen, key) != MAP_NONE)
+        return;
+    map_set(seen, key, (uint32_t)c->column.n);
+    vec_push(&c->column, x);
+}
+
+void
+columns_make(bg_model *m, const sim_result *r, columns *c)
+{
+    const flat_model *f = model_flat(m);
+    size_t nout = model_noutputs(m), nx = model_nstates(m);
+    map seen = { 0 };
+
+    memset(c, 0, sizeof *c);
+    c->points = r->points;
+    c->time = r->time;
+    for (size_t k = 0; r->output && k < nout; k++) {
+        const flat_output *o = model_output(f, k);
+
+        add(c, &seen, (column){ o->name, o->unit, o->display, r->output + k, nout });
+    }
+    for (size_t k = 0; r->state && k < nx; k++) {
+        struct model_state s = model_state(m, k);
+
+        add(c, &seen, (column){ s.name, s.unit, s.display, r->state + k, nx });
+    }
+    map_free(&seen);
+}
+
+void
+columns_free(columns *c)
+{
+    vec_free(&c->column);
+}
+
+double
+column_shown(const column *c, size_t point)
+{
+    return to_display(c->display, column_at(c, point));
+}
+
+const char *
+column_unit(const column *c)
+{
+    return unit_shown(c->unit, c->display);
+}

@@ -1,0 +1,33 @@
+/* columns.h - what a run's table shows: outputs, recorded expressions and, where asked for, states
+ *
+ * units    values SI; display is what the model declares, NULL where that is SI or unknown
+ */
+#ifndef BG_COLUMNS_H
+#define BG_COLUMNS_H
+
+#include "simulate.h"
+
+typedef struct column { const char *name; const unit *unit, *display; const double *at; size_t stride; } column;
+typedef struct columns {
+    size_t points;
+    const double *time;
+    VEC(column) column;
+} columns;
+
+/* Reads m and r, which must outlive it. A state that is also an output of the same name appears once. */
+void columns_make(bg_model *m, const sim_result *r, columns *c);
+void columns_free(columns *c);
+static inline double column_at(const column *c, size_t point) { return c->at[point * c->stride]; }
+/* In the column's unit. */
+double column_shown(const column *c, size_t point);
+/* The unit's text, or NULL for pure numbers and unknown units. */
+const char *column_unit(const column *c);
+
+/* Name and unit of output k (outputs, then recorded expressions). */
+const flat_output *model_output(const flat_model *f, size_t k);
+double to_display(const unit *display, double si);
+/* A difference: without the unit's offset. */
+double to_display_difference(const unit *display, double si);
+const char *unit_shown(const unit *u, const unit *display);
+
+#endif

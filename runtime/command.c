@@ -1,0 +1,546 @@
+/* command.c - what the commands of bgc share */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+/* ---------------------------------------------------------------- messages */
+
+void
+complain(const char *fmt, ...)
+{
+    va_list ap;
+
+    fflush(stdout);
+    fputs("bgc: ", stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+int
+complain_file(const char *path)
+{
+    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", strerror(errno));
+    return STATUS_FILE;
+}
+
+bool is_terminal(FILE *f) { return isatty(fileno(f)) == 1; }
+
+bool
+color_on(FILE *f)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return !(no && *no) && !(term && !strcmp(term, "dumb")) && is_terminal(f);
+}
+
+void
+print_diagnostics(const request *q, const sources *s)
+{
+    fflush(stdout);
+    if (s && diag_count(s))
+        diag_print(s, stderr, color_on(stderr), q->quiet);
+}
+
+int
+status_of(const sources *s)
+{
+    for (size_t i = 0; i < diag_count(s); i++) {
+        const diagnostic *d = diag_at(s, i);
+
+        if (d->severity == SEV_ERROR && d->code && !strncmp(d->code, "run-", 4))
+            return STATUS_NUMBERS;
+    }
+    return STATUS_MODEL;
+}
+
+/* ---------------------------------------------------------------- options */
+
+static const struct option_row { const char *name; char letter; const char *argument, *what; } options[OPT_COUNT] = {
+    [OPT_HELP]       = { "help",       'h', NULL,         "this text" },
+    [OPT_QUIET]      = { "quiet",      'q', NULL,         "errors only on standard error" },
+    [OPT_VERBOSE]    = { "verbose",    'v', NULL,         "how it was done, on standard error" },
+    [OPT_JSON]       = { "json",       0,   NULL,         "the result as JSON, in SI units" },
+    [OPT_EXPERIMENT] = { "experiment", 'e', "NAME",       "the experiment; needed where the file has several" },
+    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter, SI or with a unit: k=3[N/mm]" },
+    [OPT_OUTPUT]     = { "output",     'o', "FILE",       "where the result goes; - is standard output" },
+    [OPT_METRIC]     = { "metric",     'm', "METRIC",     "activity (default) or rms" },
+    [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to: 99% or 0.99 (default)" },
+    [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },
+    [OPT_IN_PLACE]   = { "in-place",   0,   NULL,         "change the input file itself" },
+    [OPT_DUMP]       = { "dump",       0,   "STAGE",      "print a stage: ast, graph, causality, equations or ir" },
+    [OPT_STATES]     = { "states",     0,   NULL,         "add every state to the columns" },
+    [OPT_POINTS]     = { "points",     0,   "N",          "points of the table, both ends included (501)" },
+    [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
+    [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
+    [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
+    [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
+    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" }
+};
+
+void
+print_command_help(const struct command *c, FILE *out)
+{
+    fprintf(out, "usage: bgc %s [options] %s\n\n%s\n\noptions\n", c->name, c->operands, c->what);
+    for (int i = 0; i < OPT_COUNT; i++) {
+        const struct option_row *o = &options[i];
+        char left[48];
+
+        if (i != OPT_HELP && !(c->options & OPT(i)))
+            continue;
+        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : " ", o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+                 o->argument ? " " : "", o->argument ? o->argument : "");
+        fprintf(out, "  %-26s %s\n", left, o->what);
+    }
+    fprintf(out, "\nexamples\n%s", c->examples);
+}
+
+static int
+wrong(const request *q, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "bgc %s: ", q->command->name);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "\n`bgc %s -h` shows how it is used\n", q->command->name);
+    return STATUS_USAGE;
+}
+
+static int
+find_option(const request *q, const char *name, size_t n, char letter)
+{
+    for (int i = 0; i < OPT_COUNT; i++) {
+        if (i != OPT_HELP && !(q->command->options & OPT(i)))
+            continue;
+        if (letter ? options[i].letter == letter : strlen(options[i].name) == n && !strncmp(options[i].name, name, n))
+            return i;
+    }
+    return -1;
+}
+
+static int
+unknown_option(const request *q, const char *written, size_t n)
+{
+    const char *list[OPT_COUNT], *near;
+    size_t count = 0;
+    char *name = bg_format("%.*s", (int)n, written);
+    int status;
+
+    for (int i = 0; i < OPT_COUNT; i++)
+        if (i == OPT_HELP || q->command->options & OPT(i))
+            list[count++] = options[i].name;
+    near = nearest_name(name, list, count);
+    status = near ? wrong(q, "there is no option --%s; did you mean --%s?", name, near) : wrong(q, "there is no option --%s", name);
+    free(name);
+    return status;
+}
+
+static bool
+parse_number(const char *text, double *value)
+{
+    char *end;
+
+    if (!*text || isspace((unsigned char)*text))
+        return false;
+    *value = strtod(text, &end);
+    return !*end && isfinite(*value);
+}
+
+bool
+parse_share(const char *text, double *value)
+{
+    char *end;
+
+    if (!*text || isspace((unsigned char)*text))
+        return false;
+    *value = strtod(text, &end);
+    if (end == text)
+        return false;
+    while (*end == ' ')
+        end++;
+    if (*end == '%') {
+        *value /= 100;
+        end++;
+    }
+    return !*end && *value >= 0 && *value <= 1;
+}
+
+static int
+accept_option(request *q, int o, const char *value)
+{
+    double x;
+
+    q->given |= OPT(o);
+    q->text[o] = value;
+    switch (o) {
+    case OPT_QUIET:   q->quiet = true; break;
+    case OPT_VERBOSE: q->verbose = true; break;
+    case OPT_JSON:    q->json = true; break;
+    case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_POINTS:
+        if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
+            return wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
+        q->points = (size_t)x;
+        break;
+    case OPT_RTOL:
+    case OPT_ATOL:
+        if (!parse_number(value, &x) || x <= 0)
+            return wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
+        *(o == OPT_RTOL ? &q->rtol : &q->atol) = x;
+        break;
+    case OPT_SOLVER:
+        if (!strcmp(value, "auto"))
+            q->solver = SIM_AUTO;
+        else if (!strcmp(value, "explicit"))
+            q->solver = SIM_EXPLICIT;
+        else if (!strcmp(value, "bdf"))
+            q->solver = SIM_BDF;
+        else
+            return wrong(q, "there is no solver \"%s\"; there are auto, explicit and bdf", value);
+        break;
+    default:
+        break;
+    }
+    return STATUS_DONE;
+}
+
+/* One argument that begins with `-`. *i moves on where the option's value is an argument of its own. */
+static int
+take_option(request *q, int argc, char **argv, int *i)
+{
+    const char *a = argv[*i];
+
+    if (a[1] == '-') {
+        const char *equal = strchr(a, '=');
+        size_t n = equal ? (size_t)(equal - a - 2) : strlen(a + 2);
+        int o = find_option(q, a + 2, n, 0);
+
+        if (o < 0)
+            return unknown_option(q, a + 2, n);
+        if (!options[o].argument)
+            return equal ? wrong(q, "--%s takes no value", options[o].name) : accept_option(q, o, NULL);
+        if (equal)
+            return accept_option(q, o, equal + 1);
+        if (*i + 1 >= argc)
+            return wrong(q, "--%s needs a value: %s", options[o].name, options[o].argument);
+        return accept_option(q, o, argv[++*i]);
+    }
+    for (const char *s = a + 1; *s; s++) {
+        int o = find_option(q, NULL, 0, *s), status;
+
+        if (o < 0)
+            return wrong(q, "there is no option -%c", *s);
+        if (!options[o].argument) {
+            if ((status = accept_option(q, o, NULL)) != STATUS_DONE)
+                return status;
+            continue;
+        }
+        if (s[1])
+            return accept_option(q, o, s + 1);
+        if (*i + 1 >= argc)
+            return wrong(q, "-%c needs a value: %s", *s, options[o].argument);
+        return accept_option(q, o, argv[++*i]);
+    }
+    return STATUS_DONE;
+}
+
+int
+request_parse(request *q, const struct command *c, int argc, char **argv)
+{
+    bool only_files = false;
+
+    memset(q, 0, sizeof *q);
+    q->command = c;
+    for (int i = 0; i < argc; i++) {
+        int status;
+
+        if (!only_files && !strcmp(argv[i], "--")) {
+            only_files = true;
+        } else if (!only_files && argv[i][0] == '-' && argv[i][1]) {
+            if ((status = take_option(q, argc, argv, &i)) != STATUS_DONE)
+                return status;
+        } else {
+            vec_push(&q->file, argv[i]);
+        }
+    }
+    if (q->given & OPT(OPT_HELP))
+        return STATUS_DONE;
+    if (q->file.n < c->least)
+        return wrong(q, "%s", c->least == 2 ? "two files are needed" : "a file is needed (- is standard input)");
+    if (q->file.n > c->most)
+        return wrong(q, "one file%s at a time; \"%s\" is too many", c->most == 2 ? " and another" : "", q->file.at[c->most]);
+    return STATUS_DONE;
+}
+
+void
+request_free(request *q)
+{
+    vec_free(&q->file);
+    vec_free(&q->set);
+}
+
+/* ---------------------------------------------------------------- loading */
+
+/* `name=value` or `name=value[unit]` */
+static int
+read_overrides(const request *q, loaded *l)
+{
+    unit_system *units = NULL;
+    int status = STATUS_DONE;
+
+    for (size_t i = 0; i < q->set.n && status == STATUS_DONE; i++) {
+        const char *text = q->set.at[i], *equal = strchr(text, '='), *from;
+        struct elaborate_override o;
+        const char *unit_written = NULL;
+        char *end;
+
+        if (!equal || equal == text) {
+            status = wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
+            break;
+        }
+        o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
+        for (from = equal + 1; *from == ' ';)
+            from++;
+        o.value = strtod(from, &end);
+        if (end == from || !isfinite(o.value)) {
+            status = wrong(q, "--set %s: \"%s\" is not a number", o.name, from);
+            break;
+        }
+        while (*end == ' ')
+            end++;
+        if (*end == '[') {
+            size_t n = strlen(end);
+            const char *why = NULL;
+            const unit *u;
+
+            if (end[n - 1] != ']') {
+                status = wrong(q, "--set %s: the unit \"%s\" has no closing bracket", o.name, end);
+                break;
+            }
+            if (!units && !(units = units_new())) {
+                complain("the database of units (udunits2) cannot be read");
+                return STATUS_FILE;
+            }
+            unit_written = arena_strndup(l->arena, end + 1, n - 2);
+            u = unit_parse(units, unit_written, &why);
+            if (!u) {
+                status = wrong(q, "--set %s: %s is not a unit%s%s", o.name, end, why ? ": " : "", why ? why : "");
+                break;
+            }
+            o.value = unit_scale(u) * o.value + unit_offset(u);
+        } else if (*end) {
+            status = wrong(q, "--set %s: \"%s\" is not a number, or its unit lacks brackets", o.name, from);
+            break;
+        }
+        vec_push(&l->set, o);
+        vec_push(&l->set_unit, unit_written);
+    }
+    units_free(units);
+    return status;
+}
+
+/* A unit given with --set must be of the parameter's kind. */
+static int
+check_override_units(const request *q, const loaded *l)
+{
+    const flat_model *f = l->c.flat;
+    map wanted = { 0 };
+    int status = STATUS_DONE;
+
+    for (uint32_t i = 0; i < l->set.n; i++)
+        if (l->set_unit.at[i])
+            map_set(&wanted, bg_hash_bytes(l->set.at[i].name, strlen(l->set.at[i].name), 0), i);
+    for (size_t k = 0; wanted.n && k < f->var.n && status == STATUS_DONE; k++) {
+        const flat_var *v = &f->var.at[k];
+        const unit *u;
+        const char *why;
+        uint32_t i;
+
+        if (!v->name || !v->unit || (v->kind != VAR_PARAM && v->kind != VAR_SIGNAL))
+            continue;
+        if ((i = map_get(&wanted, bg_hash_bytes(v->name, strlen(v->name), 0))) == MAP_NONE)
+            continue;
+        u = unit_parse(l->c.units, l->set_unit.at[i], &why);
+        if (u && unit_dimension(u) != unit_dimension(v->unit))
+            status = wrong(q, "--set %s: [%s] does not fit, it is in [%s]", v->name, l->set_unit.at[i], unit_text(v->display ? v->display : v->unit));
+    }
+    map_free(&wanted);
+    return status;
+}
+
+static int
+choose_experiment(const request *q, enum experiment_choice choice, loaded *l, const ast_file *file)
+{
+    const char *wanted = q->text[OPT_EXPERIMENT], *near;
+    VEC(const char *) name = { 0 };
+    strbuf list = { 0 };
+    int status = STATUS_DONE;
+
+    for (size_t i = 0; i < file->ndecls; i++)
+        if (file->decl[i].kind == AST_DECL_EXPERIMENT)
+            vec_push(&name, file->decl[i].experiment->name);
+    for (size_t i = 0; i < name.n; i++)
+        strbuf_printf(&list, "%s%s", i == 0 ? "" : i + 1 == name.n ? " and " : ", ", name.at[i]);
+    if (wanted) {
+        for (size_t i = 0; i < name.n && !l->experiment; i++)
+            if (!strcmp(name.at[i], wanted))
+                l->experiment = arena_strdup(l->arena, wanted);
+        if (!l->experiment) {
+            near = nearest_name(wanted, name.at, name.n);
+            if (name.n == 0)
+                complain("%s has no experiment \"%s\", and no other", l->path, wanted);
+            else
+                complain("%s has no experiment \"%s\"%s%s%s; it has %s", l->path, wanted, near ? " (did you mean " : "", near ? near : "",
+                         near ? "?)" : "", list.at);
+            status = STATUS_USAGE;
+        }
+    } else if (choice == EXPERIMENT_NEEDED && name.n == 0) {
+        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }", l->path);
+        status = STATUS_USAGE;
+    } else if (choice == EXPERIMENT_NEEDED && name.n > 1) {
+        complain("%s has several experiments, name one with -e: %s", l->path, list.at);
+        status = STATUS_USAGE;
+    } else if (name.n && choice != EXPERIMENT_NONE) {
+        l->experiment = arena_strdup(l->arena, name.at[0]);
+        for (size_t i = 1; i < name.n; i++)
+            vec_push(&l->others, arena_strdup(l->arena, name.at[i]));
+    }
+    vec_free(&name);
+    strbuf_free(&list);
+    return status;
+}
+
+int
+load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l)
+{
+    compile_options o = { 0 };
+    compilation first = { 0 };
+    int status;
+
+    memset(l, 0, sizeof *l);
+    l->arena = arena_new();
+    l->path = !strcmp(path, "-") ? "<stdin>" : path;
+    if ((status = read_overrides(q, l)) != STATUS_DONE)
+        return status;
+    if (!compile_path(&l->c, path, STAGE_PARSE, NULL)) {
+        if (l->c.unreadable)
+            return complain_file(path);
+        print_diagnostics(q, l->c.sources);
+        return STATUS_MODEL;
+    }
+    l->length = source_length(l->c.sources, l->c.ast->file);
+    l->text = bg_malloc(l->length + 1);
+    memcpy(l->text, source_text(l->c.sources, l->c.ast->file), l->length + 1);
+    if ((status = choose_experiment(q, choice, l, l->c.ast)) != STATUS_DONE || upto == STAGE_PARSE)
+        return status;
+    first = l->c;
+    l->c = (compilation){ 0 };
+    compile_free(&first);
+    o.experiment = l->experiment;
+    o.set = l->set.at;
+    o.nset = l->set.n;
+    if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
+        status = status_of(l->c.sources);
+        print_diagnostics(q, l->c.sources);
+        return status;
+    }
+    return check_override_units(q, l);
+}
+
+void
+loaded_free(loaded *l)
+{
+    compile_free(&l->c);
+    free(l->text);
+    vec_free(&l->set);
+    vec_free(&l->set_unit);
+    vec_free(&l->others);
+    arena_free(l->arena);
+    memset(l, 0, sizeof *l);
+}
+
+/* ---------------------------------------------------------------- running */
+
+static void
+show_progress(void *ctx, double t)
+{
+    struct run_settings *s = ctx;
+    int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
+
+    if (percent == s->shown)
+        return;
+    s->shown = percent;
+    fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
+    fflush(stderr);
+}
+
+void
+progress_done(struct run_settings *s)
+{
+    if (s->shown >= 0)
+        fprintf(stderr, "\r%40s\r", "");
+    s->shown = -1;
+}
+
+void
+adjust_run(void *settings, bg_model *m, sim_options *o)
+{
+    struct run_settings *s = settings;
+    const request *q = s->q;
+
+    if (q->rtol > 0)
+        o->rtol = q->rtol;
+    else if (!inst_known(model_flat(m)->experiment.rtol) && s->default_rtol > 0)
+        o->rtol = s->default_rtol;
+    if (q->atol > 0)
+        o->atol = q->atol;
+    if (q->given & OPT(OPT_SOLVER))
+        o->solver = q->solver;
+    s->begin = o->start;
+    s->end = o->stop;
+    s->shown = -1;
+    if (!q->quiet && is_terminal(stderr)) {
+        o->progress = show_progress;
+        o->ctx = s;
+    }
+}
+
+bool
+run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
+{
+    struct run_settings s = { .q = q, .default_rtol = default_rtol };
+    sim_options wanted = *o;
+    bool fine;
+
+    memset(r, 0, sizeof *r);
+    fine = sim_options_from_experiment(l->c.model, o);
+    if (fine) {
+        o->points = wanted.points;
+        o->outputs = wanted.outputs;
+        o->states = wanted.states;
+        o->activity = wanted.activity;
+        adjust_run(&s, l->c.model, o);
+        fine = simulate(l->c.model, o, r);
+        progress_done(&s);
+    }
+    print_diagnostics(q, l->c.sources);
+    if (fine && q->verbose) {
+        char *text = model_statistics(l->c.model);
+
+        fprintf(stderr, "%s: %s\n", l->c.flat->name, text);
+        free(text);
+        fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
+                l->experiment ? l->experiment : "run", r->method ? r->method : "no integration", (unsigned long long)r->steps,
+                (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians, r->nevents, r->cpu_seconds);
+        if (r->activity)
+            fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
+    }
+    return fine;
+}

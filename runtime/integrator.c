@@ -1,0 +1,827 @@
+/* integrator.c - see integrator.h */
+#include "integrator.h"
+
+#include <arkode/arkode_erkstep.h>
+#include <cvodes/cvodes.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "activity.h"
+#include "linear.h"
+#include "vectors.h"
+
+enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
+
+/* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
+#define STEP_OVERHEAD 10000.0        /* of either library, in the same unit: what counts for small models */
+#define BDF_STEPS 2.5                /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
+#define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
+#define EASY_STEPS 20                /* cheap steps in a row before the way back is */
+#define RHO_EVERY 25
+#define STATIC_STEPS 1000            /* of a model without states over the whole span */
+
+struct integrator {
+    bg_model *model;
+    size_t n;
+    double rtol, atol, start, stop;
+    bool sized;                      /* absolute tolerances from the states' sizes */
+    enum sim_solver want;
+    enum kind kind, next;
+    bool begun, restart;
+
+    SUNContext context;
+    N_Vector y[3];                   /* start of the step before, start and end of the last one */
+    double *f[3];                    /* their rates (explicit only) */
+    double *f_third;                 /* rate a third into a first step */
+    bool third;
+    double t[3];
+    bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
+    double *scratch, *scratch2;
+
+    double *size, *least;            /* [n] greatest |x| so far; floor from states of the same dimension */
+    uint32_t *group; size_t ngroups; double *group_size;
+    double *weight;                  /* [n] */
+
+    void *arkode, *cvode;
+    linear *linear;
+    SUNMatrix matrix;
+    SUNLinearSolver solver;
+
+    double last_t; const double *last_f;  /* latest evaluation asked for by the explicit method */
+    bool failed;                     /* an evaluation failed since the last accepted step */
+
+    double *direction;               /* [n] of the power iteration */
+    double rho, reach;               /* spectral radius; stable step * rho */
+    unsigned until_rho;
+    long limited_before;
+    unsigned limited, easy, easy_needed;
+
+    uint64_t steps, rhs, failures, switches;
+    long erk_failures, cv_failures;  /* of instances since their last reset */
+    strbuf method;
+
+    double static_step;              /* of a model without states */
+    size_t nelements;                /* whose powers its steps must follow, else 0 */
+    double *power[5], *top;          /* [nelements]; greatest |P| so far */
+};
+
+static void silent(int code, const char *module, const char *function, char *text, void *data)
+{
+    (void)code, (void)module, (void)function, (void)text, (void)data;
+}
+
+static double *state(const integrator *g, int i) { return NV_DATA_S(g->y[i]); }
+
+/* ---- tolerances ----
+ * A given atol is one number for all states. Without one each state has its own, a thousandth of rtol of its size: so small that it does not matter
+ * where the state is of its usual size, large enough that a state passing through zero does not stop the run. The size is the greatest
+ * |x_i| seen, at the start also (sum of the terms in its rate) / (spectral radius): what such terms can move it by; that is its noise in an equilibrium,
+ * where x_i itself may be zero. States of one dimension are not resolved below a thousandth of the largest of them, or far parts of a long chain
+ * at rest would be followed with full relative accuracy down to nothing. */
+#define ATOL_SHARE 1e-3
+#define GROUP_SHARE 1e-3
+#define LEAST_SIZE 1e-12
+
+static void update_groups(integrator *g)
+{
+    memset(g->group_size, 0, g->ngroups * sizeof(double));
+    for (size_t i = 0; i < g->n; i++)
+        g->group_size[g->group[i]] = fmax(g->group_size[g->group[i]], g->size[i]);
+    for (size_t i = 0; i < g->n; i++)
+        g->least[i] = fmax(GROUP_SHARE * g->group_size[g->group[i]], LEAST_SIZE);
+}
+
+static void compute_weights(integrator *g, const double *x, double *w)
+{
+    if (g->sized)
+        vec_weights_sized(g->n, g->rtol, g->rtol * ATOL_SHARE, x, g->size, g->least, w);
+    else
+        vec_weights(g->n, g->rtol, g->atol, x, w);
+}
+
+static int weights(N_Vector x, N_Vector w, void *data)
+{
+    compute_weights(data, NV_DATA_S(x), NV_DATA_S(w));
+    return 0;
+}
+
+static int evaluate(integrator *g, double t, const double *x, double *f)
+{
+    int status = model_rhs(g->model, t, x, f);
+
+    g->rhs++;
+    if (status == 0 && !vec_finite(g->n, f))
+        status = 1;
+    g->failed |= status != 0;
+    return status;
+}
+
+/* Numbers between -1 and 1, the same in every run. */
+static double scatter(size_t i, uint64_t seed)
+{
+    return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
+}
+
+/* First sizes, from the state and from products of the Jacobian with vectors of random signs (two, so that terms hardly cancel in both). */
+static void first_sizes(integrator *g, double t, const double *x)
+{
+    double *f = g->f[0], *u = g->scratch, *v = g->scratch2;
+    size_t n = g->n;
+
+    for (size_t i = 0; i < n; i++)
+        g->size[i] = fabs(x[i]);
+    update_groups(g);
+    if (evaluate(g, t, x, f) != 0)
+        return;
+    double scale = g->rho > 0 ? fmin(1 / g->rho, g->stop - g->start) : g->stop - g->start;
+    if (!(g->rho > 0))
+        scale = 0;
+    for (uint64_t trial = 0; trial < 2; trial++) {
+        const double relative = 1e-6;
+
+        for (size_t i = 0; i < n; i++)
+            u[i] = x[i] * (1 + (scatter(i, 17 + trial) < 0 ? -relative : relative));
+        if (evaluate(g, t, u, v) != 0)
+            continue;
+        for (size_t i = 0; i < n; i++)
+            g->size[i] = fmax(g->size[i], scale * (fabs(f[i]) + fabs(v[i] - f[i]) / relative));
+    }
+    update_groups(g);
+}
+
+/* ---- spectral radius ----
+ * sqrt(|J²v| / |v|) in the error-weighted norm, J v by differences: pairs of eigenvalues on the imaginary axis defeat plain power iteration. The
+ * dominant pair's angle comes from J²v = a Jv + b v; it decides how far Dormand-Prince is stable: 2.9 to 3.4 along most rays, 1 along the
+ * imaginary axis. */
+static bool product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
+{
+    double step = 1e-7 / g->rtol;    /* of a vector of weighted norm 1: 1e-7 of the states */
+
+    vec_axpy(g->n, step, x, v, g->scratch2);
+    if (evaluate(g, t, g->scratch2, to) != 0)
+        return false;
+    vec_axpy(g->n, -1, to, f, to);
+    for (size_t i = 0; i < g->n; i++)
+        to[i] /= step;
+    return true;
+}
+
+static void spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
+{
+    size_t n = g->n;
+    double *v = g->direction, *u = g->scratch;
+    bool failed = g->failed;
+
+    compute_weights(g, x, g->weight);
+    for (int k = 0; k < pairs; k++) {
+        double norm = vec_wrms(n, v, g->weight);
+
+        if (!(norm > 0) || !isfinite(norm)) {
+            for (size_t i = 0; i < n; i++)
+                v[i] = scatter(i, 5) / g->weight[i];
+            norm = vec_wrms(n, v, g->weight);
+        }
+        for (size_t i = 0; i < n; i++)
+            v[i] /= norm;
+        if (!product(g, t, x, f, v, u))
+            break;
+        double first = vec_wrms(n, u, g->weight);
+        if (!(first > 0)) {
+            g->rho = 0;
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            u[i] /= first;
+        double uv = vec_wdot(n, u, v, g->weight);
+        double *w = g->f_third;
+        if (!product(g, t, x, f, u, w))
+            break;
+        double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
+        g->rho = sqrt(first * second);
+        g->reach = 2.9;
+        double det = 1 - uv * uv;
+        if (det > 1e-8) {            /* w*first = a*first*u + b*v */
+            double a = (wu - wv * uv) / det, b = (wv - wu * uv) / det * first;
+            if (a * a + 4 * b < 0)
+                g->reach = a >= 0 ? 1 : fmin(2.9, 1 + 18 * (-a / 2) / sqrt(-b));
+        }
+        memcpy(v, w, n * sizeof(double));
+    }
+    g->third = false;                /* its buffer was borrowed */
+    g->failed = failed;
+    g->until_rho = RHO_EVERY;
+}
+
+/* ---- callbacks ---- */
+
+/* ARKODE's explicit method gives up at once when a stage cannot be evaluated. Rates far beyond the tolerance make its error test fail instead, and
+ * with it the step shrink. */
+static int explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
+{
+    integrator *g = data;
+    double *to = NV_DATA_S(f);
+
+    g->last_t = t;
+    g->last_f = to;
+    int status = evaluate(g, t, NV_DATA_S(x), to);
+    if (status <= 0)
+        return status;
+    double h = fmax(fabs(t - g->t[1]), DBL_MIN / DBL_EPSILON);
+    compute_weights(g, state(g, 1), g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        to[i] = fmin(1e8 / g->weight[i] / h, 1e200);
+    g->last_f = NULL;
+    return 0;
+}
+
+static int bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
+{
+    return evaluate(data, t, NV_DATA_S(x), NV_DATA_S(f));
+}
+
+static int stable_step(N_Vector x, realtype t, realtype *h, void *data)
+{
+    integrator *g = data;
+
+    (void)x, (void)t;
+    *h = g->rho > 0 ? g->reach / g->rho : 0;
+    return 0;
+}
+
+static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma, void *data,
+                         N_Vector t1, N_Vector t2, N_Vector t3)
+{
+    integrator *g = data;
+
+    (void)f, (void)a, (void)t1, (void)t2, (void)t3;
+    *fresh = !kept || !linear_known(g->linear);
+    if (*fresh) {
+        int status = linear_evaluate(g->linear, t, NV_DATA_S(x));
+        if (status != 0)
+            return status;
+    }
+    linear_form(g->linear, gamma);
+    return 0;
+}
+
+/* ---- making and freeing ---- */
+
+integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop, bool powers)
+{
+    integrator *g = bg_calloc(1, sizeof *g);
+    size_t n = model_nstates(m);
+
+    g->model = m;
+    g->n = n;
+    g->rtol = rtol;
+    g->atol = atol;
+    g->sized = !(atol > 0);
+    g->want = solver;
+    g->start = start;
+    g->stop = stop;
+    g->easy_needed = EASY_STEPS;
+    g->reach = 2.9;
+    if (n == 0 && powers) {
+        g->nelements = model_nelements(m);
+        for (int k = 0; k < 5; k++)
+            g->power[k] = bg_calloc(g->nelements + 1, sizeof(double));
+        g->top = bg_calloc(g->nelements + 1, sizeof(double));
+    }
+    g->static_step = (stop - start) / STATIC_STEPS;
+    g->kind = g->next = n == 0 ? STATIC : solver == SIM_BDF ? BDF : EXPLICIT;
+    SUNContext_Create(NULL, &g->context);
+    for (int i = 0; i < 3; i++) {
+        g->y[i] = i ? N_VClone(g->y[0]) : N_VNew_Serial((sunindextype)n, g->context);
+        if (i == 0)
+            vectors_install(g->y[0]);
+        g->f[i] = bg_calloc(n + 1, sizeof(double));
+    }
+    g->f_third = bg_calloc(n + 1, sizeof(double));
+    g->scratch = bg_calloc(n + 1, sizeof(double));
+    g->scratch2 = bg_calloc(n + 1, sizeof(double));
+    g->size = bg_calloc(n + 1, sizeof(double));
+    g->least = bg_calloc(n + 1, sizeof(double));
+    g->weight = bg_calloc(n + 1, sizeof(double));
+    g->direction = bg_calloc(n + 1, sizeof(double));
+    g->group = bg_calloc(n + 1, sizeof *g->group);
+
+    map units = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        struct model_state s = model_state(m, i);
+        uint64_t key = map_ptr_key(s.unit);
+        uint32_t k = map_get(&units, key);
+        if (k == MAP_NONE) {
+            k = (uint32_t)g->ngroups++;
+            map_set(&units, key, k);
+        }
+        g->group[i] = k;
+    }
+    map_free(&units);
+    g->group_size = bg_calloc(g->ngroups + 1, sizeof(double));
+    return g;
+}
+
+void integrator_free(integrator *g)
+{
+    if (!g)
+        return;
+    if (g->arkode)
+        ERKStepFree(&g->arkode);
+    if (g->cvode)
+        CVodeFree(&g->cvode);
+    if (g->solver)
+        SUNLinSolFree(g->solver);
+    if (g->matrix)
+        SUNMatDestroy(g->matrix);
+    linear_free(g->linear);
+    for (int i = 0; i < 3; i++) {
+        N_VDestroy(g->y[i]);
+        free(g->f[i]);
+    }
+    free(g->f_third);
+    free(g->scratch);
+    free(g->scratch2);
+    free(g->size);
+    free(g->least);
+    free(g->weight);
+    free(g->direction);
+    free(g->group);
+    free(g->group_size);
+    for (int k = 0; k < 5; k++)
+        free(g->power[k]);
+    free(g->top);
+    SUNContext_Free(&g->context);
+    strbuf_free(&g->method);
+    free(g);
+}
+
+static void gather_failures(integrator *g)
+{
+    long now = 0;
+
+    if (g->kind == EXPLICIT && g->arkode) {
+        ERKStepGetNumErrTestFails(g->arkode, &now);
+        g->failures += (uint64_t)(now - g->erk_failures);
+        g->erk_failures = now;
+    } else if (g->kind == BDF && g->cvode) {
+        CVodeGetNumErrTestFails(g->cvode, &now);
+        g->failures += (uint64_t)(now - g->cv_failures);
+        g->cv_failures = now;
+    }
+}
+
+static bool need_linear(integrator *g)
+{
+    return g->linear || (g->linear = linear_new(g->model));
+}
+
+bool integrator_ready(const integrator *g) { return g->next != BDF || g->linear; }
+
+/* Creates or resets the library's instance for the present kind, at (t[2], y[2]). */
+static bool prepare(integrator *g)
+{
+    double t = g->t[2];
+
+    if (g->kind == EXPLICIT) {
+        if (g->arkode) {
+            ERKStepReInit(g->arkode, explicit_rhs, t, g->y[2]);
+        } else {
+            g->arkode = ERKStepCreate(explicit_rhs, t, g->y[2], g->context);
+            ERKStepSetErrHandlerFn(g->arkode, silent, NULL);
+            ERKStepSetUserData(g->arkode, g);
+            ERKStepSetTableNum(g->arkode, ARKODE_DORMAND_PRINCE_7_4_5);
+            ERKStepWFtolerances(g->arkode, weights);
+            ERKStepSetMaxNumSteps(g->arkode, -1);
+            ERKStepSetMaxHnilWarns(g->arkode, -1);
+            ERKStepSetMaxErrTestFails(g->arkode, 25);
+            ERKStepSetStabilityFn(g->arkode, stable_step, g);
+            ERKStepSetCFLFraction(g->arkode, 0.95);
+        }
+        g->erk_failures = 0;
+        g->limited_before = 0;
+    } else if (g->kind == BDF) {
+        if (!need_linear(g))
+            return false;
+        if (g->cvode) {
+            CVodeReInit(g->cvode, t, g->y[2]);
+        } else {
+            g->cvode = CVodeCreate(CV_BDF, g->context);
+            CVodeSetErrHandlerFn(g->cvode, silent, NULL);
+            CVodeInit(g->cvode, bdf_rhs, t, g->y[2]);
+            CVodeSetUserData(g->cvode, g);
+            CVodeWFtolerances(g->cvode, weights);
+            CVodeSetMaxNumSteps(g->cvode, -1);
+            CVodeSetMaxHnilWarns(g->cvode, -1);
+            CVodeSetMaxErrTestFails(g->cvode, 20);
+            CVodeSetMaxConvFails(g->cvode, 20);
+            g->matrix = linear_matrix(g->linear, g->context);
+            g->solver = linear_solver(g->linear, g->context);
+            CVodeSetLinearSolver(g->cvode, g->solver, g->matrix);
+            CVodeSetLinSysFn(g->cvode, linear_system);
+        }
+        g->cv_failures = 0;
+    }
+    g->restart = false;
+    return true;
+}
+
+bool integrator_start(integrator *g, double t, const double *x)
+{
+    if (g->n && x != state(g, 2))
+        memcpy(state(g, 2), x, g->n * sizeof(double));
+    g->t[0] = g->t[1] = g->t[2] = t;
+    g->history = g->third = false;
+    g->limited = g->easy = 0;
+    g->restart = true;
+    gather_failures(g);
+    bool first = !g->begun;
+    if (first) {
+        g->begun = true;
+        if (g->n) {
+            for (size_t i = 0; i < g->n; i++)
+                g->size[i] = fabs(x[i]);
+            update_groups(g);
+            if (evaluate(g, t, x, g->f[2]) == 0)
+                spectral_radius(g, t, x, g->f[2], 5);
+            if (g->sized) {
+                first_sizes(g, t, x);
+                if (evaluate(g, t, x, g->f[2]) == 0)
+                    spectral_radius(g, t, x, g->f[2], 5);
+            }
+        }
+        strbuf_puts(&g->method, g->kind == STATIC ? "no states" : g->kind == BDF ? "bdf" : "explicit");
+    }
+    if (g->kind == BDF && !need_linear(g))
+        return false;
+    if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
+        spectral_radius(g, t, x, g->f[2], 2);
+    return true;
+}
+
+/* ---- which integrator ---- */
+
+static double rhs_cost(const integrator *g)
+{
+    return g->linear ? 1.1 * (double)linear_pattern(g->linear).nonzeros : 3.5 * (double)g->n;
+}
+static double explicit_cost(const integrator *g) { return STEP_OVERHEAD + 6 * rhs_cost(g) + 40 * (double)g->n; }
+static double bdf_cost(const integrator *g)
+{
+    return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n + linear_flops(g->linear);
+}
+
+static void change_to(integrator *g, enum kind next, const char *why)
+{
+    g->next = next;
+    g->switches++;
+    if (g->switches < 4)
+        strbuf_printf(&g->method, " to %.6g s, then %s (%s; spectral radius %.3g 1/s)", g->t[2], next == BDF ? "bdf" : "explicit", why,
+                      g->rho);
+}
+
+static void decide(integrator *g)
+{
+    if (g->want != SIM_AUTO || g->kind == STATIC)
+        return;
+    double h = g->t[2] - g->t[1];
+
+    if (g->kind == EXPLICIT) {
+        long now = 0;
+        ERKStepGetNumExpSteps(g->arkode, &now);
+        g->limited = now > g->limited_before ? g->limited + 1 : 0;
+        g->limited_before = now;
+        if (g->limited < LIMITED_STEPS)
+            return;
+        N_Vector error = g->y[0];    /* not needed for dense output of this step once `history` is off */
+        g->history = false;
+        if (ERKStepGetEstLocalErrors(g->arkode, error) != 0 || !need_linear(g))
+            return;
+        compute_weights(g, state(g, 2), g->weight);
+        double size = vec_wrms(g->n, NV_DATA_S(error), g->weight);
+        double ratio = fmin(pow(fmax(1.5 * size, 1e-12), -0.2), (g->stop - g->t[2]) / h);
+        if (BDF_STEPS * bdf_cost(g) < ratio * explicit_cost(g))
+            change_to(g, BDF, "stability limits the explicit steps");
+        g->limited = 0;
+    } else {
+        double explicit_steps = fmax(1 / BDF_STEPS, h * g->rho / g->reach);
+        g->easy = explicit_steps * explicit_cost(g) < 0.5 * bdf_cost(g) ? g->easy + 1 : 0;
+        if (g->easy < g->easy_needed)
+            return;
+        g->easy_needed *= 2;         /* so that the run does not go to and fro */
+        change_to(g, EXPLICIT, "no longer stiff");
+    }
+}
+
+/* ---- steps ---- */
+
+static void rotate(integrator *g, bool forward)
+{
+    int from = forward ? 0 : 2, to = forward ? 2 : 0;
+    N_Vector y = g->y[from];
+    double *f = g->f[from], t = g->t[from];
+
+    g->y[from] = g->y[1];
+    g->f[from] = g->f[1];
+    g->t[from] = g->t[1];
+    g->y[1] = g->y[to];
+    g->f[1] = g->f[to];
+    g->t[1] = g->t[to];
+    g->y[to] = y;
+    g->f[to] = f;
+    g->t[to] = t;
+}
+
+static int advance(integrator *g, double until)
+{
+    double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t);   /* below it time hardly moves any more */
+    int status;
+
+    if (g->kind == EXPLICIT) {
+        ERKStepSetMinStep(g->arkode, least);
+        ERKStepSetStopTime(g->arkode, until);
+        status = ERKStepEvolve(g->arkode, until, g->y[2], &t, ARK_ONE_STEP);
+    } else {
+        CVodeSetMinStep(g->cvode, least);
+        CVodeSetStopTime(g->cvode, until);
+        status = CVode(g->cvode, until, g->y[2], &t, CV_ONE_STEP);
+    }
+    g->t[2] = t;
+    return status;
+}
+
+/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the greatest power so far. */
+static bool bend_of_powers(integrator *g, double t, double h, double *bend)
+{
+    const double s[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+    double none = 0;
+
+    *bend = 0;
+    for (int k = 0; k < 5; k++)
+        if (model_powers(g->model, t + s[k] * h, &none, g->power[k]) != 0)
+            return false;
+    for (size_t i = 0; i < g->nelements; i++) {
+        double c = 0;
+        for (int k = 0; k < 5; k++) {
+            double w = 1;
+            for (int j = 0; j < 5; j++)
+                if (j != k)
+                    w *= s[k] - s[j];
+            c += g->power[k][i] / w;
+            g->top[i] = fmax(g->top[i], fabs(g->power[k][i]));
+        }
+        if (g->top[i] > 0)
+            *bend = fmax(*bend, fabs(c) / g->top[i]);
+    }
+    return true;
+}
+
+/* A step of a model without states: as long as the powers look like polynomials of degree four. */
+static enum integrator_status static_step(integrator *g, double until)
+{
+    double t = g->t[2], allowed = sqrt(g->rtol), bend, h;
+
+    for (;;) {
+        h = fmin(g->static_step, until - t);
+        if (g->nelements == 0)
+            break;
+        if (!bend_of_powers(g, t, h, &bend))
+            return STEP_SINGULAR;
+        if (bend <= allowed || h < 1e-9 * (g->stop - g->start)) {
+            if (bend < allowed / 40)
+                g->static_step = fmin(2 * g->static_step, (g->stop - g->start) / STATIC_STEPS);
+            break;
+        }
+        g->static_step = h / 2;
+    }
+    g->t[1] = t;
+    g->t[2] = until - (t + h) < 1e-6 * h ? until : t + h;
+    g->steps++;
+    return STEP_OK;
+}
+
+enum integrator_status integrator_step(integrator *g, double until)
+{
+    if (g->kind == STATIC)
+        return static_step(g, until);
+    bool explicit_failed = false;
+    for (;;) {
+        if (g->next != g->kind) {
+            gather_failures(g);
+            g->kind = g->next;
+            g->restart = true;
+            g->limited = g->easy = 0;
+            g->history = false;
+            if (g->kind == EXPLICIT)
+                evaluate(g, g->t[2], state(g, 2), g->f[2]);
+        }
+        bool first = g->restart;
+        if (first && !prepare(g))
+            return STEP_SINGULAR;
+        rotate(g, true);
+        g->third = g->failed = false;
+        int status = advance(g, until);
+        if (status >= 0) {
+            g->history = !first && g->kind == EXPLICIT;
+            break;
+        }
+        rotate(g, false);            /* back to the last accepted point */
+        g->history = false;
+        if (g->kind == EXPLICIT && g->want == SIM_AUTO && !explicit_failed && !g->failed && need_linear(g)) {
+            explicit_failed = true;
+            change_to(g, BDF, "the explicit method failed");
+            continue;
+        }
+        g->t[1] = g->t[2];
+        return g->failed ? STEP_SINGULAR : STEP_SMALL;
+    }
+    g->steps++;
+    g->failed = false;
+    if (g->kind == EXPLICIT) {
+        /* the method's last stage is the rate at the step's end */
+        if (fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
+            memcpy(g->f[2], g->last_f, g->n * sizeof(double));
+        else
+            evaluate(g, g->t[2], state(g, 2), g->f[2]);
+    }
+    if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {
+        if (g->sized)
+            update_groups(g);
+        if (g->want != SIM_BDF) {
+            double *f = g->kind == EXPLICIT ? g->f[2] : g->f[0];
+            if (g->kind == EXPLICIT || evaluate(g, g->t[2], state(g, 2), f) == 0)
+                spectral_radius(g, g->t[2], state(g, 2), f, 1);
+        }
+        g->until_rho = RHO_EVERY;
+    }
+    decide(g);
+    return STEP_OK;
+}
+
+double integrator_t0(const integrator *g) { return g->t[1]; }
+double integrator_t1(const integrator *g) { return g->t[2]; }
+const double *integrator_x0(const integrator *g) { return state(g, 1); }
+const double *integrator_x1(const integrator *g) { return state(g, 2); }
+
+/* ---- dense output of the explicit method ----
+ * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the order of the method's own, no
+ * further evaluation); of degree four in a first step, with the rate at a third of it. */
+/* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
+static void two_step_coefficients(double r, double h, double s, double c[6])
+{
+    double by_r = 1 / r, by_sum = 1 / (1 + r);
+    double l[3] = { s * (s - 1) * by_r * by_sum, -(s + r) * (s - 1) * by_r, s * (s + r) * by_sum };
+    double from[3] = { s + r, s, s - 1 }, slope[3] = { -by_r - by_sum, by_r - 1, 1 + by_sum };
+
+    for (int a = 0; a < 3; a++) {
+        c[a] = l[a] * l[a] * (1 - 2 * slope[a] * from[a]);
+        c[a + 3] = l[a] * l[a] * from[a] * h;
+    }
+}
+
+static void first_step_coefficients(double h, double s, bool third, double c[6])
+{
+    double q = 1 - s;
+
+    c[0] = (1 + 2 * s) * q * q;
+    c[1] = s * s * (3 - 2 * s);
+    c[2] = h * s * q * q;
+    c[3] = -h * s * s * q;
+    c[4] = c[5] = 0;
+    if (third) {                     /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
+        double k = s * s * q * q * 27 / 4;
+        c[0] += k * 4 / 3;
+        c[1] -= k * 4 / 3;
+        c[2] += 0;
+        c[3] += k * h / 3;
+        c[4] = k * h;
+    }
+}
+
+static bool explicit_base(integrator *g, const double *x[6])
+{
+    double h = g->t[2] - g->t[1];
+
+    x[0] = state(g, 0), x[1] = state(g, 1), x[2] = state(g, 2);
+    x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
+    if (g->history && g->t[1] - g->t[0] > 0.02 * h)
+        return true;
+    g->history = false;
+    x[0] = state(g, 1), x[1] = state(g, 2), x[2] = g->f[1], x[3] = g->f[2], x[4] = g->f_third, x[5] = state(g, 1);
+    if (!g->third) {
+        double c[6];
+        bool failed = g->failed;
+        first_step_coefficients(h, 1.0 / 3, false, c);
+        const double *cubic[6] = { x[0], x[1], x[2], x[3], x[0], x[0] };
+        vec_combine1(g->n, c, cubic, g->scratch);
+        if (evaluate(g, g->t[1] + h / 3, g->scratch, g->f_third) != 0)
+            return false;
+        g->failed = failed;
+        g->third = true;
+    }
+    return true;
+}
+
+bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3])
+{
+    double h = g->t[2] - g->t[1], part = h != 0 ? (t_end - g->t[1]) / h : 0;
+
+    if (g->kind == STATIC)
+        return true;
+    if (g->kind == BDF) {
+        for (int i = 0; i < 3; i++)
+            if (!integrator_dense(g, g->t[1] + s[i] * (t_end - g->t[1]), x[i]))
+                return false;
+        return true;
+    }
+    double c[3][6];
+    const double *base[6];
+    if (!explicit_base(g, base))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (g->history)
+            two_step_coefficients((g->t[1] - g->t[0]) / h, h, s[i] * part, c[i]);
+        else
+            first_step_coefficients(h, s[i] * part, true, c[i]);
+    }
+    vec_combine3(g->n, c, base, x);
+    return true;
+}
+
+bool integrator_dense(integrator *g, double t, double *x)
+{
+    size_t n = g->n;
+
+    if (g->kind == STATIC)
+        return true;
+    if (t == g->t[2] || t == g->t[1]) {
+        memcpy(x, state(g, t == g->t[2] ? 2 : 1), n * sizeof(double));
+        return true;
+    }
+    if (g->kind == BDF) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+        content.data = x;
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        return CVodeGetDky(g->cvode, t, 0, &v) == 0;
+    }
+    double c[6], h = g->t[2] - g->t[1], s = (t - g->t[1]) / h;
+    const double *base[6];
+    if (!explicit_base(g, base))
+        return false;
+    if (g->history)
+        two_step_coefficients((g->t[1] - g->t[0]) / h, h, s, c);
+    else
+        first_step_coefficients(h, s, true, c);
+    vec_combine1(n, c, base, x);
+    return true;
+}
+
+/* ---- reports ---- */
+
+size_t integrator_worst(integrator *g, double *ratio)
+{
+    size_t worst = 0;
+    double most = -1;
+    N_Vector e = g->y[0];            /* free: there is no step to interpolate in after a failure */
+
+    *ratio = 0;
+    if (g->kind == STATIC)
+        return 0;
+    N_VConst(0, e);
+    if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
+        return 0;
+    compute_weights(g, state(g, 2), g->weight);
+    for (size_t i = 0; i < g->n; i++) {
+        double r = fabs(NV_DATA_S(e)[i]) * g->weight[i];
+        if (!(r <= most)) {
+            most = r;
+            worst = i;
+            if (isnan(r))
+                break;
+        }
+    }
+    *ratio = most;
+    return worst;
+}
+
+void integrator_counts(integrator *g, sim_result *r)
+{
+    gather_failures(g);
+    r->steps = g->steps;
+    r->rhs_evaluations = g->rhs;
+    r->error_failures = g->failures;
+    r->switches = g->switches;
+    if (g->linear) {
+        r->jacobians = linear_evaluations(g->linear);
+        r->factorizations = linear_factorizations(g->linear);
+    }
+}
+
+char *integrator_method(const integrator *g)
+{
+    if (g->switches < 4)
+        return bg_strdup(g->method.at ? g->method.at : "explicit");
+    return bg_format("%s, and %llu further changes", g->method.at, (unsigned long long)(g->switches - 3));
+}

@@ -1,0 +1,46 @@
+/* integrator.h - one step after the other, explicit or BDF, with dense output in the last step
+ *
+ * Explicit: ARKODE's Dormand-Prince 5(4). BDF: CVODES on the systems of linear.h. Which of both is decided during the run from the spectral
+ * radius, the step sizes and counts of operations, never from clocks: a run gives the same steps each time.
+ * Modes are the caller's: they must not change within a step, and after a change integrator_start is due.
+ */
+#ifndef BG_INTEGRATOR_H
+#define BG_INTEGRATOR_H
+
+#include "simulate.h"
+
+typedef struct integrator integrator;
+
+enum integrator_status {
+    STEP_OK,
+    STEP_SINGULAR,               /* the model could not be evaluated however short the step */
+    STEP_SMALL                   /* the step became too small for the tolerance */
+};
+
+/* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model without states then takes steps that
+ * follow them). */
+integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop, bool powers);
+void integrator_free(integrator *g);
+
+/* Sets out from (t, x), x copied. Forgets what was before. False: the Jacobian does not compile (diagnostic given). */
+bool integrator_start(integrator *g, double t, const double *x);
+bool integrator_ready(const integrator *g);              /* false: it needs a Jacobian that does not compile */
+/* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
+enum integrator_status integrator_step(integrator *g, double until);
+
+/* The last step: from t0 to t1, the states at its ends. After a failure both ends are the last accepted point. */
+double integrator_t0(const integrator *g);
+double integrator_t1(const integrator *g);
+const double *integrator_x0(const integrator *g);
+const double *integrator_x1(const integrator *g);
+/* States at t in the last step; at three places t0 + s[i]*(t1-t0). False: the model could not be evaluated. */
+bool integrator_dense(integrator *g, double t, double *x);
+bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3]); /* of [t0, t_end] */
+
+/* State with the greatest estimated error against its tolerance in the last attempt, and that ratio. */
+size_t integrator_worst(integrator *g, double *ratio);
+
+void integrator_counts(integrator *g, sim_result *r);
+char *integrator_method(const integrator *g);              /* free() it */
+
+#endif

@@ -1,0 +1,108 @@
+/* main.c - the bgc command
+ *
+ * A model passes through the stages from left to right; each is a file of its name:
+ *   grammar/ bg.l, bg.y    text to tree
+ *   compiler/ elaborate, causality, equations, codegen, model     tree to compiled model
+ *   runtime/ simulate, metrics, reduce, rewrite, edit             trajectories, decisions, edits
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "command.h"
+
+#define COMMON (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+
+static const struct command commands[] = {
+    { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
+      COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX, cmd_check,
+      "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
+    { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
+      "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n" },
+    { "rank", "FILE", "Ranks the elements by how much they matter in an experiment.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_OUTPUT), 1, 1, cmd_rank,
+      "  bgc rank quarter_car.bg\n  bgc rank quarter_car.bg -e smooth_curb -m rms --json\n" },
+    { "reduce", "FILE", "Takes the elements out of the source that matter least, checks the result by running it, and says what it costs.\n"
+      "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1,
+      cmd_reduce,
+      "  bgc reduce quarter_car.bg --threshold 99% -o reduced.bg\n  bgc reduce quarter_car.bg --dry-run\n"
+      "  bgc reduce quarter_car.bg -m rms --in-place && git diff\n" },
+    { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
+      "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
+    { "graph", "FILE", "Draws the bond graph with half arrows and causal strokes: .svg, .png, .pdf, or .dot for Graphviz.",
+      COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,
+      "  bgc graph quarter_car.bg -o quarter_car.svg\n  bgc graph quarter_car.bg | dot -Tx11\n" },
+    { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
+      COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
+      "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" }
+};
+enum { NCOMMANDS = sizeof commands / sizeof *commands };
+
+static void
+print_usage(FILE *out)
+{
+    fputs("usage: bgc COMMAND [options] FILE...\n\nBond graphs kept as text: checks, runs, ranks and reduces them.\n\ncommands\n", out);
+    for (int i = 0; i < NCOMMANDS; i++) {
+        size_t n = strcspn(commands[i].what, ":.\n");
+
+        fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
+    }
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+}
+
+static const struct command *
+find_command(const char *name)
+{
+    const char *list[NCOMMANDS], *near;
+
+    for (int i = 0; i < NCOMMANDS; i++) {
+        if (!strcmp(commands[i].name, name))
+            return &commands[i];
+        list[i] = commands[i].name;
+    }
+    near = nearest_name(name, list, NCOMMANDS);
+    if (near)
+        complain("there is no command \"%s\"; did you mean \"%s\"?", name, near);
+    else
+        complain("there is no command \"%s\"; `bgc -h` lists them", name);
+    return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+    const struct command *c;
+    request q;
+    int status;
+
+    /* a reader that stops early (head, less) ends us quietly */
+    signal(SIGPIPE, SIG_DFL);
+    if (argc < 2) {
+        print_usage(stderr);
+        return STATUS_USAGE;
+    }
+    if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+        print_usage(stdout);
+        return STATUS_DONE;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("bgc " BGC_VERSION);
+        return STATUS_DONE;
+    }
+    if (!(c = find_command(argv[1])))
+        return STATUS_USAGE;
+    status = request_parse(&q, c, argc - 2, argv + 2);
+    if (status == STATUS_DONE && q.given & OPT(OPT_HELP))
+        print_command_help(c, stdout);
+    else if (status == STATUS_DONE)
+        status = c->run(&q);
+    request_free(&q);
+    if (fflush(stdout) != 0 && status == STATUS_DONE)
+        status = complain_file("-");
+    return status;
+}

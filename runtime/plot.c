@@ -1,0 +1,169 @@
+/* plot.c - figures of trajectories through gnuplot */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "files.h"
+#include "json.h"
+#include "plot.h"
+
+enum { PANEL_HEIGHT = 230, MARGIN_HEIGHT = 90, WIDTH = 900, MOST_PANELS = 12, MOST_POINTS = 4000 };
+
+static const char *const colors[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000" };
+
+/* Columns of one unit share a panel. */
+struct panel { const char *unit; VEC(size_t) column; };
+struct panels { VEC(struct panel) at; };
+
+static void
+put_quoted(strbuf *b, const char *s)
+{
+    strbuf_puts(b, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            strbuf_puts(b, "\\");
+        strbuf_add(b, *s == '\n' ? " " : s, 1);
+    }
+    strbuf_puts(b, "\"");
+}
+
+static void
+group(const columns *c, struct panels *p)
+{
+    for (size_t k = 0; k < c->column.n; k++) {
+        const char *u = column_unit(&c->column.at[k]);
+        size_t i = 0;
+
+        u = u ? u : "";
+        while (i < p->at.n && strcmp(p->at.at[i].unit, u))
+            i++;
+        if (i == p->at.n) {
+            if (i == MOST_PANELS)
+                continue;
+            vec_push(&p->at, ((struct panel){ u, { 0 } }));
+        }
+        vec_push(&p->at.at[i].column, k);
+    }
+}
+
+/* The points drawn: all, or every so manyth and the last. */
+static void
+put_data(strbuf *b, const columns *c)
+{
+    size_t step = c->points / MOST_POINTS + 1;
+
+    strbuf_puts(b, "$run << EOD\n");
+    for (size_t i = 0; i < c->points; i = i + step < c->points || i + 1 == c->points ? i + step : c->points - 1) {
+        strbuf_printf(b, "%.9g", c->time[i]);
+        for (size_t k = 0; k < c->column.n; k++) {
+            double y = column_shown(&c->column.at[k], i);
+
+            if (isfinite(y))
+                strbuf_printf(b, " %.9g", y);
+            else
+                strbuf_puts(b, " ?");
+        }
+        strbuf_puts(b, "\n");
+    }
+    strbuf_puts(b, "EOD\n");
+}
+
+static void
+put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n, double bottom, double top)
+{
+    double high = (top - bottom) / (double)n, above = top - (double)i * high;
+
+    strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", above - 0.1 * high, above - 0.95 * high);
+    if (i + 1 == n)
+        strbuf_puts(b, "set xlabel \"time [s]\"\nset format x \"%g\"\n");
+    else
+        strbuf_puts(b, "unset xlabel\nset format x \"\"\n");
+    strbuf_puts(b, "set ylabel ");
+    if (*p->unit) {
+        char *label = bg_format("[%s]", p->unit);
+
+        put_quoted(b, label);
+        free(label);
+    } else {
+        strbuf_puts(b, "\"\"");
+    }
+    strbuf_puts(b, "\nplot ");
+    for (size_t k = 0; k < p->column.n; k++) {
+        const column *x = &c->column.at[p->column.at[k]];
+        char *label = *p->unit ? bg_format("%s [%s]", x->name, p->unit) : bg_strdup(x->name);
+
+        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "", p->column.at[k] + 2,
+                      colors[k % (sizeof colors / sizeof *colors)], k / (sizeof colors / sizeof *colors) % 4 + 1);
+        put_quoted(b, label);
+        free(label);
+    }
+    strbuf_puts(b, "\n");
+}
+
+static const char *
+terminal_of(const char *path)
+{
+    return has_suffix(path, ".svg") ? "svg" : has_suffix(path, ".png") ? "pngcairo" : has_suffix(path, ".pdf") ? "pdfcairo" : NULL;
+}
+
+bool plot_form_known(const char *path) { return terminal_of(path) != NULL; }
+
+bool
+plot_columns(const columns *c, const char *title, const char *path, char **why)
+{
+    const char *terminal = terminal_of(path);
+    struct panels p = { { 0 } };
+    strbuf b = { 0 };
+    outfile out;
+    bool fine = false;
+    double height;
+
+    *why = NULL;
+    if (!terminal) {
+        *why = bg_format("%s: a figure's name ends in .svg, .png or .pdf", path);
+        return false;
+    }
+    if (c->column.n == 0 || c->points < 2) {
+        *why = bg_format("there is nothing to draw: the model has no outputs (--states draws its states)");
+        return false;
+    }
+    group(c, &p);
+    height = (double)(p.at.n * PANEL_HEIGHT + MARGIN_HEIGHT);
+    put_data(&b, c);
+    if (!strcmp(terminal, "pdfcairo"))
+        strbuf_printf(&b, "set terminal pdfcairo size %.2fin,%.2fin font \"Helvetica,10\"\n", WIDTH / 100.0, height / 100.0);
+    else
+        strbuf_printf(&b, "set terminal %s size %d,%.0f font \"Helvetica,11\"%s\n", terminal, WIDTH, height,
+                      strcmp(terminal, "svg") ? "" : " background rgb \"white\"");
+    strbuf_puts(&b, "set encoding utf8\nset datafile missing \"?\"\nset termoption noenhanced\n"
+                    "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n"
+                    "set key top right opaque box lc rgb \"#d8d8d8\" samplen 2\nset lmargin 11\nset rmargin 3\n");
+    strbuf_printf(&b, "set xrange [%.17g:%.17g]\nset multiplot title ", c->time[0],
+                  c->time[c->points - 1] > c->time[0] ? c->time[c->points - 1] : c->time[0] + 1);
+    put_quoted(&b, title ? title : "");
+    strbuf_puts(&b, "\n");
+    for (size_t i = 0; i < p.at.n; i++)
+        put_panel(&b, c, &p.at.at[i], i, p.at.n, 55 / height, 1 - 25 / height);
+    strbuf_puts(&b, "unset multiplot\n");
+
+    if (!outfile_open(&out, path)) {
+        *why = bg_format("%s: %s", path, strerror(errno));
+    } else {
+        const char *argv[] = { "gnuplot", "-", NULL };
+        int status = run_program(argv, b.at, b.n, fileno(out.out));
+
+        if (status == 0 && outfile_commit(&out)) {
+            fine = true;
+        } else {
+            *why = status < 0 && errno == ENOENT ? bg_format("figures need gnuplot, which is not installed")
+                 : status > 0                    ? bg_format("gnuplot failed (status %d)", status)
+                                                 : bg_format("%s: %s", path, strerror(errno));
+            outfile_abort(&out);
+        }
+    }
+    for (size_t i = 0; i < p.at.n; i++)
+        vec_free(&p.at.at[i].column);
+    vec_free(&p.at);
+    strbuf_free(&b);
+    return fine;
+}

@@ -1,0 +1,15 @@
+/* plot.h - figures of trajectories through gnuplot
+ *
+ * One panel for each unit, over a common time axis; the form is that of the file's suffix, .svg, .png or .pdf.
+ */
+#ifndef BG_PLOT_H
+#define BG_PLOT_H
+
+#include "columns.h"
+
+/* Does the name end in .svg, .png or .pdf? */
+bool plot_form_known(const char *path);
+/* False: *why (free it). */
+bool plot_columns(const columns *c, const char *title, const char *path, char **why);
+
+#endif

@@ -1,0 +1,384 @@
+/* reduce.c - a smaller model that behaves alike, as edits of the source text */
+#include <math.h>
+#include <string.h>
+
+#include "columns.h"
+#include "reduce.h"
+
+static const double SHARE_WITHOUT_TOLERANCE = 0.01;      /* performance index of outputs without `within`: 1 % of their mean size */
+
+/* A text, what was compiled from it and how it ran. The first is the caller's. */
+struct version {
+    compilation *c;
+    bool own;
+    const char *text; size_t length;
+    sim_result run;
+};
+
+struct reducer {
+    const reduce_options *o;
+    reduction *out;
+    const char *path;
+    VEC(struct elaborate_override) set;      /* those whose parameters are still there */
+    map held;                                /* interned name -> 1: put back in this round */
+};
+
+struct trajectory_error
+trajectory_compare(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n)
+{
+    struct trajectory_error e = { 0 };
+    double square = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double d = fabs(a[i * stride_a] - b[i * stride_b]);
+
+        if (!(d <= e.max))
+            e.max = d;                       /* NaN stays */
+        square += d * d;
+        e.mean += d;
+        e.reference += fabs(a[i * stride_a]);
+    }
+    if (n) {
+        e.rms = sqrt(square / (double)n);
+        e.mean /= (double)n;
+        e.reference /= (double)n;
+    }
+    return e;
+}
+
+size_t
+reduction_origin(void *ctx, size_t at)
+{
+    const reduction *r = ctx;
+
+    for (size_t i = r->rounds.n; i-- > 0;)
+        at = edits_origin(&r->rounds.at[i], at);
+    return at;
+}
+
+static void
+version_free(struct version *v)
+{
+    sim_result_free(&v->run);
+    if (v->own && v->c) {
+        compile_free(v->c);
+        free(v->c);
+    }
+    v->c = NULL;
+}
+
+static bool
+run(const struct reducer *d, struct version *v)
+{
+    sim_options o = { 0 };
+    bool fine;
+
+    if (!sim_options_from_experiment(v->c->model, &o))
+        return false;
+    o.points = REDUCE_POINTS;
+    o.outputs = true;
+    o.activity = true;
+    if (d->o->adjust)
+        d->o->adjust(d->o->ctx, v->c->model, &o);
+    fine = simulate(v->c->model, &o, &v->run);
+    sim_options_free(&o);
+    return fine;
+}
+
+static struct compile_options
+options(const struct reducer *d)
+{
+    return (struct compile_options){ .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n };
+}
+
+/* Elements to try, the most important first: those behind the leading set that the threshold asks for. */
+static void
+choose(const struct reducer *d, const struct version *v, const char ***name, size_t *n)
+{
+    const flat_model *f = v->c->flat;
+    ranking r;
+    double total = 0, rest;
+    VEC(const char *) list = { 0 };
+
+    ranking_make(f, &v->run, d->o->metric, &r);
+    for (size_t i = r.row.n; i-- > 0;)
+        total += r.row.at[i].source ? 0 : r.row.at[i].value;
+    rest = 0;
+    /* from the small end: what may go together stays within the share that the threshold leaves */
+    for (size_t i = r.row.n; i-- > 0 && total > 0;) {
+        const metric_row *row = &r.row.at[i];
+        const flat_element *e = &f->element.at[row->element];
+
+        if (row->source)
+            continue;
+        rest += row->value;
+        if (rest > (1 - d->o->threshold) * total)
+            break;
+        if (!e->keep && e->node && map_get(&d->held, map_ptr_key(e->node->ref.part[0].name)) == MAP_NONE)
+            vec_push(&list, e->node->ref.part[0].name);
+    }
+    for (size_t i = 0; i < list.n / 2; i++) {
+        const char *x = list.at[i];
+
+        list.at[i] = list.at[list.n - 1 - i];
+        list.at[list.n - 1 - i] = x;
+    }
+    ranking_free(&r);
+    *name = list.at;
+    *n = list.n;
+}
+
+static int
+line_of(const struct reducer *d, const struct version *first, span at)
+{
+    int line = 0, unused;
+
+    if (span_known(at))
+        source_place(first->c->sources, first->c->ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
+    return line;
+}
+
+static void
+keep(struct reducer *d, const char *name, const char *why, int line)
+{
+    reduction *r = d->out;
+
+    for (size_t i = 0; i < r->kept.n; i++)           /* said in an earlier round */
+        if (!strcmp(r->kept.at[i].name, name))
+            return;
+    vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, name), arena_strdup(r->arena, why), line, (int)r->rounds.n + 1 }));
+}
+
+/* The graph of the new text must be the old one's without what the plan takes out. */
+static char *
+check_graph(const struct reducer *d, const struct version *v, const rewrite *plan, const char *text, size_t n)
+{
+    struct compile_options o = options(d);
+    compilation a = { 0 }, b = { 0 };
+    char *why = NULL;
+
+    if (!compile_text(&a, d->path, v->text, v->length, STAGE_GRAPH, &o)) {
+        why = bg_strdup("the text before the reduction cannot be read again");
+    } else if (!compile_text(&b, d->path, text, n, STAGE_GRAPH, &o)) {
+        const diagnostic *x = NULL;
+
+        for (size_t i = 0; i < diag_count(b.sources) && !x; i++)
+            if (diag_at(b.sources, i)->severity == SEV_ERROR)
+                x = diag_at(b.sources, i);
+        why = bg_format("the reduced text has an error: %s", x ? x->message : "unknown");
+    } else {
+        rewrite_check(a.flat, plan, b.flat, &why);
+    }
+    compile_free(&a);
+    compile_free(&b);
+    return why;
+}
+
+/* --set of a parameter that went has nothing to set any more. */
+static void
+forget_overrides(struct reducer *d, const rewrite *plan)
+{
+    size_t n = 0;
+    map went = { 0 };
+
+    for (size_t i = 0; i < plan->item.n && d->set.n; i++)
+        if (plan->item.at[i].kind == REWRITE_VALUE)
+            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
+    for (size_t i = 0; i < d->set.n; i++)
+        if (map_get(&went, bg_hash_bytes(d->set.at[i].name, strlen(d->set.at[i].name), 0)) == MAP_NONE)
+            d->set.at[n++] = d->set.at[i];
+    d->set.n = n;
+    map_free(&went);
+}
+
+/* Puts back the n most important of what the plan takes out. */
+static void
+put_back(struct reducer *d, const struct version *first, const rewrite *plan, const char *const *name, size_t nnames, size_t n,
+         const char *why)
+{
+    map goes = { 0 };
+
+    for (size_t i = 0; i < plan->item.n; i++)
+        if (plan->item.at[i].kind == REWRITE_ELEMENT)
+            map_set(&goes, map_ptr_key(plan->item.at[i].name), (uint32_t)i);
+    for (size_t i = 0; i < nnames && n; i++) {
+        uint32_t k = map_get(&goes, map_ptr_key(name[i]));
+
+        if (k == MAP_NONE)
+            continue;
+        map_set(&d->held, map_ptr_key(name[i]), 1);
+        keep(d, name[i], why, line_of(d, first, plan->item.at[k].at));
+        n--;
+    }
+    map_free(&goes);
+}
+
+enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
+
+/* One round on version v. Changed: *next is the new version and the plan's operations are recorded. */
+static enum round
+do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
+{
+    reduction *r = d->out;
+
+    map_free(&d->held);
+    for (size_t back = 1;; back *= 2) {
+        const char **name;
+        size_t n;
+        rewrite plan;
+        strbuf text = { 0 };
+        struct compile_options o;
+        VEC(struct elaborate_override) before = { 0 };
+        const char *failure = NULL;
+
+        choose(d, v, &name, &n);
+        if (!rewrite_plan(v->c->sources, v->c->ast, v->c->flat->ast, name, n, &plan)) {
+            *why = bg_strdup(plan.error);
+            rewrite_free(&plan);
+            free(name);
+            return ROUND_INTERNAL;
+        }
+        for (size_t i = 0; i < plan.blocked.n; i++)
+            keep(d, plan.blocked.at[i].element, plan.blocked.at[i].why, line_of(d, first, plan.blocked.at[i].reader));
+        if (plan.edits.list.n == 0) {
+            rewrite_free(&plan);
+            free(name);
+            return ROUND_NOTHING;
+        }
+        edits_apply(&plan.edits, v->text, v->length, &text);
+        if (!text.at)
+            strbuf_puts(&text, "");
+        for (size_t i = 0; i < d->set.n; i++)
+            vec_push(&before, d->set.at[i]);
+        forget_overrides(d, &plan);
+        *why = check_graph(d, v, &plan, text.at, text.n);
+        if (!*why) {
+            *next = (struct version){ .c = bg_calloc(1, sizeof *next->c), .own = true };
+            o = options(d);
+            if (!compile_text(next->c, d->path, text.at, text.n, STAGE_MODEL, &o))
+                failure = "without it the equations are singular or contradict each other";
+            else if (!run(d, next))
+                failure = "without it the run fails";
+        }
+        if (!*why && !failure) {
+            next->text = arena_strndup(r->arena, text.at, text.n);
+            next->length = text.n;
+            for (size_t i = 0; i < plan.item.n; i++)
+                vec_push(&r->operation, ((reduce_operation){ plan.item.at[i].kind, arena_strdup(r->arena, plan.item.at[i].name),
+                                                             line_of(d, first, plan.item.at[i].at), (int)r->rounds.n + 1 }));
+            vec_push(&r->rounds, plan.edits);
+            plan.edits = (edits){ 0 };
+        } else {
+            if (!*why) {
+                put_back(d, first, &plan, name, n, back, failure);
+                version_free(next);
+            }
+            d->set.n = 0;
+            for (size_t i = 0; i < before.n; i++)
+                vec_push(&d->set, before.at[i]);
+        }
+        vec_free(&before);
+        rewrite_free(&plan);
+        strbuf_free(&text);
+        free(name);
+        if (*why)
+            return ROUND_INTERNAL;
+        if (!failure)
+            return ROUND_CHANGED;
+    }
+}
+
+static void
+measure_output(reduction *r, const struct version *a, const struct version *b, uint32_t k, inst within)
+{
+    const flat_output *x = model_output(a->c->flat, k);
+    size_t n = a->run.points < b->run.points ? a->run.points : b->run.points;
+    struct trajectory_error t = trajectory_compare(a->run.output + k, model_noutputs(a->c->model), b->run.output + k, model_noutputs(b->c->model), n);
+    const char *shown = unit_shown(x->unit, x->display);
+    reduce_error e = { .output = arena_strdup(r->arena, x->name), .unit = shown ? arena_strdup(r->arena, shown) : NULL,
+                       .shown = x->display ? unit_scale(x->display) : 1, .max = t.max, .rms = t.rms, .within = NAN };
+    double tolerance;
+
+    if (inst_known(within))
+        e.within = model_value(a->c->model, within);
+    tolerance = inst_known(within) ? e.within : SHARE_WITHOUT_TOLERANCE * t.reference;
+    e.avasim = tolerance > 0 ? 1 - t.mean / tolerance : t.mean == 0 ? 1 : NAN;
+    vec_push(&r->error, e);
+}
+
+/* The observed outputs, or all where none are observed. */
+static void
+measure(reduction *r, const struct version *a, const struct version *b)
+{
+    const flat_model *f = a->c->flat;
+
+    for (size_t i = 0; i < f->experiment.observe.n; i++)
+        measure_output(r, a, b, f->experiment.observe.at[i].output, f->experiment.observe.at[i].within);
+    for (uint32_t i = 0; i < f->output.n && f->experiment.observe.n == 0; i++)
+        measure_output(r, a, b, i, INST_NONE);
+}
+
+enum reduce_result
+reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
+{
+    struct reducer d = { .o = o, .out = out, .path = source_path(c->sources, c->ast->file) };
+    struct version first = { .c = c, .text = source_text(c->sources, c->ast->file), .length = source_length(c->sources, c->ast->file) };
+    struct version last = { 0 };
+    const struct version *now = &first;
+    enum reduce_result result = REDUCE_DONE;
+    enum round step = ROUND_CHANGED;
+
+    memset(out, 0, sizeof *out);
+    *why = NULL;
+    out->arena = arena_new();
+    out->model = arena_strdup(out->arena, c->flat->name);
+    for (size_t i = 0; i < o->nset; i++)
+        vec_push(&d.set, o->set[i]);
+    if (!run(&d, &first)) {
+        sim_result_free(&first.run);
+        vec_free(&d.set);
+        return REDUCE_FAILED;
+    }
+    while (step == ROUND_CHANGED) {
+        struct version next = { 0 };
+
+        step = do_round(&d, &first, now, &next, why);
+        if (step == ROUND_CHANGED) {
+            version_free(&last);
+            last = next;
+            now = &last;
+        }
+    }
+    if (step == ROUND_INTERNAL)
+        result = REDUCE_INTERNAL;
+    out->text = bg_malloc(now->length + 1);
+    memcpy(out->text, now->text, now->length);
+    out->text[now->length] = '\0';
+    out->length = now->length;
+    out->states_before = model_nstates(first.c->model);
+    out->states_after = model_nstates(now->c->model);
+    out->elements_before = first.c->flat->element.n;
+    out->elements_after = now->c->flat->element.n;
+    out->cpu_before = first.run.cpu_seconds;
+    out->cpu_after = now->run.cpu_seconds;
+    measure(out, &first, now);
+    version_free(&last);
+    sim_result_free(&first.run);
+    vec_free(&d.set);
+    map_free(&d.held);
+    return result;
+}
+
+void
+reduction_free(reduction *r)
+{
+    for (size_t i = 0; i < r->rounds.n; i++)
+        edits_free(&r->rounds.at[i]);
+    vec_free(&r->rounds);
+    vec_free(&r->operation);
+    vec_free(&r->kept);
+    vec_free(&r->error);
+    free(r->text);
+    arena_free(r->arena);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,953 @@
+/* rewrite.c - takes elements out of a model's source text, as edits */
+#include <string.h>
+
+#include "rewrite.h"
+
+enum part_kind { PART_ELEMENT, PART_TWO_PORT, PART_JUNCTION, PART_BOND };
+enum { NOBODY = UINT32_MAX };
+
+/* A name of the model's parts, where it is declared, and what is bonded to it. */
+struct part {
+    const char *name;
+    enum part_kind kind;
+    const ast_node *node;        /* of the declaration; NULL: a bond */
+    span at;
+    uint32_t link0, nlinks;      /* neighbours: link[link0 ...) */
+    uint32_t degree;             /* neighbours still there */
+    uint32_t wanted;             /* place in the list of what is to go, NOBODY if not in it */
+    uint32_t end[2];             /* a bond's two parts */
+    bool gone, fixed;            /* fixed: a port, or bonded within a loop: never goes by itself */
+};
+
+struct value { const ast_stmt *stmt; bool output, read, gone; };
+
+/* An expression of `reader` reads `target`. Readers and targets are parts (0 ...), then values, then the world (always there). */
+struct reading { uint32_t reader, target; span at; };
+
+/* A node of a chain. */
+struct occurrence { uint32_t stmt, node, part; };
+
+struct plan {
+    const sources *s;
+    const ast_model *model;
+    const ast_file *file;
+    const char *text;
+    size_t length;
+    map part_of, value_of;       /* interned name -> index */
+    VEC(struct part) part;
+    VEC(struct value) value;
+    VEC(struct occurrence) occurrence;       /* in order of the text */
+    VEC(uint32_t) chain0;        /* [statement] its first occurrence; one more at the end */
+    VEC(struct reading) reading; /* sorted by reader once gathered */
+    uint32_t *reads0;            /* [entity + 1] */
+    uint32_t *link;
+    bool *live;                  /* [entity] */
+    uint32_t *via;               /* [entity] the reading that made it live */
+    VEC(uint32_t) work;
+    VEC(const ast_expr *) walk;
+    VEC(span) lost;              /* statements that go with their line */
+    rewrite *out;
+};
+
+static uint32_t world(const struct plan *p) { return (uint32_t)(p->part.n + p->value.n); }
+static uint32_t value_entity(const struct plan *p, uint32_t v) { return (uint32_t)p->part.n + v; }
+
+const char *
+rewrite_kind_name(enum rewrite_kind k)
+{
+    static const char *const name[] = {
+        [REWRITE_ELEMENT] = "drop-bond",   [REWRITE_JUNCTION] = "drop-junction", [REWRITE_TWO_PORT] = "drop-two-port",
+        [REWRITE_VALUE] = "drop-value",    [REWRITE_LET] = "drop-let",           [REWRITE_INITIAL] = "drop-initial-value",
+        [REWRITE_MOVE] = "move-declaration"
+    };
+    return name[k];
+}
+
+/* ---------------------------------------------------------------- parts and bonds */
+
+static bool
+two_port_type(const char *type)
+{
+    return !strcmp(type, "TF") || !strcmp(type, "GY") || !strcmp(type, "MTF") || !strcmp(type, "MGY");
+}
+
+static enum part_kind
+kind_of(const ast_node *n)
+{
+    if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+        return PART_JUNCTION;
+    if (!two_port_type(n->type))
+        return PART_ELEMENT;
+    for (int i = 0; i < n->nitems; i++)
+        if (n->item[i].kind == AST_LAW_PORT)
+            return PART_ELEMENT;         /* a field: it stands with fewer bonds too */
+    return PART_TWO_PORT;
+}
+
+static uint32_t
+find_part(const struct plan *p, const char *name)
+{
+    return map_get(&p->part_of, map_ptr_key(name));
+}
+
+static void
+declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_node *where, span at, bool fixed)
+{
+    struct part x = { .name = name, .kind = kind, .node = where, .at = at, .wanted = NOBODY, .end = { NOBODY, NOBODY }, .fixed = fixed };
+
+    if (find_part(p, name) != MAP_NONE)
+        return;
+    map_set(&p->part_of, map_ptr_key(name), (uint32_t)p->part.n);
+    vec_push(&p->part, x);
+}
+
+/* Declares what a statement declares. Nesting is bounded by the parser. */
+static void
+declare(struct plan *p, const ast_stmt *s, bool nested)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int i = 0; i < s->chain.nnodes; i++)
+            if (s->chain.node[i].type && s->chain.node[i].ref.nparts)
+                declare_part(p, s->chain.node[i].ref.part[0].name, kind_of(&s->chain.node[i]), &s->chain.node[i],
+                             s->chain.node[i].at, nested);
+        if (s->chain.bond)
+            declare_part(p, s->chain.bond, PART_BOND, NULL, s->chain.bond_at, true);
+        break;
+    case AST_STMT_PORT:
+        for (int i = 0; i < s->port.n; i++)
+            if (s->port.junction[i].type && s->port.junction[i].ref.nparts)
+                declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i], s->port.junction[i].at, true);
+        break;
+    case AST_STMT_VALUE:
+        if (map_get(&p->value_of, map_ptr_key(s->value.name)) == MAP_NONE) {
+            struct value v = { .stmt = s, .output = nested || s->value.kind == AST_OUTPUT };
+
+            map_set(&p->value_of, map_ptr_key(s->value.name), (uint32_t)p->value.n);
+            vec_push(&p->value, v);
+        }
+        break;
+    case AST_STMT_FOR:
+        for (int i = 0; i < s->loop.n; i++)
+            declare(p, s->loop.body[i], true);
+        break;
+    case AST_STMT_IF:
+        for (int i = 0; i < s->cond.nthen; i++)
+            declare(p, s->cond.then[i], true);
+        for (int i = 0; i < s->cond.nother; i++)
+            declare(p, s->cond.other[i], true);
+        break;
+    case AST_STMT_WITHOUT:
+    case AST_STMT_WHEN:
+        break;
+    }
+}
+
+/* Gathers the chains' nodes and, from them, who is bonded to whom, in compressed rows. */
+static void
+gather_bonds(struct plan *p)
+{
+    VEC(uint32_t) pair = { 0 };
+    uint32_t total = 0;
+
+    for (int i = 0; i < p->model->nstmt; i++) {
+        const ast_stmt *s = p->model->stmt[i];
+        uint32_t before = NOBODY;
+
+        vec_push(&p->chain0, (uint32_t)p->occurrence.n);
+        if (s->kind != AST_STMT_CHAIN)
+            continue;
+        for (int k = 0; k < s->chain.nnodes; k++) {
+            const ast_node *n = &s->chain.node[k];
+            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY };
+
+            vec_push(&p->occurrence, o);
+            if (k && before != NOBODY && o.part != NOBODY) {
+                vec_push(&pair, before);
+                vec_push(&pair, o.part);
+                p->part.at[before].nlinks++;
+                p->part.at[o.part].nlinks++;
+                if (s->chain.bond && k == s->chain.nnodes - 1) {
+                    struct part *bond = &p->part.at[find_part(p, s->chain.bond)];
+
+                    bond->end[0] = before;
+                    bond->end[1] = o.part;
+                }
+            }
+            before = o.part;
+        }
+    }
+    vec_push(&p->chain0, (uint32_t)p->occurrence.n);
+    for (size_t i = 0; i < p->part.n; i++) {
+        p->part.at[i].link0 = total;
+        total += p->part.at[i].nlinks;
+        p->part.at[i].nlinks = 0;
+    }
+    p->link = bg_calloc(total, sizeof *p->link);
+    for (size_t i = 0; i < pair.n; i++) {
+        struct part *x = &p->part.at[pair.at[i]];
+
+        p->link[x->link0 + x->nlinks++] = pair.at[i ^ 1];
+    }
+    vec_free(&pair);
+}
+
+/* ---------------------------------------------------------------- who reads whom */
+
+static void
+add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
+{
+    struct reading r = { reader, target, at };
+
+    if (reader != target)
+        vec_push(&p->reading, r);
+}
+
+/* Is the name, alone, a variable of the law's own (e f q p) or one of its ports? */
+static bool
+own_name(const ast_node *n, const char *name)
+{
+    if (!n)
+        return false;
+    if (name[0] && !name[1] && strchr("efqp", name[0]))
+        return true;
+    for (int i = 0; i < n->nitems; i++)
+        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
+            if (n->item[i].port[k].name == name)
+                return true;
+    return false;
+}
+
+/* owner: the node whose block this stands in, or NULL */
+static void
+read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
+{
+    uint32_t x;
+
+    for (int i = 0; i < ref->nparts; i++)
+        for (int k = 0; k < ref->part[i].nindex; k++) {
+            if (ref->part[i].index[k].from)
+                vec_push(&p->walk, ref->part[i].index[k].from);
+            if (ref->part[i].index[k].to)
+                vec_push(&p->walk, ref->part[i].index[k].to);
+        }
+    if (!ref->nparts || own_name(owner, ref->part[0].name))
+        return;
+    if (ref->nparts == 1) {
+        if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
+            add_reading(p, reader, value_entity(p, x), ref->at);
+    } else if ((x = find_part(p, ref->part[0].name)) != MAP_NONE) {
+        add_reading(p, reader, x, ref->at);
+    }
+}
+
+/* A list of its own instead of recursion: long sums are deep trees. */
+static void
+read_expr(struct plan *p, uint32_t reader, const ast_expr *e, const ast_node *owner)
+{
+    if (e)
+        vec_push(&p->walk, e);
+    while (p->walk.n) {
+        const ast_expr *x = p->walk.at[--p->walk.n];
+
+        if (!x)
+            continue;
+        switch (x->kind) {
+        case AST_NUMBER:
+        case AST_STRING:
+            break;
+        case AST_REF:
+            read_ref(p, reader, &x->ref, owner);
+            break;
+        case AST_NEG:
+        case AST_NOT:
+            vec_push(&p->walk, x->un.a);
+            break;
+        case AST_BINARY:
+            vec_push(&p->walk, x->bin.a);
+            vec_push(&p->walk, x->bin.b);
+            break;
+        case AST_IF:
+            vec_push(&p->walk, x->cond.c);
+            vec_push(&p->walk, x->cond.a);
+            vec_push(&p->walk, x->cond.b);
+            break;
+        case AST_CALL:
+            for (int i = 0; i < x->call.nargs; i++)
+                vec_push(&p->walk, x->call.arg[i]);
+            break;
+        case AST_MATRIX:
+            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
+                vec_push(&p->walk, x->matrix.entry[i]);
+            break;
+        }
+    }
+}
+
+/* A reference outside of expressions: its indexes, and the part or value itself. */
+static void
+read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
+{
+    uint32_t x;
+
+    read_ref(p, reader, ref, NULL);
+    read_expr(p, reader, NULL, NULL);
+    if (as_part && ref->nparts && (x = find_part(p, ref->part[0].name)) != MAP_NONE)
+        add_reading(p, reader, x, ref->at);
+}
+
+static void
+read_node(struct plan *p, const ast_node *n, bool nested)
+{
+    uint32_t part = n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY;
+    uint32_t reader = nested || part == NOBODY ? world(p) : part;
+
+    if (nested && part != NOBODY)
+        add_reading(p, reader, part, n->at);
+    read_expr(p, reader, n->linear, NULL);
+    read_expr(p, reader, n->such_that, NULL);
+    for (int i = 0; i < n->nitems; i++) {
+        const ast_law_item *item = &n->item[i];
+
+        read_expr(p, reader, item->right, item->kind == AST_LAW_INITIAL ? NULL : n);
+        for (int k = 0; item->kind == AST_LAW_PORT && k < item->nports; k++)
+            read_expr(p, reader, item->port[k].size, n);
+    }
+    for (int i = 0; i < n->nargs; i++)
+        read_expr(p, reader, n->arg[i].value, NULL);
+}
+
+static void
+read_stmt(struct plan *p, const ast_stmt *s, bool nested)
+{
+    uint32_t v;
+
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int i = 0; i < s->chain.nnodes; i++)
+            read_node(p, &s->chain.node[i], nested);
+        break;
+    case AST_STMT_PORT:
+        for (int i = 0; i < s->port.n; i++)
+            read_node(p, &s->port.junction[i], false);
+        break;
+    case AST_STMT_VALUE:
+        v = map_get(&p->value_of, map_ptr_key(s->value.name));
+        read_expr(p, value_entity(p, v), s->value.value, NULL);
+        for (int i = 0; i < s->value.nsize; i++)
+            read_expr(p, value_entity(p, v), s->value.size[i], NULL);
+        break;
+    case AST_STMT_FOR:
+        read_expr(p, world(p), s->loop.from, NULL);
+        read_expr(p, world(p), s->loop.to, NULL);
+        for (int i = 0; i < s->loop.n; i++)
+            read_stmt(p, s->loop.body[i], true);
+        break;
+    case AST_STMT_IF:
+        read_expr(p, world(p), s->cond.cond, NULL);
+        for (int i = 0; i < s->cond.nthen; i++)
+            read_stmt(p, s->cond.then[i], true);
+        for (int i = 0; i < s->cond.nother; i++)
+            read_stmt(p, s->cond.other[i], true);
+        break;
+    case AST_STMT_WITHOUT:
+        for (int i = 0; i < s->without.n; i++)
+            read_name(p, world(p), &s->without.ref[i], true);
+        break;
+    case AST_STMT_WHEN:
+        read_expr(p, world(p), s->when.cond, NULL);
+        for (int i = 0; i < s->when.n; i++) {
+            read_name(p, world(p), &s->when.reinit[i].target, false);
+            read_expr(p, world(p), s->when.reinit[i].value, NULL);
+        }
+        break;
+    }
+}
+
+/* What a `let` sets: a part's initial value or a value. NOBODY: something unknown here. */
+static uint32_t
+let_target(const struct plan *p, const ast_exp_item *item)
+{
+    uint32_t x;
+
+    if (!item->ref.nparts)
+        return NOBODY;
+    if (item->ref.nparts > 1)
+        x = find_part(p, item->ref.part[0].name);
+    else if ((x = map_get(&p->value_of, map_ptr_key(item->ref.part[0].name))) != MAP_NONE)
+        x = value_entity(p, x);
+    return x == MAP_NONE ? NOBODY : x;
+}
+
+static bool
+of_this_model(const struct plan *p, const ast_decl *d)
+{
+    return d->kind == AST_DECL_EXPERIMENT && d->experiment->model == p->model->name;
+}
+
+static void
+read_experiment(struct plan *p, const ast_experiment *x)
+{
+    for (int i = 0; i < x->nitems; i++) {
+        const ast_exp_item *item = &x->item[i];
+        uint32_t target;
+
+        switch (item->kind) {
+        case AST_EXP_SET:
+        case AST_EXP_WINDOW:
+            read_expr(p, world(p), item->a, NULL);
+            read_expr(p, world(p), item->b, NULL);
+            break;
+        case AST_EXP_EQUILIBRIUM:
+            break;
+        case AST_EXP_LET:
+            /* it does not read what it sets: it goes with that */
+            target = let_target(p, item);
+            read_expr(p, target == NOBODY ? world(p) : target, item->a, NULL);
+            break;
+        case AST_EXP_OBSERVE:
+            read_name(p, world(p), &item->ref, false);
+            read_expr(p, world(p), item->b, NULL);
+            break;
+        case AST_EXP_KEEP:
+            for (int k = 0; k < item->nrefs; k++)
+                read_name(p, world(p), &item->refs[k], true);
+            break;
+        case AST_EXP_RECORD:
+            for (int k = 0; k < item->nexprs; k++)
+                read_expr(p, world(p), item->exprs[k], NULL);
+            break;
+        }
+    }
+}
+
+/* Sorts the readings by reader (counting) and notes which values were read at all. */
+static void
+gather_readings(struct plan *p)
+{
+    size_t n = world(p) + 1;
+    struct reading *sorted;
+
+    for (int i = 0; i < p->model->nstmt; i++)
+        read_stmt(p, p->model->stmt[i], false);
+    for (int i = 0; i < p->model->nsize; i++)
+        read_expr(p, world(p), p->model->size[i].value, NULL);
+    for (size_t i = 0; i < p->file->ndecls; i++)
+        if (of_this_model(p, &p->file->decl[i]))
+            read_experiment(p, p->file->decl[i].experiment);
+
+    p->reads0 = bg_calloc(n + 2, sizeof *p->reads0);
+    sorted = bg_calloc(p->reading.n, sizeof *sorted);
+    for (size_t i = 0; i < p->reading.n; i++)
+        p->reads0[p->reading.at[i].reader + 2]++;
+    for (size_t i = 2; i < n + 2; i++)
+        p->reads0[i] += p->reads0[i - 1];
+    for (size_t i = 0; i < p->reading.n; i++)
+        sorted[p->reads0[p->reading.at[i].reader + 1]++] = p->reading.at[i];
+    free(p->reading.at);
+    p->reading.at = sorted;
+    p->reading.cap = p->reading.n;
+    for (size_t i = 0; i < p->reading.n; i++)
+        if (sorted[i].target >= p->part.n)
+            p->value.at[sorted[i].target - p->part.n].read = true;
+}
+
+/* ---------------------------------------------------------------- what goes */
+
+/* Takes a part out and looks at its neighbours. */
+static void
+take_out(struct plan *p, uint32_t i)
+{
+    struct part *x = &p->part.at[i];
+
+    if (x->gone)
+        return;
+    x->gone = true;
+    for (uint32_t k = 0; k < x->nlinks; k++) {
+        uint32_t j = p->link[x->link0 + k];
+
+        p->part.at[j].degree--;
+        if (!p->part.at[j].gone)
+            vec_push(&p->work, j);
+    }
+}
+
+/* Does a part that lost a bond dangle? A junction without bonds, or whose only bond leads on to no element of its own; a two-port with one side. */
+static bool
+dangles(const struct plan *p, const struct part *x)
+{
+    if (x->fixed)
+        return false;
+    if (x->kind == PART_TWO_PORT)
+        return x->degree < 2;
+    if (x->kind != PART_JUNCTION || x->degree > 1)
+        return false;
+    for (uint32_t k = 0; k < x->nlinks; k++) {
+        const struct part *y = &p->part.at[p->link[x->link0 + k]];
+
+        if (!y->gone)
+            return y->kind == PART_JUNCTION || y->kind == PART_TWO_PORT;
+    }
+    return true;
+}
+
+/* Takes out what is wanted and then what dangles. */
+static void
+cascade(struct plan *p)
+{
+    p->work.n = 0;
+    for (size_t i = 0; i < p->part.n; i++) {
+        p->part.at[i].gone = false;
+        p->part.at[i].degree = p->part.at[i].nlinks;
+    }
+    for (size_t i = 0; i < p->part.n; i++)
+        if (p->part.at[i].wanted != NOBODY)
+            take_out(p, (uint32_t)i);
+    while (p->work.n) {
+        uint32_t i = p->work.at[--p->work.n];
+
+        if (!p->part.at[i].gone && dangles(p, &p->part.at[i]))
+            take_out(p, i);
+    }
+}
+
+static void
+make_live(struct plan *p, uint32_t entity, uint32_t via)
+{
+    if (p->live[entity])
+        return;
+    p->live[entity] = true;
+    p->via[entity] = via;
+    vec_push(&p->work, entity);
+}
+
+/* Marks all that what stays reads, directly or through what it reads. */
+static void
+mark_live(struct plan *p)
+{
+    uint32_t n = world(p) + 1;
+
+    memset(p->live, 0, n * sizeof *p->live);
+    p->work.n = 0;
+    for (uint32_t i = 0; i < p->part.n; i++)
+        if (!p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
+            make_live(p, i, NOBODY);
+    for (uint32_t i = 0; i < p->value.n; i++)
+        if (p->value.at[i].output || !p->value.at[i].read)
+            make_live(p, value_entity(p, i), NOBODY);
+    make_live(p, world(p), NOBODY);
+    while (p->work.n) {
+        uint32_t i = p->work.at[--p->work.n];
+
+        for (uint32_t k = p->reads0[i]; k < p->reads0[i + 1]; k++)
+            make_live(p, p->reading.at[k].target, k);
+        if (i < p->part.n && p->part.at[i].kind == PART_BOND)
+            for (int k = 0; k < 2; k++)
+                if (p->part.at[i].end[k] != NOBODY)
+                    make_live(p, p->part.at[i].end[k], p->via[i]);
+    }
+}
+
+/* The element to be kept so that part i stays: itself, or of the nearest that went around it the one that comes first in the list. */
+static uint32_t
+holder(struct plan *p, uint32_t i, map *seen)
+{
+    uint32_t best = NOBODY;
+
+    if (p->part.at[i].wanted != NOBODY)
+        return i;
+    p->work.n = 0;
+    vec_push(&p->work, i);
+    map_set(seen, i, 0);
+    for (size_t from = 0; from < p->work.n && best == NOBODY;) {
+        size_t to = p->work.n;
+
+        for (; from < to; from++) {
+            const struct part *x = &p->part.at[p->work.at[from]];
+
+            for (uint32_t k = 0; k < x->nlinks; k++) {
+                uint32_t j = p->link[x->link0 + k];
+                const struct part *y = &p->part.at[j];
+
+                if (!y->gone || map_get(seen, j) != MAP_NONE)
+                    continue;
+                map_set(seen, j, 0);
+                if (y->wanted == NOBODY)
+                    vec_push(&p->work, j);
+                else if (best == NOBODY || y->wanted < p->part.at[best].wanted)
+                    best = j;
+            }
+        }
+    }
+    return best;
+}
+
+static void
+block(struct plan *p, uint32_t element, span reader, const char *why)
+{
+    rewrite_block b = { p->part.at[element].name, reader, why };
+
+    if (p->part.at[element].wanted == NOBODY)
+        return;
+    p->part.at[element].wanted = NOBODY;
+    vec_push(&p->out->blocked, b);
+}
+
+/* Keeps what something that stays needs. True if anything was kept: then what goes must be found again. */
+static bool
+keep_needed(struct plan *p)
+{
+    VEC(struct { uint32_t element; span reader; const char *why; }) found = { 0 };
+    map seen = { 0 };            /* shared: each region that went is searched once a round */
+    bool any;
+
+    for (uint32_t i = 0; i < p->part.n; i++) {
+        const struct part *x = &p->part.at[i];
+        bool stranded = x->kind == PART_ELEMENT && !x->gone && x->nlinks && !x->degree;
+        uint32_t e;
+
+        if (!(x->gone && p->live[i]) && !stranded)
+            continue;
+        e = holder(p, i, &seen);
+        if (e == NOBODY)
+            continue;
+        vec_resize(&found, found.n + 1);
+        found.at[found.n - 1].element = e;
+        if (stranded) {
+            found.at[found.n - 1].reader = x->at;
+            found.at[found.n - 1].why = "an element bonded to it stays";
+        } else {
+            found.at[found.n - 1].reader = p->via[i] == NOBODY ? x->at : p->reading.at[p->via[i]].at;
+            found.at[found.n - 1].why = "it is read";
+        }
+    }
+    any = found.n > 0;
+    map_free(&seen);
+    for (size_t i = 0; i < found.n; i++)
+        block(p, found.at[i].element, found.at[i].reader, found.at[i].why);
+    vec_free(&found);
+    return any;
+}
+
+/* ---------------------------------------------------------------- edits */
+
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+static int
+span_order(const void *pa, const void *pb)
+{
+    const span *a = pa, *b = pb;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Deletes the lost statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. */
+static void
+delete_lost(struct plan *p)
+{
+    const char *t = p->text;
+
+    if (p->lost.n)
+        qsort(p->lost.at, p->lost.n, sizeof *p->lost.at, span_order);
+    for (size_t i = 0, j; i < p->lost.n; i = j) {
+        size_t begin = p->lost.at[i].begin, end = p->lost.at[i].end, left = begin, right = end, after;
+        bool alone_left, alone_right;
+
+        /* neighbours on the line that go too */
+        for (j = i + 1; j < p->lost.n; j++) {
+            size_t k = end;
+
+            while (k < p->length && is_blank(t[k]))
+                k++;
+            if (k != p->lost.at[j].begin)
+                break;
+            end = p->lost.at[j].end;
+        }
+        while (left > 0 && is_blank(t[left - 1]))
+            left--;
+        for (right = end; right < p->length && is_blank(t[right]);)
+            right++;
+        alone_left = left == 0 || t[left - 1] == '\n';
+        after = right;
+        if (after + 1 < p->length && t[after] == '/' && t[after + 1] == '/')
+            while (after < p->length && t[after] != '\n')
+                after++;
+        if (after < p->length && t[after] == '\r')
+            after++;
+        alone_right = after == p->length || t[after] == '\n';
+        if (alone_left && alone_right)
+            edits_delete(&p->out->edits, left, after < p->length ? after + 1 : after);
+        else if (alone_left)
+            edits_delete(&p->out->edits, begin, right);
+        else
+            edits_delete(&p->out->edits, left, end);
+    }
+}
+
+static bool
+gone_at(const struct plan *p, uint32_t o)
+{
+    uint32_t part = p->occurrence.at[o].part;
+
+    return part != NOBODY && p->part.at[part].gone;
+}
+
+static const ast_node *
+node_at(const struct plan *p, uint32_t o)
+{
+    return &p->model->stmt[p->occurrence.at[o].stmt]->chain.node[p->occurrence.at[o].node];
+}
+
+/* Does occurrence o stand in a piece that still says a bond? */
+static bool
+in_bond(const struct plan *p, uint32_t o)
+{
+    uint32_t s = p->occurrence.at[o].stmt;
+
+    return !gone_at(p, o) && ((o > p->chain0.at[s] && !gone_at(p, o - 1)) || (o + 1 < p->chain0.at[s + 1] && !gone_at(p, o + 1)));
+}
+
+/* The rows of occurrences by part, in order of the text. */
+struct rows { uint32_t *first, *at; };
+
+static struct rows
+occurrence_rows(const struct plan *p)
+{
+    struct rows r = { bg_calloc(p->part.n + 2, sizeof(uint32_t)), bg_calloc(p->occurrence.n, sizeof(uint32_t)) };
+
+    for (size_t i = 0; i < p->occurrence.n; i++)
+        if (p->occurrence.at[i].part != NOBODY)
+            r.first[p->occurrence.at[i].part + 2]++;
+    for (size_t i = 2; i < p->part.n + 2; i++)
+        r.first[i] += r.first[i - 1];
+    for (size_t i = 0; i < p->occurrence.n; i++)
+        if (p->occurrence.at[i].part != NOBODY)
+            r.at[r.first[p->occurrence.at[i].part + 1]++] = (uint32_t)i;
+    return r;
+}
+
+/* Where the declaration at occurrence o can move: the next place that keeps the name, else the first. NOBODY: nowhere. */
+static uint32_t
+new_home(const struct plan *p, const struct rows *r, uint32_t o)
+{
+    uint32_t part = p->occurrence.at[o].part, before = NOBODY;
+
+    for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
+        uint32_t i = r->at[k];
+
+        if (i == o || !in_bond(p, i) || node_at(p, i)->type || node_at(p, i)->ref.nparts != 1 || node_at(p, i)->ref.part[0].nindex)
+            continue;
+        if (i > o)
+            return i;
+        if (before == NOBODY)
+            before = i;
+    }
+    return before;
+}
+
+static void
+note(struct plan *p, enum rewrite_kind kind, const char *name, span at)
+{
+    rewrite_item x = { kind, name, at };
+
+    vec_push(&p->out->item, x);
+}
+
+/* Is a lone node worth a statement of its own? A declaration that carries initial values (its block ends the statement) or has nowhere to go. */
+static bool
+stays_alone(struct plan *p, const struct rows *r, uint32_t o)
+{
+    const ast_node *n = node_at(p, o);
+    uint32_t home;
+
+    if (!n->type)
+        return false;
+    if (n->has_block || (home = new_home(p, r, o)) == NOBODY)
+        return true;
+    /* `1:` goes before the name's new place, ` in heat` behind it */
+    edits_insert(&p->out->edits, node_at(p, home)->at.begin, p->text + n->at.begin, n->ref.at.begin - n->at.begin);
+    if (n->at.end > n->ref.at.end)
+        edits_insert(&p->out->edits, node_at(p, home)->at.end, p->text + n->ref.at.end, n->at.end - n->ref.at.end);
+    note(p, REWRITE_MOVE, n->ref.part[0].name, n->at);
+    return false;
+}
+
+static size_t
+indentation(const struct plan *p, size_t at, size_t *begin)
+{
+    size_t end;
+
+    while (at > 0 && p->text[at - 1] != '\n')
+        at--;
+    *begin = end = at;
+    while (end < p->length && is_blank(p->text[end]))
+        end++;
+    return end - at;
+}
+
+/* Takes the nodes that are gone out of one chain. */
+static void
+edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
+{
+    const ast_stmt *s = p->model->stmt[stmt];
+    uint32_t first = p->chain0.at[stmt], end = p->chain0.at[stmt + 1];
+    bool touched = false, any = false, last_stays = false;
+    size_t at = s->at.begin;             /* the text is settled up to here */
+
+    for (uint32_t o = first; o < end; o++)
+        touched |= gone_at(p, o);
+    if (!touched)
+        return;
+    for (uint32_t o = first; o < end;) {
+        uint32_t to = o;
+        span piece;
+
+        while (to < end && !gone_at(p, to))
+            to++;
+        if (to == o) {
+            o++;
+            continue;
+        }
+        if (to - o > 1 || stays_alone(p, r, o)) {
+            piece = span_join(node_at(p, o)->at, node_at(p, to - 1)->at);
+            if (any) {
+                strbuf gap = { 0 };
+                size_t line, n = indentation(p, s->at.begin, &line);
+
+                strbuf_puts(&gap, ";\n");
+                strbuf_add(&gap, p->text + line, n);
+                edits_replace(&p->out->edits, at, piece.begin, gap.at, gap.n);
+                strbuf_free(&gap);
+            } else {
+                edits_delete(&p->out->edits, at, piece.begin);
+            }
+            any = true;
+            at = piece.end;
+            last_stays = to == end;
+        }
+        o = to;
+    }
+    if (!any) {
+        vec_push(&p->lost, s->at);
+        return;
+    }
+    if (last_stays && (end - first < 2 || !gone_at(p, end - 2)))
+        return;                          /* the last bond stays, and its name */
+    size_t tail = s->chain.bond ? s->chain.as_at.end : node_at(p, end - 1)->at.end;
+
+    if (tail <= at)
+        return;
+    if (tail == s->at.end)
+        edits_replace(&p->out->edits, at, tail, ";", 1);       /* the block that went ended the statement */
+    else
+        edits_delete(&p->out->edits, at, tail);
+}
+
+/* Initial values that go with their part are said, never dropped silently. */
+static void
+note_initials(struct plan *p, const struct part *x)
+{
+    for (int i = 0; x->node && i < x->node->nitems; i++)
+        if (x->node->item[i].kind == AST_LAW_INITIAL)
+            note(p, REWRITE_INITIAL, x->name, x->node->item[i].at);
+}
+
+static void
+make_edits(struct plan *p)
+{
+    struct rows r = occurrence_rows(p);
+
+    for (size_t i = 0; i < p->part.n; i++) {
+        const struct part *x = &p->part.at[i];
+
+        if (!x->gone)
+            continue;
+        note(p, x->wanted != NOBODY ? REWRITE_ELEMENT : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT : REWRITE_JUNCTION, x->name, x->at);
+        note_initials(p, x);
+    }
+    for (int i = 0; i < p->model->nstmt; i++)
+        if (p->model->stmt[i]->kind == AST_STMT_CHAIN)
+            edit_chain(p, &r, (uint32_t)i);
+    for (uint32_t i = 0; i < p->value.n; i++) {
+        if (p->live[value_entity(p, i)])
+            continue;
+        p->value.at[i].gone = true;
+        vec_push(&p->lost, p->value.at[i].stmt->at);
+        note(p, REWRITE_VALUE, p->value.at[i].stmt->value.name, p->value.at[i].stmt->at);
+    }
+    for (size_t i = 0; i < p->file->ndecls; i++) {
+        const ast_experiment *x = p->file->decl[i].kind == AST_DECL_EXPERIMENT ? p->file->decl[i].experiment : NULL;
+
+        if (!x || !of_this_model(p, &p->file->decl[i]))
+            continue;
+        for (int k = 0; k < x->nitems; k++) {
+            uint32_t t = x->item[k].kind == AST_EXP_LET ? let_target(p, &x->item[k]) : NOBODY;
+
+            if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone : !p->value.at[t - p->part.n].gone))
+                continue;
+            vec_push(&p->lost, x->item[k].at);
+            note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);
+        }
+    }
+    delete_lost(p);
+    free(r.first);
+    free(r.at);
+}
+
+bool
+rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
+{
+    struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r };
+    bool fine = true;
+
+    memset(r, 0, sizeof *r);
+    for (int i = 0; i < model->nstmt; i++)
+        declare(&p, model->stmt[i], false);
+    gather_bonds(&p);
+    gather_readings(&p);
+    p.live = bg_calloc(world(&p) + 1, sizeof *p.live);
+    p.via = bg_calloc(world(&p) + 1, sizeof *p.via);
+    for (size_t i = 0; i < n && fine; i++) {
+        uint32_t x = find_part(&p, name[i]);
+
+        if (x == MAP_NONE || p.part.at[x].kind == PART_JUNCTION || p.part.at[x].kind == PART_BOND) {
+            r->error = bg_format("the text of model \"%s\" declares no element \"%s\"", model->name, name[i]);
+            fine = false;
+        } else {
+            p.part.at[x].wanted = (uint32_t)i;
+        }
+    }
+    if (fine) {
+        do {
+            cascade(&p);
+            mark_live(&p);
+        } while (keep_needed(&p));
+        make_edits(&p);
+        fine = edits_seal(&r->edits, p.length, &r->error);
+    }
+    map_free(&p.part_of);
+    map_free(&p.value_of);
+    vec_free(&p.part);
+    vec_free(&p.value);
+    vec_free(&p.occurrence);
+    vec_free(&p.chain0);
+    vec_free(&p.reading);
+    vec_free(&p.work);
+    vec_free(&p.walk);
+    vec_free(&p.lost);
+    free(p.reads0);
+    free(p.link);
+    free(p.live);
+    free(p.via);
+    return fine;
+}
+
+void
+rewrite_free(rewrite *r)
+{
+    edits_free(&r->edits);
+    vec_free(&r->item);
+    vec_free(&r->blocked);
+    free(r->error);
+    memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,239 @@
+/* rewrite_check.c - the graph of a rewritten text against the graph it must have
+ *
+ * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the first. The two
+ * sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not others.
+ */
+#include <string.h>
+
+#include "rewrite.h"
+
+struct lines { strbuf text; VEC(size_t) at; const char **line; };
+
+static void
+begin_line(struct lines *l)
+{
+    vec_push(&l->at, l->text.n);
+}
+
+static void
+end_line(struct lines *l)
+{
+    strbuf_add(&l->text, "", 1);         /* a 0 between lines */
+}
+
+static int
+line_order(const void *pa, const void *pb)
+{
+    return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+}
+
+static void
+sort_lines(struct lines *l)
+{
+    l->line = bg_calloc(l->at.n, sizeof *l->line);
+    for (size_t i = 0; i < l->at.n; i++)
+        l->line[i] = l->text.at + l->at.at[i];
+    if (l->at.n)
+        qsort(l->line, l->at.n, sizeof *l->line, line_order);
+}
+
+static void
+free_lines(struct lines *l)
+{
+    strbuf_free(&l->text);
+    vec_free(&l->at);
+    free(l->line);
+}
+
+/* Implicit junctions are known by what meets them, their own names being numbers. */
+static void
+put_junction(const flat_model *f, uint32_t j, strbuf *b)
+{
+    const flat_junction *x = &f->junction.at[j];
+
+    if (!x->implicit) {
+        strbuf_puts(b, x->name);
+        return;
+    }
+    strbuf_puts(b, "(");
+    for (uint32_t k = 0; k < x->ninc; k++) {
+        const flat_incidence *i = &f->incidence.at[x->inc0 + k];
+
+        if (!i->is_bond)
+            strbuf_printf(b, "%s%s", k ? "," : "", f->element.at[f->port.at[i->index].element].name);
+    }
+    strbuf_puts(b, ")");
+}
+
+static void
+put_inst(const flat_model *f, inst i, strbuf *b)
+{
+    if (inst_known(i))
+        flat_print(f, i, b);
+    else
+        strbuf_puts(b, "-");
+}
+
+static bool
+has(const map *gone, const char *name)
+{
+    return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
+}
+
+static void
+put_element(const flat_model *f, const flat_element *e, struct lines *l)
+{
+    strbuf *b = &l->text;
+
+    begin_line(l);
+    strbuf_printf(b, "element %s %s%s", e->name, e->modulated ? "M" : "", element_type_name(e->type));
+    for (uint32_t i = 0; i < e->nports; i++) {
+        const flat_port *p = &f->port.at[e->port0 + i];
+
+        strbuf_printf(b, " %c", p->sign > 0 ? '+' : '-');
+        put_junction(f, p->junction, b);
+        if (p->bond_name)
+            strbuf_printf(b, " as %s", p->bond_name);
+    }
+    for (uint32_t i = 0; i < e->nlaws; i++) {
+        const flat_law *law = &f->law.at[e->law0 + i];
+
+        strbuf_printf(b, "; law %d of port %u, quantity %d: ", (int)law->kind, law->port - e->port0, (int)law->out);
+        put_inst(f, law->def, b);
+    }
+    end_line(l);
+}
+
+/* Structure: must be equal. */
+static void
+put_graph(const flat_model *f, const map *gone, struct lines *l)
+{
+    strbuf *b = &l->text;
+
+    for (size_t i = 0; i < f->element.n; i++)
+        if (!has(gone, f->element.at[i].name))
+            put_element(f, &f->element.at[i], l);
+    for (size_t i = 0; i < f->junction.n; i++) {
+        const flat_junction *j = &f->junction.at[i];
+
+        if (j->implicit || has(gone, j->name))
+            continue;
+        begin_line(l);
+        strbuf_printf(b, "junction %d:%s", j->type, j->name);
+        end_line(l);
+    }
+    for (size_t i = 0; i < f->bond.n; i++) {
+        const flat_bond *x = &f->bond.at[i];
+
+        if (has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name))
+            continue;
+        begin_line(l);
+        strbuf_puts(b, "bond ");
+        put_junction(f, x->from, b);
+        strbuf_puts(b, " -> ");
+        put_junction(f, x->to, b);
+        if (x->name)
+            strbuf_printf(b, " as %s", x->name);
+        end_line(l);
+    }
+    for (size_t i = 0; i < f->initial.n; i++) {
+        const flat_initial *x = &f->initial.at[i];
+        const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
+
+        if (has(gone, of))
+            continue;
+        begin_line(l);
+        strbuf_printf(b, "initial %s quantity %d: ", of, (int)x->q);
+        put_inst(f, x->def, b);
+        end_line(l);
+    }
+    for (size_t i = 0; i < f->output.n; i++) {
+        begin_line(l);
+        strbuf_printf(b, "output %s = ", f->output.at[i].name);
+        put_inst(f, f->output.at[i].def, b);
+        end_line(l);
+    }
+    for (size_t i = 0; i < f->experiment.record.n; i++) {
+        begin_line(l);
+        strbuf_printf(b, "record %s = ", f->experiment.record.at[i].name);
+        put_inst(f, f->experiment.record.at[i].def, b);
+        end_line(l);
+    }
+}
+
+/* Values declared in the model: the new text's must be among the old one's. */
+static void
+put_values(const flat_model *f, const map *declared, struct lines *l)
+{
+    for (size_t i = 0; i < f->var.n; i++) {
+        const flat_var *v = &f->var.at[i];
+
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !has(declared, v->name))
+            continue;
+        begin_line(l);
+        strbuf_printf(&l->text, "value %s = ", v->name);
+        put_inst(f, v->def, &l->text);
+        end_line(l);
+    }
+}
+
+/* Walks two sorted lists. subset: the second may have fewer. */
+static bool
+compare(const struct lines *a, const struct lines *b, bool subset, char **why)
+{
+    size_t i = 0, j = 0;
+
+    while (i < a->at.n || j < b->at.n) {
+        int order = i == a->at.n ? 1 : j == b->at.n ? -1 : strcmp(a->line[i], b->line[j]);
+
+        if (order == 0) {
+            i++, j++;
+        } else if (order < 0 && subset) {
+            i++;
+        } else {
+            *why = order < 0 ? bg_format("the new text lacks: %s", a->line[i]) : bg_format("the new text has what it should not: %s", b->line[j]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+remember(map *m, const char *name)
+{
+    if (name)
+        map_set(m, bg_hash_bytes(name, strlen(name), 0), 1);
+}
+
+bool
+rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
+{
+    struct lines a = { 0 }, b = { 0 }, va = { 0 }, vb = { 0 };
+    map gone = { 0 }, none = { 0 }, declared = { 0 };
+    bool same;
+
+    *why = NULL;
+    for (size_t i = 0; i < r->item.n; i++)
+        if (r->item.at[i].kind == REWRITE_ELEMENT || r->item.at[i].kind == REWRITE_JUNCTION || r->item.at[i].kind == REWRITE_TWO_PORT)
+            remember(&gone, r->item.at[i].name);
+    for (int i = 0; i < after->ast->nstmt; i++)
+        if (after->ast->stmt[i]->kind == AST_STMT_VALUE)
+            remember(&declared, after->ast->stmt[i]->value.name);
+    put_graph(before, &gone, &a);
+    put_graph(after, &none, &b);
+    put_values(before, &declared, &va);
+    put_values(after, &declared, &vb);
+    sort_lines(&a);
+    sort_lines(&b);
+    sort_lines(&va);
+    sort_lines(&vb);
+    same = compare(&a, &b, false, why) && compare(&va, &vb, true, why);
+    free_lines(&a);
+    free_lines(&b);
+    free_lines(&va);
+    free_lines(&vb);
+    map_free(&gone);
+    map_free(&none);
+    map_free(&declared);
+    return same;
+}

@@ -1,0 +1,619 @@
+/* simulate.c - the driver: steps, switchings, windows, the grid, and what is said when a run fails; see simulate.h
+ *
+ * Each pass of the main loop makes one step, which ends at the next known time (switching, border of a window, stop) at the latest. A watched condition
+ * that contradicts its mode at the end or in the middle of the step cuts it at the crossing, found on the dense output. What
+ * remains of the step is smooth: its activities and grid points are taken with the modes as they were, then the modes switch and the integrator sets out anew.
+ */
+#include "simulate.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "activity.h"
+#include "events.h"
+#include "integrator.h"
+
+#define DEFAULT_RTOL 1e-6
+#define DEFAULT_STEPS 50000000
+#define PROGRESS_EVERY 256           /* steps */
+
+typedef struct run {
+    bg_model *model;
+    const sim_options *o;
+    sim_result *r;
+    sources *sources;
+    size_t nx, ny, ne;
+    double start, stop, t;
+    size_t max_steps;
+    integrator *integrator;
+    events *events;
+    activity *activity;
+    bool blocks;
+    double *x, *x_probe, *inner[3];  /* present state; scratch; states inside a step */
+    VEC(double) border;              /* of the union of windows: from, to, from, to, ... ascending */
+    size_t next_border;
+    bool inside;                     /* of a window */
+    size_t grid;                     /* next grid point */
+    VEC(double) event;
+} run;
+
+static double tiny(const run *s, double t) { return 8 * DBL_EPSILON * fmax(fabs(t), s->stop - s->start); }
+
+/* ---- windows ---- */
+
+typedef struct interval { double from, to; } interval;
+
+static int by_begin(const void *a, const void *b)
+{
+    const interval *x = a, *y = b;
+
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+static void join_windows(run *s)
+{
+    const sim_options *o = s->o;
+
+    if (!o->activity)
+        return;
+    VEC(interval) w = { 0 };
+    for (size_t i = 0; i < o->nwindows; i++) {
+        interval k = { fmax(o->window_from[i], s->start), fmin(o->window_to[i], s->stop) };
+        if (k.to > k.from)
+            vec_push(&w, k);
+    }
+    if (o->nwindows == 0)
+        vec_push(&w, ((interval){ s->start, s->stop }));
+    qsort(w.at, w.n, sizeof *w.at, by_begin);
+    for (size_t i = 0; i < w.n; i++) {
+        if (s->border.n && w.at[i].from <= s->border.at[s->border.n - 1]) {
+            s->border.at[s->border.n - 1] = fmax(s->border.at[s->border.n - 1], w.at[i].to);
+        } else {
+            vec_push(&s->border, w.at[i].from);
+            vec_push(&s->border, w.at[i].to);
+        }
+    }
+    for (size_t i = 0; i + 1 < s->border.n; i += 2)
+        s->r->window_length += s->border.at[i + 1] - s->border.at[i];
+    vec_free(&w);
+}
+
+/* ---- what is said when it fails ---- */
+
+/* An evaluation fails at or just ahead of (t, x): names the equation. */
+static bool explain(run *s, double t, const double *x)
+{
+    static const double ahead[] = { 0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2 };
+    double *f = s->inner[0];
+    int status = model_rhs(s->model, t, x, f);
+
+    for (size_t k = 0; k < sizeof ahead / sizeof *ahead; k++) {
+        double d = ahead[k] * (s->stop - s->start);
+        char *text = NULL;
+
+        if (k > 0 && status != 0)
+            break;
+        for (size_t i = 0; i < s->nx; i++)
+            s->x_probe[i] = x[i] + d * (k > 0 ? f[i] : 0);
+        span at = model_explain(s->model, t + d, s->x_probe, &text);
+        if (text && span_known(at)) {
+            diag_error(s->sources, "run-singular", at, "%s, at %.6g s", text, t);
+            free(text);
+            return true;
+        }
+        free(text);
+    }
+    return false;
+}
+
+static bool fail_evaluation(run *s, double t, const double *x)
+{
+    if (!explain(s, t, x))
+        diag_error(s->sources, "run-singular", model_flat(s->model)->at, "the equations have no finite solution at %.6g s", t);
+    return false;
+}
+
+static bool fail_small_step(run *s)
+{
+    double t = integrator_t1(s->integrator), ratio;
+    size_t i = integrator_worst(s->integrator, &ratio);
+
+    if (s->nx == 0 || explain(s, t, s->x))
+        return false;
+    struct model_state state = model_state(s->model, i);
+    diag_error(s->sources, "run-step", state.at, "the step becomes too small at %.6g s; \"%s\" = %.6g has the largest error there", t, state.name,
+               integrator_x1(s->integrator)[i]);
+    diag_help(s->sources, "Look for a law that jumps or grows without bound near this point, or loosen rtol.");
+    return false;
+}
+
+static bool fail_steps(run *s, double t)
+{
+    double ratio;
+    size_t i = integrator_worst(s->integrator, &ratio);
+    span at = s->nx ? model_state(s->model, i).at : model_flat(s->model)->at;
+
+    diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
+    if (s->nx)
+        diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
+    diag_help(s->sources, "Loosen rtol, shorten the run, or look for a condition that switches over and over.");
+    return false;
+}
+
+/* ---- grid ---- */
+
+static double grid_time(const run *s, size_t i)
+{
+    size_t last = s->o->points - 1;
+
+    return i == last ? s->stop : s->start + (s->stop - s->start) * ((double)i / (double)last);
+}
+
+static bool emit(run *s, double t, const double *x)
+{
+    sim_result *r = s->r;
+    size_t i = s->grid++;
+
+    r->time[i] = grid_time(s, i);
+    if (r->state)
+        memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
+    if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) < 0)
+        return fail_evaluation(s, t, x);
+    return true;
+}
+
+/* The points of the grid in [t0, t1) of the last step. */
+static bool emit_step(run *s, double t0, double t1)
+{
+    while (s->grid < s->o->points) {
+        double t = grid_time(s, s->grid);
+        if (t >= t1 - tiny(s, t1) || s->grid + 1 == s->o->points)
+            return true;
+        t = fmax(t, t0);
+        if (!integrator_dense(s->integrator, t, s->x_probe))
+            return fail_evaluation(s, t, s->x);
+        if (!emit(s, t, s->x_probe))
+            return false;
+    }
+    return true;
+}
+
+/* ---- crossings ---- */
+
+struct crossing { bool found, at_start; double t, t_seen; };
+
+/* Margin at t of the last step, its state in x_probe. */
+static bool margin_at(run *s, double t, double *m)
+{
+    return integrator_dense(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
+}
+
+/* Looks for the first condition in the last step that contradicts its mode. The state at t_seen is left in x_probe. */
+static bool find_crossing(run *s, struct crossing *c)
+{
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), hi = t1, at_hi, lo = t0, at_lo, middle = t0 + (t1 - t0) / 2, m;
+
+    c->found = false;
+    if (margin_at(s, middle, &m) && m < 0) {
+        hi = middle;
+        at_hi = m;
+    } else if (!margin_at(s, t1, &at_hi)) {
+        return false;
+    } else if (at_hi >= 0) {
+        return true;                 /* exactly zero belongs to the next step */
+    }
+    c->found = true;
+    if (!events_mark(s->events, t0, integrator_x0(s->integrator)) || !margin_at(s, lo, &at_lo))
+        return false;
+    if (at_lo <= 0) {
+        /* Just switched and back on zero: was it above in between? */
+        double part = hi - t0;
+        int halvings = 0;
+        for (; halvings < 12; halvings++) {
+            part /= 2;
+            lo = t0 + part;
+            if (!margin_at(s, lo, &at_lo))
+                return false;
+            if (at_lo > 0)
+                break;
+            hi = lo;
+            at_hi = at_lo;
+        }
+        if (halvings == 12) {
+            c->at_start = true;
+            c->t = t0;
+            c->t_seen = lo;
+            return margin_at(s, lo, &at_lo);
+        }
+    }
+    /* Illinois; bisection where that is slow. hi keeps the contradiction. */
+    int side = 0;
+    for (int k = 0; k < 100 && hi - lo > 2 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)); k++) {
+        double t = hi - at_hi * (hi - lo) / (at_hi - at_lo);
+        if (!(t > lo && t < hi) || k % 8 == 7)
+            t = lo + (hi - lo) / 2;
+        if (t <= lo || t >= hi)
+            break;
+        if (!margin_at(s, t, &m))
+            return false;
+        if (m <= 0) {
+            hi = t;
+            at_hi = m;
+            if (side == 1)
+                at_lo /= 2;
+            side = 1;
+            if (m == 0)
+                break;
+        } else {
+            lo = t;
+            at_lo = m;
+            if (side == -1)
+                at_hi /= 2;
+            side = -1;
+        }
+        if (at_hi == 0)
+            at_hi = -DBL_MIN;
+    }
+    c->at_start = false;
+    c->t = c->t_seen = hi;
+    return margin_at(s, hi, &m);
+}
+
+/* The model cannot be evaluated beyond (t, x): perhaps because a condition should have switched there. Then the state moves on past that border by
+ * an Euler step below anything the tolerance sees. */
+static enum events_status switch_at_edge(run *s)
+{
+    double *f = s->inner[0];
+
+    if (!s->nx || !events_watched(s->events) || model_rhs(s->model, s->t, s->x, f) != 0 || !events_mark(s->events, s->t, s->x))
+        return EVENTS_SAME;
+    for (double part = 1e-15; part < 1e-6; part *= 10) {
+        double d = part * (s->stop - s->start), m;
+
+        for (size_t i = 0; i < s->nx; i++)
+            s->x_probe[i] = s->x[i] + d * f[i];
+        if (s->t + d < s->stop && events_margin(s->events, s->t + d, s->x_probe, &m) && m < 0) {
+            s->t += d;
+            memcpy(s->x, s->x_probe, s->nx * sizeof(double));
+            return events_switch(s->events, s->t, s->x_probe, s->t, s->x);
+        }
+    }
+    return EVENTS_SAME;
+}
+
+/* ---- the run ---- */
+
+/* After a switching or at a border: the integrator sets out anew from the present state. */
+static bool set_out(run *s)
+{
+    if (s->blocks)
+        model_accept(s->model, s->t, s->x);
+    if (!integrator_start(s->integrator, s->t, s->x))
+        return false;
+    if (s->inside && activity_begin(s->activity, s->t, s->x) != 0)
+        return fail_evaluation(s, s->t, s->x);
+    return true;
+}
+
+static bool note_event(run *s, enum events_status status, bool *switched)
+{
+    *switched = false;
+    switch (status) {
+    case EVENTS_SAME:
+        return true;
+    case EVENTS_SWITCHED:
+        *switched = true;
+        if (s->event.n == 0 || s->event.at[s->event.n - 1] != s->t)
+            vec_push(&s->event, s->t);
+        return true;
+    case EVENTS_FAILED:
+        return fail_evaluation(s, s->t, s->x);
+    case EVENTS_CHATTER:
+        return false;
+    }
+    return false;
+}
+
+/* Enters or leaves windows at the present time. */
+static bool cross_border(run *s)
+{
+    bool crossed = false;
+
+    while (s->next_border < s->border.n && s->border.at[s->next_border] <= s->t + tiny(s, s->t)) {
+        s->inside = !s->inside;
+        s->next_border++;
+        crossed = true;
+    }
+    if (crossed && s->inside && activity_begin(s->activity, s->t, s->x) != 0)
+        return fail_evaluation(s, s->t, s->x);
+    return true;
+}
+
+/* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
+static bool take_step(run *s, double t0, double t1)
+{
+    if (s->inside && t1 > t0) {
+        if (!integrator_dense3(s->integrator, activity_place, t1, s->inner))
+            return fail_evaluation(s, t0, s->x);
+        if (activity_step(s->activity, t1, (const double *[]){ s->inner[0], s->inner[1], s->inner[2], s->x }) != 0)
+            return fail_evaluation(s, t0, s->x);
+    }
+    return emit_step(s, t0, t1);
+}
+
+static bool main_loop(run *s)
+{
+    double shown = s->start;
+    bool switched;
+
+    for (size_t step = 0; s->t < s->stop; step++) {
+        double until = fmin(s->stop, events_next(s->events));
+        if (s->next_border < s->border.n)
+            until = fmin(until, s->border.at[s->next_border]);
+        if (until - s->t <= tiny(s, s->t))
+            until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
+        if (step >= s->max_steps)
+            return fail_steps(s, s->t);
+
+        enum integrator_status status = integrator_step(s->integrator, until);
+        if (status != STEP_OK) {
+            if (!integrator_ready(s->integrator))
+                return false;        /* the Jacobian does not compile: said already */
+            enum events_status edge = status == STEP_SINGULAR ? switch_at_edge(s) : EVENTS_SAME;
+            if (!note_event(s, edge, &switched))
+                return false;
+            if (!switched)
+                return status == STEP_SINGULAR ? fail_evaluation(s, s->t, s->x) : fail_small_step(s);
+            if (!set_out(s))
+                return false;
+            continue;
+        }
+        double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
+        struct crossing c = { .found = false };
+
+        if (events_watched(s->events) && !find_crossing(s, &c))
+            return fail_evaluation(s, t0, s->x);
+        if (c.found) {
+            double *seen = s->inner[0];
+            memcpy(seen, s->x_probe, s->nx * sizeof(double));
+            if (c.at_start) {
+                s->t = t0;           /* s->x is the state there still */
+            } else {
+                s->t = c.t;
+                memcpy(s->x, seen, s->nx * sizeof(double));
+                if (!take_step(s, t0, c.t))
+                    return false;
+                memcpy(seen, s->x, s->nx * sizeof(double));
+            }
+            if (c.at_start)
+                events_mark(s->events, t0, s->x);
+            if (!note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
+                return false;
+        } else {
+            s->t = t1;
+            if (s->nx)
+                memcpy(s->x, integrator_x1(s->integrator), s->nx * sizeof(double));
+            if (!take_step(s, t0, t1))
+                return false;
+            switched = false;
+            if (s->blocks)
+                model_accept(s->model, s->t, s->x);
+        }
+        if (s->t < s->stop && events_next(s->events) <= s->t + tiny(s, s->t)) {
+            bool due;
+            if (!note_event(s, events_due(s->events, s->t, s->x), &due))
+                return false;
+            switched |= due;
+        }
+        if (!cross_border(s))
+            return false;
+        if ((switched || c.found) && s->t < s->stop && !set_out(s))
+            return false;
+        if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
+            shown = s->t;
+            s->o->progress(s->o->ctx, s->t);
+        }
+    }
+    while (s->grid < s->o->points)   /* the last point; without it, those that rounding left over */
+        if (!emit(s, s->stop, s->x))
+            return false;
+    return true;
+}
+
+static bool check_options(run *s)
+{
+    const sim_options *o = s->o;
+    const flat_model *f = model_flat(s->model);
+    span at = span_known(f->experiment.at) && f->experiment.name ? f->experiment.at : f->at;
+
+    if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
+        diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop, o->start);
+        return false;
+    }
+    if (isnan(o->rtol) || isnan(o->atol) || o->rtol > 0.1) {
+        diag_error(s->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
+        return false;
+    }
+    return true;
+}
+
+static bool need_parts(bg_model *m, const sim_options *o)
+{
+    return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
+        && (!o->outputs || !o->points || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS));
+}
+
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool begin(run *s)
+{
+    const sim_options *o = s->o;
+    sim_result *r = s->r;
+
+    r->points = o->points;
+    if (o->points) {
+        r->time = bg_calloc(o->points, sizeof(double));
+        if (o->outputs)
+            r->output = bg_calloc(o->points * s->ny + 1, sizeof(double));
+        if (o->states)
+            r->state = bg_calloc(o->points * s->nx + 1, sizeof(double));
+    }
+    if (o->x0)
+        memcpy(s->x, o->x0, s->nx * sizeof(double));
+    else if (!model_initial(s->model, s->start, s->x))
+        return false;
+    if (o->equilibrium && !equilibrium(s->model, s->start, s->x))
+        return false;
+    memcpy(r->x_start, s->x, s->nx * sizeof(double));
+    join_windows(s);
+    bool switched;
+    if (!note_event(s, events_start(s->events, s->start, s->x), &switched))
+        return false;
+    s->event.n = 0;                  /* setting modes at the start is no event */
+    if (!cross_border(s))            /* the first window may begin here */
+        return false;
+    if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
+        if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
+            return fail_evaluation(s, s->start, s->x);
+    }
+    return set_out(s);
+}
+
+bool simulate(bg_model *m, const sim_options *o, sim_result *r)
+{
+    double rtol = o->rtol > 0 ? fmax(o->rtol, 1e-13) : DEFAULT_RTOL;
+    run s = { .model = m, .o = o, .r = r, .sources = model_flat(m)->sources, .nx = model_nstates(m), .ny = model_noutputs(m),
+              .ne = model_nelements(m), .start = o->start, .stop = o->stop, .t = o->start,
+              .max_steps = o->max_steps ? o->max_steps : DEFAULT_STEPS };
+    bool ok = false;
+
+    memset(r, 0, sizeof *r);
+    r->x_start = bg_calloc(s.nx + 1, sizeof(double));
+    r->x_end = bg_calloc(s.nx + 1, sizeof(double));
+    if (!check_options(&s) || !need_parts(m, o))
+        return false;
+    model_set_rtol(m, rtol);
+    s.blocks = model_has_blocks(m);
+    s.x = bg_calloc(s.nx + 1, sizeof(double));
+    s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
+    for (int i = 0; i < 3; i++)
+        s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
+    s.events = events_new(m, s.start, s.stop);
+    if (o->activity)
+        s.activity = activity_new(m);
+
+    s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
+    double before = cpu_now();
+    ok = begin(&s) && main_loop(&s);
+    r->cpu_seconds = cpu_now() - before;
+
+    memcpy(r->x_end, s.x, s.nx * sizeof(double));
+    integrator_counts(s.integrator, r);
+    r->method = integrator_method(s.integrator);
+    if (!ok)
+        r->points = s.grid;          /* what there is */
+    r->nevents = s.event.n;
+    r->event = s.event.at;
+    if (o->activity) {
+        r->activity = bg_calloc(s.ne + 1, sizeof(double));
+        r->square = bg_calloc(s.ne + 1, sizeof(double));
+        r->net = bg_calloc(s.ne + 1, sizeof(double));
+        activity_totals(s.activity, r->activity, r->square, r->net);
+        r->max_power_sum = activity_imbalance(s.activity);
+    }
+    integrator_free(s.integrator);
+    events_free(s.events);
+    activity_free(s.activity);
+    free(s.x);
+    free(s.x_probe);
+    for (int i = 0; i < 3; i++)
+        free(s.inner[i]);
+    vec_free(&s.border);
+    return ok;
+}
+
+void sim_result_free(sim_result *r)
+{
+    free(r->time);
+    free(r->output);
+    free(r->state);
+    free(r->activity);
+    free(r->square);
+    free(r->net);
+    free(r->x_start);
+    free(r->x_end);
+    free(r->event);
+    free(r->method);
+    memset(r, 0, sizeof *r);
+}
+
+/* ---- options from the experiment ---- */
+
+bool sim_options_from_experiment(bg_model *m, sim_options *o)
+{
+    const flat_model *f = model_flat(m);
+    const flat_experiment *e = &f->experiment;
+    span at = e->name ? e->at : f->at;
+
+    if (inst_known(e->start))
+        o->start = model_value(m, e->start);
+    if (inst_known(e->stop))
+        o->stop = model_value(m, e->stop);
+    if (inst_known(e->rtol)) {
+        o->rtol = model_value(m, e->rtol);
+        if (!(o->rtol > 0 && o->rtol <= 0.1)) {
+            diag_error(f->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
+            return false;
+        }
+    }
+    if (inst_known(e->atol)) {
+        o->atol = model_value(m, e->atol);
+        if (!(o->atol > 0 && isfinite(o->atol))) {
+            diag_error(f->sources, "run-tolerance", at, "atol = %.3g is not positive", o->atol);
+            return false;
+        }
+    }
+    o->equilibrium |= e->equilibrium;
+    if (e->solver)
+        o->solver = strcmp(e->solver, "explicit") == 0 ? SIM_EXPLICIT : strcmp(e->solver, "bdf") == 0 ? SIM_BDF : SIM_AUTO;
+    if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
+        if (e->name && !inst_known(e->stop))
+            diag_error(f->sources, "run-span", at, "experiment \"%s\" has no stop", e->name);
+        else
+            diag_error(f->sources, "run-span", at, "stop (%.6g s) is not after start (%.6g s)", o->stop, o->start);
+        return false;
+    }
+    if (e->window.n) {
+        double *from = bg_calloc(e->window.n, sizeof *from), *to = bg_calloc(e->window.n, sizeof *to);
+        o->nwindows = e->window.n;
+        o->window_from = from;
+        o->window_to = to;
+        for (size_t i = 0; i < e->window.n; i++) {
+            from[i] = model_value(m, e->window.at[i].from);
+            to[i] = model_value(m, e->window.at[i].to);
+            double slack = 1e-9 * (o->stop - o->start);
+            if (!(to[i] > from[i]) || from[i] < o->start - slack || to[i] > o->stop + slack) {
+                diag_error(f->sources, "run-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s", from[i], to[i], o->start, o->stop);
+                sim_options_free(o);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void sim_options_free(sim_options *o)
+{
+    free((void *)(uintptr_t)o->window_from);
+    free((void *)(uintptr_t)o->window_to);
+    o->window_from = o->window_to = NULL;
+    o->nwindows = 0;
+}

@@ -1,0 +1,57 @@
+/* simulate.h - advances a compiled model over an experiment's span and gathers what was asked for
+ *
+ * units    SI; shapes as in model.h
+ * errors   false with a diagnostic in the model's sources (code "run-...": the element, the state, the source line and the time)
+ */
+#ifndef BG_SIMULATE_H
+#define BG_SIMULATE_H
+
+#include "../compiler/model.h"
+
+enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
+
+typedef struct sim_options {
+    double start, stop;
+    double rtol, atol;           /* <= 0: defaults (rtol 1e-6; atol from rtol and the states' sizes) */
+    enum sim_solver solver;
+    size_t points;               /* uniform grid from start to stop, both included; 0: no trajectories; at least 2 else */
+    bool outputs;                /* outputs on the grid */
+    bool states;                 /* states on the grid */
+    bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
+    size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
+    size_t max_steps;            /* 0: 50 million */
+    bool equilibrium;            /* start from equilibrium */
+    const double *x0;            /* NULL: from model_initial */
+    void (*progress)(void *ctx, double t); void *ctx;         /* now and then; may be NULL */
+} sim_options;
+
+typedef struct sim_result {
+    size_t points; double *time;             /* [points] */
+    double *output;                          /* [points][noutputs], or NULL */
+    double *state;                           /* [points][nstates], or NULL */
+    double *activity;                        /* [nelements] J: union over windows */
+    double *square;                          /* [nelements] integral of P^2, W^2 s */
+    double *net;                             /* [nelements] integral of P, J */
+    double window_length;                    /* s, of the union of windows */
+    double *x_start, *x_end;                 /* [nstates] */
+    size_t nevents; double *event;           /* times at which something switched */
+    uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
+    double max_power_sum;                    /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */
+    double cpu_seconds;
+    char *method;                            /* "explicit", "bdf", "explicit to 0.31 s, then bdf": what was done and why it switched */
+} sim_result;
+
+/* Runs. The result is filled (zeroed first); sim_result_free it also after false. */
+bool simulate(bg_model *m, const sim_options *o, sim_result *r);
+void sim_result_free(sim_result *r);
+
+/* x (in: initial values; out: equilibrium with the inputs of time t). All rates of states that are not only_outputs vanish; what this leaves free
+ * keeps its initial value (noted if unstated). False: the error names the states that cannot rest. */
+bool equilibrium(bg_model *m, double t, double *x);
+
+/* Fills the numeric options from the flat model's experiment: start, stop, tolerances, windows (arrays malloc'ed into *o, free with sim_options_free).
+ * False with a diagnostic if they make no sense (stop before start, window outside, tolerance not positive). */
+bool sim_options_from_experiment(bg_model *m, sim_options *o);
+void sim_options_free(sim_options *o);
+
+#endif

@@ -1,0 +1,32 @@
+#!/bin/sh
+# run.sh - installs what is missing, builds twice (optimised; with the address and undefined behaviour sanitizers), runs all tests on both
+#
+#   sh tests/run.sh            from anywhere
+#   BUILD=/tmp/b sh tests/run.sh
+#
+# Ends with CTest's summary; the exit status is 0 when every test of both builds passed.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-$root/build}
+. "$root/tests/setup.sh"
+
+configure_and_build() {
+    dir=$1
+    shift
+    mkdir -p "$dir"
+    log=$dir/build.log
+    cmake -S "$root" -B "$dir" "$@" >"$log" 2>&1 || { cat "$log"; return 1; }
+    cmake --build "$dir" -j "$jobs" >>"$log" 2>&1 || { tail -n 60 "$log"; return 1; }
+}
+
+echo "== building $build and $build-sanitize"
+configure_and_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBGC_TESTS=ON
+configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_TESTS=ON
+
+status=0
+echo "== tests with the sanitizers"
+ctest --test-dir "$build-sanitize" -j "$jobs" --output-on-failure || status=1
+echo "== tests of the optimised build"
+ctest --test-dir "$build" -j "$jobs" --output-on-failure || status=1
+exit $status

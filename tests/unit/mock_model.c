@@ -1,0 +1,151 @@
+/* mock_model.c - see mock_model.h */
+#include "mock_model.h"
+
+#include <math.h>
+#include <string.h>
+
+struct bg_model {
+    mock m;
+    flat_model flat;
+    double *mode;
+    int64_t *column, *row;       /* of a full pattern */
+    char (*name)[24];
+    uint64_t rhs_calls;
+    span at;
+};
+
+static const char text[] = "model mock {\n    x1 -> C:first;\n    x2 -> C:second;\n    x3 -> C:third;\n}\n";
+
+bg_model *mock_new(const mock *spec)
+{
+    bg_model *m = bg_calloc(1, sizeof *m);
+    size_t n = spec->nstates;
+
+    m->m = *spec;
+    m->flat.name = "mock";
+    m->flat.sources = sources_new();
+    uint32_t file = (uint32_t)sources_add_text(m->flat.sources, "mock.bg", text, sizeof text - 1);
+    m->at = m->flat.at = (span){ file, 0, 10 };
+    m->mode = bg_calloc(spec->nmodes + 1, sizeof(double));
+    m->name = bg_calloc(n + 1, sizeof *m->name);
+    for (size_t i = 0; i < n; i++)
+        snprintf(m->name[i], sizeof *m->name, "x%zu", i);
+    if (!spec->jacobian) {
+        m->column = bg_calloc(n + 1, sizeof *m->column);
+        m->row = bg_calloc(n * n + 1, sizeof *m->row);
+        for (size_t j = 0; j <= n; j++)
+            m->column[j] = (int64_t)(j * n);
+        for (size_t k = 0; k < n * n; k++)
+            m->row[k] = (int64_t)(k % n);
+        m->m.pattern = (struct model_pattern){ n, n, m->column, m->row, n * n };
+    }
+    return m;
+}
+
+void mock_free(bg_model *m)
+{
+    sources_free(m->flat.sources);
+    free(m->mode);
+    free(m->column);
+    free(m->row);
+    free(m->name);
+    free(m);
+}
+
+uint64_t mock_rhs_calls(const bg_model *m) { return m->rhs_calls; }
+
+bool model_need(bg_model *m, enum model_part part) { (void)m, (void)part; return true; }
+size_t model_nstates(const bg_model *m) { return m->m.nstates; }
+size_t model_nmodes(const bg_model *m) { return m->m.nmodes; }
+size_t model_noutputs(const bg_model *m) { return m->m.noutputs; }
+size_t model_nelements(const bg_model *m) { return m->m.nelements; }
+const flat_model *model_flat(const bg_model *m) { return &m->flat; }
+
+struct model_state model_state(const bg_model *m, size_t i)
+{
+    span at = { m->at.file, 17 + 20 * (uint32_t)(i % 3), 30 + 20 * (uint32_t)(i % 3) };
+
+    return (struct model_state){ .name = m->m.state_name ? m->m.state_name[i] : m->name[i], .at = at,
+                                 .only_outputs = m->m.only_outputs && m->m.only_outputs[i], .stated = !m->m.stated || m->m.stated[i] };
+}
+
+bool model_initial(bg_model *m, double t, double *x)
+{
+    (void)t;
+    for (size_t i = 0; i < m->m.nstates; i++)
+        x[i] = m->m.x0 ? m->m.x0[i] : 0;
+    return true;
+}
+
+static int not_finite(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return 1;
+    return 0;
+}
+
+int model_rhs(bg_model *m, double t, const double *x, double *dx)
+{
+    m->rhs_calls++;
+    m->m.rhs(&m->m, m->mode, t, x, dx);
+    return m->m.nstates <= 16 ? not_finite(m->m.nstates, dx) : 0;
+}
+int model_powers(bg_model *m, double t, const double *x, double *power)
+{
+    m->m.powers(&m->m, m->mode, t, x, power);
+    return 0;
+}
+int model_outputs(bg_model *m, double t, const double *x, double *y)
+{
+    m->m.outputs(&m->m, m->mode, t, x, y);
+    return 0;
+}
+void model_accept(bg_model *m, double t, const double *x) { (void)m, (void)t, (void)x; }
+bool model_has_blocks(const bg_model *m) { (void)m; return false; }
+void model_set_rtol(bg_model *m, double rtol) { (void)m, (void)rtol; }
+struct model_mode model_mode(const bg_model *m, size_t k) { return m->m.mode[k]; }
+double *model_modes(bg_model *m) { return m->mode; }
+int model_conditions(bg_model *m, double t, const double *x, double *g)
+{
+    m->m.conditions(&m->m, m->mode, t, x, g);
+    return 0;
+}
+struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
+
+int model_jacobian(bg_model *m, double t, const double *x, double *value)
+{
+    size_t n = m->m.nstates;
+
+    if (m->m.jacobian) {
+        m->m.jacobian(&m->m, m->mode, t, x, value);
+        return 0;
+    }
+    double *y = bg_calloc(3 * n, sizeof *y), *up = y + n, *down = y + 2 * n;
+    for (size_t j = 0; j < n; j++) {
+        double h = 6e-6 * fmax(fabs(x[j]), 1e-3);
+        memcpy(y, x, n * sizeof *y);
+        y[j] = x[j] + h;
+        m->m.rhs(&m->m, m->mode, t, y, up);
+        y[j] = x[j] - h;
+        m->m.rhs(&m->m, m->mode, t, y, down);
+        for (size_t i = 0; i < n; i++)
+            value[j * n + i] = (up[i] - down[i]) / (2 * h);
+    }
+    int status = not_finite(n * n, value);
+    free(y);
+    return status;
+}
+
+span model_explain(bg_model *m, double t, const double *x, char **out)
+{
+    double *dx = bg_calloc(m->m.nstates + 1, sizeof *dx);
+
+    m->m.rhs(&m->m, m->mode, t, x, dx);
+    bool bad = not_finite(m->m.nstates, dx);
+    free(dx);
+    *out = bad ? bg_strdup(m->m.explain ? m->m.explain : "something is not finite") : NULL;
+    return bad ? m->at : SPAN_NONE;
+}
+
+double model_value(const bg_model *m, inst i) { (void)m, (void)i; return 0; }

@@ -1,0 +1,285 @@
+/* test_rewrite.c - elements taken out of source texts: what goes, what moves, what stays byte for byte
+ *
+ * Each case is elaborated before and after, and the graphs compared.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../compiler/elaborate.h"
+#include "../../runtime/rewrite.h"
+
+struct text { sources *s; names *n; arena *a; unit_system *u; pool *p; ast_file *ast; flat_model *flat; };
+
+static struct text
+read_text(const char *source)
+{
+    struct text t = { sources_new(), names_new(), arena_new(), units_new(), pool_new(), NULL, NULL };
+    elaborate_options o = { 0 };
+
+    t.ast = parse_file(t.s, t.n, t.a, (uint32_t)sources_add_text(t.s, "case.bg", source, strlen(source)));
+    for (size_t i = 0; i < t.ast->ndecls && !o.experiment; i++)
+        if (t.ast->decl[i].kind == AST_DECL_EXPERIMENT)
+            o.experiment = t.ast->decl[i].experiment->name;
+    if (t.ast->ok)
+        t.flat = elaborate(t.s, t.n, t.a, t.u, t.p, t.ast, &o);
+    if (!t.flat)
+        diag_print(t.s, stderr, false, false);
+    assert_non_null(t.flat);
+    return t;
+}
+
+static void
+free_text(struct text *t)
+{
+    flat_free(t->flat);
+    pool_free(t->p);
+    units_free(t->u);
+    arena_free(t->a);
+    names_free(t->n);
+    sources_free(t->s);
+}
+
+/* Plans to take the listed elements (separated by blanks) out. */
+static void
+plan(struct text *t, const char *list, rewrite *r)
+{
+    const char *name[16];
+    size_t n = 0;
+
+    while (*list) {
+        size_t len = strcspn(list, " ");
+
+        name[n++] = names_intern(t->n, list, len);
+        list += len;
+        list += strspn(list, " ");
+    }
+    if (!rewrite_plan(t->s, t->ast, t->flat->ast, name, n, r))
+        fprintf(stderr, "%s\n", r->error);
+    assert_null(r->error);
+}
+
+static void
+expect(const char *source, const char *list, const char *want)
+{
+    struct text t = read_text(source), after;
+    rewrite r;
+    strbuf out = { 0 };
+    char *why;
+
+    plan(&t, list, &r);
+    edits_apply(&r.edits, source, strlen(source), &out);
+    assert_string_equal(out.at, want);
+    after = read_text(out.at);
+    if (!rewrite_check(t.flat, &r, after.flat, &why))
+        fprintf(stderr, "%s\n", why);
+    assert_null(why);
+    free_text(&after);
+    strbuf_free(&out);
+    rewrite_free(&r);
+    free_text(&t);
+}
+
+/* Expects that `element` stays and that the reader's text begins like `reader`. */
+static void
+blocked(const char *source, const char *list, const char *element, const char *reader)
+{
+    struct text t = read_text(source);
+    rewrite r;
+    bool found = false;
+
+    plan(&t, list, &r);
+    for (size_t i = 0; i < r.blocked.n; i++)
+        if (!strcmp(r.blocked.at[i].element, element)) {
+            found = true;
+            assert_true(span_known(r.blocked.at[i].reader));
+            assert_memory_equal(source + r.blocked.at[i].reader.begin, reader, strlen(reader));
+        }
+    assert_true(found);
+    rewrite_free(&r);
+    free_text(&t);
+}
+
+static bool
+did(const char *source, const char *list, enum rewrite_kind kind, const char *name)
+{
+    struct text t = read_text(source);
+    rewrite r;
+    bool found = false;
+
+    plan(&t, list, &r);
+    for (size_t i = 0; i < r.item.n; i++)
+        found |= r.item.at[i].kind == kind && !strcmp(r.item.at[i].name, name);
+    rewrite_free(&r);
+    free_text(&t);
+    return found;
+}
+
+static void
+one_line(void **state)
+{
+    (void)state;
+    expect("model m {\n"
+           "    1:v;\n"
+           "    // the mass\n"
+           "    v -> I:mass = 2;   // kg\n"
+           "    v -> R:damper = 3; // goes\n"
+           "\n"
+           "    v -> C:spring = 1/4;\n"
+           "}\n",
+           "damper",
+           "model m {\n"
+           "    1:v;\n"
+           "    // the mass\n"
+           "    v -> I:mass = 2;   // kg\n"
+           "\n"
+           "    v -> C:spring = 1/4;\n"
+           "}\n");
+    /* nothing asked: nothing done */
+    expect("model m { 1:v -> I:mass = 2; }\r\n", "", "model m { 1:v -> I:mass = 2; }\r\n");
+}
+
+static void
+shared_lines(void **state)
+{
+    (void)state;
+    expect("model m {\n    1:v; v -> I:mass = 2; v -> R:damper = 3; // both\n    v -> C:spring = 1/4;\n}\n", "damper",
+           "model m {\n    1:v; v -> I:mass = 2; // both\n    v -> C:spring = 1/4;\n}\n");
+    expect("model m {\n    1:v -> I:mass = 2;\n    v -> R:a = 3; v -> R:b = 3; // both\n    v -> C:spring = 1/4;\n}\n", "a b",
+           "model m {\n    1:v -> I:mass = 2;\n    v -> C:spring = 1/4;\n}\n");
+    expect("model m {\n    1:v -> I:mass = 2;\n    v -> R:a = 3; v -> C:spring = 1/4; // spring\n}\n", "a",
+           "model m {\n    1:v -> I:mass = 2;\n    v -> C:spring = 1/4; // spring\n}\n");
+    expect("model m { 1:v -> I:mass = 2; v -> R:a = 3; v -> C:spring = 1/4; }", "a", "model m { 1:v -> I:mass = 2; v -> C:spring = 1/4; }");
+}
+
+static void
+declaration_moves(void **state)
+{
+    (void)state;
+    expect("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass",
+           "model m {\n    1:body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n");
+    /* to the nearest behind, not to a line that goes itself */
+    expect("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass damper",
+           "model m {\n    1:body -> C:spring = 1/4;\n}\n");
+    /* none behind: the first before */
+    expect("model m {\n    body -> C:spring = 1/4;\n    body -> R:damper = 3;\n    1:body -> I:mass = 2;\n}\n", "mass",
+           "model m {\n    1:body -> C:spring = 1/4;\n    body -> R:damper = 3;\n}\n");
+    assert_true(did("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass", REWRITE_MOVE, "body"));
+}
+
+/* A declaration with initial values ends its statement: it stays where it is. */
+static void
+initial_values_stay(void **state)
+{
+    (void)state;
+    expect("model m {\n    Se:push = 1 -> 1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = 1;\n}\n", "push",
+           "model m {\n    1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = 1;\n}\n");
+}
+
+static void
+chain_pieces(void **state)
+{
+    (void)state;
+    /* the end of a chain goes, its bond stays */
+    expect("model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> R:damper = 2;\n}\n", "damper",
+           "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
+    /* a law in a block ended the statement: a semicolon takes its place */
+    expect("model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> R:damper { e = 2*f; }\n}\n", "damper",
+           "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
+    /* the head of a chain goes */
+    expect("model m {\n    I:rotor = 1;\n    Se:push = 1 -> 1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n", "push",
+           "model m {\n    I:rotor = 1;\n    1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n");
+    /* an element declared on a line of its own */
+    expect("model m {\n    1:v -> I:mass = 1;\n    R:damper = 3;\n    v -> C:c = 1;\n    v -> damper;\n}\n", "damper",
+           "model m {\n    1:v -> I:mass = 1;\n    v -> C:c = 1;\n}\n");
+}
+
+static void
+dangling(void **state)
+{
+    (void)state;
+    /* the last element of a junction takes it along; that of a two-port the two-port too */
+    expect("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n    travel -> R:damper = 2;\n}\n",
+           "damper",
+           "model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n}\n");
+    expect("model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> 1:shaft;\n    shaft -> I:J = 1;\n}\n", "J",
+           "model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n}\n");
+    /* a junction that passes a bond through stays */
+    expect("model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    mid -> C:c = 1;\n    b -> I:mb = 1;\n}\n", "c",
+           "model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    b -> I:mb = 1;\n}\n");
+}
+
+static void
+values(void **state)
+{
+    (void)state;
+    expect("model m {\n"
+           "    parameter k = 2 [N/m];\n"
+           "    parameter b = 3 [N.s/m];  // damping\n"
+           "    parameter b_0 [N.s/m] = 2*b;\n"
+           "    parameter spare = 1;\n"
+           "    1:v -> I:mass = 1 [kg];\n"
+           "    v -> C:spring = 1/k;\n"
+           "    v -> R:damper = b_0;\n"
+           "    output x [m] = integral(v.f);\n"
+           "}\n"
+           "experiment e of m {\n    stop = 1 [s];\n    let b = 4 [N.s/m];   // gone with b\n    let k = 3 [N/m];\n}\n",
+           "damper",
+           "model m {\n"
+           "    parameter k = 2 [N/m];\n"
+           "    parameter spare = 1;\n"
+           "    1:v -> I:mass = 1 [kg];\n"
+           "    v -> C:spring = 1/k;\n"
+           "    output x [m] = integral(v.f);\n"
+           "}\n"
+           "experiment e of m {\n    stop = 1 [s];\n    let k = 3 [N/m];\n}\n");
+    /* a signal that only what goes reads goes, and what it reads is free to go */
+    expect("model m {\n    1:v -> I:mass = 1;\n    1:w -> I:other = 1;\n    v -> 0:s -> w;\n    s -> C:c = 1;\n    w -> R:r = 1;\n"
+           "    signal drive = r.e*2;\n    MSe:push = drive -> v;\n}\n", "push r",
+           "model m {\n    1:v -> I:mass = 1;\n    1:w -> I:other = 1;\n    v -> 0:s -> w;\n    s -> C:c = 1;\n}\n");
+}
+
+static void
+initial_values_are_said(void **state)
+{
+    const char *source = "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n    v -> C:spring = 1 { q(0) = 1; }\n}\n"
+                         "experiment e of m {\n    stop = 1;\n    let spring.q(0) = 2;\n}\n";
+
+    (void)state;
+    assert_true(did(source, "spring", REWRITE_INITIAL, "spring"));
+    assert_true(did(source, "spring", REWRITE_LET, "spring"));
+    expect(source, "spring", "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n}\nexperiment e of m {\n    stop = 1;\n}\n");
+}
+
+static void
+readers_block(void **state)
+{
+    (void)state;
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    output force = damper.e;\n}\n", "damper", "damper", "damper.e;");
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop = 1; record damper.e; }\n", "damper",
+            "damper", "damper.e;");
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop = 1; keep damper; }\n", "damper",
+            "damper", "damper;");
+    /* through a signal, and through an element that therefore stays */
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:a = 2;\n    v -> R:b { e = a.e*f; }\n    signal s = b.e;\n    output y = s;\n}\n", "a b", "a",
+            "a.e*f");
+    /* a junction that is read holds one of its elements, the more important */
+    blocked("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n    travel -> R:r = 2;\n"
+            "    travel -> C:c = 2;\n    output x = integral(travel.f);\n}\n", "r c", "r", "travel.f");
+    /* joined to a source directly */
+    blocked("model m {\n    Se:u = 1 -> R:load = 2;\n    1:v -> I:m = 1;\n    v -> R:r = 1;\n}\n", "load", "load", "Se:u");
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_line), cmocka_unit_test(shared_lines), cmocka_unit_test(declaration_moves), cmocka_unit_test(initial_values_stay),
+        cmocka_unit_test(chain_pieces), cmocka_unit_test(dangling), cmocka_unit_test(values), cmocka_unit_test(initial_values_are_said),
+        cmocka_unit_test(readers_block)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
