@@ -268,6 +268,8 @@ unknown_function(builder *b, const ast_expr *e)
     const char **list;
     const char *near;
 
+    if (el->incomplete)
+        return;
     diag_error(el->s, "name-unknown", e->call.name_at, "no function is called \"%s\"", e->call.name);
     if (errors_are_many(el))
         return;

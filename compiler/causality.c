@@ -30,6 +30,7 @@ struct assign {
     const bool *varying, *invertible, *stated;
     strokes s;
     uint32_t *coef;              /* [nend] residues */
+    int8_t *preferred;           /* [nport] strength that makes a storage integral; open: no storage */
     bool one_way;                /* some resistor has a fixed causality */
     bool *released;              /* [nport] one-way resistors that give way to a storage */
     bool *may_divide;            /* [nelement] varying two-ports that are not decided: they give way to a storage, or lie in a loop */
@@ -53,15 +54,13 @@ element_of(const struct assign *a, uint32_t port)
 static bool
 is_storage(const struct assign *a, uint32_t port)
 {
-    enum element_type t = element_of(a, port)->type;
-
-    return t == EL_C || t == EL_I;
+    return a->preferred[port] != ST_OPEN;
 }
 
 static enum strength
 integral(const struct assign *a, uint32_t port)
 {
-    return strength_of(&a->s, port, element_of(a, port)->type == EL_C);
+    return (enum strength)a->preferred[port];
 }
 
 static const char *
@@ -158,7 +157,7 @@ root_span(const struct assign *a, uint32_t e)
     return e < a->s.nport ? element_of(a, e)->at : a->f->junction.at[a->s.junction[e]].at;
 }
 
-/* The bonds from one root to the other as notes; both ends of a bond count once. */
+/* The bonds and two-ports from one root to the other as notes; both ends of a bond count once. */
 static void
 note_path(const struct assign *a, const stroke_path *path)
 {
@@ -169,8 +168,9 @@ note_path(const struct assign *a, const stroke_path *path)
     for (size_t i = 0; i < path->end.n; i++) {
         uint32_t e = path->end.at[i], id = e < a->s.nport ? e : a->s.nport + (e - a->s.nport) / 2;
         const char *name = bond_name(a, e);
+        const char *here = a->f->junction.at[a->s.junction[e]].name;
 
-        if (id == last)
+        if (id == last || a->s.partner[e] == END_NONE)
             continue;
         last = id;
         if (shown == PATH_NOTES) {
@@ -178,10 +178,11 @@ note_path(const struct assign *a, const stroke_path *path)
             continue;
         }
         shown++;
-        if (name)
-            diag_note(src, place_of(a, e), "by way of bond \"%s\" at \"%s\"", name, a->f->junction.at[a->s.junction[e]].name);
+        if (e < a->s.nport)
+            diag_note(src, place_of(a, e), "by way of \"%s\" at \"%s\"", element_of(a, e)->name, here);
         else
-            diag_note(src, place_of(a, e), "by way of this bond at \"%s\"", a->f->junction.at[a->s.junction[e]].name);
+            diag_note(src, place_of(a, e), "by way of %s%s%s between \"%s\" and \"%s\"", name ? "bond \"" : "the bond", name ? name : "",
+                      name ? "\"" : "", here, a->f->junction.at[a->s.junction[a->s.partner[e]]].name);
     }
     if (hidden)
         diag_note(src, SPAN_NONE, "and %zu more bonds between them", hidden);
@@ -777,6 +778,18 @@ resolve(struct assign *a, bool report)
     return changed;
 }
 
+/* Lets every one-way law give way; false if all did before. */
+static bool
+release_laws(struct assign *a)
+{
+    bool any = false;
+
+    for (uint32_t p = 0; a->one_way && p < a->s.nport; p++)
+        if (is_one_way(a, p) && !a->released[p])
+            any = a->released[p] = true;
+    return any;
+}
+
 /* Strokes and rank check until no relation is left. False: a contradiction or a singular model, reported if asked to. */
 static bool
 settle(struct assign *a, bool report, enum mode mode)
@@ -784,19 +797,26 @@ settle(struct assign *a, bool report, enum mode mode)
     for (;;) {
         enum outcome o = run(a, report, mode);
 
-        if (o == REPEAT)
+        if (o == REPEAT) {
+            /* what was found before a law gave way need not hold any more */
+            memset(a->forced, 0, a->s.nport * sizeof *a->forced);
             continue;
+        }
         if (o == CONTRADICTION)
             return false;
         rankcheck(&a->s, a->coef, a->one_way, &a->found);
         if (!a->found.of.n)
             return true;
         /* an over-determined model has its sources in relations that later rounds find too: report once nothing else is left */
-        if (!resolve(a, false)) {
-            if (report)
-                resolve(a, true);
-            return false;
+        if (resolve(a, false))
+            continue;
+        if (release_laws(a)) {
+            memset(a->forced, 0, a->s.nport * sizeof *a->forced);
+            continue;
         }
+        if (report)
+            resolve(a, true);
+        return false;
     }
 }
 
@@ -1175,8 +1195,14 @@ prepare(struct assign *a)
     a->asked = bg_calloc(a->s.nport, sizeof *a->asked);
     a->set_by = bg_malloc(a->s.nport * sizeof *a->set_by);
     memset(a->set_by, 0xff, a->s.nport * sizeof *a->set_by);
-    for (uint32_t p = 0; p < a->s.nport; p++)
+    a->preferred = bg_calloc(a->s.nport, sizeof *a->preferred);
+    for (uint32_t p = 0; p < a->s.nport; p++) {
+        enum element_type t = element_of(a, p)->type;
+
+        if (t == EL_C || t == EL_I)
+            a->preferred[p] = (int8_t)strength_of(&a->s, p, t == EL_C);
         a->one_way = a->one_way || is_one_way(a, p);
+    }
     fill_coefs(a);
     breadth_first(a);
 }
@@ -1186,6 +1212,7 @@ dispose(struct assign *a)
 {
     strokes_free(&a->s);
     free(a->coef);
+    free(a->preferred);
     free(a->released);
     free(a->may_divide);
     free(a->forced);

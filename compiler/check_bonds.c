@@ -264,6 +264,7 @@ make_bond_units(elab *el, scope *in)
         builder_free(&b);
         stated[e] = v.bad ? NULL : v.fit == FIT_UNIT ? v.unit : v.likely;
     }
-    check_bonds(el, stated);
+    if (!el->incomplete)
+        check_bonds(el, stated);
     free(stated);
 }

@@ -41,7 +41,8 @@ bare_clash(elab *el, val named, val bare, span bare_at)
 {
     if (bare.fit != FIT_BARE || !named.shown)
         return false;
-    diag_error(el->s, "unit-bare", bare_at, "a bare number is in SI, but what it meets here is declared in [%s]", unit_text(named.shown));
+    diag_error(el->s, "unit-bare", bare_at, "a bare number is in SI (%s), but what it meets here is declared in [%s]",
+               unit_is_number(named.unit) ? "a pure number" : unit_text(named.unit), unit_text(named.shown));
     if (unit_is_number(named.unit))
         diag_help(el->s, "Write the unit behind the number: [%s].", unit_text(named.shown));
     else if (unit_offset(named.shown) != 0)

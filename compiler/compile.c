@@ -39,7 +39,8 @@ static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, c
         return false;
     if (upto == STAGE_PARSE)
         return true;
-    c->units = units_new();
+    if (!c->units)
+        c->units = units_new();
     if (!c->units) {
         diag_error(c->sources, "units-missing", SPAN_NONE, "the unit definitions of udunits2 cannot be read (package libudunits2-data)");
         return false;

@@ -38,6 +38,8 @@ unknown_type(elab *el, const ast_node *written)
         not_built(el, written->at, "components (models with ports, used in others) are");
         return;
     }
+    if (el->incomplete)
+        return;
     diag_error(el->s, "type-unknown", written->type_at, "there is no element type or model called \"%s\"", written->type);
     if (errors_are_many(el))
         return;
@@ -69,6 +71,7 @@ declare_value(elab *el, scope *in, const ast_stmt *s)
     }
     if (s->value.nsize) {
         not_built(el, s->value.size[0]->at, "arrays are");
+        map_set(&el->refused, scope_key(in, v.name), 1);
     }
     outer = in->parent ? find_value(el, in->parent, v.name) : NONE;
     if (outer != NONE) {
@@ -126,6 +129,26 @@ refuse_unbuilt_node(elab *el, const ast_node *written)
     return true;
 }
 
+/* The row of a node's type, or NULL after saying why it cannot be declared. */
+static const struct type_row *
+declarable(elab *el, const ast_node *written)
+{
+    const struct type_row *type = find_type(written->type);
+
+    if (!type) {
+        unknown_type(el, written);
+        return NULL;
+    }
+    if (refuse_unbuilt_node(el, written))
+        return NULL;
+    if (written->nargs) {
+        diag_error(el->s, "type-arguments", written->args_at, "%s:%s takes no arguments in parentheses; only components do", written->type,
+                   written->ref.part[0].name);
+        return NULL;
+    }
+    return type;
+}
+
 static void
 declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written)
 {
@@ -136,17 +159,11 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written)
 
     if (!written->type)
         return;
-    type = find_type(written->type);
-    if (!type) {
-        unknown_type(el, written);
-        return;
-    }
-    if (refuse_unbuilt_node(el, written))
-        return;
+    type = declarable(el, written);
     name = written->ref.part[0].name;
     at = span_join(written->type_at, written->ref.at);
-    if (written->nargs) {
-        diag_error(el->s, "type-arguments", written->args_at, "%s:%s takes no arguments in parentheses; only components do", written->type, name);
+    if (!type) {
+        map_set(&el->refused, scope_key(in, name), 1);
         return;
     }
     if (type->junction) {
@@ -184,12 +201,15 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s, uint32_t *nlinks)
         break;
     case AST_STMT_PORT:
         not_built(el, s->at, "ports of a model (components) are");
+        el->incomplete = true;
         break;
     case AST_STMT_FOR:
         not_built(el, s->at, "for loops are");
+        el->incomplete = true;
         break;
     case AST_STMT_IF:
         not_built(el, s->at, "if statements are");
+        el->incomplete = true;
         break;
     case AST_STMT_WITHOUT:
         not_built(el, s->at, "without statements are");
@@ -252,9 +272,11 @@ declare_file(elab *el)
             break;
         case AST_DECL_DOMAIN:
             not_built(el, d->domain->at, "domains are");
+            el->incomplete = true;
             break;
         case AST_DECL_IMPORT:
             not_built(el, d->import->at, "imports are");
+            el->incomplete = true;
             break;
         }
     }

@@ -46,7 +46,6 @@ typedef struct scope {
     uint32_t id;
     struct scope *parent;           /* where names are looked for next */
     const ast_model *model;         /* NULL: the file */
-    const char *what;               /* "model \"car\"" */
 } scope;
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
@@ -64,7 +63,6 @@ typedef struct value {
     var_id var;
     val fits;                       /* n unused */
     enum mark mark;
-    bool driven;                    /* an input given by a formula over time */
 } value;
 
 typedef struct user_function {
@@ -131,6 +129,8 @@ typedef struct elab {
     map hidden_rates;               /* hash of an inst -> the hidden signal that der() made of it */
     map override_of;                /* part_key, value_key -> override */
     map shadow_said;
+    map refused;                    /* (scope, name) of what could not be declared, so that its uses say nothing further */
+    bool incomplete;                /* a construct was refused that may declare any name, or say what bonds carry */
     struct csv_store *csv_store;    /* table.c */
     uint64_t inlined;               /* operations copied from functions so far, weighted */
     bool inlined_too_much;          /* said so */
@@ -151,6 +151,8 @@ uint32_t find_part(const elab *el, const scope *in, const char *name);
 /* The value, part or other name nearest to a wrong one, or NULL; not looked for any more once errors are many. */
 const char *nearest_value(const elab *el, const scope *in, const char *wrong);
 const char *nearest_part(const elab *el, const scope *in, const char *wrong);
+/* Whether a name is unknown only because its declaration was refused: said already. */
+bool refused_before(const elab *el, const scope *in, const char *name);
 bool errors_are_many(const elab *el);
 /* The text of a span on one line, shortened; in the arena. */
 const char *text_of(elab *el, span at);

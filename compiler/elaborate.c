@@ -93,6 +93,7 @@ release(elab *el)
     map_free(&el->hidden_rates);
     map_free(&el->override_of);
     map_free(&el->shadow_said);
+    map_free(&el->refused);
     tables_free(el);
 }
 
@@ -110,8 +111,8 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     *f = (flat_model){ .pool = p, .arena = a, .names = n, .sources = s, .units = u };
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     el.errors_before = diag_errors(s);
-    el.file_scope = (scope){ .id = 1, .what = "the file" };
-    el.model_scope = (scope){ .id = 2, .parent = &el.file_scope, .what = "the model" };
+    el.file_scope = (scope){ .id = 1 };
+    el.model_scope = (scope){ .id = 2, .parent = &el.file_scope };
     intern_names(&el);
     flat_add_var(f, VAR_TIME, NONE, "time", SPAN_NONE);
     f->var.at[0].unit = el.second;

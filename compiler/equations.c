@@ -5,7 +5,9 @@
 #include "blocks.h"
 #include "equations.h"
 #include "freeze.h"
+#include "jumps.h"
 #include "model.h"
+#include "parameters.h"
 
 enum {
     SUM_TERMS = 16,             /* longer balances become trees of sums, so that templates stay small */
@@ -218,6 +220,7 @@ struct rates {
     VEC(var_id) pending;         /* rates without a definition yet */
     VEC(uint8_t) order;          /* by variable: how often it was differentiated */
     map group_of;                /* group -> group of its derivatives */
+    VEC(var_id) differentiated;  /* explicit variables whose definition was */
     bool ok;
 };
 
@@ -312,6 +315,7 @@ static void define_rates(struct rates *r)
                 inst def = differentiate(r, e->var.at[v].def);
 
                 define(e, d, def);
+                vec_push(&r->differentiated, v);
             } else {
                 define(e, d, inst_const(e->f, 0));
             }
@@ -409,6 +413,7 @@ static inst balance(equations *e, uint32_t j, var_id except, bool *determined)
     /* parallel bonds name the same variable more than once */
     if (all.n)
         qsort(all.at, all.n, sizeof *all.at, compare_term);
+    size_t merged = 0;
     for (size_t i = 0, k; i < all.n; i = k) {
         int32_t w = 0;
 
@@ -417,12 +422,10 @@ static inst balance(equations *e, uint32_t j, var_id except, bool *determined)
         if (all.at[i].var == except)
             weight = w;
         else
-            all.at[i].weight = w;
-        for (size_t m = i + 1; m < k; m++)
-            all.at[m].weight = 0;
+            all.at[merged++] = (struct term_pair){ all.at[i].var, w };
     }
-    for (size_t i = 0; i < all.n; i++) {
-        int32_t w = all.at[i].var == except ? 0 : all.at[i].weight;
+    for (size_t i = 0; i < merged; i++) {
+        int32_t w = all.at[i].weight;
 
         if (weight > 0)
             w = -w;
@@ -730,6 +733,18 @@ static void find_known_modes(equations *e)
     }
 }
 
+/* What only numbers can tell: parameters without a finite value, derivatives of what jumps. */
+static bool check_values(equations *e, const struct rates *r)
+{
+    double *value = bg_calloc(e->f->var.n + 1, sizeof *value);
+    bool ok;
+
+    parameter_values(e->f, value, NULL);
+    ok = parameters_finite(e->f, value) && jumps_check(e, value, r->differentiated.at, r->differentiated.n);
+    free(value);
+    return ok;
+}
+
 /* ---------------------------------------------------------------- the stage */
 
 bool equations_build(equations *e, const causal *c)
@@ -786,7 +801,9 @@ bool equations_build(equations *e, const causal *c)
     if (ok) {
         mark_only_outputs(e);
         find_known_modes(e);
+        ok = check_values(e, &r);
     }
+    vec_free(&r.differentiated);
     vec_free(&r.pending);
     vec_free(&r.order);
     map_free(&r.of);

@@ -119,6 +119,8 @@ unknown_target(elab *el, const char *name, span at, bool of_part)
 {
     const char *near;
 
+    if (refused_before(el, &el->model_scope, name))
+        return;
     diag_error(el->s, "name-unknown", at, "%s: %s is called \"%s\"", said_by(el, name, at), of_part ? "no element, junction or signal" : "no parameter or input", name);
     near = of_part ? nearest_part(el, &el->model_scope, name) : nearest_value(el, &el->model_scope, name);
     if (near)
@@ -246,8 +248,8 @@ apply_let(elab *el, const ast_exp_item *item)
             override_stored(el, p[0].name, p[1].name, item->ref.at, o);
     } else if (item->ref.nparts == 1) {
         override_value(el, p[0].name, item->ref.at, item->a, 0);
-    } else {
-        diag_error(el->s, "not-built", item->ref.at, "values inside components are not built yet");
+    } else if (!refused_before(el, &el->model_scope, p[0].name)) {
+        not_built(el, item->ref.at, "values inside components are");
     }
 }
 
@@ -432,8 +434,10 @@ make_keep(elab *el, const ast_exp_item *item)
         if (refuse_unbuilt_ref(el, r))
             continue;
         p = find_part(el, &el->model_scope, r->part[0].name);
-        if (r->nparts > 1) {
-            diag_error(el->s, "not-built", r->at, "elements inside components are not built yet");
+        if (r->nparts > 1 && !refused_before(el, &el->model_scope, r->part[0].name)) {
+            not_built(el, r->at, "elements inside components are");
+        } else if (p == NONE && refused_before(el, &el->model_scope, r->part[0].name)) {
+            continue;
         } else if (p == NONE) {
             diag_error(el->s, "name-unknown", r->at, "no element is called \"%s\"", r->part[0].name);
             near = nearest_part(el, &el->model_scope, r->part[0].name);

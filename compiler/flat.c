@@ -218,7 +218,7 @@ flat_print(const flat_model *f, inst i, strbuf *out)
         strbuf_puts(out, "?");
         return;
     }
-    c.slot = f->slot.at + i.first;
+    c.slot = inst_slots(f, i);
     ex_print(f->pool, i.root, slot_name, &c, out);
 }
 

@@ -144,7 +144,7 @@ typedef struct flat_model {
 } flat_model;
 
 inst flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n);   /* copies the slots */
-static inline const var_id *inst_slots(const flat_model *f, inst i) { return f->slot.at + i.first; }
+static inline const var_id *inst_slots(const flat_model *f, inst i) { return f->slot.at ? f->slot.at + i.first : NULL; }
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
 const char *element_type_name(enum element_type t);
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */

@@ -6,6 +6,7 @@
 #include "equations.h"
 #include "evaluate.h"
 #include "initial.h"
+#include "parameters.h"
 #include "jacobian.h"
 #include "model.h"
 
@@ -40,51 +41,9 @@ static double seconds(void)
 
 /* ---------------------------------------------------------------- parameters */
 
-/* Parameters may be computed from parameters declared later: values in order of dependency, without recursion. */
 static void compute_parameters(bg_model *m)
 {
-    flat_model *f = m->f;
-    uint8_t *done = bg_calloc(f->var.n + 1, 1);
-    VEC(var_id) stack = { 0 };
-    VEC(double) slot = { 0 };
-
-    for (uint32_t v = 0; v < f->var.n; v++) {
-        if (f->var.at[v].kind == VAR_LITERAL)
-            m->value[v] = f->var.at[v].value;
-        else if (f->var.at[v].kind == VAR_PARAM && !m->overridden[v])
-            vec_push(&stack, v);
-    }
-    while (stack.n) {
-        var_id v = stack.at[stack.n - 1];
-        inst d = f->var.at[v].def;
-        bool ready = true;
-
-        if (done[v] == 2 || m->overridden[v] || !inst_known(d)) {
-            stack.n--;
-            continue;
-        }
-        for (uint32_t k = 0; k < d.n; k++) {
-            var_id w = f->slot.at[d.first + k];
-
-            if (f->var.at[w].kind == VAR_PARAM && !m->overridden[w] && done[w] == 0) {
-                vec_push(&stack, w);
-                ready = false;
-            }
-        }
-        if (!ready && done[v] == 0) {
-            done[v] = 1;
-            continue;
-        }
-        slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++)
-            vec_push(&slot, m->value[f->slot.at[d.first + k]]);
-        m->value[v] = ex_eval(f->pool, d.root, slot.at);
-        done[v] = 2;
-        stack.n--;
-    }
-    vec_free(&stack);
-    vec_free(&slot);
-    free(done);
+    parameter_values(m->f, m->value, m->overridden);
 }
 
 double model_value(const bg_model *m, inst i)

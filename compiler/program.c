@@ -294,7 +294,7 @@ static uint32_t class_of(struct planner *pl, inst i, uint32_t canon, bool to_out
         const struct class_ *x = &pl->class_.at[k];
 
         if (x->root == c->root && x->to_out == to_out && x->nv == c->nv && x->np == c->np &&
-            !memcmp(pl->spaces.at + x->spaces0, spaces, c->nv))
+            (c->nv == 0 || !memcmp(pl->spaces.at + x->spaces0, spaces, c->nv)))
             break;
     }
     if (k == MAP_NONE) {

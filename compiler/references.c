@@ -22,6 +22,8 @@ unknown_name(builder *b, const ast_part *p)
         diag_help(el->s, "Say what is read of it: %s.%s.", p->name, j && j->type == 0 ? "e" : "f");
         return;
     }
+    if (refused_before(el, b->in, p->name))
+        return;
     diag_error(el->s, "name-unknown", p->at, "nothing is called \"%s\"", p->name);
     near = nearest_value(el, b->in, p->name);
     if (near)
@@ -205,7 +207,7 @@ static val
 read_element(builder *b, const ast_part *p, const ast_part *q, const flat_element *x)
 {
     elab *el = b->el;
-    const flat_port *port = &el->f->port.at[x->port0];
+    const flat_port *port = x->nports ? &el->f->port.at[x->port0] : NULL;
     const char *type = element_type_name(x->type);
 
     if (!x->nports)
@@ -255,11 +257,13 @@ read_part(builder *b, const ast_ref *r)
     if (at == NONE) {
         uint32_t v = find_value(el, b->in, p->name);
 
-        if (v != NONE) {
+        if (v != NONE && !refused_before(el, b->in, p->name)) {
             diag_error(el->s, "name-value", r->at, "\"%s\" is a %s; values have no \".%s\"", p->name, value_word(el->value.at[v].kind), q->name);
             diag_note(el->s, el->value.at[v].at, "declared here");
             return val_bad(el);
         }
+        if (refused_before(el, b->in, p->name))
+            return val_bad(el);
         diag_error(el->s, "name-unknown", p->at, "no junction, element or bond is called \"%s\"", p->name);
         near = nearest_part(el, b->in, p->name);
         if (near)

@@ -17,7 +17,7 @@ static inline uint32_t gf_sub(uint32_t a, uint32_t b) { return gf_add(a, gf_neg(
 static inline uint32_t gf_mul(uint32_t a, uint32_t b) { return (uint32_t)((uint64_t)a * b % GF_P); }
 static inline uint32_t gf_sign(int s) { return s < 0 ? GF_P - 1 : 1; }
 uint32_t gf_power(uint32_t a, uint64_t n);
-static inline uint32_t gf_inv(uint32_t a) { return gf_power(a, GF_P - 2); }   /* a != 0 */
+static inline uint32_t gf_inv(uint32_t a) { return a == 1 || a == GF_P - 1 ? a : gf_power(a, GF_P - 2); }   /* a != 0 */
 
 typedef struct residues { flat_model *f; map of_var; VEC(uint32_t) value; } residues;
 void residues_init(residues *r, flat_model *f);

@@ -25,6 +25,12 @@ find_part(const elab *el, const scope *in, const char *name)
 }
 
 bool
+refused_before(const elab *el, const scope *in, const char *name)
+{
+    return el->incomplete || map_get(&el->refused, scope_key(in, name)) != MAP_NONE;
+}
+
+bool
 errors_are_many(const elab *el)
 {
     return diag_errors(el->s) > SOURCES_MAX_ERRORS;
@@ -122,7 +128,8 @@ refuse_unbuilt_ref(elab *el, const ast_ref *r)
 {
     for (int k = 0; k < r->nparts; k++) {
         if (r->part[k].nindex) {
-            not_built(el, r->part[k].index_at, "arrays and indexes are");
+            if (!refused_before(el, &el->model_scope, r->part[0].name))
+                not_built(el, r->part[k].index_at, "arrays and indexes are");
             return true;
         }
     }

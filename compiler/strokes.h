@@ -76,7 +76,7 @@ typedef struct stroke_path { VEC(uint32_t) end; } stroke_path;
 void strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path);
 /* The decision nearest behind a decided end, END_NONE if none is found among `limit` ends. */
 uint32_t strokes_origin(strokes *s, uint32_t e, size_t limit);
-/* The one-way laws and storages behind the conflict: calls visit(ctx, end) for every root. */
+/* Calls visit(ctx, end) for every decision behind the conflict that is found among `limit` ends. */
 void strokes_roots(strokes *s, void (*visit)(void *ctx, uint32_t end), void *ctx, size_t limit);
 
 #endif

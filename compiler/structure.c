@@ -16,7 +16,7 @@ node_part(elab *el, scope *in, const ast_node *written)
 
     if (written->type)
         return at != NONE && el->part.at[at].at.begin == written->type_at.begin ? at : NONE;     /* else its declaration failed */
-    if (refuse_unbuilt_ref(el, &written->ref))
+    if (refuse_unbuilt_ref(el, &written->ref) || (at == NONE && refused_before(el, in, p->name)))
         return NONE;
     if (written->ref.nparts > 1) {
         not_built(el, written->ref.at, "bonds into components and fields are");

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "elab.h"
 
@@ -160,9 +161,26 @@ beside(elab *el, uint32_t file, const char *name)
 {
     const char *path = source_path(el->s, file), *slash = strrchr(path, '/');
 
-    if (*name == '/' || !slash)
+    if (*name == '/')
         return name;
+    if (!slash)
+        return arena_format(el->a, "./%s", name);      /* so that "-" is a file like others */
     return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
+}
+
+/* Reads a regular file; a pipe or a device could keep the compiler waiting for ever. Returns its number, or -1 with *why. */
+static int
+read_regular(elab *el, const char *path, const char **why)
+{
+    struct stat st;
+    int file = -1;
+
+    errno = 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        *why = S_ISDIR(st.st_mode) ? "it is a directory" : "it is not a regular file";
+    else if ((file = sources_read(el->s, path)) < 0)
+        *why = strerror(errno);
+    return file;
 }
 
 static struct csv *
@@ -172,6 +190,7 @@ open_csv(elab *el, const ast_expr *call, const char *name)
     struct csv_store *store = el->csv_store;
     uint32_t at;
     struct csv t = { .name = name };
+    const char *why = NULL;
     int file;
 
     if (!store)
@@ -179,9 +198,9 @@ open_csv(elab *el, const ast_expr *call, const char *name)
     at = map_get(&store->by_path, map_ptr_key(path));
     if (at != MAP_NONE)
         return &store->file.at[at];
-    file = sources_read(el->s, path);
+    file = read_regular(el, path, &why);
     if (file < 0) {
-        diag_error(el->s, "table-unreadable", call->call.arg[0]->at, "the table \"%s\" cannot be read: %s", name, strerror(errno));
+        diag_error(el->s, "table-unreadable", call->call.arg[0]->at, "the table \"%s\" cannot be read: %s", name, why);
     } else {
         t.file = (uint32_t)file;
         t.ok = read_cells(el, &t, call);

@@ -57,10 +57,8 @@ make_value(elab *el, uint32_t index)
         if (!x.bad) {
             def = builder_inst(&b, x.n);
             el->f->var.at[v->var].def = def;
-            if (v->kind == AST_INPUT && !only_parameters(el->f, inst_slots(el->f, def), def.n)) {
+            if (v->kind == AST_INPUT && !only_parameters(el->f, inst_slots(el->f, def), def.n))
                 el->f->var.at[v->var].kind = VAR_SIGNAL;
-                v->driven = true;
-            }
         }
     }
     builder_free(&b);

@@ -31,7 +31,7 @@ show reduce $full -e smooth_curb --metric activity --threshold 99% -o "$reduced"
 
 echo
 echo "\$ diff -u $full $reduced"
-diff -u $full "$reduced" || [ $? -eq 1 ]
+diff -u --label $full --label "$reduced" $full "$reduced" || [ $? -eq 1 ]
 
 "$bgc" run $full -e smooth_curb -o "$demo/full.csv"
 "$bgc" run "$reduced" -e smooth_curb -o "$demo/reduced.csv"

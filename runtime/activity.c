@@ -117,14 +117,8 @@ void activity_free(activity *a)
     free(a);
 }
 
-static int evaluate(activity *a, double t, const double *x, double *p)
-{
-    int status = model_powers(a->model, t, x, p);
-
-    return status == 0 && !vec_finite(a->n, p) ? 1 : status;
-}
-
-static void watch_balance(activity *a, const double *p)
+/* Sum and greatest of the powers at a step's end. False if they are not finite. */
+static bool watch_balance(activity *a, const double *p)
 {
     double top, sum = fabs(vec_sum(a->n, p, &top));
 
@@ -132,15 +126,14 @@ static void watch_balance(activity *a, const double *p)
         a->top = top;
     if (sum > a->imbalance * a->top && a->top > 0)
         a->imbalance = sum / a->top;
+    return isfinite(sum);
 }
 
 int activity_begin(activity *a, double t, const double *x)
 {
     a->t = t;
-    int status = evaluate(a, t, x, a->power[0]);
-    if (status == 0)
-        watch_balance(a, a->power[0]);
-    return status;
+    int status = model_powers(a->model, t, x, a->power[0]);
+    return status == 0 && !watch_balance(a, a->power[0]) ? 1 : status;
 }
 
 VECTOR_CLONES static void flush(size_t n, double *restrict block, double *restrict total, double *restrict lost)
@@ -171,7 +164,7 @@ VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const pow
     double c10 = table[1][0], c11 = table[1][1], c12 = table[1][2];
     int64_t any = 0;
 
-#pragma GCC ivdep
+    VECTOR_LOOP
     for (size_t i = 0; i < n; i++) {
         double a = p0[i], b = p1[i], c = p2[i], d = p3[i], e = p4[i];
         double integral = we * (a + e) + ws * (b + d) + wm * c;
@@ -343,7 +336,7 @@ VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK]
 {
     const double s1 = activity_place[0], s2 = activity_place[1], s3 = activity_place[2];
 
-#pragma GCC ivdep
+    VECTOR_LOOP
     for (size_t i = 0; i < n; i++) {
         double a = value[0][i], b = value[1][i], c = value[2][i], d = value[3][i], e = value[4][i];
         double c1 = (t[1][0] * a + t[1][1] * b) + (t[1][2] * c + t[1][3] * d) + t[1][4] * e;
@@ -408,7 +401,7 @@ int activity_step(activity *a, double t, const double *const x[4])
     double h = t - a->t;
 
     for (int k = 0; k < 4; k++) {
-        int status = evaluate(a, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
+        int status = model_powers(a->model, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
         if (status != 0)
             return status;
     }
@@ -425,7 +418,8 @@ int activity_step(activity *a, double t, const double *const x[4])
         if (add_smooth(n, h, p, sum, (const double (*)[5])a->bernstein, flag))
             add_crossings(a, n, h, p, flag, sum[ABSOLUTE]);
     }
-    watch_balance(a, a->power[4]);
+    if (!watch_balance(a, a->power[4]))
+        return 1;
     double *swap = a->power[0];
     a->power[0] = a->power[4];
     a->power[4] = swap;

@@ -38,27 +38,13 @@ cmd_fmt(const request *q)
 {
     int status = STATUS_DONE;
 
-    if (q->text[OPT_OUTPUT] && q->given & OPT(OPT_IN_PLACE)) {
-        complain("--in-place and -o are two places for one result");
-        return STATUS_USAGE;
-    }
     if (q->text[OPT_OUTPUT] && q->file.n > 1) {
         complain("-o is one file for several; --in-place changes each");
         return STATUS_USAGE;
     }
     for (size_t i = 0; i < q->file.n; i++) {
-        const char *path = q->file.at[i];
-        int s;
+        int s = format_one(q, q->file.at[i]);
 
-        if (!strcmp(path, "-") && q->given & OPT(OPT_IN_PLACE)) {
-            complain("standard input cannot be changed in place");
-            return STATUS_USAGE;
-        }
-        if (q->text[OPT_OUTPUT] && same_file(path, q->text[OPT_OUTPUT])) {
-            complain("%s is the input itself; --in-place says that it may be changed", path);
-            return STATUS_USAGE;
-        }
-        s = format_one(q, path);
         if (s > status)
             status = s;
     }

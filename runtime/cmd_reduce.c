@@ -63,17 +63,19 @@ write_json(const loaded *l, const reduction *r, FILE *out)
     json_close(&j, '}');
 }
 
+enum { NAMES_SHOWN = 12 };
+
 static void
 put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *head)
 {
-    bool any = false;
+    size_t n = 0;
 
     for (size_t i = 0; i < r->operation.n; i++)
-        if (r->operation.at[i].kind == kind) {
-            fprintf(out, "%s%s", any ? ", " : head, r->operation.at[i].name);
-            any = true;
-        }
-    if (any)
+        if (r->operation.at[i].kind == kind && n++ < NAMES_SHOWN)
+            fprintf(out, "%s%s", n == 1 ? head : ", ", r->operation.at[i].name);
+    if (n > NAMES_SHOWN)
+        fprintf(out, " and %zu more", n - NAMES_SHOWN);
+    if (n)
         fputc('\n', out);
 }
 
@@ -96,8 +98,10 @@ report(const loaded *l, const reduction *r, FILE *out)
         put_names(out, r, REWRITE_LET,      "  let gone           ");
         put_names(out, r, REWRITE_INITIAL,  "  initial value gone ");
     }
-    for (size_t i = 0; i < r->kept.n; i++)
+    for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN; i++)
         fprintf(out, "  %s stays: %s (line %d)\n", r->kept.at[i].name, r->kept.at[i].why, r->kept.at[i].line);
+    if (r->kept.n > NAMES_SHOWN)
+        fprintf(out, "  %zu more stay\n", r->kept.n - NAMES_SHOWN);
     if (r->error.n == 0 || r->rounds.n == 0)
         return;
     table_put(&t, "output");
@@ -127,6 +131,19 @@ report(const loaded *l, const reduction *r, FILE *out)
     table_print(&t, out, "  ");
 }
 
+/* Tables are found beside the text: one written elsewhere may lose them. */
+static void
+warn_of_place(const loaded *l, const reduction *r, const char *target)
+{
+    compile_options o = { .experiment = l->experiment };
+    compilation here = { 0 }, there = { 0 };
+
+    if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) && !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
+        complain("warning: %s does not find from where it is what %s reads: tables stand beside the text that names them", target, l->path);
+    compile_free(&here);
+    compile_free(&there);
+}
+
 /* Where the text goes: the file, standard output, or nowhere. */
 static int
 write_results(const request *q, const loaded *l, reduction *r, const char *target)
@@ -138,6 +155,8 @@ write_results(const request *q, const loaded *l, reduction *r, const char *targe
                        color_on(stdout));
     else if (!dry && target && !write_whole(target, r->text, r->length))
         return complain_file(target);
+    if (!dry && target && !text_out)
+        warn_of_place(l, r, target);
     if (q->json && !(text_out && !dry))
         write_json(l, r, stdout);
     else if (!q->quiet)
@@ -162,18 +181,10 @@ cmd_reduce(const request *q)
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
     }
-    if (q->given & OPT(OPT_IN_PLACE)) {
-        if (target || !strcmp(input, "-")) {
-            complain(target ? "--in-place and -o are two places for one result" : "standard input cannot be changed in place");
-            return STATUS_USAGE;
-        }
+    if (q->given & OPT(OPT_IN_PLACE))
         target = input;
-    } else if (target && same_file(input, target)) {
-        complain("%s is the input itself; --in-place says that it may be changed", target);
-        return STATUS_USAGE;
-    } else if (!target && !q->json) {
+    else if (!target && !q->json)
         target = "-";
-    }
     status = load(q, input, STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
         reduction r;

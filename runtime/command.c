@@ -3,9 +3,12 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "command.h"
+
+static const double PROGRESS_AFTER = 0.5;        /* s */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -251,6 +254,13 @@ take_option(request *q, int argc, char **argv, int *i)
     return STATUS_DONE;
 }
 
+/* Input files are changed where --in-place says so and never otherwise. */
+static bool
+keeps_input(const request *q, const char *target, size_t i)
+{
+    return !target || !same_file(q->file.at[i], target);
+}
+
 int
 request_parse(request *q, const struct command *c, int argc, char **argv)
 {
@@ -276,6 +286,16 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
         return wrong(q, "%s", c->least == 2 ? "two files are needed" : "a file is needed (- is standard input)");
     if (q->file.n > c->most)
         return wrong(q, "one file%s at a time; \"%s\" is too many", c->most == 2 ? " and another" : "", q->file.at[c->most]);
+    if ((q->given & OPT(OPT_IN_PLACE)) && q->text[OPT_OUTPUT])
+        return wrong(q, "--in-place and -o are two places for one result");
+    for (size_t i = 0; i < q->file.n; i++) {
+        if ((q->given & OPT(OPT_IN_PLACE)) && !strcmp(q->file.at[i], "-"))
+            return wrong(q, "standard input cannot be changed in place");
+        if (keeps_input(q, q->text[OPT_OUTPUT], i) && keeps_input(q, q->text[OPT_PLOT], i))
+            continue;
+        return wrong(q, "the result would replace the input \"%s\"%s", q->file.at[i],
+                     c->options & OPT(OPT_IN_PLACE) ? "; --in-place says that it may be changed" : "");
+    }
     return STATUS_DONE;
 }
 
@@ -468,13 +488,23 @@ loaded_free(loaded *l)
 
 /* ---------------------------------------------------------------- running */
 
+static double
+wall_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The bar, for runs that let one wait. */
 static void
 show_progress(void *ctx, double t)
 {
     struct run_settings *s = ctx;
     int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
 
-    if (percent == s->shown)
+    if (percent == s->shown || wall_clock() - s->since < PROGRESS_AFTER)
         return;
     s->shown = percent;
     fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
@@ -505,8 +535,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->solver = q->solver;
     s->begin = o->start;
     s->end = o->stop;
-    s->shown = -1;
     if (!q->quiet && is_terminal(stderr)) {
+        s->since = wall_clock();
         o->progress = show_progress;
         o->ctx = s;
     }
@@ -515,7 +545,7 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
 bool
 run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
 {
-    struct run_settings s = { .q = q, .default_rtol = default_rtol };
+    struct run_settings s = { .q = q, .default_rtol = default_rtol, .shown = -1 };
     sim_options wanted = *o;
     bool fine;
 

@@ -96,7 +96,7 @@ int status_of(const sources *s);
 
 /* ---- running ---- */
 /* Options of a run: the experiment's, then the request's; default_rtol where neither says (0: the integrator's own). */
-struct run_settings { const request *q; double default_rtol; double begin, end; int shown; };
+struct run_settings { const request *q; double default_rtol; double begin, end, since; int shown; };
 void adjust_run(void *settings, bg_model *m, sim_options *o);
 void progress_done(struct run_settings *s);
 /* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states, activity, points);

@@ -247,7 +247,7 @@ static double polish(rest *s, double *x)
     return r;
 }
 
-static void report_failure(rest *s, const double *x)
+static void report_failure(rest *s)
 {
     sources *src = model_flat(s->model)->sources;
     size_t worst[NAMED], count = 0;
@@ -270,9 +270,8 @@ static void report_failure(rest *s, const double *x)
         strbuf_printf(&list, "%s\"%s\" (%.3g/s)", k ? ", " : "", model_state(s->model, worst[k]).name, s->f[worst[k]]);
     if (count > 0) {
         diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at, "no equilibrium at %.6g s: what keeps changing is %s", s->t, list.at);
-        for (size_t k = 0; k < count; k++)
-            diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" = %.6g changes at %.3g a second", model_state(s->model, worst[k]).name,
-                      x[worst[k]], s->f[worst[k]]);
+        for (size_t k = 1; k < count; k++)
+            diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
         diag_help(src, "A force, a flow or a voltage that nothing balances keeps a model moving; start from given values instead.");
     } else {
         diag_error(src, "run-equilibrium", model_flat(s->model)->at, "no equilibrium found at %.6g s: the equations have no finite solution there",
@@ -319,7 +318,7 @@ bool equilibrium(bg_model *m, double t, double *x)
 
     if (n == 0)
         return true;
-    if (!model_need(m, PART_RHS) || !(s.linear = linear_new(m)))
+    if (!model_need(m, PART_RHS) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) || !(s.linear = linear_new(m)))
         return false;
     s.active = bg_calloc(n, sizeof *s.active);
     for (size_t i = 0; i < n; i++) {
@@ -358,7 +357,7 @@ bool equilibrium(bg_model *m, double t, double *x)
         if (s.svd)
             report_free(&s);
     } else {
-        report_failure(&s, x);
+        report_failure(&s);
     }
     free(s.active);
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)

@@ -70,8 +70,8 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
     put_text(out, f->name);
     strbuf_puts(out, "\" {\n"
                      "  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, pad=0.3, sep=\"+6\"];\n"
-                     "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12, margin=\"0.04,0.02\", width=0, height=0];\n"
-                     "  edge [dir=both, arrowtail=none, arrowsize=0.8, len=1.25, fontname=\"Helvetica\", fontsize=9, fontcolor=\"#606060\"];\n");
+                     "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12, margin=\"0.06,0.04\", width=0, height=0];\n"
+                     "  edge [dir=both, arrowtail=none, arrowsize=0.8, len=1.3, fontname=\"Helvetica\", fontsize=9, fontcolor=\"#606060\"];\n");
     for (size_t i = 0; i < f->junction.n; i++) {
         const flat_junction *j = &f->junction.at[i];
 

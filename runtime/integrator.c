@@ -17,8 +17,12 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define STEP_OVERHEAD 10000.0        /* of either library, in the same unit: what counts for small models */
 #define BDF_STEPS 2.5                /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
 #define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
+#define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
+#define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
+#define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
+#define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
 #define STATIC_STEPS 1000            /* of a model without states over the whole span */
 
 struct integrator {
@@ -54,8 +58,7 @@ struct integrator {
     double *direction;               /* [n] of the power iteration */
     double rho, reach;               /* spectral radius; stable step * rho */
     unsigned until_rho;
-    long limited_before;
-    unsigned limited, easy, easy_needed;
+    unsigned limited, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
     long erk_failures, cv_failures;  /* of instances since their last reset */
@@ -134,9 +137,7 @@ static void first_sizes(integrator *g, double t, const double *x)
     update_groups(g);
     if (evaluate(g, t, x, f) != 0)
         return;
-    double scale = g->rho > 0 ? fmin(1 / g->rho, g->stop - g->start) : g->stop - g->start;
-    if (!(g->rho > 0))
-        scale = 0;
+    double scale = g->rho > 0 ? fmin(1 / g->rho, g->stop - g->start) : 0;
     for (uint64_t trial = 0; trial < 2; trial++) {
         const double relative = 1e-6;
 
@@ -151,9 +152,9 @@ static void first_sizes(integrator *g, double t, const double *x)
 }
 
 /* ---- spectral radius ----
- * sqrt(|J²v| / |v|) in the error-weighted norm, J v by differences: pairs of eigenvalues on the imaginary axis defeat plain power iteration. The
- * dominant pair's angle comes from J²v = a Jv + b v; it decides how far Dormand-Prince is stable: 2.9 to 3.4 along most rays, 1 along the
- * imaginary axis. */
+ * Power iteration with J v by differences, v of norm 1 in the error weights. The dominant eigenvalues are the roots of the best J²v = a Jv + b v:
+ * pairs do not defeat that, nor does it depend on how the states are scaled against one another (norms of J do). Dormand-Prince is stable up to 2.9 to
+ * 3.4 along most rays of the left half-plane, up to 1 along the imaginary axis. */
 static bool product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
 {
     double step = 1e-7 / g->rtol;    /* of a vector of weighted norm 1: 1e-7 of the states */
@@ -198,13 +199,17 @@ static void spectral_radius(integrator *g, double t, const double *x, const doub
         if (!product(g, t, x, f, u, w))
             break;
         double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
-        g->rho = sqrt(first * second);
-        g->reach = 2.9;
         double det = 1 - uv * uv;
-        if (det > 1e-8) {            /* w*first = a*first*u + b*v */
-            double a = (wu - wv * uv) / det, b = (wv - wu * uv) / det * first;
-            if (a * a + 4 * b < 0)
-                g->reach = a >= 0 ? 1 : fmin(2.9, 1 + 18 * (-a / 2) / sqrt(-b));
+        g->reach = REACH;
+        g->rho = second;             /* v is an eigenvector nearly */
+        if (det > 1e-8) {
+            double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
+            if (disc < 0) {
+                g->rho = sqrt(-less);
+                g->reach = sum >= 0 ? 1 : fmin(REACH, 1 + 18 * (-sum / 2) / g->rho);
+            } else {
+                g->rho = (fabs(sum) + sqrt(disc)) / 2;
+            }
         }
         memcpy(v, w, n * sizeof(double));
     }
@@ -281,7 +286,7 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->start = start;
     g->stop = stop;
     g->easy_needed = EASY_STEPS;
-    g->reach = 2.9;
+    g->reach = REACH;
     if (n == 0 && powers) {
         g->nelements = model_nelements(m);
         for (int k = 0; k < 5; k++)
@@ -399,7 +404,6 @@ static bool prepare(integrator *g)
             ERKStepSetCFLFraction(g->arkode, 0.95);
         }
         g->erk_failures = 0;
-        g->limited_before = 0;
     } else if (g->kind == BDF) {
         if (!need_linear(g))
             return false;
@@ -421,6 +425,7 @@ static bool prepare(integrator *g)
             CVodeSetLinSysFn(g->cvode, linear_system);
         }
         g->cv_failures = 0;
+        g->young = BDF_YOUTH;
     }
     g->restart = false;
     return true;
@@ -480,31 +485,43 @@ static void change_to(integrator *g, enum kind next, const char *why)
                       g->rho);
 }
 
-static void decide(integrator *g)
+/* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at rest; at the limit of stability they may
+ * rule the estimate though nobody sees them. If they are damped, the time in which the states change by their own size, T = 1/(rtol |f|) in the error weights,
+ * tells: a method of order five follows that with about rtol^(1/5) T / 2. */
+static double accuracy_over(integrator *g, double h)
 {
-    if (g->want != SIM_AUTO || g->kind == STATIC)
+    N_Vector error = g->y[0];        /* dense output of this step does without the step before */
+
+    g->history = false;
+    compute_weights(g, state(g, 2), g->weight);
+    if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
+        return 0;
+    double estimate = vec_wrms(g->n, NV_DATA_S(error), g->weight), change = g->rtol * vec_wrms(g->n, g->f[2], g->weight);
+    double by_error = pow(fmax(1.5 * estimate, 1e-12), -0.2), by_change = 0.5 * pow(g->rtol, 0.2) / fmax(change * h, 1e-12);
+    return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
+}
+
+/* `cut`: the step was shortened by where it had to end. */
+static void decide(integrator *g, bool cut)
+{
+    if (g->want != SIM_AUTO || g->kind == STATIC || cut)
         return;
     double h = g->t[2] - g->t[1];
 
     if (g->kind == EXPLICIT) {
-        long now = 0;
-        ERKStepGetNumExpSteps(g->arkode, &now);
-        g->limited = now > g->limited_before ? g->limited + 1 : 0;
-        g->limited_before = now;
-        if (g->limited < LIMITED_STEPS)
+        g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
+        double left = (g->stop - g->t[2]) / h * explicit_cost(g);
+        if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !need_linear(g))
             return;
-        N_Vector error = g->y[0];    /* not needed for dense output of this step once `history` is off */
-        g->history = false;
-        if (ERKStepGetEstLocalErrors(g->arkode, error) != 0 || !need_linear(g))
-            return;
-        compute_weights(g, state(g, 2), g->weight);
-        double size = vec_wrms(g->n, NV_DATA_S(error), g->weight);
-        double ratio = fmin(pow(fmax(1.5 * size, 1e-12), -0.2), (g->stop - g->t[2]) / h);
-        if (BDF_STEPS * bdf_cost(g) < ratio * explicit_cost(g))
+        if (BDF_STEPS * bdf_cost(g) < accuracy_over(g, h) * explicit_cost(g))
             change_to(g, BDF, "stability limits the explicit steps");
         g->limited = 0;
     } else {
         double explicit_steps = fmax(1 / BDF_STEPS, h * g->rho / g->reach);
+        if (g->young > 0) {
+            g->young--;
+            return;
+        }
         g->easy = explicit_steps * explicit_cost(g) < 0.5 * bdf_cost(g) ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
@@ -654,7 +671,7 @@ enum integrator_status integrator_step(integrator *g, double until)
         }
         g->until_rho = RHO_EVERY;
     }
-    decide(g);
+    decide(g, g->t[2] == until);
     return STEP_OK;
 }
 

@@ -100,6 +100,22 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     strbuf_puts(b, "\n");
 }
 
+/* Share of the width that the legend takes: that of its longest line. */
+static double
+legend_width(const columns *c)
+{
+    size_t longest = 0;
+
+    for (size_t k = 0; k < c->column.n; k++) {
+        const char *u = column_unit(&c->column.at[k]);
+        size_t n = strlen(c->column.at[k].name) + (u ? strlen(u) + 3 : 0);
+
+        if (n > longest)
+            longest = n;
+    }
+    return fmin(0.45, (60 + 7.5 * (double)longest) / WIDTH);
+}
+
 static const char *
 terminal_of(const char *path)
 {
@@ -137,7 +153,8 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
                       strcmp(terminal, "svg") ? "" : " background rgb \"white\"");
     strbuf_puts(&b, "set encoding utf8\nset datafile missing \"?\"\nset termoption noenhanced\n"
                     "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n"
-                    "set key top right opaque box lc rgb \"#d8d8d8\" samplen 2\nset lmargin 11\nset rmargin 3\n");
+                    "set key outside right top Left reverse samplen 2\nset lmargin 11\n");
+    strbuf_printf(&b, "set rmargin at screen %.4f\n", 1 - legend_width(c));
     strbuf_printf(&b, "set xrange [%.17g:%.17g]\nset multiplot title ", c->time[0],
                   c->time[c->points - 1] > c->time[0] ? c->time[c->points - 1] : c->time[0] + 1);
     put_quoted(&b, title ? title : "");

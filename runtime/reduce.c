@@ -21,6 +21,7 @@ struct reducer {
     const char *path;
     VEC(struct elaborate_override) set;      /* those whose parameters are still there */
     map held;                                /* interned name -> 1: put back in this round */
+    map said;                                /* hash of a name -> 1: reported as kept */
 };
 
 struct trajectory_error
@@ -142,10 +143,11 @@ static void
 keep(struct reducer *d, const char *name, const char *why, int line)
 {
     reduction *r = d->out;
+    uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
-    for (size_t i = 0; i < r->kept.n; i++)           /* said in an earlier round */
-        if (!strcmp(r->kept.at[i].name, name))
-            return;
+    if (map_get(&d->said, key) != MAP_NONE)          /* in an earlier round */
+        return;
+    map_set(&d->said, key, 1);
     vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, name), arena_strdup(r->arena, why), line, (int)r->rounds.n + 1 }));
 }
 
@@ -366,6 +368,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     sim_result_free(&first.run);
     vec_free(&d.set);
     map_free(&d.held);
+    map_free(&d.said);
     return result;
 }
 

@@ -159,7 +159,7 @@ static bool emit(run *s, double t, const double *x)
     r->time[i] = grid_time(s, i);
     if (r->state)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
-    if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) < 0)
+    if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return fail_evaluation(s, t, x);
     return true;
 }
@@ -570,14 +570,14 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
     if (inst_known(e->rtol)) {
         o->rtol = model_value(m, e->rtol);
         if (!(o->rtol > 0 && o->rtol <= 0.1)) {
-            diag_error(f->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
+            diag_error(f->sources, "experiment-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
             return false;
         }
     }
     if (inst_known(e->atol)) {
         o->atol = model_value(m, e->atol);
         if (!(o->atol > 0 && isfinite(o->atol))) {
-            diag_error(f->sources, "run-tolerance", at, "atol = %.3g is not positive", o->atol);
+            diag_error(f->sources, "experiment-tolerance", at, "atol = %.3g is not positive", o->atol);
             return false;
         }
     }
@@ -586,9 +586,9 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
         o->solver = strcmp(e->solver, "explicit") == 0 ? SIM_EXPLICIT : strcmp(e->solver, "bdf") == 0 ? SIM_BDF : SIM_AUTO;
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         if (e->name && !inst_known(e->stop))
-            diag_error(f->sources, "run-span", at, "experiment \"%s\" has no stop", e->name);
+            diag_error(f->sources, "experiment-span", at, "experiment \"%s\" has no stop", e->name);
         else
-            diag_error(f->sources, "run-span", at, "stop (%.6g s) is not after start (%.6g s)", o->stop, o->start);
+            diag_error(f->sources, "experiment-span", at, "stop (%.6g s) is not after start (%.6g s)", o->stop, o->start);
         return false;
     }
     if (e->window.n) {
@@ -601,7 +601,7 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
             to[i] = model_value(m, e->window.at[i].to);
             double slack = 1e-9 * (o->stop - o->start);
             if (!(to[i] > from[i]) || from[i] < o->start - slack || to[i] > o->stop + slack) {
-                diag_error(f->sources, "run-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s", from[i], to[i], o->start, o->stop);
+                diag_error(f->sources, "experiment-window", at, "window %.6g .. %.6g s is not within %.6g .. %.6g s", from[i], to[i], o->start, o->stop);
                 sim_options_free(o);
                 return false;
             }

@@ -19,6 +19,15 @@
 #define VECTOR_CLONES
 #endif
 
+/* Stands before a loop whose vectors are equal or disjoint. */
+#if defined __clang__
+#define VECTOR_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#elif defined __GNUC__
+#define VECTOR_LOOP _Pragma("GCC ivdep")
+#else
+#define VECTOR_LOOP
+#endif
+
 /* Replaces the operations of v; what is cloned from v afterwards has them too. */
 void vectors_install(N_Vector v);
 

@@ -290,6 +290,52 @@ words(char *s, int *n)
     return w;
 }
 
+/* Does a line agree with a pattern in which `...` stands for any text? */
+static bool
+line_agrees(const char *want, size_t nw, const char *have, size_t nh)
+{
+    const char *gap = nw >= 3 ? memmem(want, nw, "...", 3) : NULL;
+
+    if (!gap)
+        return nw == nh && memcmp(want, have, nw) == 0;
+
+    size_t before = (size_t)(gap - want);
+
+    if (nh < before || memcmp(want, have, before) != 0)
+        return false;
+    want += before + 3, nw -= before + 3;
+    have += before, nh -= before;
+    for (size_t skip = 0; skip <= nh; skip++)
+        if (line_agrees(want, nw, have + skip, nh - skip))
+            return true;
+    return false;
+}
+
+bool
+lines_agree(const char *want, const char *have)
+{
+    while (*want) {
+        size_t nw = strcspn(want, "\n"), nh = strcspn(have, "\n");
+
+        if (nw == 3 && memcmp(want, "...", 3) == 0) {
+            want += nw + (want[nw] == '\n');
+            if (!*want)
+                return true;
+            for (;; have += strcspn(have, "\n") + 1) {
+                if (lines_agree(want, have))
+                    return true;
+                if (!have[strcspn(have, "\n")])
+                    return false;
+            }
+        }
+        if (!*have || !line_agrees(want, nw, have, nh))
+            return false;
+        want += nw + (want[nw] == '\n');
+        have += nh + (have[nh] == '\n');
+    }
+    return !*have;
+}
+
 void
 show_difference(const char *label, const char *want, const char *have)
 {
@@ -298,7 +344,7 @@ show_difference(const char *label, const char *want, const char *have)
     for (;;) {
         size_t a = strcspn(want, "\n"), b = strcspn(have, "\n");
 
-        if (a != b || memcmp(want, have, a) != 0 || !want[a] || !have[b]) {
+        if (!line_agrees(want, a, have, b) || !want[a] || !have[b]) {
             printf("  %s, line %d\n    expected: %.*s%s\n    written:  %.*s%s\n", label, line, (int)a, want, *want ? "" : "(end)",
                    (int)b, have, *have ? "" : "(end)");
             return;

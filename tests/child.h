@@ -34,12 +34,15 @@ bool file_write(const char *path, const char *at, size_t n);
 char *temp_directory(void);
 void tree_remove(const char *dir);
 
-char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));   /* free() it */
+char *format(const char *fmt, ...) __attribute__((format(printf, 1, 2), nonnull(1)));   /* free() it */
 void *allocate(size_t n);                                                   /* zeroed */
 void *resize(void *p, size_t n);
 
 /* Cuts s at blanks in place; "quoted words" stay whole. Returns a NULL-ended array to free(). */
 char **words(char *s, int *n);
+
+/* Is the text as wanted? `...` in what is wanted stands for any text within a line, and alone on a line for any number of lines. */
+bool lines_agree(const char *want, const char *have);
 
 /* Shows the first line in which the two texts differ. */
 void show_difference(const char *label, const char *want, const char *have);

@@ -38,52 +38,6 @@ keep(struct doc *d, const char *s, size_t n)
     d->out.at[d->out.n] = 0;
 }
 
-/* Does a line agree with a pattern in which `...` stands for any text? */
-static bool
-line_agrees(const char *want, size_t nw, const char *have, size_t nh)
-{
-    const char *gap = nw >= 3 ? memmem(want, nw, "...", 3) : NULL;
-
-    if (!gap)
-        return nw == nh && memcmp(want, have, nw) == 0;
-
-    size_t before = (size_t)(gap - want);
-
-    if (nh < before || memcmp(want, have, before) != 0)
-        return false;
-    want += before + 3, nw -= before + 3;
-    have += before, nh -= before;
-    for (size_t skip = 0; skip <= nh; skip++)
-        if (line_agrees(want, nw, have + skip, nh - skip))
-            return true;
-    return false;
-}
-
-static bool
-lines_agree(const char *want, const char *have)
-{
-    while (*want) {
-        size_t nw = strcspn(want, "\n"), nh = strcspn(have, "\n");
-
-        if (nw == 3 && memcmp(want, "...", 3) == 0) {
-            want += nw + (want[nw] == '\n');
-            if (!*want)
-                return true;
-            for (;; have += strcspn(have, "\n") + 1) {
-                if (lines_agree(want, have))
-                    return true;
-                if (!have[strcspn(have, "\n")])
-                    return false;
-            }
-        }
-        if (!*have || !line_agrees(want, nw, have, nh))
-            return false;
-        want += nw + (want[nw] == '\n');
-        have += nh + (have[nh] == '\n');
-    }
-    return !*have;
-}
-
 static void
 check_block(struct doc *d, int line, const char *info, const char *body, size_t n)
 {

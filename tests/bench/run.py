@@ -45,8 +45,8 @@ class Run:
             self.err = err.read().decode(errors="replace")
 
     def stages(self):
-        """`name 12.3 ms` wherever -v says so, in seconds."""
-        return {name.strip(): float(ms) / 1e3 for name, ms in re.findall(r"([A-Za-z][A-Za-z ]*?):?\s+([0-9.]+) ms", self.err)}
+        """`name [in] 12.3 ms` wherever -v says so, in seconds."""
+        return {name.strip(): float(ms) / 1e3 for name, ms in re.findall(r"([A-Za-z][A-Za-z ]*?)(?: in|:)?\s+([0-9.]+) ms", self.err)}
 
     def solve(self):
         """Seconds of the solution as the program itself says."""
@@ -54,8 +54,11 @@ class Run:
             return json.loads(self.out)["cpu_seconds"]
         except (ValueError, KeyError, TypeError):
             pass
-        match = re.search(r"solve ([0-9.]+) ms", self.out) or re.search(r"solve ([0-9.]+) ms", self.err)
-        return float(match.group(1)) / 1e3 if match else None
+        match = re.search(r"solve ([0-9.]+) ms", self.out)
+        if match:
+            return float(match.group(1)) / 1e3
+        match = re.search(r" steps,.*, ([0-9.]+) s$", self.err, re.MULTILINE)
+        return float(match.group(1)) if match else None
 
 
 def interleaved(commands, rounds):
@@ -123,7 +126,7 @@ def chain(args, scratch):
         model = os.path.join(scratch, "chain_%d.bg" % n)
         with open(model, "w") as f:
             subprocess.run([args.generator, "chain", str(n)], stdout=f, check=True)
-        commands = {"bgc rank": [args.bgc, "rank", model, "-e", "run", "--json"]}
+        commands = {"bgc rank": [args.bgc, "rank", model, "-e", "run", "--json", "-v"]}
         reference = None
         if peer:
             commands["BDF+KLU, packaged vectors"] = [peer, str(n), "instr=3", "meth=bdf", "nvops=0", "rtol=1e-6"]
@@ -141,8 +144,8 @@ def chain(args, scratch):
             errors = " ".join("%.1e" % relative(a, b) for a, b in zip(sums, reference[1])) if sums and reference and reference[1] else ""
             print("%-7d %-28s %11.1f %11.2f %9.3f %9.3f   %-9s %s" % (n, name, 1e3 * median([r.cpu for r in rs]), 1e3 * median([r.solve() for r in rs]), ratio, ratio_solve,
                   "%.1e" % relative(value, reference[0]) if reference else "", errors))
-        stages = Run([args.bgc, "rank", model, "-e", "run", "--json", "-v"])
-        print("        " + "; ".join(line for line in stages.err.splitlines() if " ms" in line)[:600])
+        for line in ours[-1].err.splitlines():
+            print("        " + line[:200])
     print("x: CPU of bgc over that of the program, round by round")
 
 
@@ -151,7 +154,7 @@ def small(args, scratch):
     if not os.path.exists(model):
         print("small: no %s" % model)
         return
-    runs = interleaved({"bgc check": [args.bgc, "check", model], "bgc run": [args.bgc, "run", model]}, max(args.rounds, 11))
+    runs = interleaved({"bgc check": [args.bgc, "check", model], "bgc run": [args.bgc, "run", model, "-e", "smooth_curb"]}, max(args.rounds, 11))
     print("\nQuarter car, whole process; wall and CPU, median of %d rounds (aims: check 50 ms, cold run 150 ms)" % max(args.rounds, 11))
     for name, rs in runs.items():
         print("%-12s %8.1f ms wall %8.1f ms CPU %8.1f MB" % (name, 1e3 * median([r.wall for r in rs]), 1e3 * median([r.cpu for r in rs]), median([r.memory for r in rs])))

@@ -652,7 +652,7 @@ two_sources(void **unused)
     assert_int_equal(judge(g), -1);
     assert_string_equal(first_code(g), "causality-conflict");
     assert_true(mentions(g, "\"u2\" and \"u1\" contradict each other"));
-    assert_true(mentions(g, "by way of this bond"));
+    assert_true(mentions(g, "by way of the bond between \"c\" and \"b\"") || mentions(g, "by way of the bond between \"b\" and \"c\""));
     graph_free(g);
 }
 
@@ -920,7 +920,7 @@ say(const char *what, const struct tally *t)
                   what, t->regular, t->dependent, t->open, t->states, t->singular, t->conflicts);
 }
 
-enum { GRAPHS = 4000 };
+enum { GRAPHS = 2000 };
 
 static void
 random_trees(void **unused)
@@ -1110,7 +1110,7 @@ sizes(void **unused)
         time_it("chain", big_chain(2 * n / 3));
         time_it("hub", big_hub(n));
     }
-    for (uint32_t side = 50; side <= 300; side *= side == 50 ? 2 : 3) {
+    for (uint32_t side = 50; side <= 100; side *= 2) {
         time_it("grid of resistors", big_grid(side, EL_R));
         if (side <= 100)
             time_it("grid of capacitors", big_grid(side, EL_C));

@@ -701,6 +701,16 @@ not_built_yet(void **state)
     };
 
     ALL_ARE_SAID(m);
+    /* what was refused is not missed again where it is used */
+    {
+        struct run r = model("1:v[3];\nv[1] -> R:r = 1;\nC:plate { port gap; energy = gap.q^2; }\n1:w -> plate.gap;\nsignal s = plate.gap.q + v[1].f;", NULL);
+
+        assert_int_equal(diag_errors(r.s), 2);
+        done(&r);
+        r = model("for i in 1..3 { 1:v[i]; }\nv[1] -> R:r = 1;\nsignal s = u.f;", NULL);
+        assert_int_equal(diag_errors(r.s), 1);
+        done(&r);
+    }
     file_says("import \"a.bg\";\nmodel m { }", NULL, "not-built", 1, "imports");
     file_says("domain heat { effort temperature [K]; flow heat_flow [W]; power = flow; }\nmodel m { }", NULL, "not-built", 1, "domains");
     file_says("model m(n = 3) { }", NULL, "not-built", 1, "sizes");

@@ -273,13 +273,153 @@ readers_block(void **state)
     blocked("model m {\n    Se:u = 1 -> R:load = 2;\n    1:v -> I:m = 1;\n    v -> R:r = 1;\n}\n", "load", "load", "Se:u");
 }
 
+/* ---- models at random: whatever is taken out, the new text elaborates to the graph it must have ---- */
+
+static uint32_t seed;
+
+static uint32_t
+some(uint32_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % n;
+}
+
+enum { MOST = 40 };
+struct bond { int from, to; bool used; };
+struct part { char name[16], head[16], law[24]; bool junction, declared; };
+
+/* The name at one of its places: with the declaration the first time. */
+static void
+put_part(strbuf *b, struct part *p)
+{
+    if (p->declared) {
+        strbuf_puts(b, p->name);
+    } else {
+        p->declared = true;
+        strbuf_printf(b, "%s%s%s", p->head, p->name, p->law);
+    }
+}
+
+/* A tree of junctions with elements at them, some two-ports between; bonds gathered into chains as they come; several statements a line,
+ * comments, parameters, signals that read parts. Returns how many elements, named e0 ... */
+static int
+random_model(strbuf *b)
+{
+    static const char *const types[] = { "R", "C", "I", "Se", "Sf" };
+    struct part part[2 * MOST];
+    struct bond bond[2 * MOST];
+    int nj = 2 + (int)some(8), ne = 0, n = 0, nb = 0;
+
+    for (int i = 0; i < nj; i++, n++) {
+        int other = i ? (int)some((uint32_t)i) : 0;
+
+        part[n] = (struct part){ .junction = true };
+        snprintf(part[n].name, sizeof part[n].name, "j%d", i);
+        snprintf(part[n].head, sizeof part[n].head, "%d:", (int)some(2));
+        if (i)
+            bond[nb++] = some(2) ? (struct bond){ other, i, false } : (struct bond){ i, other, false };
+    }
+    /* two-ports in the middle of some bonds */
+    for (int k = 0, end = nb; k < end; k++) {
+        if (some(3))
+            continue;
+        part[n] = (struct part){ 0 };
+        snprintf(part[n].name, sizeof part[n].name, "t%d", k);
+        snprintf(part[n].head, sizeof part[n].head, "%s:", some(2) ? "TF" : "GY");
+        snprintf(part[n].law, sizeof part[n].law, " = 2");
+        bond[nb++] = (struct bond){ n, bond[k].to, false };
+        bond[k].to = n++;
+    }
+    for (int i = 0; i < nj; i++)
+        for (int k = (int)some(4); k > 0 && ne < 16; k--, ne++, n++) {
+            const char *type = types[some(5)];
+
+            part[n] = (struct part){ 0 };
+            snprintf(part[n].name, sizeof part[n].name, "e%d", ne);
+            snprintf(part[n].head, sizeof part[n].head, "%s:", type);
+            snprintf(part[n].law, sizeof part[n].law, some(2) ? " = p%d" : " = 1", ne);
+            bond[nb++] = type[0] == 'S' && some(2) ? (struct bond){ n, i, false } : (struct bond){ i, n, false };
+        }
+    strbuf_puts(b, "model m {\n");
+    for (int i = 0; i < ne; i++)
+        strbuf_printf(b, "    parameter p%d = %d;%s", i, i + 1, some(4) ? "\n" : some(2) ? "  // number\n" : " ");
+    strbuf_puts(b, "\n");
+    for (int k = 0; k < nb; k++) {
+        int from = (int)some((uint32_t)nb), at;
+
+        while (bond[from].used)
+            from = (from + 1) % nb;
+        if (!some(4)) {
+            if (!part[bond[from].from].declared)
+                put_part(b, &part[bond[from].from]), strbuf_puts(b, ";\n");
+        }
+        bond[from].used = true;
+        strbuf_puts(b, some(3) ? "    " : "\t");
+        put_part(b, &part[bond[from].from]);
+        strbuf_puts(b, some(5) ? " -> " : "->");
+        put_part(b, &part[at = bond[from].to]);
+        for (int i = 0; i < nb && some(3); i++)
+            if (!bond[i].used && bond[i].from == at) {
+                bond[i].used = true;
+                k++;
+                strbuf_puts(b, some(5) ? " -> " : "\n        -> ");
+                put_part(b, &part[at = bond[i].to]);
+                i = -1;
+            }
+        strbuf_puts(b, some(5) ? ";\n" : some(2) ? ";  // so\n" : "; ");
+    }
+    strbuf_puts(b, "\n");
+    for (int i = 0; i < nj && ne; i++)
+        if (!some(4))
+            strbuf_printf(b, "    %s s%d = e%d.e + %d;\n", some(2) ? "signal" : "output", i, (int)some((uint32_t)ne), i);
+    strbuf_puts(b, "}\n");
+    return ne;
+}
+
+static void
+random_models(void **state)
+{
+    size_t nedits = 0, nblocked = 0;
+
+    (void)state;
+    for (uint32_t round = 0; round < 200; round++) {
+        strbuf source = { 0 }, out = { 0 }, list = { 0 };
+        struct text t, after;
+        rewrite r;
+        char *why;
+        int ne;
+
+        seed = round;
+        ne = random_model(&source);
+        for (int i = 0; i < ne; i++)
+            if (!some(2))
+                strbuf_printf(&list, "%se%d", list.n ? " " : "", i);
+        t = read_text(source.at);
+        plan(&t, list.at ? list.at : "", &r);
+        edits_apply(&r.edits, source.at, source.n, &out);
+        after = read_text(out.at);
+        if (!rewrite_check(t.flat, &r, after.flat, &why))
+            fprintf(stderr, "round %u: %s\nout: %s\n%s---\n%s", round, why, list.at ? list.at : "", source.at, out.at);
+        assert_null(why);
+        nedits += r.edits.list.n;
+        nblocked += r.blocked.n;
+        free_text(&after);
+        rewrite_free(&r);
+        free_text(&t);
+        strbuf_free(&source);
+        strbuf_free(&out);
+        strbuf_free(&list);
+    }
+    assert_true(nedits > 400 && nblocked > 100);     /* the models do have what this is about */
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_line), cmocka_unit_test(shared_lines), cmocka_unit_test(declaration_moves), cmocka_unit_test(initial_values_stay),
         cmocka_unit_test(chain_pieces), cmocka_unit_test(dangling), cmocka_unit_test(values), cmocka_unit_test(initial_values_are_said),
-        cmocka_unit_test(readers_block)
+        cmocka_unit_test(readers_block), cmocka_unit_test(random_models)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
