@@ -2,6 +2,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
 
@@ -449,4 +450,12 @@ const char *
 names_intern_z(names *t, const char *s)
 {
     return names_intern(t, s, strlen(s));
+}
+
+double bg_cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

@@ -25,6 +25,8 @@ void *bg_realloc(void *p, size_t size);
 char *bg_strdup(const char *s);                       /* free() it */
 char *bg_format(const char *fmt, ...) BG_PRINTF(1, 2); /* free() it */
 
+double bg_cpu_seconds(void);                          /* CPU time of the process so far; for reports, never for decisions */
+
 /* ---- arena: everything in it is released together ---- */
 typedef struct arena arena;
 arena *arena_new(void);

@@ -250,6 +250,11 @@ void jacobian_set_parameters(jacobian *j, const double *value)
     evaluator_reset(j->evaluator);
 }
 
+double jacobian_code_seconds(const jacobian *j)
+{
+    return j->program->code_seconds;
+}
+
 struct model_pattern jacobian_pattern(const jacobian *j)
 {
     return (struct model_pattern){ j->n, j->nx, j->column, j->row, (size_t)j->column[j->n] };

@@ -14,6 +14,7 @@ typedef struct jacobian jacobian;
 jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise);
 void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
+double jacobian_code_seconds(const jacobian *j);
 struct model_pattern jacobian_pattern(const jacobian *j);
 int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value);
 

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "equations.h"
 #include "evaluate.h"
 #include "initial.h"
@@ -30,14 +29,6 @@ struct bg_model {
     const char **mode_text;
     double compile_seconds;
 };
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---------------------------------------------------------------- parameters */
 
@@ -128,10 +119,25 @@ static program *plan_part(bg_model *m, enum model_part part)
     return g;
 }
 
+static double code_seconds(const bg_model *m)
+{
+    double sum = m->jacobian ? jacobian_code_seconds(m->jacobian) : 0;
+
+    for (int k = 0; k < PART_COUNT; k++)
+        if (m->program[k])
+            sum += m->program[k]->code_seconds;
+    return sum;
+}
+
+double model_compile_seconds(const bg_model *m)
+{
+    return m->compile_seconds + code_seconds(m);
+}
+
 bool model_need(bg_model *m, enum model_part part)
 {
     layout l = { m->position };
-    double start = seconds();
+    double start = bg_cpu_seconds(), code = code_seconds(m);
     bool ok = true;
 
     if (part == PART_JACOBIAN) {
@@ -153,7 +159,7 @@ bool model_need(bg_model *m, enum model_part part)
             program_set_parameters(m->program[part], m->value);
         }
     }
-    m->compile_seconds += seconds() - start;
+    m->compile_seconds += bg_cpu_seconds() - start - (code_seconds(m) - code);
     return ok;
 }
 
@@ -177,7 +183,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
-    double start = seconds();
+    double start = bg_cpu_seconds();
 
     m->f = f;
     m->c = c;
@@ -220,7 +226,7 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     }
     compute_parameters(m);
     distribute_parameters(m);
-    m->compile_seconds = seconds() - start;
+    m->compile_seconds = bg_cpu_seconds() - start;
     return m;
 }
 
@@ -503,13 +509,13 @@ char *model_statistics(const bg_model *m)
         if (m->program[k]) {
             classes += m->program[k]->nclasses;
             kernels += m->program[k]->nkernels;
-            chunks += m->program[k]->nchunks;
+            chunks += m->program[k]->chunk.n;
             items += m->program[k]->item.n;
         }
     if (m->jacobian)
         kept = jacobian_pattern(m->jacobian).n - jacobian_pattern(m->jacobian).nx;
     return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule entries, %zu kept variables; compiled in %.1f ms cpu",
-                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept, 1e3 * m->compile_seconds);
+                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept, 1e3 * model_compile_seconds(m));
 }
 
 char *model_ir(bg_model *m)

@@ -85,6 +85,8 @@ span model_explain(bg_model *m, double t, const double *x, char **text);
 
 /* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
 char *model_statistics(const bg_model *m);
+/* CPU time that compiling took so far, s: parts are compiled when first used, and again when they run long. */
+double model_compile_seconds(const bg_model *m);
 /* LLVM IR of the rate equations, for --dump ir. free() it. */
 char *model_ir(bg_model *m);
 

@@ -9,7 +9,7 @@ enum {
     CHUNK_NODES = 1000,
     MAX_INLINED = 300,           /* nodes a definition may have and still be put where it is read */
     OPTIMISED_KERNELS = 32,
-    OPTIMISED_NODES = 4000       /* irregular code up to here is optimised */
+    OPTIMISED_NODES = 4000       /* irregular code up to here is optimised too */
 };
 
 /* A template with its parameter parts taken out: each becomes one slot, computed once per parameter set. */
@@ -34,9 +34,9 @@ struct class_ {
     bool *regular;               /* the stride holds for all members */
     int64_t *pbase; int32_t *pstride;
     uint32_t *position;          /* [slot][member] */
-    int32_t *table;              /* the same, for kernels */
-    const int32_t **tables;
-    uint32_t affine_code, table_code;       /* handles + 1 */
+    const int32_t **tables;      /* by slot: positions of the members, where they are not regular */
+    bool has_affine, has_table;  /* variants that the schedule uses */
+    uint32_t affine_code, table_code;       /* their handles */
 };
 
 struct planner {
@@ -51,6 +51,7 @@ struct planner {
     map class_index;
     VEC(uint32_t) assign_canon;  /* parallel to program.assign */
     VEC(uint32_t) order;         /* assignments, class by class */
+    VEC(uint32_t) kernels;       /* classes with kernels, by falling population */
     VEC(uint32_t) position;      /* along the graph, parallel to assign */
     /* scratch */
     VEC(bool) mask, constant;
@@ -566,7 +567,6 @@ struct pending_chunk { VEC(struct gen_assign) assign; size_t nodes; };
 struct scheduler {
     program *g;
     layout l;
-    bool optimise_chunks;
     uint32_t nnodes;                     /* assignments, then blocks */
     uint32_t *waits;
     VEC(uint32_t) user_first, user;
@@ -599,16 +599,22 @@ static struct gen_assign straight(struct scheduler *s, inst def, uint32_t canon,
     return (struct gen_assign){ c.root, slot, to };
 }
 
+static uint32_t add_chunk(program *g, const struct gen_assign *list, size_t n)
+{
+    chunk c = { arena_new_array(g->arena, struct gen_assign, n), n, 0 };
+
+    memcpy(c.assign, list, n * sizeof *list);
+    vec_push(&g->chunk, c);
+    return (uint32_t)g->chunk.n - 1;
+}
+
 static void close_chunk(struct scheduler *s)
 {
-    program *g = s->g;
-
     if (!s->chunk.assign.n)
         return;
-    item it = { .kind = ITEM_CHUNK, .code = gen_add_chunk(g->gen, s->chunk.assign.at, s->chunk.assign.n, s->optimise_chunks) };
+    item it = { .kind = ITEM_CHUNK, .code = add_chunk(s->g, s->chunk.assign.at, s->chunk.assign.n) };
 
-    vec_push(&g->item, it);
-    g->nchunks++;
+    vec_push(&s->g->item, it);
     s->chunk.assign.n = 0;
     s->chunk.nodes = 0;
 }
@@ -636,7 +642,7 @@ static void code_block(struct scheduler *s, program_block *b)
         vec_push(&list, straight(s, r, canon_of(pl, r), ((struct gen_ref){ SP_OUT, i })));
         nodes += ex_size(f->pool, list.at[list.n - 1].root);
         if (nodes >= CHUNK_NODES || i + 1 == b->n) {
-            vec_push(&b->residual_code, gen_add_chunk(g->gen, list.at, list.n, s->optimise_chunks));
+            vec_push(&b->residual_code, add_chunk(g, list.at, list.n));
             list.n = nodes = 0;
         }
     }
@@ -656,13 +662,13 @@ static void code_block(struct scheduler *s, program_block *b)
             vec_push(&b->row, i);
             vec_push(&b->column, g->w_position[v] - b->w0);
             if (nodes >= CHUNK_NODES) {
-                vec_push(&b->jacobian_code, gen_add_chunk(g->gen, list.at, list.n, s->optimise_chunks));
+                vec_push(&b->jacobian_code, add_chunk(g, list.at, list.n));
                 list.n = nodes = 0;
             }
         }
     }
     if (list.n)
-        vec_push(&b->jacobian_code, gen_add_chunk(g->gen, list.at, list.n, s->optimise_chunks));
+        vec_push(&b->jacobian_code, add_chunk(g, list.at, list.n));
     vec_free(&list);
 }
 
@@ -758,7 +764,7 @@ static void emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end,
             return;
         }
     }
-    it.code = (uint32_t)(c - g->planner->class_.at) * 2 + !affine;      /* class and variant until the code is there */
+    it.code = (uint32_t)(c - g->planner->class_.at) * 2 + !affine;
     base = arena_new_array(g->arena, int64_t, c->nv + c->np + 1);
     for (uint32_t s = 0; s < c->nv; s++)
         base[s] = (int64_t)c->position[(size_t)s * c->n + begin] - (int64_t)c->stride[s] * begin;
@@ -767,9 +773,9 @@ static void emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end,
     it.base = base;
     vec_push(&g->item, it);
     if (affine)
-        c->affine_code = 1;
+        c->has_affine = true;
     else
-        c->table_code = 1;
+        c->has_table = true;
 }
 
 /* Members [begin, end) of a class, consecutive and ready: regular runs go through the affine kernel, the rest through tables. */
@@ -897,30 +903,33 @@ static void make_schedule(struct scheduler *s)
 
 /* ---------------------------------------------------------------- code: kernels */
 
-static uint32_t code_kernel(program *g, struct class_ *c, bool affine, bool optimise)
+/* Tables of positions for the slots that need them. */
+static void make_tables(program *g, struct class_ *c)
+{
+    struct planner *pl = g->planner;
+    int32_t *at = arena_new_array(g->arena, int32_t, (size_t)c->nv * c->n + 1);
+
+    c->tables = arena_new_array(g->arena, const int32_t *, c->nv + c->np + 1);
+    for (uint32_t k = 0; k < c->nv; k++) {
+        if (pl->spaces.at[c->spaces0 + k] == SP_TIME || c->regular[k])
+            continue;
+        for (uint32_t i = 0; i < c->n; i++)
+            at[(size_t)k * c->n + i] = (int32_t)c->position[(size_t)k * c->n + i];
+        c->tables[k] = at + (size_t)k * c->n;
+    }
+}
+
+static uint32_t code_kernel(program *g, const struct class_ *c, bool affine, bool optimise)
 {
     struct planner *pl = g->planner;
     struct gen_slot *slot = bg_calloc(c->nv + c->np + 1, sizeof *slot);
     uint32_t handle;
 
-    for (uint32_t k = 0; k < c->nv; k++) {
-        enum space sp = pl->spaces.at[c->spaces0 + k];
-
-        slot[k] = (struct gen_slot){ sp, sp != SP_TIME && !affine && !c->regular[k], c->stride[k] };
-        if (slot[k].table) {
-            if (!c->tables) {
-                c->tables = arena_new_array(g->arena, const int32_t *, c->nv + c->np + 1);
-                c->table = arena_new_array(g->arena, int32_t, (size_t)c->nv * c->n);
-            }
-            for (uint32_t i = 0; i < c->n; i++)
-                c->table[(size_t)k * c->n + i] = (int32_t)c->position[(size_t)k * c->n + i];
-            c->tables[k] = c->table + (size_t)k * c->n;
-        }
-    }
+    for (uint32_t k = 0; k < c->nv; k++)
+        slot[k] = (struct gen_slot){ pl->spaces.at[c->spaces0 + k], !affine && c->tables[k], c->stride[k] };
     for (uint32_t k = 0; k < c->np; k++)
         slot[c->nv + k] = (struct gen_slot){ SP_P, false, c->pstride[k] };
     handle = gen_add_kernel(g->gen, c->root, slot, c->nv + c->np, optimise);
-    g->nkernels++;
     free(slot);
     return handle;
 }
@@ -935,73 +944,100 @@ static int compare_population(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-bool program_code(program *g, layout l, bool optimise)
+/* Machine code for the schedule as it stands; replaces what was there. */
+static bool generate(program *g, bool optimise)
 {
     struct planner *pl = g->planner;
-    struct scheduler s = { .g = g, .l = l };
-    VEC(uint32_t) kernels = { 0 };
-    size_t nodes = 0;
+    gen *before = g->gen;
+    bool optimise_chunks = optimise && g->irregular <= OPTIMISED_NODES;
+    double start = bg_cpu_seconds();
     char *why = NULL;
-    bool ok;
 
     g->gen = gen_new(g->e->f->pool);
-    for (uint32_t k = 0; k < pl->class_.n; k++) {
-        struct class_ *c = &pl->class_.at[k];
+    g->nkernels = 0;
+    for (size_t i = 0; i < pl->kernels.n; i++) {
+        struct class_ *c = &pl->class_.at[pl->kernels.at[i]];
+        bool fast = optimise && i < OPTIMISED_KERNELS;
 
-        if (c->kernel) {
-            lay_out_class(g, c, l);
-            vec_push(&kernels, k);
-        } else {
-            nodes += (size_t)c->size * c->n;
-        }
+        if (c->has_affine)
+            c->affine_code = code_kernel(g, c, true, fast);
+        if (c->has_table)
+            c->table_code = code_kernel(g, c, false, fast);
+        g->nkernels += (size_t)c->has_affine + c->has_table;
     }
-    for (size_t k = 0; k < g->block.n; k++)
-        nodes += (size_t)g->block.at[k].n * 20;
-    s.optimise_chunks = optimise || nodes <= OPTIMISED_NODES;
-    make_schedule(&s);
-    if (kernels.n)
-        qsort_r(kernels.at, kernels.n, sizeof *kernels.at, compare_population, pl);
-    for (size_t i = 0; i < kernels.n; i++) {
-        struct class_ *c = &pl->class_.at[kernels.at[i]];
-        bool fast = optimise || i < OPTIMISED_KERNELS;
-
-        if (c->affine_code)
-            c->affine_code = code_kernel(g, c, true, fast) + 1;
-        if (c->table_code)
-            c->table_code = code_kernel(g, c, false, fast) + 1;
-    }
+    for (size_t i = 0; i < g->chunk.n; i++)
+        g->chunk.at[i].handle = gen_add_chunk(g->gen, g->chunk.at[i].assign, g->chunk.at[i].n, optimise_chunks);
     if (g->keep_ir)
         g->ir = gen_print_ir(g->gen);
-    ok = gen_finish(g->gen, &why);
-    if (!ok) {
+    if (!gen_finish(g->gen, &why)) {
         diag_error(g->e->f->sources, "codegen", g->e->f->at, "the code generator failed: %s", why ? why : "no reason given");
         free(why);
+        gen_free(g->gen);
+        g->gen = before;
+        return false;
     }
-    for (size_t i = 0; i < g->item.n && ok; i++) {
+    for (size_t i = 0; i < g->item.n; i++) {
         item *it = &g->item.at[i];
 
         if (it->kind == ITEM_KERNEL) {
-            struct class_ *c = &pl->class_.at[it->code / 2];
+            const struct class_ *c = &pl->class_.at[it->code / 2];
 
             it->table = c->tables;
-            it->code = (it->code & 1 ? c->table_code : c->affine_code) - 1;
-            it->kernel = gen_kernel_at(g->gen, it->code);
+            it->kernel = gen_kernel_at(g->gen, it->code & 1 ? c->table_code : c->affine_code);
         } else if (it->kind == ITEM_CHUNK) {
-            it->chunk = gen_chunk_at(g->gen, it->code);
+            it->chunk = gen_chunk_at(g->gen, g->chunk.at[it->code].handle);
         } else {
             program_block *b = &g->block.at[it->code];
 
-            b->residual_chunk = arena_new_array(g->arena, gen_chunk *, b->residual_code.n + 1);
-            b->jacobian_chunk = arena_new_array(g->arena, gen_chunk *, b->jacobian_code.n + 1);
             for (size_t k = 0; k < b->residual_code.n; k++)
-                b->residual_chunk[k] = gen_chunk_at(g->gen, b->residual_code.at[k]);
+                b->residual_chunk[k] = gen_chunk_at(g->gen, g->chunk.at[b->residual_code.at[k]].handle);
             for (size_t k = 0; k < b->jacobian_code.n; k++)
-                b->jacobian_chunk[k] = gen_chunk_at(g->gen, b->jacobian_code.at[k]);
+                b->jacobian_chunk[k] = gen_chunk_at(g->gen, g->chunk.at[b->jacobian_code.at[k]].handle);
         }
     }
+    gen_free(before);
+    g->optimised = optimise;
+    g->code_seconds += bg_cpu_seconds() - start;
+    return true;
+}
+
+bool program_code(program *g, layout l, bool long_run)
+{
+    struct planner *pl = g->planner;
+    struct scheduler s = { .g = g, .l = l };
+
+    for (uint32_t k = 0; k < pl->class_.n; k++) {
+        struct class_ *c = &pl->class_.at[k];
+
+        g->work += (size_t)c->size * c->n;
+        if (c->kernel) {
+            lay_out_class(g, c, l);
+            vec_push(&pl->kernels, k);
+        } else {
+            g->irregular += (size_t)c->size * c->n;
+        }
+    }
+    make_schedule(&s);
+    for (size_t k = 0; k < g->block.n; k++) {
+        program_block *b = &g->block.at[k];
+
+        g->work += (size_t)b->n * b->n;
+        g->irregular += (size_t)b->n * 20;
+        b->residual_chunk = arena_new_array(g->arena, gen_chunk *, b->residual_code.n + 1);
+        b->jacobian_chunk = arena_new_array(g->arena, gen_chunk *, b->jacobian_code.n + 1);
+    }
+    if (pl->kernels.n)
+        qsort_r(pl->kernels.at, pl->kernels.n, sizeof *pl->kernels.at, compare_population, pl);
+    for (size_t i = 0; i < pl->kernels.n; i++)
+        if (pl->class_.at[pl->kernels.at[i]].has_table)
+            make_tables(g, &pl->class_.at[pl->kernels.at[i]]);
     g->p = bg_calloc(g->parameter.n + 1, sizeof *g->p);
-    vec_free(&kernels);
-    return ok;
+    return generate(g, long_run);
+}
+
+bool program_optimise(program *g)
+{
+    return generate(g, true);
 }
 
 void program_set_parameters(program *g, const double *value)
@@ -1039,6 +1075,7 @@ void program_free(program *g)
     vec_free(&pl->spaces);
     vec_free(&pl->assign_canon);
     vec_free(&pl->order);
+    vec_free(&pl->kernels);
     vec_free(&pl->position);
     vec_free(&pl->mask);
     vec_free(&pl->constant);
@@ -1058,6 +1095,7 @@ void program_free(program *g)
     vec_free(&g->assign);
     vec_free(&g->block);
     vec_free(&g->item);
+    vec_free(&g->chunk);
     vec_free(&g->parameter);
     free(g->w_position);
     free(g->out_index);

@@ -29,7 +29,7 @@ enum item_kind { ITEM_KERNEL, ITEM_CHUNK, ITEM_BLOCK };
 typedef struct item {
     uint8_t kind;
     bool to_out;                 /* kernels: write the output array, not w */
-    uint32_t code;               /* handle of kernel or chunk; number of the block */
+    uint32_t code;               /* kernels: 2*class, + 1 for the variant through tables; else number of the chunk or block */
     gen_kernel *kernel; gen_chunk *chunk;
     const int64_t *base;
     const int32_t *const *table;
@@ -40,12 +40,14 @@ typedef struct item {
 typedef struct program_block {
     uint32_t block;              /* in equations */
     uint32_t n, w0;
-    uint32_t assign0;            /* its residuals: residual[residual0 ..) with slots as in assign.def */
-    VEC(inst) residual;
-    VEC(uint32_t) residual_code, jacobian_code;      /* chunks: r[n]; value[nonzeros] */
+    VEC(inst) residual;          /* with slots as in assign.def */
+    VEC(uint32_t) residual_code, jacobian_code;      /* numbers of chunks: r[n]; value[nonzeros] */
     gen_chunk **residual_chunk, **jacobian_chunk;
     VEC(uint32_t) row, column;   /* of each nonzero, by rising row */
 } program_block;
+
+/* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. */
+typedef struct chunk { struct gen_assign *assign; size_t n; uint32_t handle; } chunk;
 
 typedef struct parameter_slot { inst def; } parameter_slot;
 
@@ -55,6 +57,7 @@ typedef struct program {
     arena *arena;
     VEC(assign) assign;
     VEC(program_block) block;
+    VEC(chunk) chunk;
     VEC(item) item;
     uint32_t *w_position;        /* by variable: place in w, UINT32_MAX: not materialised */
     uint32_t nw, ntargets;
@@ -62,14 +65,20 @@ typedef struct program {
     VEC(parameter_slot) parameter;
     double *p;                   /* their values */
     struct planner *planner;     /* between plan and code */
-    size_t nclasses, nkernels, nchunks;
+    size_t nclasses, nkernels;
+    size_t work;                 /* operations of one run */
+    size_t irregular;            /* of them, in straight-line code */
+    bool optimised;
+    double code_seconds;         /* CPU time that code generation took so far */
     bool keep_ir; char *ir;      /* text of the code before it is compiled, where asked for */
 } program;
 
 /* target_position: place of each target along the graph, for the order of class members; NULL: as they come. */
 program *program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t n);
-/* optimise: all code through O2 (long runs); else small programs and the largest kernels only. False with a diagnostic when LLVM fails. */
-bool program_code(program *g, layout l, bool optimise);
+/* Quick code, or optimised from the start (long_run). False with a diagnostic when LLVM fails. */
+bool program_code(program *g, layout l, bool long_run);
+/* The same code again, optimised: worth its time once the program has run long enough. Both give the same bits. */
+bool program_optimise(program *g);
 void program_free(program *g);
 /* Recomputes parameter data from the values of parameters and literals (by variable). */
 void program_set_parameters(program *g, const double *value);

@@ -445,14 +445,6 @@ static bool need_parts(bg_model *m, const sim_options *o)
         && (!o->outputs || !o->points || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS));
 }
 
-static double cpu_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool begin(run *s)
 {
     const sim_options *o = s->o;
@@ -511,9 +503,9 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
         s.activity = activity_new(m);
 
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
-    double before = cpu_now();
+    double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
-    r->cpu_seconds = cpu_now() - before;
+    r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);
 
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
     integrator_counts(s.integrator, r);

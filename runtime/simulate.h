@@ -37,7 +37,7 @@ typedef struct sim_result {
     size_t nevents; double *event;           /* times at which something switched */
     uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
     double max_power_sum;                    /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */
-    double cpu_seconds;
+    double cpu_seconds;                      /* of the integration, without compiling */
     char *method;                            /* "explicit", "bdf", "explicit to 0.31 s, then bdf": what was done and why it switched */
 } sim_result;
 
