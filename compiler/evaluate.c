@@ -7,6 +7,9 @@
 
 enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200 };
 
+/* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
+static const double tiny_pivot = 1e-13;
+
 struct block_run {
     factor *factor;
     bool factored;               /* constant matrix, factored for these parameters */
@@ -35,8 +38,8 @@ evaluator *evaluator_new(program *g, block_memory *memory)
         struct block_run *b = &v->block[k];
         uint32_t n = g->block.at[k].n;
 
-        b->factor = factor_new(n, g->block.at[k].row.at, g->block.at[k].column.at, g->block.at[k].row.n);
-        b->value = bg_calloc(g->block.at[k].row.n + 1, sizeof(double));
+        b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
+        b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
         b->r = bg_calloc((size_t)n * 5, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
@@ -109,14 +112,14 @@ static int fail(evaluator *v, const program_block *b, uint32_t row, bool singula
 
 static int solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
 {
-    uint32_t singular;
+    size_t singular;
 
     memset(run->z, 0, b->n * sizeof(double));
     residuals(v, b, run->z, run->r);
     if (!constant || !run->factored) {
         partials(v, b, run->value);
         if (!factor_numeric(run->factor, run->value, &singular))
-            return fail(v, b, singular, true);
+            return fail(v, b, (uint32_t)singular, true);
         run->factored = true;
     }
     /* the second round removes what cancellation in the first left behind */
@@ -136,12 +139,13 @@ static void residual_weights(const program_block *b, struct block_run *run)
 
     memset(run->weight, 0, b->n * sizeof(double));
     memcpy(rest, run->r, b->n * sizeof(double));
-    for (size_t k = 0; k < b->row.n; k++) {
-        double term = run->value[k] * run->z[b->column.at[k]];
+    for (uint32_t j = 0; j < b->n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++) {
+            double term = run->value[k] * run->z[j];
 
-        run->weight[b->row.at[k]] += fabs(term);
-        rest[b->row.at[k]] -= term;
-    }
+            run->weight[b->row[k]] += fabs(term);
+            rest[b->row[k]] -= term;
+        }
     for (uint32_t i = 0; i < b->n; i++)
         run->weight[i] += fabs(rest[i]);
 }
@@ -166,7 +170,8 @@ static double scaled_norm(const program_block *b, const double *r, const double 
 /* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
-    uint32_t worst = 0, singular;
+    uint32_t worst = 0;
+    size_t singular;
     int small_steps = 0;
 
     for (int it = 0; it < MAX_ITERATIONS; it++) {
@@ -183,7 +188,7 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
         if (norm == 0)
             return 0;
         if (!factor_numeric(run->factor, run->value, &singular))
-            return fail(v, b, singular, true);
+            return fail(v, b, (uint32_t)singular, true);
         memcpy(run->step, run->r, b->n * sizeof(double));
         factor_solve(run->factor, run->step);
         for (uint32_t i = 0; i < b->n; i++) {

@@ -1,85 +1,51 @@
 /* factor.c - see factor.h */
 #include <klu.h>
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "factor.h"
 
-enum { DENSE_ALWAYS = 16, DENSE_LIMIT = 400 };
+enum { TINY_MOST = 16, DENSE_MOST = 200 };   /* own LU up to the first; LAPACK below the second, if over a third full */
+
+/* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other BLAS. */
+extern void openblas_set_num_threads(int n) __attribute__((weak));
 
 struct factor {
-    uint32_t n;
-    size_t nonzeros;
+    size_t n, nonzeros;
+    const int64_t *column, *row;
+    double tiny_pivot;
     bool dense;
-    double *row_scale, *column_scale;    /* powers of two */
-    uint32_t *row, *column;
-    /* dense: row-major LU with partial pivoting */
-    double *a;
-    uint32_t *pivot;
-    /* sparse */
-    int *ap, *ai, *place;                /* place[k]: where value[k] goes in ax */
-    double *ax;
-    klu_common common;
-    klu_symbolic *symbolic;
-    klu_numeric *numeric;
+    double *row_scale, *column_scale;        /* powers of two; dense only, KLU scales by itself */
+    double *full;                            /* [n*n] columns, factored in place */
+    lapack_int *pivot;
+    klu_l_common common;
+    klu_l_symbolic *symbolic;
+    klu_l_numeric *numeric;
+    double rcond;                            /* at the last full factorisation */
 };
 
-static int compare_u64(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void build_columns(factor *f)
-{
-    uint64_t *key = bg_malloc((f->nonzeros + 1) * sizeof *key);
-    size_t distinct = 0;
-    map at = { 0 };
-
-    for (size_t k = 0; k < f->nonzeros; k++)
-        key[k] = (uint64_t)f->column[k] << 32 | f->row[k];
-    qsort(key, f->nonzeros, sizeof *key, compare_u64);
-    f->ap = bg_calloc(f->n + 1, sizeof *f->ap);
-    f->ai = bg_malloc((f->nonzeros + 1) * sizeof *f->ai);
-    f->place = bg_malloc((f->nonzeros + 1) * sizeof *f->place);
-    for (size_t k = 0; k < f->nonzeros; k++) {
-        if (k && key[k] == key[k - 1])
-            continue;
-        map_set(&at, key[k], (uint32_t)distinct);
-        f->ai[distinct++] = (int)(uint32_t)key[k];
-        f->ap[(key[k] >> 32) + 1]++;
-    }
-    for (uint32_t c = 0; c < f->n; c++)
-        f->ap[c + 1] += f->ap[c];
-    for (size_t k = 0; k < f->nonzeros; k++)
-        f->place[k] = (int)map_get(&at, (uint64_t)f->column[k] << 32 | f->row[k]);
-    f->ax = bg_malloc((distinct + 1) * sizeof *f->ax);
-    map_free(&at);
-    free(key);
-}
-
-factor *factor_new(uint32_t n, const uint32_t *row, const uint32_t *column, size_t nonzeros)
+factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
 {
     factor *f = bg_calloc(1, sizeof *f);
 
+    if (openblas_set_num_threads)
+        openblas_set_num_threads(1);
     f->n = n;
-    f->nonzeros = nonzeros;
-    f->row = bg_malloc((nonzeros + 1) * sizeof *f->row);
-    f->column = bg_malloc((nonzeros + 1) * sizeof *f->column);
-    memcpy(f->row, row, nonzeros * sizeof *row);
-    memcpy(f->column, column, nonzeros * sizeof *column);
-    f->row_scale = bg_malloc((n + 1) * sizeof *f->row_scale);
-    f->column_scale = bg_malloc((n + 1) * sizeof *f->column_scale);
-    f->dense = n <= DENSE_ALWAYS || (n <= DENSE_LIMIT && nonzeros * 5 > (size_t)n * n);
+    f->nonzeros = (size_t)column[n];
+    f->column = column;
+    f->row = row;
+    f->tiny_pivot = tiny_pivot;
+    f->dense = n <= TINY_MOST || (n < DENSE_MOST && 3 * f->nonzeros > n * n);
     if (f->dense) {
-        f->a = bg_malloc(((size_t)n * n + 1) * sizeof *f->a);
-        f->pivot = bg_malloc((n + 1) * sizeof *f->pivot);
+        f->full = bg_calloc(n * n + 1, sizeof *f->full);
+        f->pivot = bg_calloc(n + 1, sizeof *f->pivot);
+        f->row_scale = bg_calloc(n + 1, sizeof *f->row_scale);
+        f->column_scale = bg_calloc(n + 1, sizeof *f->column_scale);
     } else {
-        build_columns(f);
-        klu_defaults(&f->common);
-        f->common.scale = 0;             /* scaled here */
-        f->symbolic = klu_analyze((int)n, f->ap, f->ai, &f->common);
+        klu_l_defaults(&f->common);
+        /* KLU does not write to the pattern; its interface only lacks the const. */
+        f->symbolic = klu_l_analyze((SuiteSparse_long)n, (SuiteSparse_long *)(uintptr_t)column, (SuiteSparse_long *)(uintptr_t)row, &f->common);
     }
     return f;
 }
@@ -89,146 +55,210 @@ void factor_free(factor *f)
     if (!f)
         return;
     if (f->numeric)
-        klu_free_numeric(&f->numeric, &f->common);
+        klu_l_free_numeric(&f->numeric, &f->common);
     if (f->symbolic)
-        klu_free_symbolic(&f->symbolic, &f->common);
-    free(f->row);
-    free(f->column);
+        klu_l_free_symbolic(&f->symbolic, &f->common);
     free(f->row_scale);
     free(f->column_scale);
-    free(f->a);
+    free(f->full);
     free(f->pivot);
-    free(f->ap);
-    free(f->ai);
-    free(f->place);
-    free(f->ax);
     free(f);
 }
+
+double factor_fill(const factor *f)
+{
+    double n = (double)f->n;
+
+    if (f->dense)
+        return n * n;
+    if (f->numeric)
+        return (double)(f->numeric->lnz + f->numeric->unz);
+    return f->symbolic && f->symbolic->lnz > 0 ? f->symbolic->lnz + f->symbolic->unz : 3.0 * (double)f->nonzeros;
+}
+
+double factor_flops(const factor *f)
+{
+    double n = (double)f->n, fill = factor_fill(f);
+
+    return f->dense ? n * n * n * 2 / 3 : fill * fill / (n > 0 ? n : 1);
+}
+
+/* ---------------------------------------------------------------- dense */
 
 static double power_of_two(double x)
 {
     int exponent;
 
-    if (!(x > 0) || !isfinite(x))
+    if (!(x > 0))
         return 1;
     frexp(x, &exponent);
     return ldexp(1, -exponent);
 }
 
-static void scale(factor *f, const double *value)
+/* The scaled matrix; false with the column where one is empty. */
+static bool spread(factor *f, const double *value, size_t *singular)
 {
-    for (uint32_t i = 0; i < f->n; i++)
-        f->row_scale[i] = f->column_scale[i] = 0;
+    size_t n = f->n;
+
+    memset(f->row_scale, 0, n * sizeof(double));
+    memset(f->full, 0, n * n * sizeof(double));
     for (size_t k = 0; k < f->nonzeros; k++)
         f->row_scale[f->row[k]] = fmax(f->row_scale[f->row[k]], fabs(value[k]));
-    for (uint32_t i = 0; i < f->n; i++)
+    for (size_t i = 0; i < n; i++)
         f->row_scale[i] = power_of_two(f->row_scale[i]);
-    for (size_t k = 0; k < f->nonzeros; k++)
-        f->column_scale[f->column[k]] = fmax(f->column_scale[f->column[k]], fabs(value[k]) * f->row_scale[f->row[k]]);
-    for (uint32_t i = 0; i < f->n; i++)
-        f->column_scale[i] = power_of_two(f->column_scale[i]);
-}
+    for (size_t j = 0; j < n; j++) {
+        double largest = 0;
 
-/* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
-static const double tiny_pivot = 1e-13;
-
-static bool factor_dense(factor *f, const double *value, uint32_t *singular)
-{
-    uint32_t n = f->n;
-    double *a = f->a;
-
-    memset(a, 0, (size_t)n * n * sizeof *a);
-    for (size_t k = 0; k < f->nonzeros; k++)
-        a[(size_t)f->row[k] * n + f->column[k]] += value[k] * f->row_scale[f->row[k]] * f->column_scale[f->column[k]];
-    for (uint32_t c = 0; c < n; c++) {
-        uint32_t best = c;
-
-        for (uint32_t r = c + 1; r < n; r++)
-            if (fabs(a[(size_t)r * n + c]) > fabs(a[(size_t)best * n + c]))
-                best = r;
-        f->pivot[c] = best;
-        if (!(fabs(a[(size_t)best * n + c]) > tiny_pivot)) {
-            *singular = c;
+        for (int64_t k = f->column[j]; k < f->column[j + 1]; k++)
+            largest = fmax(largest, fabs(value[k]) * f->row_scale[f->row[k]]);
+        if (!(largest > 0)) {
+            *singular = j;
             return false;
         }
-        if (best != c)
-            for (uint32_t k = 0; k < n; k++) {
-                double swap = a[(size_t)c * n + k];
-
-                a[(size_t)c * n + k] = a[(size_t)best * n + k];
-                a[(size_t)best * n + k] = swap;
-            }
-        for (uint32_t r = c + 1; r < n; r++) {
-            double m = a[(size_t)r * n + c] / a[(size_t)c * n + c];
-
-            a[(size_t)r * n + c] = m;
-            if (m != 0)
-                for (uint32_t k = c + 1; k < n; k++)
-                    a[(size_t)r * n + k] -= m * a[(size_t)c * n + k];
-        }
+        f->column_scale[j] = power_of_two(largest);
+        for (int64_t k = f->column[j]; k < f->column[j + 1]; k++)
+            f->full[j * n + (size_t)f->row[k]] = value[k] * f->row_scale[f->row[k]] * f->column_scale[j];
     }
     return true;
 }
 
-static bool factor_sparse(factor *f, const double *value, uint32_t *singular)
+/* LU with partial pivoting, as LAPACK's dgetrf leaves it; at this size its calls cost more than they do. */
+static lapack_int tiny_lu(size_t n, double *a, lapack_int *pivot)
 {
-    memset(f->ax, 0, (size_t)f->ap[f->n] * sizeof *f->ax);
-    for (size_t k = 0; k < f->nonzeros; k++)
-        f->ax[f->place[k]] += value[k] * f->row_scale[f->row[k]] * f->column_scale[f->column[k]];
+    for (size_t k = 0; k < n; k++) {
+        size_t best = k;
+
+        for (size_t i = k + 1; i < n; i++)
+            if (fabs(a[k * n + i]) > fabs(a[k * n + best]))
+                best = i;
+        pivot[k] = (lapack_int)best + 1;
+        if (a[k * n + best] == 0)
+            return (lapack_int)k + 1;
+        if (best != k)
+            for (size_t j = 0; j < n; j++) {
+                double swap = a[j * n + k];
+
+                a[j * n + k] = a[j * n + best];
+                a[j * n + best] = swap;
+            }
+        double inverse = 1 / a[k * n + k];
+
+        for (size_t i = k + 1; i < n; i++)
+            a[k * n + i] *= inverse;
+        for (size_t j = k + 1; j < n; j++) {
+            double u = a[j * n + k];
+
+            if (u != 0)
+                for (size_t i = k + 1; i < n; i++)
+                    a[j * n + i] -= a[k * n + i] * u;
+        }
+    }
+    return 0;
+}
+
+static bool factor_dense(factor *f, const double *value, size_t *singular)
+{
+    size_t n = f->n;
+    lapack_int info;
+
+    if (!spread(f, value, singular))
+        return false;
+    info = n <= TINY_MOST ? tiny_lu(n, f->full, f->pivot)
+                          : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, f->full, (lapack_int)n, f->pivot);
+    if (info > 0) {
+        *singular = (size_t)info - 1;
+        return false;
+    }
+    for (size_t k = 0; k < n; k++)
+        if (!(fabs(f->full[k * n + k]) > f->tiny_pivot)) {
+            *singular = k;
+            return false;
+        }
+    return true;
+}
+
+static void solve_dense(const factor *f, double *b)
+{
+    size_t n = f->n;
+    const double *a = f->full;
+
+    for (size_t i = 0; i < n; i++)
+        b[i] *= f->row_scale[i];
+    if (n > TINY_MOST) {
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (lapack_int)n, 1, a, (lapack_int)n, f->pivot, b, (lapack_int)n);
+    } else {
+        for (size_t k = 0; k < n; k++) {
+            size_t p = (size_t)f->pivot[k] - 1;
+            double swap = b[k];
+
+            b[k] = b[p];
+            b[p] = swap;
+        }
+        for (size_t k = 0; k < n; k++)
+            for (size_t i = k + 1; i < n; i++)
+                b[i] -= a[k * n + i] * b[k];
+        for (size_t k = n; k-- > 0;) {
+            b[k] /= a[k * n + k];
+            for (size_t i = 0; i < k; i++)
+                b[i] -= a[k * n + i] * b[k];
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        b[j] *= f->column_scale[j];
+}
+
+/* ---------------------------------------------------------------- sparse */
+
+/* Refactors on the pivots of last time while these are good; else chooses new ones. */
+static bool factor_sparse(factor *f, const double *value, size_t *singular)
+{
+    SuiteSparse_long *column = (SuiteSparse_long *)(uintptr_t)f->column, *row = (SuiteSparse_long *)(uintptr_t)f->row;
+    double *a = (double *)(uintptr_t)value;
+
     *singular = 0;
     if (!f->symbolic)
         return false;
     if (f->numeric) {
-        if (klu_refactor(f->ap, f->ai, f->ax, f->symbolic, f->numeric, &f->common) && klu_rgrowth(f->ap, f->ai, f->ax, f->symbolic, f->numeric, &f->common) &&
-            f->common.rgrowth > 1e-4 && klu_rcond(f->symbolic, f->numeric, &f->common) && f->common.rcond > tiny_pivot)
+        if (klu_l_refactor(column, row, a, f->symbolic, f->numeric, &f->common) && f->common.status == KLU_OK) {
+            double rcond;
+
+            klu_l_rcond(f->symbolic, f->numeric, &f->common);
+            rcond = f->common.rcond;
+            klu_l_rgrowth(column, row, a, f->symbolic, f->numeric, &f->common);
+            if (rcond > 1e-3 * f->rcond && f->common.rgrowth > 1e-7)
+                return true;
+        }
+        klu_l_free_numeric(&f->numeric, &f->common);
+    }
+    f->numeric = klu_l_factor(column, row, a, f->symbolic, &f->common);
+    if (f->numeric && f->common.status == KLU_OK) {
+        klu_l_rcond(f->symbolic, f->numeric, &f->common);
+        f->rcond = f->common.rcond;
+        if (f->rcond > f->tiny_pivot * 1e-3)
             return true;
-        klu_free_numeric(&f->numeric, &f->common);
     }
-    f->numeric = klu_factor(f->ap, f->ai, f->ax, f->symbolic, &f->common);
-    if (!f->numeric || !klu_rcond(f->symbolic, f->numeric, &f->common) || f->common.rcond < 1e-16) {
-        *singular = f->common.singular_col >= 0 && (uint32_t)f->common.singular_col < f->n ? (uint32_t)f->common.singular_col : 0;
-        return false;
-    }
-    return true;
+    if (f->common.singular_col >= 0 && (size_t)f->common.singular_col < f->n)
+        *singular = (size_t)f->common.singular_col;
+    if (f->numeric)
+        klu_l_free_numeric(&f->numeric, &f->common);
+    return false;
 }
 
-bool factor_numeric(factor *f, const double *value, uint32_t *singular)
+bool factor_numeric(factor *f, const double *value, size_t *singular)
 {
-    for (size_t k = 0; k < f->nonzeros; k++)
-        if (!isfinite(value[k])) {
-            *singular = f->column[k];
-            return false;
-        }
-    scale(f, value);
+    for (size_t j = 0; j < f->n; j++)
+        for (int64_t k = f->column[j]; k < f->column[j + 1]; k++)
+            if (!isfinite(value[k])) {
+                *singular = j;
+                return false;
+            }
     return f->dense ? factor_dense(f, value, singular) : factor_sparse(f, value, singular);
 }
 
-void factor_solve(const factor *f, double *b)
+bool factor_solve(factor *f, double *b)
 {
-    uint32_t n = f->n;
-
-    for (uint32_t i = 0; i < n; i++)
-        b[i] *= f->row_scale[i];
-    if (f->dense) {
-        for (uint32_t c = 0; c < n; c++) {
-            double swap = b[c];
-
-            b[c] = b[f->pivot[c]];
-            b[f->pivot[c]] = swap;
-        }
-        for (uint32_t r = 1; r < n; r++)
-            for (uint32_t k = 0; k < r; k++)
-                b[r] -= f->a[(size_t)r * n + k] * b[k];
-        for (uint32_t r = n; r-- > 0;) {
-            for (uint32_t k = r + 1; k < n; k++)
-                b[r] -= f->a[(size_t)r * n + k] * b[k];
-            b[r] /= f->a[(size_t)r * n + r];
-        }
-    } else {
-        klu_common common = f->common;
-
-        klu_solve(f->symbolic, f->numeric, (int)n, 1, b, &common);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        b[i] *= f->column_scale[i];
+    if (!f->dense)
+        return f->numeric && klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
+    solve_dense(f, b);
+    return true;
 }

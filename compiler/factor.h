@@ -1,7 +1,8 @@
-/* factor.h - LU of square systems whose pattern is known: dense when small or full, KLU else
+/* factor.h - LU of square systems whose pattern is known: own LU when tiny, LAPACK when small and full, KLU else
  *
- * shapes   row[k], column[k]: place of value[k], k < nonzeros; equal places add up
+ * shapes   compressed columns: rows of column j are row[column[j] .. column[j+1]), ascending; values in the same order
  * scaling  rows and columns by powers of two, so that Pa beside m^3/s does no harm
+ * source   KLU: Davis & Palamadai Natarajan (2010), ACM Trans. Math. Softw. 37(3):36
  */
 #ifndef BG_FACTOR_H
 #define BG_FACTOR_H
@@ -9,10 +10,14 @@
 #include "base.h"
 
 typedef struct factor factor;
-factor *factor_new(uint32_t n, const uint32_t *row, const uint32_t *column, size_t nonzeros);
+
+/* The pattern must outlive the factor. tiny_pivot: scaled pivots up to here count as zero (0: only exact zeros do). */
+factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot);
 void factor_free(factor *f);
 /* True when regular; else *singular is a column that depends on those before it. */
-bool factor_numeric(factor *f, const double *value, uint32_t *singular);
-void factor_solve(const factor *f, double *b);          /* in place */
+bool factor_numeric(factor *f, const double *value, size_t *singular);
+bool factor_solve(factor *f, double *b);                 /* in place; after a factor_numeric that was true */
+double factor_fill(const factor *f);                     /* nonzeros of L+U, estimated before the first factorisation */
+double factor_flops(const factor *f);                    /* of one factorisation */
 
 #endif

@@ -256,7 +256,7 @@ static uint32_t canon_of(struct planner *pl, inst i)
     for (k = map_get(&pl->canon_index, hash); k != MAP_NONE; k = pl->canon.at[k].next) {
         const struct canon *c = &pl->canon.at[k];
 
-        if (c->from == i.root && c->n == i.n && !memcmp(pl->masks.at + c->mask0, pl->mask.at, i.n * sizeof(bool)))
+        if (c->from == i.root && c->n == i.n && (i.n == 0 || !memcmp(pl->masks.at + c->mask0, pl->mask.at, i.n * sizeof(bool))))
             return k;
     }
     struct canon fresh = { .from = i.root, .mask0 = (uint32_t)pl->masks.n, .n = i.n, .next = map_get(&pl->canon_index, hash) };
@@ -471,8 +471,8 @@ static uint32_t position_of(const program *g, layout l, var_id v)
     }
 }
 
-/* A parameter expression of an assignment: over the parameters in its slots. */
-static inst parameter_part(program *g, inst def, node sub)
+/* A part of an assignment's expression over the same slots. */
+static inst part_of(program *g, inst def, node sub)
 {
     return inst_part(g->e->composer, sub, inst_slots(g->e->f, def), def.n);
 }
@@ -549,7 +549,7 @@ static void lay_out_class(program *g, struct class_ *c, layout l)
             uint32_t a = pl->order.at[c->first + i];
             const struct canon *k = &pl->canon.at[pl->assign_canon.at[a]];
 
-            def[i] = parameter_part(g, g->assign.at[a].def, pl->proots.at[k->p0 + s]);
+            def[i] = part_of(g, g->assign.at[a].def, pl->proots.at[k->p0 + s]);
             equal = equal && inst_equal(f, def[0], def[i]);
         }
         c->pbase[s] = (int64_t)g->parameter.n;
@@ -592,7 +592,7 @@ static struct gen_assign straight(struct scheduler *s, inst def, uint32_t canon,
     for (uint32_t k = 0; k < c.nv; k++)
         slot[k] = ref_of(s, g->e->f->slot.at[def.first + pl->vslots.at[c.v0 + k]]);
     for (uint32_t k = 0; k < c.np; k++) {
-        inst part = parameter_part(g, def, pl->proots.at[c.p0 + k]);
+        inst part = part_of(g, def, pl->proots.at[c.p0 + k]);
 
         slot[c.nv + k] = (struct gen_ref){ SP_P, share_parameter(g, part) };
     }
@@ -627,49 +627,90 @@ static void add_to_chunk(struct scheduler *s, struct gen_assign a)
         close_chunk(s);
 }
 
+static void code_expression(struct scheduler *s, struct pending_chunk *list, inst def, uint32_t to)
+{
+    struct gen_assign a = straight(s, def, canon_of(s->g->planner, def), (struct gen_ref){ SP_OUT, to });
+
+    vec_push(&list->assign, a);
+    list->nodes += ex_size(s->g->e->f->pool, a.root);
+}
+
+static bool is_unknown(const program *g, const program_block *b, var_id v)
+{
+    const eq_var *d = &g->e->var.at[v];
+
+    return d->kind == DEF_BLOCK && d->index == b->block;
+}
+
+/* Pattern of a block's partial derivatives: residuals are gone through in order, so that rows ascend in each column. */
+static void make_pattern(program *g, program_block *b)
+{
+    const flat_model *f = g->e->f;
+    int64_t *fill = bg_malloc((b->n + 1) * sizeof *fill);
+
+    b->column_start = arena_new_array(g->arena, int64_t, b->n + 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < b->n; i++) {
+            inst r = b->residual.at[i];
+
+            for (uint32_t k = 0; k < r.n; k++) {
+                var_id v = f->slot.at[r.first + k];
+
+                if (!is_unknown(g, b, v))
+                    continue;
+                if (pass == 0)
+                    b->column_start[g->w_position[v] - b->w0 + 1]++;
+                else
+                    b->row[fill[g->w_position[v] - b->w0]++] = i;
+            }
+        }
+        if (pass == 0) {
+            for (uint32_t j = 0; j < b->n; j++)
+                b->column_start[j + 1] += b->column_start[j];
+            memcpy(fill, b->column_start, (b->n + 1) * sizeof *fill);
+            b->row = arena_new_array(g->arena, int64_t, (size_t)b->column_start[b->n] + 1);
+        }
+    }
+    free(fill);
+}
+
 /* Code of a block's residuals and partial derivatives, in chunks of their own. */
 static void code_block(struct scheduler *s, program_block *b)
 {
     program *g = s->g;
-    struct planner *pl = g->planner;
     flat_model *f = g->e->f;
-    VEC(struct gen_assign) list = { 0 };
-    size_t nodes = 0;
+    struct pending_chunk list = { 0 };
+    uint32_t *next = bg_calloc(b->n + 1, sizeof *next);
 
     for (uint32_t i = 0; i < b->n; i++) {
-        inst r = b->residual.at[i];
-
-        vec_push(&list, straight(s, r, canon_of(pl, r), ((struct gen_ref){ SP_OUT, i })));
-        nodes += ex_size(f->pool, list.at[list.n - 1].root);
-        if (nodes >= CHUNK_NODES || i + 1 == b->n) {
-            vec_push(&b->residual_code, add_chunk(g, list.at, list.n));
-            list.n = nodes = 0;
+        code_expression(s, &list, b->residual.at[i], i);
+        if (list.nodes >= CHUNK_NODES || i + 1 == b->n) {
+            vec_push(&b->residual_code, add_chunk(g, list.assign.at, list.assign.n));
+            list.assign.n = list.nodes = 0;
         }
     }
+    make_pattern(g, b);
     for (uint32_t i = 0; i < b->n; i++) {
         inst r = b->residual.at[i];
 
         for (uint32_t k = 0; k < r.n; k++) {
             var_id v = f->slot.at[r.first + k];
-            const eq_var *d = &g->e->var.at[v];
+            uint32_t j;
 
-            if (d->kind != DEF_BLOCK || d->index != b->block)
+            if (!is_unknown(g, b, v))
                 continue;
-            inst partial = parameter_part(g, r, ex_derivative(f->pool, r.root, k));
-
-            vec_push(&list, straight(s, partial, canon_of(pl, partial), ((struct gen_ref){ SP_OUT, (uint32_t)b->row.n })));
-            nodes += ex_size(f->pool, list.at[list.n - 1].root);
-            vec_push(&b->row, i);
-            vec_push(&b->column, g->w_position[v] - b->w0);
-            if (nodes >= CHUNK_NODES) {
-                vec_push(&b->jacobian_code, add_chunk(g, list.at, list.n));
-                list.n = nodes = 0;
+            j = g->w_position[v] - b->w0;
+            code_expression(s, &list, part_of(g, r, ex_derivative(f->pool, r.root, k)), (uint32_t)b->column_start[j] + next[j]++);
+            if (list.nodes >= CHUNK_NODES) {
+                vec_push(&b->jacobian_code, add_chunk(g, list.assign.at, list.assign.n));
+                list.assign.n = list.nodes = 0;
             }
         }
     }
-    if (list.n)
-        vec_push(&b->jacobian_code, add_chunk(g, list.at, list.n));
-    vec_free(&list);
+    if (list.assign.n)
+        vec_push(&b->jacobian_code, add_chunk(g, list.assign.at, list.assign.n));
+    vec_free(&list.assign);
+    free(next);
 }
 
 static uint32_t node_of_var(const program *g, const uint32_t *producer, var_id v)
@@ -1089,8 +1130,6 @@ void program_free(program *g)
         vec_free(&g->block.at[i].residual);
         vec_free(&g->block.at[i].residual_code);
         vec_free(&g->block.at[i].jacobian_code);
-        vec_free(&g->block.at[i].row);
-        vec_free(&g->block.at[i].column);
     }
     vec_free(&g->assign);
     vec_free(&g->block);

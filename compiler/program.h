@@ -43,7 +43,7 @@ typedef struct program_block {
     VEC(inst) residual;          /* with slots as in assign.def */
     VEC(uint32_t) residual_code, jacobian_code;      /* numbers of chunks: r[n]; value[nonzeros] */
     gen_chunk **residual_chunk, **jacobian_chunk;
-    VEC(uint32_t) row, column;   /* of each nonzero, by rising row */
+    int64_t *column_start, *row; /* pattern of the partial derivatives, compressed columns */
 } program_block;
 
 /* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. */

@@ -1,33 +1,18 @@
 /* linear.c - see linear.h */
 #include "linear.h"
 
-#include <klu.h>
-#include <lapacke.h>
-#include <math.h>
+#include "../compiler/factor.h"
 #include <string.h>
-
-#define TINY_MOST 16                 /* own LU up to here */
-#define DENSE_MOST 200               /* LAPACK below this, if the pattern is over a third full */
-
-/* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other BLAS. */
-extern void openblas_set_num_threads(int n) __attribute__((weak));
-
-enum linear_kind { TINY, DENSE, SPARSE };
 
 struct linear {
     bg_model *model;
     struct model_pattern pattern;
-    enum linear_kind kind;
+    factor *factor;
     bool known;
     double *jacobian, *matrix;       /* [nonzeros] */
     double *one;                     /* [nonzeros] 1 on the diagonal of state rows, 0 else */
     double *rate;                    /* [nonzeros] 1 in state rows, 0 in the others */
-    double *full, *work;             /* [n*n] columns, factored in place; [n] */
-    lapack_int *pivot;
-    klu_l_common common;
-    klu_l_symbolic *symbolic;
-    klu_l_numeric *numeric;
-    double rcond;                    /* at the last full factorisation */
+    double *work;                    /* [n] */
     uint64_t factorizations, evaluations;
 };
 
@@ -39,11 +24,9 @@ linear *linear_new(bg_model *m)
     linear *l = bg_calloc(1, sizeof *l);
     struct model_pattern p = model_jacobian_pattern(m);
 
-    if (openblas_set_num_threads)
-        openblas_set_num_threads(1);
     l->model = m;
     l->pattern = p;
-    l->kind = p.n <= TINY_MOST ? TINY : p.n < DENSE_MOST && 3 * p.nonzeros > p.n * p.n ? DENSE : SPARSE;
+    l->factor = factor_new(p.n, p.column, p.row, 0);
     l->jacobian = bg_calloc(p.nonzeros + 1, sizeof(double));
     l->matrix = bg_calloc(p.nonzeros + 1, sizeof(double));
     l->one = bg_calloc(p.nonzeros + 1, sizeof(double));
@@ -55,15 +38,6 @@ linear *linear_new(bg_model *m)
             l->rate[k] = i < p.nx;
             l->one[k] = i == j && i < p.nx;
         }
-    if (l->kind != SPARSE) {
-        l->full = bg_calloc(p.n * p.n + 1, sizeof(double));
-        l->pivot = bg_calloc(p.n + 1, sizeof *l->pivot);
-        return l;
-    }
-    klu_l_defaults(&l->common);
-    /* KLU does not write to the pattern; its interface only lacks the const. */
-    l->symbolic = klu_l_analyze((SuiteSparse_long)p.n, (SuiteSparse_long *)(uintptr_t)p.column, (SuiteSparse_long *)(uintptr_t)p.row,
-                                &l->common);
     return l;
 }
 
@@ -71,17 +45,12 @@ void linear_free(linear *l)
 {
     if (!l)
         return;
-    if (l->numeric)
-        klu_l_free_numeric(&l->numeric, &l->common);
-    if (l->symbolic)
-        klu_l_free_symbolic(&l->symbolic, &l->common);
+    factor_free(l->factor);
     free(l->jacobian);
     free(l->matrix);
     free(l->one);
     free(l->rate);
-    free(l->full);
     free(l->work);
-    free(l->pivot);
     free(l);
 }
 
@@ -91,23 +60,8 @@ bool linear_known(const linear *l) { return l->known; }
 uint64_t linear_factorizations(const linear *l) { return l->factorizations; }
 uint64_t linear_evaluations(const linear *l) { return l->evaluations; }
 
-double linear_fill(const linear *l)
-{
-    double n = (double)l->pattern.n;
-
-    if (l->kind != SPARSE)
-        return n * n;
-    if (l->numeric)
-        return (double)(l->numeric->lnz + l->numeric->unz);
-    return l->symbolic && l->symbolic->lnz > 0 ? l->symbolic->lnz + l->symbolic->unz : 3.0 * (double)l->pattern.nonzeros;
-}
-
-double linear_flops(const linear *l)
-{
-    double n = (double)l->pattern.n, fill = linear_fill(l);
-
-    return l->kind != SPARSE ? n * n * n * 2 / 3 : fill * fill / (n > 0 ? n : 1);
-}
+double linear_fill(const linear *l) { return factor_fill(l->factor); }
+double linear_flops(const linear *l) { return factor_flops(l->factor); }
 
 int linear_evaluate(linear *l, double t, const double *x)
 {
@@ -134,133 +88,23 @@ void linear_form(linear *l, double gamma)
         to[k] = one[k] + jac[k] * ((1 - rate[k]) - gamma * rate[k]);
 }
 
-/* Row-equilibrated LU with partial pivoting, columns stored one after the other. False if singular. */
-static bool tiny_factor(size_t n, double *a, lapack_int *pivot)
-{
-    double scale[TINY_MOST];
-
-    for (size_t i = 0; i < n; i++) {
-        scale[i] = 0;
-        for (size_t j = 0; j < n; j++)
-            scale[i] = fmax(scale[i], fabs(a[j * n + i]));
-        if (!(scale[i] > 0))
-            return false;
-        scale[i] = 1 / scale[i];
-    }
-    for (size_t k = 0; k < n; k++) {
-        size_t best = k;
-
-        for (size_t i = k + 1; i < n; i++)
-            if (fabs(a[k * n + i]) * scale[i] > fabs(a[k * n + best]) * scale[best])
-                best = i;
-        pivot[k] = (lapack_int)best;
-        if (best != k) {
-            double s = scale[k];
-            scale[k] = scale[best];
-            scale[best] = s;
-            for (size_t j = 0; j < n; j++) {
-                s = a[j * n + k];
-                a[j * n + k] = a[j * n + best];
-                a[j * n + best] = s;
-            }
-        }
-        if (a[k * n + k] == 0)
-            return false;
-        double inverse = 1 / a[k * n + k];
-        for (size_t i = k + 1; i < n; i++)
-            a[k * n + i] *= inverse;
-        for (size_t j = k + 1; j < n; j++) {
-            double u = a[j * n + k];
-            if (u != 0)
-                for (size_t i = k + 1; i < n; i++)
-                    a[j * n + i] -= a[k * n + i] * u;
-        }
-    }
-    return true;
-}
-
-static void tiny_solve(size_t n, const double *a, const lapack_int *pivot, double *b)
-{
-    for (size_t k = 0; k < n; k++) {
-        size_t p = (size_t)pivot[k];
-        double s = b[k];
-        b[k] = b[p];
-        b[p] = s;
-    }
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = k + 1; i < n; i++)
-            b[i] -= a[k * n + i] * b[k];
-    for (size_t k = n; k-- > 0;) {
-        b[k] /= a[k * n + k];
-        for (size_t i = 0; i < k; i++)
-            b[i] -= a[k * n + i] * b[k];
-    }
-}
-
-/* Refactors on the pivots of last time while these are good; else chooses new ones. */
-static int sparse_factor(linear *l)
-{
-    SuiteSparse_long *column = (SuiteSparse_long *)(uintptr_t)l->pattern.column, *row = (SuiteSparse_long *)(uintptr_t)l->pattern.row;
-
-    if (!l->symbolic)
-        return 1;
-    if (l->numeric) {
-        if (klu_l_refactor(column, row, l->matrix, l->symbolic, l->numeric, &l->common) && l->common.status == KLU_OK) {
-            klu_l_rcond(l->symbolic, l->numeric, &l->common);
-            double rcond = l->common.rcond;
-            klu_l_rgrowth(column, row, l->matrix, l->symbolic, l->numeric, &l->common);
-            if (rcond > 1e-3 * l->rcond && l->common.rgrowth > 1e-7)
-                return 0;
-        }
-        klu_l_free_numeric(&l->numeric, &l->common);
-    }
-    l->numeric = klu_l_factor(column, row, l->matrix, l->symbolic, &l->common);
-    if (!l->numeric || l->common.status != KLU_OK) {
-        if (l->numeric)
-            klu_l_free_numeric(&l->numeric, &l->common);
-        return 1;
-    }
-    klu_l_rcond(l->symbolic, l->numeric, &l->common);
-    l->rcond = l->common.rcond;
-    return 0;
-}
-
 int linear_factor(linear *l)
 {
-    size_t n = l->pattern.n;
+    size_t singular;
 
     l->factorizations++;
-    if (l->kind == SPARSE)
-        return sparse_factor(l);
-    memset(l->full, 0, n * n * sizeof(double));
-    for (size_t j = 0; j < n; j++)
-        for (int64_t k = l->pattern.column[j]; k < l->pattern.column[j + 1]; k++)
-            l->full[j * n + (size_t)l->pattern.row[k]] = l->matrix[k];
-    if (l->kind == TINY)
-        return !tiny_factor(n, l->full, l->pivot);
-    return LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, l->full, (lapack_int)n, l->pivot) != 0;
+    return !factor_numeric(l->factor, l->matrix, &singular);
 }
 
 int linear_solve(linear *l, double *r)
 {
     size_t n = l->pattern.n, nx = l->pattern.nx;
-    double *b = l->work;
 
-    memcpy(b, r, nx * sizeof(double));
-    memset(b + nx, 0, (n - nx) * sizeof(double));
-    switch (l->kind) {
-    case TINY:
-        tiny_solve(n, l->full, l->pivot, b);
-        break;
-    case DENSE:
-        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (lapack_int)n, 1, l->full, (lapack_int)n, l->pivot, b, (lapack_int)n);
-        break;
-    case SPARSE:
-        if (!l->numeric || !klu_l_solve(l->symbolic, l->numeric, (SuiteSparse_long)n, 1, b, &l->common))
-            return 1;
-        break;
-    }
-    memcpy(r, b, nx * sizeof(double));
+    memcpy(l->work, r, nx * sizeof(double));
+    memset(l->work + nx, 0, (n - nx) * sizeof(double));
+    if (!factor_solve(l->factor, l->work))
+        return 1;
+    memcpy(r, l->work, nx * sizeof(double));
     return 0;
 }
 

@@ -2,8 +2,6 @@
  *
  * With J = [f_x f_z; g_x g_z] of model.h the matrix is M = [I - gamma f_x, -gamma f_z; g_x, g_z], solved with right side (r, 0): the first part of
  * the solution is that of the system reduced to states. J is kept, M is formed from it for each gamma.
- * Solvers: unrolled-by-loop LU with partial pivoting up to 16 unknowns; LAPACK where the pattern is over a third full and n < 200; KLU else
- * (ordered once, refactored on the same pivots, factored anew where these have become poor).
  *
  * errors   0 fine; 1 recoverable (the model could not be evaluated, M is singular); -1 never will
  */
