@@ -47,6 +47,11 @@ inst group_residual(const struct groups *g, uint32_t group, uint32_t i)
     return g->group.at[group].residual.at[i];
 }
 
+void group_set_residual(struct groups *g, uint32_t group, uint32_t i, inst residual)
+{
+    g->group.at[group].residual.at[i] = residual;
+}
+
 void groups_free(struct groups *g)
 {
     for (size_t i = 0; i < g->group.n; i++) {

@@ -18,7 +18,11 @@ uint32_t group_of(const struct groups *g, var_id v);     /* UINT32_MAX: none */
 uint32_t group_size(const struct groups *g, uint32_t group);
 var_id group_unknown(const struct groups *g, uint32_t group, uint32_t i);
 inst group_residual(const struct groups *g, uint32_t group, uint32_t i);
+void group_set_residual(struct groups *g, uint32_t group, uint32_t i, inst residual);
 void groups_free(struct groups *g);
+
+/* Splits every group into the smallest that can be solved one after the other; needs all explicit definitions but those of rates. (split.c) */
+void groups_split(equations *e, struct groups *g);
 
 /* needs     every variable explicit, given, a state, or an unknown of a group
  * provides  kinds, blocks, ranks

@@ -200,12 +200,14 @@ look_up(builder *b, const ast_expr *e)
     const unit *ux = NULL, *uy = NULL;
     val x, r;
 
-    if (!arguments(b, e, 3, 3, "table(\"file.csv\", column, x)"))
+    if (e->call.nargs != 1 && !arguments(b, e, 3, 3, "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
         return val_bad(el);
     if (e->call.arg[0]->kind != AST_STRING) {
         diag_error(el->s, "table-call", e->call.arg[0]->at, "the first argument of table is the name of a CSV file, in quotes");
         return val_bad(el);
     }
+    if (e->call.nargs == 1)
+        return read_matrix(el, e, e->call.arg[0]->string);
     column = e->call.arg[1];
     if (column->kind == AST_STRING) {
         name = column->string;
@@ -325,7 +327,7 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
         r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE } : (val){ .fit = FIT_UNIT, .unit = el->one };
         break;
     case RULE_TOGETHER:
-        r = units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
+        r = b->any_unit ? (val){ .fit = FIT_ANY } : units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
         break;
     case RULE_RATIO:
         r = units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
@@ -431,9 +433,9 @@ resolve_call(builder *b, const ast_expr *e)
         return hidden_integral(b, e);
     if (e->call.name == el->n_table)
         return look_up(b, e);
-    index = map_get(&el->functions, map_ptr_key(e->call.name));
+    index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
-        return call_function(b, e, index);
+        return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el) : call_function(b, e, index);
     f = find_builtin(e->call.name);
     if (f)
         return call_builtin(b, e, f);
@@ -449,7 +451,7 @@ function_head(elab *el, user_function *f, map *formal, val *fits)
     const ast_function *ast = f->ast;
 
     for (uint32_t k = 0; k < f->nargs; k++) {
-        uint32_t hidden = find_value(el, &el->file_scope, ast->arg[k].name);
+        uint32_t hidden = find_value(el, f->in, ast->arg[k].name);
 
         if (map_get(formal, map_ptr_key(ast->arg[k].name)) != MAP_NONE) {
             diag_error(el->s, "name-twice", ast->arg[k].at, "%s has two arguments called \"%s\"", ast->name, ast->arg[k].name);
@@ -471,7 +473,7 @@ make_function(elab *el, uint32_t index)
 {
     user_function *f = &el->function.at[index];
     const char *who = arena_format(el->a, "function \"%s\"", f->ast->name);
-    builder b = builder_new(el, &el->file_scope, READ_CONSTANTS, who);
+    builder b = builder_new(el, f->in, READ_CONSTANTS, who);
     map formal = { 0 };
     val *fits = bg_calloc(f->nargs, sizeof *fits), v;
 
@@ -509,7 +511,7 @@ static void
 see_call(void *ctx, const ast_expr *e)
 {
     struct callees *c = ctx;
-    uint32_t f = e->kind == AST_CALL ? map_get(&c->el->functions, map_ptr_key(e->call.name)) : MAP_NONE;
+    uint32_t f = e->kind == AST_CALL ? find_function(c->el, c->el->function.at[c->caller].in, e->call.name) : MAP_NONE;
 
     if (f != MAP_NONE)
         vec_push(&c->el->function.at[c->caller].callee, f);

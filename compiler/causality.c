@@ -10,17 +10,21 @@
  * the rank check finds holds among sources and accepted storages alone, so that the last of them depends on the rest. Each round makes
  * at least one more storage dependent and takes nothing from what the states determine; when no relation is left the states are
  * independent, and every dependent variable is a function of states and sources only. Rounds start over rather than take single
- * decisions back: there are few of them, and each is linear.
+ * decisions back: each is linear, and there are few of them. Where relations keep hiding behind each other (inductors between nodes, in
+ * any order of declaration) all are found at once instead.
  */
 #include <math.h>
 #include <string.h>
 
 #include "rankcheck.h"
+#include "domain.h"
 
 enum {
     PATH_NOTES = 12,             /* bonds of a path that are printed */
     TERMS_PRINTED = 24,          /* of a relation */
     DEPENDENT_NOTES = 20,        /* storages reported one by one */
+    PRODUCTS_TRIED = 128,        /* moduli, for weights that are products of two */
+    PATIENCE = 12,               /* rounds before all relations are looked for at once */
     LOOK_BACK = 4096             /* reasons looked at to name who sets a storage */
 };
 
@@ -33,7 +37,7 @@ struct assign {
     int8_t *preferred;           /* [nport] strength that makes a storage integral; open: no storage */
     bool one_way;                /* some resistor has a fixed causality */
     bool *released;              /* [nport] one-way resistors that give way to a storage */
-    bool *may_divide;            /* [nelement] varying two-ports that are not decided: they give way to a storage, or lie in a loop */
+    bool *may_divide;            /* [nport] in-ports of varying two-ports that are not decided: they give way to a storage, or lie in a loop */
     bool releasing;              /* look for these */
     size_t nreleased;
     bool *forced;                /* [nport] storages made dependent by the rank check */
@@ -43,6 +47,9 @@ struct assign {
     VEC(uint32_t) order;         /* storage ports as they are tried */
     VEC(uint32_t) candidate;     /* junctions on the giving side of a varying two-port */
     relations found;
+    VEC(causal_relation) relation; VEC(causal_term) term;    /* of what was found, where the weights are known */
+    VEC(struct ratio { uint32_t residue; inst def; }) ratio; /* distinct moduli, each followed by its inverse */
+    map ratio_of;                /* residue -> its place there */
 };
 
 static const flat_element *
@@ -69,12 +76,18 @@ common_name(const struct assign *a, uint32_t j)
     return a->f->junction.at[j].type == 0 ? "effort" : "flow";
 }
 
+static bool
+is_two_port(const flat_element *el)
+{
+    return el->type == EL_TF || el->type == EL_GY;
+}
+
 /* ---------------------------------------------------------------- coefficients */
 
 static void
-two_port_coefs(const struct assign *a, const flat_element *el, uint32_t n)
+two_port_coefs(const struct assign *a, const flat_element *el, uint32_t in, uint32_t n)
 {
-    uint32_t in = el->port0, out = in + 1, one = 1;
+    uint32_t out = in + 1, one = 1;
     uint8_t tin = a->f->junction.at[a->s.junction[in]].type, tout = a->f->junction.at[a->s.junction[out]].type;
     uint32_t ci, co;
 
@@ -100,6 +113,17 @@ two_port_coefs(const struct assign *a, const flat_element *el, uint32_t n)
 }
 
 static void
+add_ratio(struct assign *a, uint32_t residue, inst def)
+{
+    if (!residue || map_get(&a->ratio_of, residue) != MAP_NONE || map_get(&a->ratio_of, gf_inv(residue)) != MAP_NONE)
+        return;
+    map_set(&a->ratio_of, residue, (uint32_t)a->ratio.n);
+    vec_push(&a->ratio, ((struct ratio){ residue, def }));
+    map_set(&a->ratio_of, gf_inv(residue), (uint32_t)a->ratio.n);
+    vec_push(&a->ratio, ((struct ratio){ gf_inv(residue), def }));
+}
+
+static void
 fill_coefs(struct assign *a)
 {
     residues r;
@@ -110,10 +134,12 @@ fill_coefs(struct assign *a)
     for (size_t i = 0; i < a->f->element.n; i++) {
         const flat_element *el = &a->f->element.at[i];
 
-        if ((el->type == EL_TF || el->type == EL_GY) && el->nports == 2) {
-            uint32_t n = residue_of(&r, el->nlaws ? a->f->law.at[el->law0].def : INST_NONE);
+        for (uint32_t p = el->port0; is_two_port(el) && p + 1 < el->port0 + el->nports; p += 2) {
+            uint32_t n = residue_of(&r, el->nlaws ? port_law(a->f, p)->def : INST_NONE);
 
-            two_port_coefs(a, el, n);
+            two_port_coefs(a, el, p, n);
+            if (el->nlaws)
+                add_ratio(a, n, port_law(a->f, p)->def);
         }
     }
     residues_free(&r);
@@ -438,7 +464,7 @@ decide_laws(struct assign *a, bool report)
 static enum strength
 multiplying(const struct assign *a, const flat_element *el, uint32_t p)
 {
-    return strength_of(&a->s, p, el->type == EL_GY || p == el->port0);
+    return strength_of(&a->s, p, el->type == EL_GY || (p - el->port0) % 2 == 0);
 }
 
 static bool
@@ -446,7 +472,7 @@ is_varying(const struct assign *a, size_t i)
 {
     const flat_element *el = &a->f->element.at[i];
 
-    return (el->type == EL_TF || el->type == EL_GY) && el->nports == 2 && a->varying[i];
+    return is_two_port(el) && a->varying[i];
 }
 
 static void
@@ -455,8 +481,9 @@ decide_two_ports(struct assign *a)
     for (size_t i = 0; i < a->f->element.n; i++) {
         const flat_element *el = &a->f->element.at[i];
 
-        if (is_varying(a, i) && !a->may_divide[i] && !strokes_try(&a->s, el->port0, multiplying(a, el, el->port0)))
-            strokes_try(&a->s, el->port0, opposite(multiplying(a, el, el->port0)));
+        for (uint32_t p = el->port0; is_varying(a, i) && p + 1 < el->port0 + el->nports; p += 2)
+            if (!a->may_divide[p] && !strokes_try(&a->s, p, multiplying(a, el, p)))
+                strokes_try(&a->s, p, opposite(multiplying(a, el, p)));
     }
 }
 
@@ -465,15 +492,15 @@ static void
 release(void *ctx, uint32_t e)
 {
     struct assign *a = ctx;
-    uint32_t i;
+    uint32_t in;
 
     if (e >= a->s.nport)
         return;
     if (is_one_way(a, e))
         a->released[e] = true;
-    i = a->f->port.at[e].element;
-    if (a->releasing && is_varying(a, i) && !a->may_divide[i]) {
-        a->may_divide[i] = true;
+    in = e - (e - element_of(a, e)->port0) % 2;
+    if (a->releasing && is_varying(a, a->f->port.at[e].element) && !a->may_divide[in]) {
+        a->may_divide[in] = true;
         a->nreleased++;
     }
 }
@@ -638,6 +665,68 @@ small_number(uint32_t v, int *num, int *den)
     return false;
 }
 
+/* coef as plus or minus one modulus, or none of it */
+static bool
+as_modulus(const struct assign *a, uint32_t coef, double *sign, uint32_t *place)
+{
+    *sign = 1;
+    *place = map_get(&a->ratio_of, coef);
+    if (*place == MAP_NONE) {
+        *sign = -1;
+        *place = map_get(&a->ratio_of, gf_neg(coef));
+    }
+    return *place != MAP_NONE;
+}
+
+/* A weight in numbers and moduli; false where it is neither simple. */
+static bool
+spell_weight(const struct assign *a, uint32_t coef, causal_term *t)
+{
+    uint32_t place;
+    int num, den;
+
+    t->nmoduli = 0;
+    if (small_number(coef, &num, &den)) {
+        t->weight = (double)num / den;
+        return true;
+    }
+    if (as_modulus(a, coef, &t->weight, &place)) {
+        t->nmoduli = 1;
+        t->modulus[0] = a->ratio.at[place].def;
+        t->inverse[0] = place % 2;
+        return true;
+    }
+    for (size_t i = 0; i < a->ratio.n && i < PRODUCTS_TRIED; i++)
+        if (as_modulus(a, gf_mul(coef, a->ratio.at[i ^ 1].residue), &t->weight, &place)) {
+            t->nmoduli = 2;
+            t->modulus[0] = a->ratio.at[i].def;
+            t->inverse[0] = i % 2;
+            t->modulus[1] = a->ratio.at[place].def;
+            t->inverse[1] = place % 2;
+            return true;
+        }
+    return false;
+}
+
+/* Keeps what makes the leading term dependent, for the equations: its variable in terms of the others. */
+static void
+keep_relation(struct assign *a, const ranked_terms *row)
+{
+    causal_relation r = { row->at[0].of, (uint32_t)a->term.n, (uint32_t)row->n - 1 };
+    uint32_t scale = gf_neg(gf_inv(row->at[0].coef));
+
+    for (size_t i = 1; i < row->n; i++) {
+        causal_term t = { .port = row->at[i].of };
+
+        if (t.port >= a->s.nport || element_of(a, t.port)->type == EL_R || !spell_weight(a, gf_mul(row->at[i].coef, scale), &t)) {
+            a->term.n = r.first;
+            return;
+        }
+        vec_push(&a->term, t);
+    }
+    vec_push(&a->relation, r);
+}
+
 static void
 print_relation(const struct assign *a, const ranked_terms *row, strbuf *out)
 {
@@ -658,8 +747,8 @@ print_relation(const struct assign *a, const ranked_terms *row, strbuf *out)
         if (of >= a->s.nport)
             strbuf_printf(out, "%s(%s)", common_name(a, of - a->s.nport), a->f->junction.at[of - a->s.nport].name);
         else
-            strbuf_printf(out, is_dependent(a, of) ? "d/dt %s(%s)" : "%s(%s)", element_of(a, of)->type == EL_C || element_of(a, of)->type == EL_SE ? "effort" : "flow",
-                          element_of(a, of)->name);
+            strbuf_printf(out, is_dependent(a, of) ? "d/dt %s(%s)" : "%s(%s)",
+                          (is_storage(a, of) ? !port_has_momentum(a->f, of) : element_of(a, of)->type == EL_SE) ? "effort" : "flow", port_name(a->f, of));
     }
     if (row->n > n)
         strbuf_printf(out, " + ... (%zu more)", row->n - n);
@@ -768,6 +857,7 @@ resolve(struct assign *a, bool report)
             continue;
         }
         a->forced[lead] = true;
+        keep_relation(a, row);
         a->set_by[lead] = row->n > 1 && row->at[1].of < a->s.nport ? row->at[1].of : END_NONE;
     }
     for (size_t i = 0; i < rows.n; i++)
@@ -790,11 +880,37 @@ release_laws(struct assign *a)
     return any;
 }
 
+/* All relations at once: every storage gives what it can, and nothing follows from what is left over at a junction, so that no relation hides
+ * behind a stroke that another one made. Makes the leading storage of each dependent. */
+static void
+resolve_all(struct assign *a, enum mode mode)
+{
+    strokes *s = &a->s;
+
+    strokes_reset(s);
+    memset(a->forced, 0, s->nport * sizeof *a->forced);
+    for (uint32_t j = 0; j < s->njunction; j++)
+        s->free_common[j] = true;
+    if (!decide_sources(a, false) || !decide_laws(a, false))
+        return;
+    for (uint32_t j = 0; j < s->njunction && mode == FINAL; j++)
+        a->state_junction[j] = a->state_junction[j] && strokes_try_state(s, j);
+    if (mode != ANY_DIRECTION)
+        decide_two_ports(a);
+    for (size_t i = 0; i < a->order.n; i++)
+        if (!strokes_try(s, a->order.at[i], integral(a, a->order.at[i])))
+            strokes_try(s, a->order.at[i], opposite(integral(a, a->order.at[i])));
+    for (uint32_t j = 0; j < s->njunction; j++)
+        s->free_common[j] = mode == FINAL && a->state_junction[j];
+    rankcheck(s, a->coef, a->one_way, &a->found);
+    resolve(a, false);
+}
+
 /* Strokes and rank check until no relation is left. False: a contradiction or a singular model, reported if asked to. */
 static bool
 settle(struct assign *a, bool report, enum mode mode)
 {
-    for (;;) {
+    for (int round = 1;; round++) {
         enum outcome o = run(a, report, mode);
 
         if (o == REPEAT) {
@@ -807,6 +923,10 @@ settle(struct assign *a, bool report, enum mode mode)
         rankcheck(&a->s, a->coef, a->one_way, &a->found);
         if (!a->found.of.n)
             return true;
+        if (round == PATIENCE) {
+            resolve_all(a, mode);
+            continue;
+        }
         /* an over-determined model has its sources in relations that later rounds find too: report once nothing else is left */
         if (resolve(a, false))
             continue;
@@ -843,7 +963,7 @@ find_candidates(struct assign *a)
     for (size_t i = 0; i < a->f->element.n; i++) {
         const flat_element *el = &a->f->element.at[i];
 
-        for (uint32_t p = el->port0; is_varying(a, i) && p < el->port0 + 2; p++) {
+        for (uint32_t p = el->port0; is_varying(a, i) && p < el->port0 + el->nports; p++) {
             uint32_t j = a->s.junction[p];
 
             varies = true;
@@ -963,17 +1083,15 @@ release_loops(struct assign *a)
     for (uint32_t i = 0; i < a->f->element.n; i++) {
         uint32_t p = a->f->element.at[i].port0;
 
-        if (!is_varying(a, i) || a->may_divide[i])
-            continue;
-        for (uint32_t k = p; k < p + 2; k++) {
-            uint32_t j = s->junction[k], from = 2 * j + (s->at[k] == ST_STRONG);
+        for (uint32_t k = p; is_varying(a, i) && k < p + a->f->element.at[i].nports; k++) {
+            uint32_t j = s->junction[k], from = 2 * j + (s->at[k] == ST_STRONG), in = k - (k - p) % 2;
 
-            if (s->at[k] == ST_OPEN || gone[from])
+            if (s->at[k] == ST_OPEN || gone[from] || (a->may_divide[in] && k == in))
                 continue;
             acted_on(a, from, &next);
             for (size_t t = 0; t < next.n; t++)
-                if (next.at[t] / 2 == s->junction[s->partner[k]] && !gone[next.at[t]])
-                    any = a->may_divide[i] = true;
+                if (next.at[t] / 2 == s->junction[s->partner[k]] && !gone[next.at[t]] && !a->may_divide[in])
+                    any = a->may_divide[in] = true;
         }
     }
     free(into);
@@ -1001,7 +1119,7 @@ choose_junction_states(struct assign *a)
         return;
     if (!settle(a, false, ANY_DIRECTION)) {
         memset(a->forced, 0, a->s.nport * sizeof *a->forced);
-        memset(a->may_divide, true, a->f->element.n * sizeof *a->may_divide);
+        memset(a->may_divide, true, a->s.nport * sizeof *a->may_divide);
         return;
     }
     want = count_states(a);
@@ -1034,7 +1152,7 @@ choose_junction_states(struct assign *a)
         }
         /* nothing else to give up: as many states as possible, dividing where that takes it */
         memset(a->state_junction, 0, a->s.njunction * sizeof *a->state_junction);
-        memset(a->may_divide, true, a->f->element.n * sizeof *a->may_divide);
+        memset(a->may_divide, true, a->s.nport * sizeof *a->may_divide);
         break;
     }
 }
@@ -1132,6 +1250,16 @@ result(struct assign *a)
         if (!c->state[p])
             vec_push(&c->dependent, p);
     }
+    for (size_t i = 0; i < a->relation.n; i++) {
+        causal_relation r = a->relation.at[i], kept = { r.port, (uint32_t)c->term.n, r.n };
+
+        /* rounds that started over may have found the same again */
+        if (c->state[r.port] || (i + 1 < a->relation.n && a->relation.at[i + 1].port == r.port))
+            continue;
+        for (uint32_t t = r.first; t < r.first + r.n; t++)
+            vec_push(&c->term, a->term.at[t]);
+        vec_push(&c->relation, kept);
+    }
     list_components(a, c);
     return c;
 }
@@ -1150,11 +1278,12 @@ report_dependent(struct assign *a, const causal *c)
     for (size_t i = 0; i < c->dependent.n && i < DEPENDENT_NOTES; i++) {
         uint32_t p = c->dependent.at[i], by = a->set_by[p];
         const flat_element *el = element_of(a, p);
-        const char *cause = el->type == EL_C ? "effort" : "flow";
+        uint32_t j = a->f->port.at[p].junction;
+        const char *cause = port_has_momentum(a->f, p) ? flow_name(a->f, j) : effort_name(a->f, j);
 
         if (by == END_NONE)
             by = strokes_origin(&a->s, p, LOOK_BACK);
-        diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality", el->name);
+        diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality", port_name(a->f, p));
         if (by == END_NONE || by == p)
             continue;
         if (by < a->s.nport)
@@ -1172,11 +1301,13 @@ report_dividing(struct assign *a)
 {
     for (size_t i = 0; i < a->f->element.n; i++) {
         const flat_element *el = &a->f->element.at[i];
-        uint32_t by;
+        uint32_t by, in = el->port0;
 
-        if (!is_varying(a, i) || a->s.at[el->port0] != (int8_t)opposite(multiplying(a, el, el->port0)))
+        while (is_varying(a, i) && in < el->port0 + el->nports && a->s.at[in] != (int8_t)opposite(multiplying(a, el, in)))
+            in += 2;
+        if (!is_varying(a, i) || in >= el->port0 + el->nports)
             continue;
-        by = strokes_origin(&a->s, el->port0, LOOK_BACK);
+        by = strokes_origin(&a->s, in, LOOK_BACK);
         diag_info(a->f->sources, "causality-divides", el->at, "\"%s\" divides by its modulus, which varies: where it is zero, the run stops",
                   el->name);
         if (by != END_NONE && by < a->s.nport && element_of(a, by) != el)
@@ -1189,7 +1320,7 @@ prepare(struct assign *a)
 {
     a->coef = bg_calloc(a->s.nend, sizeof *a->coef);
     a->released = bg_calloc(a->s.nport, sizeof *a->released);
-    a->may_divide = bg_calloc(a->f->element.n, sizeof *a->may_divide);
+    a->may_divide = bg_calloc(a->s.nport, sizeof *a->may_divide);
     a->forced = bg_calloc(a->s.nport, sizeof *a->forced);
     a->state_junction = bg_calloc(a->s.njunction, sizeof *a->state_junction);
     a->asked = bg_calloc(a->s.nport, sizeof *a->asked);
@@ -1200,7 +1331,7 @@ prepare(struct assign *a)
         enum element_type t = element_of(a, p)->type;
 
         if (t == EL_C || t == EL_I)
-            a->preferred[p] = (int8_t)strength_of(&a->s, p, t == EL_C);
+            a->preferred[p] = (int8_t)strength_of(&a->s, p, !port_has_momentum(a->f, p));
         a->one_way = a->one_way || is_one_way(a, p);
     }
     fill_coefs(a);
@@ -1221,6 +1352,10 @@ dispose(struct assign *a)
     free(a->set_by);
     vec_free(&a->order);
     vec_free(&a->candidate);
+    vec_free(&a->relation);
+    vec_free(&a->term);
+    vec_free(&a->ratio);
+    map_free(&a->ratio_of);
     relations_free(&a->found);
 }
 
@@ -1261,6 +1396,8 @@ causal_free(causal *c)
     free(c->state);
     vec_free(&c->junction_state);
     vec_free(&c->dependent);
+    vec_free(&c->relation);
+    vec_free(&c->term);
     vec_free(&c->component);
     vec_free(&c->open_junction);
     free(c->drawn);

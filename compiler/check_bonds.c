@@ -1,270 +1,936 @@
 /* check_bonds.c - units of bonds: effort times flow is power
  *
- * All bonds that meet in junctions carry the same effort and flow, so a region of junctions has one unit of flow F, and [W]/F of effort. One
- * element with a unit in a linear law fixes it: R: F^2 = W/r, C: F^2 = c W/s, I: F^2 = W s/m, Se: F = W/e, Sf: F = f. Two-ports take it to the
- * next region: TF: F_out = n F_in, GY: F_out = W/(r F_in).
+ * All bonds that meet in junctions carry the same effort and flow: a region. Where nobody says a domain, effort is power by flow, so that one
+ * unit F of flow tells the rest: e in W/F, f in F, q in F*s, p in W*s/F. Every law is an equation of units over those of its regions and of the
+ * values it reads; one that leaves a single F open solves for it (R in [N.s/m]: F^2 = W/(N.s/m)), and what it finds takes part in the
+ * laws that read the same region. Two-ports and fields carry units across regions because their laws do.
  *
- * needs     ports and bonds; the values fixed before the run. Laws that read anything else say nothing here.
- * provides  units of the bonds' variables and of q and p, for the checks that follow
- * reports   unit-bond: a unit that no bond has; unit-clash: two elements that disagree
+ * A bare number fits any unit, and so does what it multiplies; what nothing is known of says nothing. Domains give their units outright.
+ *
+ * needs     ports, bonds and domains; laws, initial values, signals; units of declared values
+ * provides  units of the bonds' variables, of q and p, and of signals that state none
+ * reports   unit-bond: a unit that no bond has; unit-clash: two that disagree. One a region
+ * time      linear in the size of the laws, times the number of regions one of them reads
  */
+#include <math.h>
+#include <string.h>
+
 #include "elab.h"
 
-struct region { const unit *flow; uint32_t from; };    /* from: the element that fixed it */
+/* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums and no factor.
+ * stated: a unit of the text takes part. Where none does, nothing is said: models without units are in plain numbers. */
+typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated; } measure;
 
-struct spread {
-    elab *el;
-    const unit *const *stated;      /* by element */
-    uint32_t *root;                 /* of a junction's region */
-    struct region *region;          /* by root */
-    const unit *watt;
-    uint32_t *first, *next;         /* two-ports of a region: lists of ports */
-    VEC(uint32_t) open;             /* regions whose two-ports are to be looked at */
+struct region {
+    const unit *effort, *flow;      /* NULL: not known yet */
+    bool apart;                     /* a pseudo bond that does not say its units: neither follows from the other */
+    uint32_t from;                  /* equation that fixed it; NONE: its domain */
+    bool said;                      /* a clash was reported */
 };
 
+enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT };
+struct equation {
+    enum equation_kind kind;
+    uint32_t index;                 /* in flat.law, initial, var, reinit */
+    uint32_t unknown;               /* regions and signals it reads and that are not known */
+    bool queued;
+};
+
+/* What one look at an equation finds. */
+struct finding {
+    uint32_t sym; const unit *is;   /* a symbol solved; NONE: none */
+    bool clash, impossible;         /* units differ; what would be needed is no unit */
+    node a, b;                      /* what clashes, NODE_NONE: the two sides */
+    const unit *ua, *ub;
+};
+
+struct check {
+    elab *el;
+    flat_model *f;
+    const unit *watt;
+    uint32_t *root;                 /* of a junction */
+    struct region *region;          /* by root */
+    uint32_t opened;                /* a region looked at as if nothing were known of it, NONE */
+    measure *at;                    /* by node, scratch */
+    VEC(struct equation) eq;
+    uint32_t *reader0, *reader;     /* equations that read an item: a region (its root) or a signal (junctions + variable) */
+    VEC(uint32_t) queue;
+    size_t head;
+    struct finding found;
+};
+
+static const measure anything = { .sym = NONE };
+
+/* ---------------------------------------------------------------- what is known */
+
+static measure
+plain(const unit *u)
+{
+    return (measure){ .known = u, .sym = NONE, .num = 0, .den = 1 };
+}
+
+static measure
+stated(const unit *u)
+{
+    return (measure){ .known = u, .sym = NONE, .num = 0, .den = 1, .stated = true };
+}
+
+static measure
+region_measure(const struct check *c, uint32_t r, bool effort)
+{
+    const struct region *x = &c->region[r];
+    const unit *u = effort ? x->effort : x->flow;
+
+    if (u && c->opened != r)
+        return stated(u);
+    if (x->apart)
+        return (measure){ .known = c->el->one, .sym = 2 * r + effort, .num = 1, .den = 1 };
+    return (measure){ .known = effort ? c->watt : c->el->one, .sym = 2 * r, .num = effort ? -1 : 1, .den = 1 };
+}
+
+static measure
+times(const struct check *c, measure a, measure b, int sign)
+{
+    measure r = anything;
+
+    if (a.one)
+        a.known = c->el->one;
+    if (b.one)
+        b.known = c->el->one;
+    if (!a.known || !b.known || (a.sym != NONE && b.sym != NONE && a.sym != b.sym))
+        return r;
+    r.known = sign > 0 ? unit_multiply(c->el->u, a.known, b.known) : unit_divide(c->el->u, a.known, b.known);
+    r.sym = a.sym != NONE ? a.sym : b.sym;
+    r.stated = a.stated || b.stated;
+    r.den = 1;
+    if (r.sym != NONE) {
+        r.num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) + (b.sym != NONE ? sign * b.num * (a.sym != NONE ? a.den : 1) : 0);
+        r.den = (a.sym != NONE ? a.den : 1) * (b.sym != NONE ? b.den : 1);
+        if (abs(r.num) > 1000 || r.den > 1000)
+            return anything;
+        if (!r.num)
+            r.sym = NONE;
+    }
+    return r;
+}
+
+static measure
+raised(const struct check *c, measure a, int num, int den)
+{
+    if (!a.known)
+        return anything;
+    a.known = unit_power(c->el->u, a.known, num, den);
+    a.num *= num;
+    a.den *= den;
+    if (!a.known || abs(a.num) > 1000 || a.den > 1000)
+        return anything;
+    return a;
+}
+
+/* The region a bond variable belongs to, NONE for others. */
 static uint32_t
-find_root(uint32_t *root, uint32_t j)
+region_of(const struct check *c, var_id v)
 {
-    while (root[j] != j)
-        j = root[j] = root[root[j]];
-    return j;
-}
+    const flat_var *x = &c->f->var.at[v];
 
-static void
-join_regions(struct spread *s)
-{
-    const flat_model *f = s->el->f;
-
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        s->root[j] = j;
-    for (size_t b = 0; b < f->bond.n; b++) {
-        uint32_t x = find_root(s->root, f->bond.at[b].from), y = find_root(s->root, f->bond.at[b].to);
-
-        s->root[x > y ? x : y] = x > y ? y : x;
+    switch (x->kind) {
+    case VAR_COMMON: return c->root[x->owner];
+    case VAR_PORT:
+    case VAR_STORED: return c->root[c->f->port.at[x->owner].junction];
+    case VAR_BOND:   return c->root[c->f->bond.at[x->owner].from];
+    default:         return NONE;
     }
 }
 
-static const char *
-element_name(const struct spread *s, uint32_t e)
+static measure
+variable(const struct check *c, var_id v)
 {
-    const flat_element *x = &s->el->f->element.at[e];
+    const flat_var *x = &c->f->var.at[v];
+    uint32_t r = region_of(c, v);
+    const flat_model *f = c->f;
 
-    return arena_format(s->el->a, "%s:%s", element_type_name(x->type), x->name);
-}
-
-static const char *
-carries(const struct spread *s, const unit *flow)
-{
-    return arena_format(s->el->a, "effort in [%s], flow in [%s]", unit_text(unit_divide(s->el->u, s->watt, flow)), unit_text(flow));
-}
-
-/* e says that its bonds' flow is in this unit. */
-static void
-say_flow(struct spread *s, uint32_t junction, const unit *flow, uint32_t e)
-{
-    elab *el = s->el;
-    uint32_t r = find_root(s->root, junction);
-    const flat_element *x = &el->f->element.at[e];
-
-    if (!s->region[r].flow) {
-        s->region[r] = (struct region){ flow, e };
-        vec_push(&s->open, r);
-    } else if (s->region[r].flow != flow) {
-        uint32_t other = s->region[r].from;
-
-        diag_error(el->s, "unit-clash", x->at, "the bonds of %s and %s carry different things", element_name(s, e), element_name(s, other));
-        diag_note(el->s, x->at, "%s says %s", element_name(s, e), carries(s, flow));
-        diag_note(el->s, el->f->element.at[other].at, "%s says %s", element_name(s, other), carries(s, s->region[r].flow));
+    switch (x->kind) {
+    case VAR_COMMON: return region_measure(c, r, f->junction.at[x->owner].type == 0);
+    case VAR_PORT:   return region_measure(c, r, f->junction.at[f->port.at[x->owner].junction].type == 1);
+    case VAR_BOND:   return region_measure(c, r, f->junction.at[f->bond.at[x->owner].from].type == 1);
+    case VAR_STORED: return times(c, region_measure(c, r, port_has_momentum(f, x->owner)), plain(c->el->second), 1);
+    case VAR_RATE:
+        if (f->var.at[x->owner].kind == VAR_RATE)
+            return x->unit ? stated(x->unit) : anything;
+        return times(c, variable(c, x->owner), plain(c->el->second), -1);
+    case VAR_TIME: return plain(c->el->second);
+    default: return x->unit ? stated(x->unit) : anything;
     }
 }
 
-static const unit *
-flow_of(const struct spread *s, const flat_element *x, const unit *u)
-{
-    unit_system *us = s->el->u;
-
-    switch (x->type) {
-    case EL_SE: return unit_divide(us, s->watt, u);
-    case EL_SF: return u;
-    case EL_R:  return unit_power(us, unit_divide(us, s->watt, u), 1, 2);
-    case EL_C:  return unit_power(us, unit_divide(us, unit_multiply(us, u, s->watt), s->el->second), 1, 2);
-    case EL_I:  return unit_power(us, unit_divide(us, unit_multiply(us, s->watt, s->el->second), u), 1, 2);
-    case EL_TF:
-    case EL_GY: break;
-    }
-    return NULL;
-}
+/* ---------------------------------------------------------------- expressions */
 
 static void
-read_one_ports(struct spread *s)
+clash(struct check *c, node a, const unit *ua, node b, const unit *ub)
 {
-    elab *el = s->el;
-
-    for (uint32_t e = 0; e < el->f->element.n; e++) {
-        const flat_element *x = &el->f->element.at[e];
-        const unit *u = s->stated[e], *flow;
-
-        if (!u || x->nports != 1)
-            continue;
-        flow = flow_of(s, x, u);
-        if (flow) {
-            say_flow(s, el->f->port.at[x->port0].junction, flow, e);
-            continue;
-        }
-        diag_error(el->s, "unit-bond", x->node->linear->at, "%s is given in [%s], which no bond has whose effort times flow is power", element_name(s, e), unit_text(u));
-        diag_help(el->s, x->type == EL_R   ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f."
-                         : x->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a stiffness k is written 1/k. A pseudo bond says its domain with `in`."
-                                           : "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`.");
+    if (!c->found.clash) {
+        c->found.clash = true;
+        c->found.a = a;
+        c->found.b = b;
+        c->found.ua = ua;
+        c->found.ub = ub;
     }
 }
 
-static void
-list_two_ports(struct spread *s)
+/* a and b are in one unit: both known, they must agree; with one symbol open, it is solved. Returns what both are. */
+static measure
+same(struct check *c, node na, measure a, node nb, measure b)
 {
-    const flat_model *f = s->el->f;
+    elab *el = c->el;
+    uint32_t sym;
+    int num, den;
+    const unit *x;
 
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        s->first[j] = NONE;
-    for (uint32_t p = 0; p < f->port.n; p++) {
-        uint32_t e = f->port.at[p].element;
+    if (!a.known || !b.known)
+        return a.known ? a : b.known ? b : anything;
+    a.stated = b.stated = a.stated || b.stated;
+    if (!a.stated)
+        return a;
+    if (a.sym != NONE && b.sym != NONE && a.sym != b.sym)
+        return a;
+    sym = a.sym != NONE ? a.sym : b.sym;
+    num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) - (b.sym != NONE ? b.num * (a.sym != NONE ? a.den : 1) : 0);
+    den = (a.sym != NONE ? a.den : 1) * (b.sym != NONE ? b.den : 1);
+    if (sym == NONE || !num) {
+        if (a.known != b.known)
+            clash(c, na, sym == NONE ? a.known : NULL, nb, sym == NONE ? b.known : NULL);
+        return a;
+    }
+    if (c->found.sym != NONE || c->found.impossible)
+        return a;
+    x = unit_power(el->u, unit_divide(el->u, b.known, a.known), num > 0 ? den : -den, abs(num));
+    if (x) {
+        c->found.sym = sym;
+        c->found.is = x;
+    } else {
+        c->found.impossible = true;
+    }
+    return a;
+}
 
-        s->next[p] = NONE;
-        if (f->element.at[e].nports == 2 && s->stated[e]) {
-            uint32_t r = find_root(s->root, f->port.at[p].junction);
+/* x as a fraction with a small denominator */
+static bool
+fraction(double x, int *num, int *den)
+{
+    if (!(fabs(x) <= 100))
+        return false;
+    for (*den = 1; *den <= 12; ++*den) {
+        double n = round(x * *den);
 
-            s->next[p] = s->first[r];
-            s->first[r] = p;
+        if (fabs(x * *den - n) < 1e-9) {
+            *num = (int)n;
+            return true;
         }
     }
+    return false;
 }
 
-/* Each region's two-ports are looked at once, when its flow has become known. */
-static void
-cross_two_ports(struct spread *s)
+static measure
+to_power(struct check *c, const ex_node *x)
 {
-    const flat_model *f = s->el->f;
-    unit_system *us = s->el->u;
+    measure a = c->at[x->a];
+    double exponent;
+    int num, den;
 
-    for (size_t k = 0; k < s->open.n; k++) {
-        uint32_t r = s->open.at[k];
+    if (ex_is_const(c->el->pool, x->b, &exponent)) {
+        if (!fraction(exponent, &num, &den))
+            return anything;
+        return raised(c, a, num, den);
+    }
+    same(c, x->b, c->at[x->b], NODE_NONE, plain(c->el->one));
+    return same(c, x->a, a, NODE_NONE, a.known ? plain(c->el->one) : anything).known ? plain(c->el->one) : anything;
+}
 
-        for (uint32_t p = s->first[r]; p != NONE; p = s->next[p]) {
-            uint32_t e = f->port.at[p].element;
-            const flat_element *x = &f->element.at[e];
-            bool in = p == x->port0;
-            const unit *u = s->stated[e], *flow = s->region[r].flow;
+static measure
+operation(struct check *c, node n, const var_id *slot)
+{
+    const ex_node *x = pool_node(c->el->pool, n);
+    measure one = plain(c->el->one);
 
-            if (x->type == EL_GY)
-                flow = unit_divide(us, unit_divide(us, s->watt, u), flow);
-            else
-                flow = in ? unit_multiply(us, flow, u) : unit_divide(us, flow, u);
-            say_flow(s, f->port.at[in ? p + 1 : p - 1].junction, flow, e);
+    switch ((enum ex_op)x->op) {
+    case EX_CONST:
+        return (measure){ .sym = NONE, .den = 1, .one = fabs(x->value) == 1 };
+    case EX_SLOT:
+        return variable(c, slot[x->a]);
+    case EX_ADD:
+    case EX_SUB:
+    case EX_MIN:
+    case EX_MAX:
+        return same(c, x->a, c->at[x->a], x->b, c->at[x->b]);
+    case EX_SELECT:
+        return same(c, x->b, c->at[x->b], x->c, c->at[x->c]);
+    case EX_MUL:
+        return times(c, c->at[x->a], c->at[x->b], 1);
+    case EX_DIV:
+        return times(c, c->at[x->a], c->at[x->b], -1);
+    case EX_NEG:
+    case EX_ABS:
+    case EX_FLOOR:
+    case EX_CEIL:
+        return c->at[x->a];
+    case EX_POW:
+        return to_power(c, x);
+    case EX_SQRT:
+        return raised(c, c->at[x->a], 1, 2);
+    case EX_EXP: case EX_LN: case EX_LOG10: case EX_SIN: case EX_COS: case EX_TAN: case EX_ASIN: case EX_ACOS: case EX_ATAN:
+    case EX_SINH: case EX_COSH: case EX_TANH: case EX_ASINH:
+        return same(c, x->a, c->at[x->a], NODE_NONE, c->at[x->a].known ? one : anything).known ? one : anything;
+    case EX_ATAN2:
+    case EX_LT:
+    case EX_LE:
+    case EX_EQ:
+    case EX_NE:
+        same(c, x->a, c->at[x->a], x->b, c->at[x->b]);
+        return one;
+    case EX_SIGN:
+    case EX_AND:
+    case EX_OR:
+    case EX_NOT:
+        return one;
+    case EX_TABLE:
+    case EX_TABLE_SLOPE:
+    case EX_NOPS:
+        break;
+    }
+    return anything;
+}
+
+static measure
+expression(struct check *c, inst i)
+{
+    const node *tape;
+    const var_id *slot = inst_slots(c->f, i);
+    size_t n;
+
+    if (!inst_known(i))
+        return anything;
+    tape = ex_tape(c->el->pool, i.root, &n);
+    for (size_t k = 0; k < n; k++)
+        c->at[tape[k]] = operation(c, tape[k], slot);
+    return c->at[i.root].one ? anything : c->at[i.root];
+}
+
+/* ---------------------------------------------------------------- equations */
+
+static var_id
+port_quantity(const flat_port *p, enum quantity q)
+{
+    return q == Q_EFFORT ? p->e : q == Q_FLOW ? p->f : p->stored;
+}
+
+static uint32_t
+in_port(const flat_model *f, const flat_law *law)
+{
+    uint32_t port0 = f->element.at[f->port.at[law->port].element].port0;
+
+    return law->port - (law->port - port0) % 2;
+}
+
+static void
+look_at_two_port(struct check *c, const flat_law *law)
+{
+    uint32_t in = in_port(c->f, law);
+    bool transformer = c->f->element.at[c->f->port.at[in].element].type == EL_TF;
+    const flat_port *x = &c->f->port.at[in], *y = x + 1;
+    measure m = expression(c, law->def);
+
+    same(c, NODE_NONE, variable(c, x->e), NODE_NONE, times(c, m, variable(c, transformer ? y->e : y->f), 1));
+    same(c, NODE_NONE, variable(c, transformer ? y->f : y->e), NODE_NONE, times(c, m, variable(c, x->f), 1));
+}
+
+/* The value that an equation but a law gives, and to what. */
+static measure
+given(struct check *c, const struct equation *e, measure *to)
+{
+    const flat_model *f = c->f;
+
+    if (e->kind == EQ_INITIAL) {
+        const flat_initial *i = &f->initial.at[e->index];
+        var_id v = i->port != NONE ? port_quantity(&f->port.at[i->port], i->q) : f->junction.at[i->junction].common;
+
+        *to = v == VAR_NONE ? anything : variable(c, v);
+        return i->unit ? stated(i->unit) : anything;
+    }
+    if (e->kind == EQ_REINIT) {
+        *to = variable(c, f->reinit.at[e->index].target);
+        return expression(c, f->reinit.at[e->index].value);
+    }
+    *to = variable(c, e->index);
+    return expression(c, f->var.at[e->index].def);
+}
+
+static void
+look(struct check *c, const struct equation *e)
+{
+    measure to, from;
+
+    c->found = (struct finding){ .sym = NONE, .a = NODE_NONE, .b = NODE_NONE };
+    if (e->kind == EQ_LAW) {
+        const flat_law *law = &c->f->law.at[e->index];
+
+        if (law->kind == LAW_MODULUS) {
+            look_at_two_port(c, law);
+        } else {
+            from = expression(c, law->def);
+            if (law->kind == LAW_ASSIGN)
+                same(c, NODE_NONE, variable(c, port_quantity(&c->f->port.at[law->port], law->out)), NODE_NONE, from);
         }
-    }
-}
-
-static void
-set_unit(flat_model *f, var_id v, const unit *u)
-{
-    if (v != VAR_NONE && !f->var.at[v].unit)
-        f->var.at[v].unit = u;
-}
-
-static void
-set_variables(struct spread *s)
-{
-    flat_model *f = s->el->f;
-    unit_system *us = s->el->u;
-
-    for (uint32_t j = 0; j < f->junction.n; j++) {
-        const unit *flow = s->region[find_root(s->root, j)].flow;
-
-        if (flow)
-            set_unit(f, f->junction.at[j].common, f->junction.at[j].type ? flow : unit_divide(us, s->watt, flow));
-    }
-    for (size_t p = 0; p < f->port.n; p++) {
-        const flat_port *x = &f->port.at[p];
-        const unit *flow = s->region[find_root(s->root, x->junction)].flow;
-
-        if (!flow)
-            continue;
-        set_unit(f, x->e, unit_divide(us, s->watt, flow));
-        set_unit(f, x->f, flow);
-        set_unit(f, x->stored, unit_multiply(us, f->element.at[x->element].type == EL_C ? flow : unit_divide(us, s->watt, flow), s->el->second));
-    }
-    for (size_t b = 0; b < f->bond.n; b++) {
-        const unit *flow = s->region[find_root(s->root, f->bond.at[b].from)].flow;
-
-        if (flow)
-            set_unit(f, f->bond.at[b].own, f->junction.at[f->bond.at[b].from].type ? unit_divide(us, s->watt, flow) : flow);
-    }
-}
-
-static void
-check_bonds(elab *el, const unit *const *stated)
-{
-    size_t nj = el->f->junction.n;
-    const char *why;
-    struct spread s = { .el = el, .stated = stated };
-
-    s.watt = unit_parse(el->u, "W", &why);
-    s.watt = s.watt ? unit_dimension(s.watt) : el->one;
-    s.root = bg_calloc(nj, sizeof *s.root);
-    s.region = bg_calloc(nj, sizeof *s.region);
-    s.first = bg_calloc(nj, sizeof *s.first);
-    s.next = bg_calloc(el->f->port.n, sizeof *s.next);
-    join_regions(&s);
-    read_one_ports(&s);
-    list_two_ports(&s);
-    cross_two_ports(&s);
-    set_variables(&s);
-    free(s.root);
-    free(s.region);
-    free(s.first);
-    free(s.next);
-    vec_free(&s.open);
-}
-
-/* ---------------------------------------------------------------- what linear laws say without reading bonds */
-
-struct plain { const elab *el; const scope *in; bool yes; };
-
-static void
-see_plain(void *ctx, const ast_expr *e)
-{
-    struct plain *p = ctx;
-    uint32_t v;
-
-    if (e->kind == AST_CALL || e->kind == AST_MATRIX || e->kind == AST_STRING)
-        p->yes = false;
-    if (e->kind != AST_REF)
         return;
-    v = e->ref.nparts == 1 && !e->ref.part[0].nindex ? find_value(p->el, p->in, e->ref.part[0].name) : NONE;
-    if (v == NONE || (p->el->value.at[v].mark != MARK_DONE && !p->el->value.at[v].declared))
-        p->yes = false;
+    }
+    from = given(c, e, &to);
+    if (e->kind == EQ_SIGNAL && c->f->var.at[e->index].kind == VAR_INTEGRAL) {
+        from = times(c, from, plain(c->el->second), 1);
+        same(c, NODE_NONE, to, NODE_NONE, from);
+        same(c, NODE_NONE, to, NODE_NONE, expression(c, c->f->var.at[e->index].init));
+    } else {
+        same(c, NODE_NONE, to, NODE_NONE, from);
+    }
+}
+
+/* ---------------------------------------------------------------- who reads what */
+
+/* Calls see for each region and each signal without unit that e reads, once each. */
+struct items { const struct check *c; uint32_t *stamp, now; VEC(uint32_t) item; };
+
+static void
+add_item(struct items *t, uint32_t item)
+{
+    if (t->stamp[item] == t->now)
+        return;
+    t->stamp[item] = t->now;
+    vec_push(&t->item, item);
+}
+
+static void
+add_variable(struct items *t, var_id v)
+{
+    const flat_model *f = t->c->f;
+    uint32_t r;
+
+    while (f->var.at[v].kind == VAR_RATE)
+        v = f->var.at[v].owner;
+    r = region_of(t->c, v);
+    if (r != NONE)
+        add_item(t, r);
+    else if (!f->var.at[v].unit && (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL))
+        add_item(t, (uint32_t)f->junction.n + v);
+}
+
+static void
+add_inst(struct items *t, inst i)
+{
+    for (uint32_t k = 0; inst_known(i) && k < i.n; k++)
+        add_variable(t, inst_slots(t->c->f, i)[k]);
+}
+
+static void
+list_items(struct items *t, const struct equation *e)
+{
+    const flat_model *f = t->c->f;
+
+    t->now++;
+    t->item.n = 0;
+    switch (e->kind) {
+    case EQ_LAW: {
+        const flat_law *law = &f->law.at[e->index];
+
+        add_inst(t, law->def);
+        add_item(t, t->c->root[f->port.at[law->port].junction]);
+        if (law->kind == LAW_MODULUS) {
+            uint32_t in = in_port(f, law);
+
+            add_item(t, t->c->root[f->port.at[in].junction]);
+            add_item(t, t->c->root[f->port.at[in + 1].junction]);
+        }
+        break;
+    }
+    case EQ_INITIAL: {
+        const flat_initial *i = &f->initial.at[e->index];
+
+        add_item(t, t->c->root[i->port != NONE ? f->port.at[i->port].junction : i->junction]);
+        break;
+    }
+    case EQ_REINIT:
+        add_variable(t, f->reinit.at[e->index].target);
+        add_inst(t, f->reinit.at[e->index].value);
+        break;
+    case EQ_SIGNAL:
+        add_inst(t, f->var.at[e->index].def);
+        if (f->var.at[e->index].kind == VAR_INTEGRAL)
+            add_inst(t, f->var.at[e->index].init);
+        break;
+    }
+}
+
+static bool
+item_known(const struct check *c, uint32_t item)
+{
+    if (item >= c->f->junction.n)
+        return c->f->var.at[item - c->f->junction.n].unit != NULL;
+    return c->region[item].flow && c->region[item].effort;
+}
+
+static void
+list_equations(struct check *c)
+{
+    const flat_model *f = c->f;
+
+    for (uint32_t k = 0; k < f->law.n; k++)
+        if (f->law.at[k].port < f->port.n && f->law.at[k].kind != LAW_RESIDUAL)       /* only compared with zero: `if closed then s.e else s.f` */
+            vec_push(&c->eq, ((struct equation){ .kind = EQ_LAW, .index = k }));
+    for (uint32_t k = 0; k < f->initial.n; k++)
+        vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
+    for (uint32_t k = 0; k < f->var.n; k++)
+        if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(f->var.at[k].def))
+            vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
+    for (uint32_t k = 0; k < f->reinit.n; k++)
+        vec_push(&c->eq, ((struct equation){ .kind = EQ_REINIT, .index = k }));
+}
+
+static void
+list_readers(struct check *c)
+{
+    size_t nitems = c->f->junction.n + c->f->var.n;
+    struct items t = { .c = c, .stamp = bg_calloc(nitems, sizeof(uint32_t)) };
+    uint32_t *fill;
+
+    c->reader0 = bg_calloc(nitems + 1, sizeof *c->reader0);
+    for (size_t e = 0; e < c->eq.n; e++) {
+        list_items(&t, &c->eq.at[e]);
+        for (size_t k = 0; k < t.item.n; k++) {
+            c->reader0[t.item.at[k] + 1]++;
+            c->eq.at[e].unknown += !item_known(c, t.item.at[k]);
+        }
+    }
+    for (size_t k = 0; k < nitems; k++)
+        c->reader0[k + 1] += c->reader0[k];
+    c->reader = bg_calloc(c->reader0[nitems], sizeof *c->reader);
+    fill = bg_calloc(nitems, sizeof *fill);
+    for (size_t e = 0; e < c->eq.n; e++) {
+        list_items(&t, &c->eq.at[e]);
+        for (size_t k = 0; k < t.item.n; k++)
+            c->reader[c->reader0[t.item.at[k]] + fill[t.item.at[k]]++] = (uint32_t)e;
+    }
+    free(fill);
+    free(t.stamp);
+    vec_free(&t.item);
+}
+
+/* ---------------------------------------------------------------- spreading */
+
+static void
+enqueue(struct check *c, uint32_t e)
+{
+    if (c->eq.at[e].queued)
+        return;
+    c->eq.at[e].queued = true;
+    vec_push(&c->queue, e);
+}
+
+/* An item has become known: equations that have at most one left are looked at again. */
+static void
+wake_readers(struct check *c, uint32_t item)
+{
+    for (uint32_t k = c->reader0[item]; k < c->reader0[item + 1]; k++) {
+        struct equation *e = &c->eq.at[c->reader[k]];
+
+        if (e->unknown)
+            e->unknown--;
+        if (e->unknown <= 1)
+            enqueue(c, c->reader[k]);
+    }
+}
+
+static void
+settle(struct check *c, uint32_t sym, const unit *u, uint32_t e)
+{
+    struct region *x = &c->region[sym / 2];
+
+    if (sym % 2)
+        x->effort = u;
+    else
+        x->flow = u;
+    if (!x->apart)
+        x->effort = unit_divide(c->el->u, c->watt, u);
+    x->from = e;
+    if (x->effort && x->flow)
+        wake_readers(c, sym / 2);
+}
+
+static void
+drain(struct check *c)
+{
+    while (c->head < c->queue.n) {
+        uint32_t e = c->queue.at[c->head++];
+        struct equation *x = &c->eq.at[e];
+
+        x->queued = false;
+        for (look(c, x); c->found.sym != NONE; look(c, x))
+            settle(c, c->found.sym, c->found.is, e);
+        if (x->kind == EQ_SIGNAL && !c->f->var.at[x->index].unit) {
+            measure to, from;
+        
+            from = given(c, x, &to);
+            if (c->f->var.at[x->index].kind == VAR_INTEGRAL)
+                from = times(c, from, plain(c->el->second), 1);
+            if (from.known && from.stated && from.sym == NONE) {
+                c->f->var.at[x->index].unit = from.known;
+                wake_readers(c, (uint32_t)c->f->junction.n + x->index);
+            }
+        }
+    }
+}
+
+/* Laws say what bonds carry before signals and outputs do, which only read them. */
+static void
+spread(struct check *c)
+{
+    for (int round = 0; round < 2; round++) {
+        for (uint32_t e = 0; e < c->eq.n; e++)
+            if ((c->eq.at[e].kind == EQ_LAW || c->eq.at[e].kind == EQ_INITIAL) == (round == 0))
+                enqueue(c, e);
+        drain(c);
+    }
+}
+
+/* ---------------------------------------------------------------- messages */
+
+static const char *
+element_called(const struct check *c, uint32_t e)
+{
+    const flat_element *x = &c->f->element.at[e];
+
+    return arena_format(c->el->a, "%s:%s", element_type_name(x->type), x->name);
+}
+
+static uint32_t
+element_of(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+
+    if (e->kind == EQ_LAW)
+        return f->port.at[f->law.at[e->index].port].element;
+    if (e->kind == EQ_INITIAL && f->initial.at[e->index].port != NONE)
+        return f->port.at[f->initial.at[e->index].port].element;
+    return NONE;
+}
+
+static const char *
+called(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    uint32_t x = element_of(c, e);
+
+    if (x != NONE)
+        return element_called(c, x);
+    if (e->kind == EQ_INITIAL)
+        return arena_format(c->el->a, "%u:%s", f->junction.at[f->initial.at[e->index].junction].type, f->junction.at[f->initial.at[e->index].junction].name);
+    if (e->kind == EQ_REINIT)
+        return arena_format(c->el->a, "\"%s\"", f->var.at[f->reinit.at[e->index].target].name);
+    return arena_format(c->el->a, "\"%s\"", f->var.at[e->index].name);
+}
+
+/* What the equation gives a value to. */
+static const char *
+target(const struct check *c, const struct equation *e)
+{
+    static const char *const q[] = { "e", "f", "q", "p" };
+    const flat_model *f = c->f;
+
+    if (e->kind == EQ_LAW)
+        return arena_format(c->el->a, "%s.%s", port_name(f, f->law.at[e->index].port), q[f->law.at[e->index].out]);
+    if (e->kind == EQ_INITIAL) {
+        const flat_initial *i = &f->initial.at[e->index];
+
+        return arena_format(c->el->a, "%s.%s(0)", i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name, q[i->q]);
+    }
+    return called(c, e);
+}
+
+static span
+place(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    uint32_t x = element_of(c, e);
+
+    if (e->kind == EQ_INITIAL)
+        return f->initial.at[e->index].at;
+    if (e->kind == EQ_REINIT)
+        return f->reinit.at[e->index].at;
+    return x != NONE ? f->element.at[x].at : f->var.at[e->index].at;
+}
+
+/* The unit of the one coefficient of a linear law, from what the law says its bond carries; NULL for others. */
+static const unit *
+coefficient(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    unit_system *us = c->el->u;
+
+    if (e->kind != EQ_LAW || !y->linear || y->nports != 1)
+        return NULL;
+    switch (y->type) {
+    case EL_R: return unit_divide(us, effort, flow);
+    case EL_C: return unit_divide(us, unit_multiply(us, flow, c->el->second), effort);
+    case EL_I: return unit_divide(us, unit_multiply(us, effort, c->el->second), flow);
+    default:   return NULL;
+    }
+}
+
+static void
+note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    const unit *k = coefficient(c, e, effort, flow);
+    bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) && effort == unit_multiply(c->el->u, c->watt, c->el->second);
+    bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
+    const char *in = k ? arena_format(c->el->a, ", in [%s],", unit_text(k)) : "";
+
+    /* a torque is not called an energy */
+    diag_note(c->el->s, place(c, e), carried ? "over %s%s they carry effort in [%s], flow in [%s]" : "%s%s says effort in [%s], flow in [%s]", called(c, e), in,
+              turning ? "N.m" : unit_text(effort), turning ? "rad/s" : unit_text(flow));
+}
+
+static void
+note_region(const struct check *c, uint32_t r)
+{
+    const struct region *x = &c->region[r];
+    const flat_domain *d = junction_domain(c->f, r);
+
+    if (!x->effort || !x->flow)
+        return;
+    if (x->from != NONE)
+        note_says(c, &c->eq.at[x->from], x->effort, x->flow);
+    else if (d)
+        diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name, unit_text(x->effort), d->flow_name, unit_text(x->flow));
+}
+
+static const char *
+node_text(const struct check *c, node n, inst i)
+{
+    strbuf b = { 0 };
+    const char *text;
+
+    flat_print(c->f, (inst){ n, i.first, i.n }, &b);
+    text = b.n > 60 ? arena_format(c->el->a, "%.57s...", b.at) : arena_strdup(c->el->a, b.at ? b.at : "");
+    strbuf_free(&b);
+    return text;
+}
+
+static const char *
+in_unit(const struct check *c, const unit *u)
+{
+    return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in [%s]", unit_text(u));
+}
+
+/* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1. NULL: none. */
+static const unit *
+given_in(struct check *c, const struct equation *e)
+{
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    inst def;
+    var_id multiplied;
+    node *with;
+    measure m;
+
+    if (!y || e->kind != EQ_LAW || !y->linear || y->nports != 1 || is_source(y->type))
+        return NULL;
+    def = c->f->law.at[e->index].def;
+    multiplied = y->type == EL_C ? c->f->port.at[y->port0].e : c->f->port.at[y->port0].f;
+    with = bg_calloc(def.n, sizeof *with);
+    for (uint32_t k = 0; k < def.n; k++)
+        with[k] = inst_slots(c->f, def)[k] == multiplied ? ex_const(c->el->pool, 1) : ex_slot(c->el->pool, k);
+    def.root = ex_substitute(c->el->pool, def.root, with, def.n);
+    free(with);
+    c->at = bg_realloc(c->at, pool_count(c->el->pool) * sizeof *c->at);
+    m = expression(c, def);
+    return m.sym == NONE ? m.known : NULL;
+}
+
+static void
+no_such_bond(struct check *c, const struct equation *e)
+{
+    elab *el = c->el;
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const unit *u = given_in(c, e);
+
+    if (u)
+        diag_error(el->s, "unit-bond", y->node && y->node->linear ? y->node->linear->at : y->at,
+                   "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e), unit_text(u));
+    else
+        diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power", called(c, e));
+    diag_help(el->s, y && y->type == EL_R   ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a stiffness k is written 1/k. A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_I ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
+                                            : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+}
+
+/* Both sides of e clash, and nothing in it tells what its bonds should carry. */
+static void
+plain_clash(struct check *c, const struct equation *e)
+{
+    elab *el = c->el;
+    const flat_model *f = c->f;
+    struct finding x = c->found;
+    inst i = e->kind == EQ_LAW      ? f->law.at[e->index].def
+             : e->kind == EQ_SIGNAL ? f->var.at[e->index].def
+             : e->kind == EQ_REINIT ? f->reinit.at[e->index].value
+                                    : INST_NONE;
+    const unit *coefficient_unit = given_in(c, e);
+    span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
+
+    if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
+        diag_error(el->s, "unit-clash", at, "%s is given in [%s], and its bond takes [%s]", called(c, e), unit_text(coefficient_unit),
+                   unit_text(unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
+    else if (!x.ua || !x.ub)
+        diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
+    else if (x.a != NODE_NONE && x.b != NODE_NONE)
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e), node_text(c, x.a, i), in_unit(c, x.ua),
+                   node_text(c, x.b, i), in_unit(c, x.ub));
+    else if (x.a != NODE_NONE)
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e), node_text(c, x.a, i), in_unit(c, x.ub),
+                   in_unit(c, x.ua));
+    else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
+        diag_error(el->s, "unit-clash", at, "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s", called(c, e), in_unit(c, x.ua),
+                   in_unit(c, x.ub));
+    else
+        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
+}
+
+/* An equation that does not hold with all that is known. */
+static void
+report(struct check *c, struct items *t, const struct equation *e)
+{
+    struct finding plainly = c->found;
+    uint32_t notes = 0, element = element_of(c, e);
+    bool linear = e->kind == EQ_LAW && c->f->element.at[element].linear;
+
+    list_items(t, e);
+    for (size_t k = 0; k < t->item.n; k++)
+        if (t->item.at[k] < c->f->junction.n && c->region[t->item.at[k]].said)
+            return;
+    for (size_t k = 0; e->kind == EQ_LAW && k < t->item.n; k++) {
+        uint32_t r = t->item.at[k];
+        const struct region *x = r < c->f->junction.n ? &c->region[r] : NULL;
+
+        if (!x || x->from == NONE || !x->flow || x->apart)
+            continue;
+        c->opened = r;
+        look(c, e);
+        c->opened = NONE;
+        if (c->found.impossible && linear) {
+            no_such_bond(c, e);
+            if (element_of(c, &c->eq.at[x->from]) != element)
+                note_region(c, r);
+            c->region[r].said = true;
+            return;
+        }
+        if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
+            continue;
+        diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e), called(c, &c->eq.at[x->from]));
+        note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
+        note_region(c, r);
+        c->region[r].said = true;
+        for (size_t i = 0; i < t->item.n && notes < 2; i++)
+            if (t->item.at[i] < c->f->junction.n && t->item.at[i] != r)
+                notes++, note_region(c, t->item.at[i]);
+        return;
+    }
+    c->found = plainly;
+    if (c->found.clash)
+        plain_clash(c, e);
+    else
+        no_such_bond(c, e);
+    for (size_t k = 0; k < t->item.n; k++) {
+        if (t->item.at[k] >= c->f->junction.n)
+            continue;
+        c->region[t->item.at[k]].said = true;
+        if (plainly.clash && notes++ < 2)
+            note_region(c, t->item.at[k]);
+    }
+}
+
+static void
+verify(struct check *c)
+{
+    struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
+
+    for (size_t e = 0; e < c->eq.n; e++) {
+        look(c, &c->eq.at[e]);
+        if (c->found.clash || c->found.impossible)
+            report(c, &t, &c->eq.at[e]);
+    }
+    free(t.stamp);
+    vec_free(&t.item);
+}
+
+/* ---------------------------------------------------------------- the pass */
+
+static void
+start_regions(struct check *c)
+{
+    unit_system *us = c->el->u;
+
+    for (uint32_t j = 0; j < c->f->junction.n; j++) {
+        const flat_domain *d = junction_domain(c->f, j);
+        struct region *x = &c->region[j];
+
+        x->from = NONE;
+        if (!d || c->root[j] != j)
+            continue;
+        x->effort = d->effort ? unit_dimension(d->effort) : NULL;
+        x->flow = d->flow ? unit_dimension(d->flow) : NULL;
+        x->apart = d->power != NODE_NONE && (!x->effort || !x->flow);
+        if (!x->apart && !x->effort && x->flow)
+            x->effort = unit_divide(us, c->watt, x->flow);
+        if (!x->apart && !x->flow && x->effort)
+            x->flow = unit_divide(us, c->watt, x->effort);
+    }
+}
+
+static void
+set_units(struct check *c)
+{
+    for (var_id v = 0; v < c->f->var.n; v++) {
+        flat_var *x = &c->f->var.at[v];
+
+        if (!x->unit && (region_of(c, v) != NONE || x->kind == VAR_RATE)) {
+            measure m = variable(c, v);
+
+            if (m.known && m.sym == NONE)
+                x->unit = m.known;
+        }
+    }
 }
 
 void
-make_bond_units(elab *el, scope *in)
+check_bonds(elab *el)
 {
-    const unit **stated = bg_calloc(el->f->element.n, sizeof *stated);
+    struct check c = { .el = el, .f = el->f, .watt = el->watt, .opened = NONE };
 
-    for (uint32_t e = 0; e < el->f->element.n; e++) {
-        const ast_expr *expr = el->f->element.at[e].node->linear;
-        struct plain p = { el, in, expr != NULL };
-        builder b;
-        val v;
-
-        if (expr)
-            each_expr(expr, see_plain, &p);
-        if (!p.yes)
-            continue;
-        b = builder_new(el, in, READ_ALL, "");
-        v = resolve_law(&b, expr);
-        builder_free(&b);
-        stated[e] = v.bad ? NULL : v.fit == FIT_UNIT ? v.unit : v.likely;
-    }
-    if (!el->incomplete)
-        check_bonds(el, stated);
-    free(stated);
+    if (el->incomplete || !el->watt || !el->second)
+        return;
+    c.root = junction_regions(el->f);
+    c.region = bg_calloc(el->f->junction.n, sizeof *c.region);
+    c.at = bg_calloc(pool_count(el->pool), sizeof *c.at);
+    start_regions(&c);
+    list_equations(&c);
+    list_readers(&c);
+    spread(&c);
+    verify(&c);
+    set_units(&c);
+    free(c.root);
+    free(c.region);
+    free(c.at);
+    free(c.reader0);
+    free(c.reader);
+    vec_free(&c.eq);
+    vec_free(&c.queue);
 }

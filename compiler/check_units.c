@@ -113,12 +113,7 @@ units_multiply(elab *el, val a, val b)
 val
 units_divide(elab *el, val a, val b)
 {
-    val r = product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_divide(el->u, a.unit, b.unit) : NULL);
-    double one;
-
-    if (!r.bad && a.fit == FIT_BARE && b.fit == FIT_UNIT && ex_is_const(el->pool, a.n, &one) && one == 1)
-        r.likely = unit_divide(el->u, el->one, b.unit);
-    return r;
+    return product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_divide(el->u, a.unit, b.unit) : NULL);
 }
 
 /* x as a fraction with a small denominator */
@@ -208,8 +203,18 @@ units_pure(elab *el, val v, span at, const char *name)
 }
 
 void
+need_single(elab *el, val *v, span at)
+{
+    if (v->bad || !v->m)
+        return;
+    diag_error(el->s, "matrix-number", at, "a number is needed here; \"%s\" is %s", text_of(el, at), size_words(el, v));
+    *v = val_bad(el);
+}
+
+void
 need_number(elab *el, val *v, span at)
 {
+    need_single(el, v, at);
     if (v->bad || !v->condition)
         return;
     diag_error(el->s, "condition-number", at, "a number is needed here; \"%s\" is true or false", text_of(el, at));
@@ -220,6 +225,7 @@ need_number(elab *el, val *v, span at)
 void
 need_condition(elab *el, val *v, span at)
 {
+    need_single(el, v, at);
     if (v->bad || v->condition)
         return;
     if (v->fit == FIT_UNIT && !unit_is_number(v->unit)) {

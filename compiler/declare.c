@@ -1,7 +1,11 @@
 /* declare.c - the names of a file and of a model, and what they stand for
  *
- * provides  values with their variables, junctions and elements of the flat model without bonds
- * reports   names declared twice, unknown types, shadowing, and constructs that are not built yet
+ * Loops, conditions of statements and components are written out here: each statement is looked at once in every place where it is made.
+ *
+ * provides  values with their variables, junctions and elements of the flat model without bonds; the chains of bonds and what `without`
+ *           names, to be looked up when all names are there
+ * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within themselves
+ * time      linear in what is made
  */
 #include <string.h>
 
@@ -29,195 +33,547 @@ find_type(const char *name)
 }
 
 static void
-unknown_type(elab *el, const ast_node *written)
+unknown_type(elab *el, scope *in, const ast_node *written)
 {
     const char **list, *near;
-    size_t n = 0;
+    size_t n = 0, all = NTYPES;
+    const module *m = &el->module.at[in->module];
 
-    if (map_get(&el->models, map_ptr_key(written->type)) != MAP_NONE) {
-        not_built(el, written->at, "components (models with ports, used in others) are");
-        return;
-    }
     if (el->incomplete)
         return;
     diag_error(el->s, "type-unknown", written->type_at, "there is no element type or model called \"%s\"", written->type);
     if (errors_are_many(el))
         return;
-    list = bg_calloc(NTYPES + el->file->ndecls, sizeof *list);
+    for (size_t i = 0; i <= m->import.n; i++)
+        all += (i < m->import.n ? &el->module.at[m->import.at[i]] : m)->file->ndecls;
+    list = bg_calloc(all, sizeof *list);
     for (int k = 0; k < NTYPES; k++)
         list[n++] = types[k].name;
-    for (size_t k = 0; k < el->file->ndecls; k++)
-        if (el->file->decl[k].kind == AST_DECL_MODEL)
-            list[n++] = el->file->decl[k].model->name;
+    for (size_t i = 0; i <= m->import.n; i++) {
+        const ast_file *file = (i < m->import.n ? &el->module.at[m->import.at[i]] : m)->file;
+
+        for (size_t k = 0; k < file->ndecls; k++)
+            if (file->decl[k].kind == AST_DECL_MODEL)
+                list[n++] = file->decl[k].model->name;
+    }
     near = nearest_name(written->type, list, n);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     free(list);
 }
 
-/* ---------------------------------------------------------------- declarations */
+/* ---------------------------------------------------------------- values */
+
+/* The unit of the name, or of a value that is one number or matrix: m = 267 [kg] */
+static const unit *
+stated_unit(elab *el, const ast_stmt *s)
+{
+    const ast_expr *e = s->value.value;
+
+    if (s->value.unit)
+        return read_unit(el, s->value.unit);
+    if (e && e->kind == AST_NEG)
+        e = e->un.a;
+    if (e && e->kind == AST_NUMBER)
+        return read_unit(el, e->number.unit);
+    return e && e->kind == AST_MATRIX ? read_unit(el, e->matrix.unit) : NULL;
+}
+
+/* What stands in the brackets of a declaration: the sizes of an array, or in a loop the indexes of one item. */
+static bool
+read_brackets(elab *el, scope *in, ast_expr *const *e, int n, const char *what, int32_t *x)
+{
+    bool fine = true;
+
+    for (int k = 0; k < n; k++) {
+        if (!known_index(el, in, e[k], what, &x[k])) {
+            fine = false;
+        } else if (!in->loop && x[k] < 0) {
+            diag_error(el->s, "known-number", e[k]->at, "%s must not be negative; it is %d", what, x[k]);
+            fine = false;
+        }
+    }
+    return fine;
+}
+
+static void
+say_shadow(elab *el, scope *in, const value *v, const char *name)
+{
+    const scope *file = el->module.at[in->module].scope;
+    const known_value *k = find_known(in, name);
+    uint32_t outer = in == file ? NONE : own_family(el, file, name, false);
+
+    if (k) {
+        said_twice(el, v->at, name, k->at);
+        return;
+    }
+    if (outer == NONE || map_get(&el->shadow_said, map_ptr_key(v->stmt)) != MAP_NONE)
+        return;
+    map_set(&el->shadow_said, map_ptr_key(v->stmt), 1);
+    diag_info(el->s, "name-shadow", v->at, "in this model, \"%s\" is not the constant of that name", name);
+    diag_note(el->s, el->family.at[outer].at, "the constant is declared here");
+}
+
+static void
+make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx)
+{
+    for (uint32_t k = 0; k < v->count; k++) {
+        int32_t at[2] = { idx[0], idx[1] };
+        const char *full = v->name;
+        var_id x;
+
+        if (v->rank) {
+            at[0] = (int32_t)(v->rank == 1 ? k : k / v->size[1]) + 1;
+            at[1] = v->rank == 1 ? 0 : (int32_t)(k % v->size[1]) + 1;
+            full = full_name(el, in, name, v->rank, at);
+        }
+        x = flat_add_var(el->f, v->kind == AST_SIGNAL || v->kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, full, v->at);
+        if (!k)
+            v->var = x;
+        el->f->var.at[x].display = v->declared;
+        el->f->var.at[x].unit = v->declared ? unit_dimension(v->declared) : NULL;
+    }
+}
 
 static void
 declare_value(elab *el, scope *in, const ast_stmt *s)
 {
-    value v = { .kind = s->value.kind, .name = s->value.name, .at = s->value.name_at, .in = in, .stmt = s, .expr = s->value.value };
-    const ast_expr *e = s->value.value;
-    uint32_t before = map_get(&el->values, scope_key(in, v.name)), outer;
-    flat_var *x;
+    const char *name = s->value.name;
+    value v = { .kind = s->value.kind, .at = s->value.name_at, .in = in, .stmt = s, .expr = s->value.value, .expr_in = in, .count = 1 };
+    uint8_t rank = (uint8_t)s->value.nsize;
+    int32_t idx[2] = { 0, 0 };
+    bool block = !in->loop && rank, fine = read_brackets(el, in, s->value.size, rank, in->loop ? "an index" : "a size", idx);
 
-    if (before != MAP_NONE) {
-        said_twice(el, v.at, v.name, el->value.at[before].at);
-        return;
+    if (in->loop && !rank) {
+        diag_error(el->s, "loop-index", v.at, "\"%s\" is declared in every round of the loop; it needs an index", name);
+        diag_help(el->s, "Write %s[%s].", name, in->known[0].name);
+        fine = false;
     }
-    if (s->value.nsize) {
-        not_built(el, s->value.size[0]->at, "arrays are");
-        map_set(&el->refused, scope_key(in, v.name), 1);
-    }
-    outer = in->parent ? find_value(el, in->parent, v.name) : NONE;
-    if (outer != NONE) {
-        diag_info(el->s, "name-shadow", v.at, "in this model, \"%s\" is not the constant of that name", v.name);
-        diag_note(el->s, el->value.at[outer].at, "the constant is declared here");
-    }
-    /* the unit of the name, or of a value that is one number: m = 267 [kg] */
-    if (s->value.unit) {
-        v.declared = read_unit(el, s->value.unit);
-    } else if (e && e->kind == AST_NUMBER) {
-        v.declared = read_unit(el, e->number.unit);
-    } else if (e && e->kind == AST_NEG && e->un.a->kind == AST_NUMBER) {
-        v.declared = read_unit(el, e->un.a->number.unit);
-    }
-    v.var = flat_add_var(el->f, v.kind == AST_SIGNAL || v.kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, v.name, v.at);
-    x = &el->f->var.at[v.var];
-    x->display = v.declared;
-    x->unit = v.declared ? unit_dimension(v.declared) : NULL;
-    map_set(&el->values, scope_key(in, v.name), (uint32_t)el->value.n);
-    vec_push(&el->value, v);
-}
+    if (block) {
+        uint64_t n = 1;
 
-static bool
-declare_part(elab *el, scope *in, part p)
-{
-    uint32_t before = map_get(&el->parts, scope_key(in, p.name));
-
-    if (before != MAP_NONE) {
-        said_twice(el, p.at, p.name, el->part.at[before].at);
-        return false;
-    }
-    map_set(&el->parts, scope_key(in, p.name), (uint32_t)el->part.n);
-    vec_push(&el->part, p);
-    return true;
-}
-
-/* What a node can carry and this compiler does not build. */
-static bool
-refuse_unbuilt_node(elab *el, const ast_node *written)
-{
-    if (refuse_unbuilt_ref(el, &written->ref))
-        return true;
-    for (int k = 0; k < written->nitems; k++) {
-        if (written->item[k].kind == AST_LAW_PORT) {
-            not_built(el, written->item[k].at, "fields (elements with ports of their own) are");
-            return true;
+        v.rank = rank;
+        for (int k = 0; k < rank && fine; k++) {
+            v.size[k] = (uint32_t)idx[k];
+            n *= v.size[k];
         }
+        if (fine && n > MOST_ENTRIES) {
+            diag_error(el->s, "model-size", s->value.size[0]->at, "\"%s\" would have %llu entries; the most is %d", name, (unsigned long long)n, MOST_ENTRIES);
+            fine = false;
+        }
+        v.count = (uint32_t)n;
     }
-    if (written->domain)
-        not_built(el, written->domain_at, "domains are");
-    else if (written->nwithout)
-        not_built(el, written->at, "components are");
-    else
-        return false;
-    return true;
-}
-
-/* The row of a node's type, or NULL after saying why it cannot be declared. */
-static const struct type_row *
-declarable(elab *el, const ast_node *written)
-{
-    const struct type_row *type = find_type(written->type);
-
-    if (!type) {
-        unknown_type(el, written);
-        return NULL;
-    }
-    if (refuse_unbuilt_node(el, written))
-        return NULL;
-    if (written->nargs) {
-        diag_error(el->s, "type-arguments", written->args_at, "%s:%s takes no arguments in parentheses; only components do", written->type,
-                   written->ref.part[0].name);
-        return NULL;
-    }
-    return type;
-}
-
-static void
-declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written)
-{
-    flat_model *f = el->f;
-    const struct type_row *type;
-    span at;
-    const char *name;
-
-    if (!written->type)
-        return;
-    type = declarable(el, written);
-    name = written->ref.part[0].name;
-    at = span_join(written->type_at, written->ref.at);
-    if (!type) {
+    if (!fine || !may_make_more(el, v.count, v.at)) {
         map_set(&el->refused, scope_key(in, name), 1);
         return;
     }
-    if (type->junction) {
-        if (!declare_part(el, in, (part){ .kind = PART_JUNCTION, .name = name, .at = at, .index = (uint32_t)f->junction.n }))
-            return;
-        vec_push(&f->junction, ((flat_junction){ .type = type->junction_type, .name = name, .at = at, .stmt = s, .node = written }));
-        f->junction.at[f->junction.n - 1].common = flat_add_var(f, VAR_COMMON, (uint32_t)f->junction.n - 1,
-                                                                arena_format(el->a, "%s.%s", name, type->junction_type ? "f" : "e"), at);
-    } else {
-        if (!declare_part(el, in, (part){ .kind = PART_ELEMENT, .name = name, .at = at, .index = (uint32_t)f->element.n }))
-            return;
-        vec_push(&f->element, ((flat_element){ .type = type->element, .modulated = type->modulated, .name = name, .at = at, .stmt = s, .node = written,
-                                               .parent = NONE }));
+    if (!enter_name(el, in, false, name, v.at, rank, idx, block, (uint32_t)el->value.n))
+        return;
+    v.name = full_name(el, in, name, block ? 0 : rank, idx);
+    say_shadow(el, in, &v, name);
+    v.declared = stated_unit(el, s);
+    make_entries(el, in, &v, name, idx);
+    vec_push(&el->value, v);
+}
+
+/* ---------------------------------------------------------------- parts */
+
+/* A new scope for what stands in an instance or one round of a loop. */
+static scope *
+new_scope(elab *el, scope x)
+{
+    scope *s = arena_alloc(el->a, sizeof *s);
+
+    *s = x;
+    return s;
+}
+
+static void
+declare_body(elab *el, scope *in, ast_stmt *const *stmt, int n);
+
+/* Sizes of a model: its own, what an instance gives, what is set from outside. */
+static void
+read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
+{
+    s->known = arena_new_array(el->a, known_value, m->nsize);
+    for (int k = 0; k < m->nsize; k++) {
+        const ast_size_param *p = &m->size[k];
+        known_value x = { p->name, p->at, 0 };
+        const ast_expr *e = p->value;
+        scope *in = s;
+
+        for (int i = 0; made && i < made->nargs; i++) {
+            if (made->arg[i].name == p->name) {
+                e = made->arg[i].value;
+                in = s->outer;
+            }
+        }
+        for (uint32_t i = 0; i < s->nknown; i++)
+            if (s->known[i].name == p->name)
+                said_twice(el, p->at, p->name, s->known[i].at);
+        if (!known_number(el, in, e, arena_format(el->a, "size \"%s\"", p->name), false, &x.value, NULL))
+            el->incomplete = true;
+        if (!made)
+            override_size(el, s, &x);
+        s->known[s->nknown++] = x;
     }
 }
 
-/* Declares a statement's names. nlinks counts the bonds of the text: a named one is declared before it is made. */
-static void
-declare_stmt(elab *el, scope *in, const ast_stmt *s, uint32_t *nlinks)
+/* Components within components: not too deep, and none within itself. */
+static bool
+may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
 {
+    strbuf chain = { 0 };
+    bool again = false;
+
+    if (in->depth >= DEEPEST_COMPONENTS) {
+        diag_error(el->s, "component-depth", written->at, "components nest deeper than %d levels", DEEPEST_COMPONENTS);
+        return false;
+    }
+    for (const scope *s = in; s; s = s->loop ? s->parent : s->outer)
+        again |= s->model == m && !s->loop;
+    if (!again)
+        return true;
+    strbuf_puts(&chain, m->name);
+    for (const scope *s = in; s; s = s->loop ? s->parent : s->outer) {
+        char *inner;
+
+        if (s->loop)
+            continue;
+        inner = bg_format("%s -> %s", s->model->name, chain.at);
+        chain.n = 0;
+        strbuf_puts(&chain, inner);
+        free(inner);
+        if (s->model == m)
+            break;
+    }
+    diag_error(el->s, "component-circle", written->at, "a component within itself: %s", chain.at);
+    strbuf_free(&chain);
+    return false;
+}
+
+/* Gives an instance's parameters and inputs their values. */
+static void
+give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
+{
+    for (int k = 0; k < written->nargs; k++) {
+        const ast_arg *a = &written->arg[k];
+        bool is_size = false, twice = false;
+        const char *near;
+        uint32_t at;
+        value *v;
+
+        for (int i = 0; i < m->nsize; i++)
+            is_size |= m->size[i].name == a->name;
+        for (int i = 0; i < k; i++)
+            twice |= written->arg[i].name == a->name;
+        if (twice) {
+            diag_error(el->s, "argument-twice", a->name_at, "\"%s\" is given twice", a->name);
+            continue;
+        }
+        if (is_size)
+            continue;
+        at = own_family(el, inside, a->name, false);
+        v = at == NONE || !el->family.at[at].n ? NULL : &el->value.at[el->family.at[at].first];
+        if (!v && at == NONE) {
+            if (refused_before(el, inside, a->name))
+                continue;
+            diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"", m->name, a->name);
+            near = nearest_value(el, inside, a->name);
+            if (near && own_family(el, inside, near, false) != NONE)
+                diag_help(el->s, "Did you mean \"%s\"?", near);
+        } else if (v && v->kind != AST_PARAMETER && v->kind != AST_INPUT) {
+            diag_error(el->s, "argument-target", a->name_at, "\"%s\" of model \"%s\" is %s; parameters and inputs can be given", a->name, m->name,
+                       v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");
+            diag_note(el->s, v->at, "declared here");
+        } else if (v && !el->family.at[at].block && el->family.at[at].rank) {
+            diag_error(el->s, "argument-target", a->name_at, "\"%s\" is declared in a loop; its items cannot be given from here", a->name);
+            diag_note(el->s, v->at, "declared here");
+        } else if (v) {
+            v->expr = a->value;
+            v->expr_in = outer;
+            v->given = true;
+        }
+    }
+}
+
+static void
+declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_node *written, const ast_model *m, uint32_t module_of)
+{
+    uint32_t origin = (uint32_t)el->f->origin.n;
+    const char *name = el->part.at[at].name;
+    scope *inside;
+
+    if (!may_nest(el, in, m, written)) {
+        el->incomplete = true;
+        return;
+    }
+    vec_push(&el->f->origin, ((flat_origin){ name, s, written, m, 0, in->origin }));
+    inside = new_scope(el, (scope){ .id = ++el->nscopes, .parent = el->module.at[module_of].scope, .model = m, .module = module_of,
+                                    .prefix = names_intern_z(el->names, arena_format(el->a, "%s.", name)), .outer = in, .depth = in->depth + 1,
+                                    .origin = origin, .instance = at });
+    el->part.at[at].inside = inside;
+    read_sizes(el, inside, m, written);
+    declare_body(el, inside, m->stmt, m->nstmt);
+    give_arguments(el, in, inside, m, written);
+    for (int k = 0; k < written->nwithout; k++)
+        vec_push(&el->without, ((without_made){ &written->without[k], inside, in }));
+}
+
+/* What a node's type is, after what cannot be there was said. */
+struct kind { const struct type_row *type; const ast_model *model; uint32_t module; };
+
+static bool
+declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
+{
+    k->type = find_type(written->type);
+    if (!k->type) {
+        k->model = find_model(el, in, written->type, &k->module);
+        if (!k->model) {
+            unknown_type(el, in, written);
+            return false;
+        }
+        if (import_ambiguous(el, in, written->type, true, written->type_at))
+            return false;
+        if (written->linear || written->such_that || written->has_block) {
+            diag_error(el->s, "component-law", written->at, "\"%s\" is a component; it has no law of its own", written->ref.part[0].name);
+            diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->type, written->ref.part[0].name);
+            return false;
+        }
+        if (written->domain) {
+            diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of a component");
+            return false;
+        }
+        return true;
+    }
+    if (written->args_at.end > written->args_at.begin && span_known(written->args_at) && written->nargs) {
+        diag_error(el->s, "type-arguments", written->args_at, "only components take arguments in parentheses, and %s is an element", written->type);
+        diag_help(el->s, "Write %s:%s = ....", written->type, written->ref.part[0].name);
+        return false;
+    }
+    if (written->nwithout) {
+        diag_error(el->s, "component-law", written->at, "\"without\" takes parts out of a component; %s:%s has none", written->type, written->ref.part[0].name);
+        return false;
+    }
+    if (written->domain && !k->type->junction) {
+        diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of %s:%s", written->type, written->ref.part[0].name);
+        diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->domain);
+    }
+    return true;
+}
+
+static void
+make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const ast_node *written, uint8_t rank, const int32_t *idx, bool is_port)
+{
+    part p = { .kind = k->model ? PART_INSTANCE : k->type->junction ? PART_JUNCTION : PART_ELEMENT, .in = in, .stmt = s, .node = written,
+               .name = full_name(el, in, written->ref.part[0].name, rank, idx), .at = span_join(written->type_at, written->ref.at), .port = is_port,
+               .index = NONE };
+
+    if (k->type) {
+        p.junction = k->type->junction_type;
+        p.element = k->type->element;
+        p.modulated = k->type->modulated;
+        for (int i = 0; i < written->nitems; i++)
+            p.field |= written->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
+    }
+    if (is_port) {
+        if (in->nports < 2)
+            in->port[in->nports] = (uint32_t)el->part.n;
+        in->nports++;
+    }
+    vec_push(&el->part, p);
+}
+
+/* alone: the node is the whole statement, and brackets outside of a loop say how many of it there are. */
+static void
+declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bool alone, bool is_port)
+{
+    const ast_part *name = &written->ref.part[0];
+    uint8_t rank = (uint8_t)name->nindex;
+    bool block = rank && !in->loop, fine;
+    ast_expr *bracket[2] = { NULL, NULL };
+    int32_t idx[2] = { 0, 0 }, i[2] = { 0, 0 };
+    struct kind kind = { NULL, NULL, 0 };
+    uint64_t n = 1;
+    uint32_t first = (uint32_t)el->part.n;
+
+    if (!written->type)
+        return;
+    fine = declarable(el, in, written, &kind);
+    for (int k = 0; k < rank; k++) {
+        bracket[k] = name->index[k].from;
+        if (name->index[k].to) {
+            diag_error(el->s, "declare-range", name->index_at, "a declaration says how many there are, as in %s:%s[10], not a range", written->type, name->name);
+            fine = false;
+        }
+    }
+    if (fine && in->loop && !rank && kind.type && kind.type->junction) {
+        /* one junction for all rounds, which the first declares */
+        while (in->loop)
+            in = in->parent;
+        first = own_family(el, in, name->name, true);
+        if (first != NONE && el->family.at[first].n && el->part.at[el->family.at[first].first].node == written)
+            return;
+        first = (uint32_t)el->part.n;
+    } else if (fine && in->loop && !rank) {
+        diag_error(el->s, "loop-index", written->ref.at, "\"%s\" is declared in every round of the loop; it needs an index", name->name);
+        diag_help(el->s, "Write %s:%s[%s].", written->type, name->name, in->known[0].name);
+        fine = false;
+    }
+    if (fine && block && !alone) {
+        diag_error(el->s, "declare-chain", written->ref.at, "\"%s\" would be an array; bonds join its items one by one", name->name);
+        diag_help(el->s, "Declare it in a statement of its own, or in a loop: for i in 1..%s { ... %s:%s[i] ... }", text_of(el, name->index[0].from->at),
+                  written->type, name->name);
+        fine = false;
+    }
+    fine = fine && read_brackets(el, in, bracket, rank, block ? "a size" : "an index", idx);
+    for (int k = 0; k < rank && block && fine; k++)
+        n *= (uint64_t)idx[k];
+    if (!fine || !may_make_more(el, n, written->ref.at)) {
+        map_set(&el->refused, scope_key(in, name->name), 1);
+        return;
+    }
+    if (!enter_name(el, in, true, name->name, span_join(written->type_at, written->ref.at), rank, idx, block, first))
+        return;
+    for (uint64_t k = 0; k < n; k++) {
+        if (block && rank == 1) {
+            i[0] = (int32_t)k + 1;
+        } else if (block) {
+            i[0] = (int32_t)(k / (uint64_t)idx[1]) + 1;
+            i[1] = (int32_t)(k % (uint64_t)idx[1]) + 1;
+        }
+        make_part(el, in, &kind, s, written, rank, block ? i : idx, is_port);
+    }
+    for (uint32_t k = 0; k < n && kind.model && !el->made_too_much; k++)
+        declare_instance(el, in, first + k, s, written, kind.model, kind.module);
+}
+
+static void
+declare_chain(elab *el, scope *in, const ast_stmt *s)
+{
+    chain_made c = { s, in, NONE };
+
+    for (int k = 0; k < s->chain.nnodes; k++)
+        declare_node(el, in, s, &s->chain.node[k], s->chain.nnodes == 1, false);
+    if (s->chain.bond && s->chain.nnodes != 2) {
+        diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
+        diag_help(el->s, "Give the bond to be named a statement of its own.");
+    } else if (s->chain.bond && in->loop) {
+        diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; a loop makes it in every round");
+        diag_help(el->s, "Read an element or junction at its ends instead.");
+    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond, s->chain.bond_at, 0, (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
+        c.bond = (uint32_t)el->part.n;
+        vec_push(&el->part, ((part){ .kind = PART_BOND, .name = full_name(el, in, s->chain.bond, 0, NULL), .at = s->chain.bond_at, .in = in, .index = NONE }));
+    }
+    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at))
+        vec_push(&el->chain, c);
+}
+
+/* ---------------------------------------------------------------- loops and conditions */
+
+static void
+declare_loop(elab *el, scope *in, const ast_stmt *s)
+{
+    int64_t from, to;
+    uint32_t outer = find_value(el, in, s->loop.var);
+    const known_value *before = find_known(in, s->loop.var);
+    span range = span_join(s->loop.from->at, s->loop.to->at);
+
+    if (!known_integer(el, in, s->loop.from, "the begin of a loop", &from) || !known_integer(el, in, s->loop.to, "the end of a loop", &to)) {
+        el->incomplete = true;
+        return;
+    }
+    if ((outer != NONE || before) && map_get(&el->shadow_said, map_ptr_key(s)) == MAP_NONE) {
+        map_set(&el->shadow_said, map_ptr_key(s), 1);
+        diag_info(el->s, "name-shadow", s->loop.var_at, "in this loop, \"%s\" is its variable, not the %s of that name", s->loop.var,
+                  before ? "number" : "value");
+        diag_note(el->s, before ? before->at : el->value.at[outer].at, "declared here");
+    }
+    if (to < from)
+        return;
+    if (to - from >= MOST_MADE) {
+        diag_error(el->s, "model-size", range, "this loop would run %lld times; a model has at most %d rounds and parts", (long long)(to - from) + 1, MOST_MADE);
+        el->incomplete = true;
+        return;
+    }
+    if (from < -MOST_MADE || to > MOST_MADE) {
+        diag_error(el->s, "model-size", range, "indexes go up to %d", MOST_MADE);
+        el->incomplete = true;
+        return;
+    }
+    if (!may_make_more(el, (uint64_t)(to - from) + 1, range))
+        return;
+    for (int64_t i = from; i <= to && !el->made_too_much && !errors_are_many(el); i++) {
+        scope *round = new_scope(el, *in);
+
+        round->parent = in;
+        round->loop = true;
+        round->nknown = 1;
+        round->known = arena_new_array(el->a, known_value, 1);
+        round->known[0] = (known_value){ s->loop.var, s->loop.var_at, (double)i };
+        round->origin = (uint32_t)el->f->origin.n;
+        vec_push(&el->f->origin, ((flat_origin){ NULL, s, NULL, NULL, (int32_t)i, in->origin }));
+        declare_body(el, round, s->loop.body, s->loop.n);
+    }
+}
+
+static void
+declare_ports(elab *el, scope *in, const ast_stmt *s)
+{
+    if (in->loop) {
+        diag_error(el->s, "port-loop", s->at, "ports are declared outside of loops: they belong to the model");
+        diag_help(el->s, "An array of ports says how many: port 1:hub[3];");
+        return;
+    }
+    for (int k = 0; k < s->port.n; k++)
+        declare_node(el, in, s, &s->port.junction[k], true, true);
+}
+
+static void
+declare_stmt(elab *el, scope *in, const ast_stmt *s)
+{
+    double x;
+
     switch (s->kind) {
     case AST_STMT_VALUE:
         declare_value(el, in, s);
         break;
     case AST_STMT_CHAIN:
-        for (int k = 0; k < s->chain.nnodes; k++)
-            declare_node(el, in, s, &s->chain.node[k]);
-        if (s->chain.bond && s->chain.nnodes != 2) {
-            diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
-            diag_help(el->s, "Give the bond to be named a statement of its own.");
-        } else if (s->chain.bond) {
-            declare_part(el, in, (part){ .kind = PART_BOND, .name = s->chain.bond, .at = s->chain.bond_at, .index = *nlinks });
-        }
-        *nlinks += (uint32_t)s->chain.nnodes - 1;
+        declare_chain(el, in, s);
         break;
     case AST_STMT_PORT:
-        not_built(el, s->at, "ports of a model (components) are");
-        el->incomplete = true;
+        declare_ports(el, in, s);
         break;
     case AST_STMT_FOR:
-        not_built(el, s->at, "for loops are");
-        el->incomplete = true;
+        declare_loop(el, in, s);
         break;
     case AST_STMT_IF:
-        not_built(el, s->at, "if statements are");
-        el->incomplete = true;
+        if (!known_number(el, in, s->cond.cond, "the condition of an if statement", false, &x, NULL))
+            el->incomplete = true;
+        else if (x != 0)
+            declare_body(el, in, s->cond.then, s->cond.nthen);
+        else
+            declare_body(el, in, s->cond.other, s->cond.nother);
         break;
     case AST_STMT_WITHOUT:
-        not_built(el, s->at, "without statements are");
+        for (int k = 0; k < s->without.n && may_make_more(el, 1, s->at); k++)
+            vec_push(&el->without, ((without_made){ &s->without.ref[k], in, in }));
         break;
     case AST_STMT_WHEN:
-        not_built(el, s->at, "when statements are");
+        if (may_make_more(el, 1, s->at))
+            vec_push(&el->when, ((pending_when){ in, s }));
         break;
     }
+}
+
+/* Constants first: sizes below may read them, wherever they stand. */
+static void
+declare_body(elab *el, scope *in, ast_stmt *const *stmt, int n)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < n; k++)
+            if ((stmt[k]->kind == AST_STMT_VALUE && stmt[k]->value.kind == AST_CONSTANT) == (pass == 0))
+                declare_stmt(el, in, stmt[k]);
 }
 
 static void
@@ -230,65 +586,73 @@ declare_top(elab *el, map *into, const char *name, span at, uint32_t decl, span 
 }
 
 static void
-declare_function(elab *el, const ast_function *ast)
+declare_function(elab *el, module *m, const ast_function *ast)
 {
-    uint32_t before = map_get(&el->functions, map_ptr_key(ast->name));
-    user_function f = { .ast = ast, .nargs = (uint32_t)ast->nargs, .root = NODE_NONE };
+    uint32_t before = map_get(&m->functions, map_ptr_key(ast->name));
+    user_function f = { .ast = ast, .in = m->scope, .nargs = (uint32_t)ast->nargs, .root = NODE_NONE };
 
     if (before != MAP_NONE) {
         said_twice(el, ast->name_at, ast->name, el->function.at[before].ast->name_at);
         return;
     }
     f.arg_unit = arena_new_array(el->a, const unit *, f.nargs + 1);
-    map_set(&el->functions, map_ptr_key(ast->name), (uint32_t)el->function.n);
+    map_set(&m->functions, map_ptr_key(ast->name), (uint32_t)el->function.n);
     vec_push(&el->function, f);
 }
 
-void
-declare_file(elab *el)
+/* main: the file itself, whose experiments can be run. */
+static void
+declare_module(elab *el, module *m, bool main)
 {
-    for (uint32_t k = 0; k < el->file->ndecls; k++) {
-        const ast_decl *d = &el->file->decl[k];
+    const ast_file *file = m->file;
+
+    for (uint32_t k = 0; k < file->ndecls; k++) {
+        const ast_decl *d = &file->decl[k];
         uint32_t before;
 
         switch (d->kind) {
         case AST_DECL_MODEL:
-            before = map_get(&el->models, map_ptr_key(d->model->name));
+            before = map_get(&m->models, map_ptr_key(d->model->name));
             if (find_type(d->model->name))
                 diag_error(el->s, "name-reserved", d->model->name_at, "\"%s\" is the name of an element type", d->model->name);
-            declare_top(el, &el->models, d->model->name, d->model->name_at, k,
-                        before != MAP_NONE ? el->file->decl[before].model->name_at : SPAN_NONE);
+            declare_top(el, &m->models, d->model->name, d->model->name_at, k, before != MAP_NONE ? file->decl[before].model->name_at : SPAN_NONE);
             break;
         case AST_DECL_EXPERIMENT:
+            if (!main)
+                break;
             before = map_get(&el->experiments, map_ptr_key(d->experiment->name));
             declare_top(el, &el->experiments, d->experiment->name, d->experiment->name_at, k,
-                        before != MAP_NONE ? el->file->decl[before].experiment->name_at : SPAN_NONE);
+                        before != MAP_NONE ? file->decl[before].experiment->name_at : SPAN_NONE);
             break;
         case AST_DECL_FUNCTION:
-            declare_function(el, d->function);
+            declare_function(el, m, d->function);
             break;
         case AST_DECL_CONSTANT:
-            declare_value(el, &el->file_scope, d->constant);
+            declare_value(el, m->scope, d->constant);
             break;
         case AST_DECL_DOMAIN:
-            not_built(el, d->domain->at, "domains are");
-            el->incomplete = true;
+            before = (uint32_t)el->function.n;
+            declare_domain(el, d->domain);
+            for (size_t i = before; i < el->function.n; i++)
+                el->function.at[i].in = m->scope;      /* of its power */
             break;
         case AST_DECL_IMPORT:
-            not_built(el, d->import->at, "imports are");
-            el->incomplete = true;
-            break;
+            break;                  /* loaded before */
         }
     }
+}
+
+/* What is imported comes first: sizes of arrays may read its constants. */
+void
+declare_files(elab *el)
+{
+    for (size_t k = el->module.n; k-- > 0;)
+        declare_module(el, &el->module.at[k], k == 0);
 }
 
 void
 declare_model(elab *el, scope *in, const ast_model *m)
 {
-    uint32_t nlinks = 0;
-
-    if (m->nsize)
-        not_built(el, span_join(m->size[0].at, m->size[m->nsize - 1].at), "models with sizes, as in model truck(n = 10), are");
-    for (int k = 0; k < m->nstmt; k++)
-        declare_stmt(el, in, m->stmt[k], &nlinks);
+    read_sizes(el, in, m, NULL);
+    declare_body(el, in, m->stmt, m->nstmt);
 }

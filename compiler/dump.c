@@ -105,7 +105,7 @@ void equations_dump(const equations *eq, FILE *out)
                 print_block(&d, out, &eq->block.at[x->index]);
             }
         } else if (f->var.at[v].kind == VAR_MODE) {
-            static const char *const relation[] = { "%s < 0", "%s <= 0", "%s == 0", "piece at %s", "floor(%s)" };
+            static const char *const relation[] = { "%s < 0", "%s <= 0", "%s == 0", "piece at %s", "floor(%s)", "slip of sign(%s)", "stick of %s" };
             const eq_mode *m = &eq->mode.at[f->var.at[v].owner];
             strbuf g = { 0 };
 

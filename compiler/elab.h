@@ -1,21 +1,32 @@
 /* elab.h - inside elaboration: what its files share
  *
  * elaborate.c   the order of all of it
- * scopes.c      finding names; texts for messages
- * declare.c     names of the file and the model
+ * imports.c     the files that a file imports
+ * scopes.c      names and their families (arrays); texts for messages
+ * known.c       numbers known while the model is built: sizes, loop variables, indexes
+ * paths.c       where a path like front.spring[2].q leads
+ * declare.c     names of the files and the model; loops, conditions and components written out
+ * without.c     parts taken out
  * structure.c   bonds and ports
  * values.c      values in the order of what they read
  * resolve.c     an expression of the text to a template over variables
  * references.c  what a name in it reads
+ * vectors.c     vectors and matrices in it
  * calls.c       functions in it
  * check_units.c whether units in it fit together
- * check_bonds.c the units of bonds, from those of linear laws
+ * domain.c      what bonds carry, and what their power is
+ * check_bonds.c the units of bonds, from everything that reads them
  * laws.c        laws and initial values
+ * fields.c      elements with ports of their own
+ * field_laws.c  and their laws
+ * reciprocity.c whether a storage field could create energy
  * table.c       tables from CSV files
+ * when.c        events
  * experiment.c  the experiment's items and what is set from outside
  *
- * Names are found in one hash map each for values and parts, keyed by (scope, interned name). A scope is a text that has names of its own:
- * the file, and within it the model being elaborated.
+ * A scope is a text that has names of its own: a file, a model, and each instance of a component within it. The body of a loop is a scope
+ * that knows its variable and shares the names of what it stands in. A name stands for a family: one thing, or the items of an array. What is
+ * made remembers the scope it was made in, which is also where it comes from: scopes lead outward to the instance or loop that made them.
  */
 #ifndef BG_ELAB_H
 #define BG_ELAB_H
@@ -29,12 +40,15 @@ enum { NONE = UINT32_MAX };
 /* What an expression fits. A bare number is SI and fits any unit; so does what it multiplies, and what nothing is known of. */
 enum fit { FIT_ZERO, FIT_BARE, FIT_ANY, FIT_UNIT };
 
+/* A vector (rank 1: rows entries) or matrix (rank 2), row by row. */
+typedef struct matrix { uint8_t rank; uint32_t rows, cols; node *at; } matrix;
+
 typedef struct val {
     node n;
+    const matrix *m;                /* not one number but these; else NULL */
     enum fit fit;
     const unit *unit;               /* FIT_UNIT: its dimension */
     const unit *shown;              /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
-    const unit *likely;             /* of 1/k: its unit if the 1 is a pure number, which is what a compliance means */
     const unit *written;            /* the unit of the one name it is, for what SI cannot tell apart (Hz, rad/s) */
     bool condition;                 /* true or false rather than a number */
     bool bad;                       /* an error was reported; says nothing further */
@@ -42,31 +56,80 @@ typedef struct val {
 
 /* ---------------------------------------------------------------- scopes and what is declared */
 
+enum {
+    MOST_MADE = 5000000,            /* junctions, elements, bonds, instances, entries of values and rounds of loops in one model */
+    MOST_ENTRIES = 1000000,         /* of a vector or matrix */
+    MOST_WRITTEN = 20000000,        /* entries that expressions of vectors are written out to, whole model */
+    DEEPEST_COMPONENTS = 30         /* components within components */
+};
+
+/* A number known while the model is built, by name. */
+typedef struct known_value { const char *name; span at; double value; } known_value;
+
 typedef struct scope {
-    uint32_t id;
-    struct scope *parent;           /* where names are looked for next */
-    const ast_model *model;         /* NULL: the file */
+    uint32_t id;                    /* of its names; the body of a loop has that of what it stands in */
+    struct scope *parent;           /* where values are looked for next */
+    const ast_model *model;         /* NULL: a file */
+    uint32_t module;                /* the file it is in */
+    const char *prefix;             /* of the full names in it: "front." */
+    known_value *known;                   /* sizes of the model, or the variable of the loop */
+    uint32_t nknown;
+    struct scope *outer;            /* an instance's: the one it was made in */
+    uint32_t depth;                 /* components around */
+    uint32_t instance;              /* part of the instance; NONE */
+    uint32_t nports, port[2];       /* ports declared, and the first two of them */
+    uint32_t origin;                /* flat.origin of the instance or round; NONE: the model itself */
+    bool loop;
 } scope;
+
+/* One file. */
+typedef struct module {
+    const ast_file *file;
+    scope *scope;
+    map functions, models;          /* name -> index; models into file->decl */
+    VEC(uint32_t) import;
+    uint32_t from; span import_at;  /* what imported it first */
+} module;
+
+/* What a name stands for: one thing (rank 0), an array made at once (block: consecutive), or items made one by one. */
+typedef struct family {
+    const char *name;
+    uint32_t scope;                 /* id */
+    bool is_part, block;
+    uint8_t rank;
+    int32_t low[2], high[2];
+    uint32_t first;                 /* value or part; of an array the first made */
+    uint32_t n;                     /* items */
+    span at;
+} family;
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 
+/* A declared value. An array of a stated size is one value with a variable for each entry. */
 typedef struct value {
     enum ast_value_kind kind;
-    const char *name;
+    const char *name;               /* full */
     span at;
     scope *in;
     const ast_stmt *stmt;
-    const ast_expr *expr;           /* its own, or the experiment's */
+    const ast_expr *expr;           /* its own, or what replaced it */
+    scope *expr_in;                 /* where that is read */
     bool let;                       /* expr is the experiment's */
+    bool given;                     /* expr is the instance's */
+    bool gone;                      /* its component was taken out */
+    bool entries_set;               /* some entries are set by themselves: entry_key */
     bool set; double set_value;     /* from outside, SI */
     const unit *declared;           /* as written; NULL: none */
-    var_id var;
+    uint8_t rank;
+    uint32_t size[2], count;        /* entries, row by row; 1 for a single value */
+    var_id var;                     /* the first */
     val fits;                       /* n unused */
     enum mark mark;
 } value;
 
 typedef struct user_function {
     const ast_function *ast;
+    scope *in;                      /* its file */
     uint32_t nargs;
     const unit **arg_unit;          /* as written, NULL: any */
     const unit *result;
@@ -79,30 +142,67 @@ typedef struct user_function {
     bool bad;                       /* an error was reported; calls say nothing further */
 } user_function;
 
-enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND };
+enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
 
 typedef struct part {
     enum part_kind kind;
-    const char *name;
+    const char *name;               /* full: "front.spring[2]" */
     span at;
-    uint32_t index;                 /* of the flat junction or element, or of the link */
+    scope *in;                      /* where it was declared */
+    scope *inside;                  /* instances: their own */
+    const ast_stmt *stmt;
+    const ast_node *node;           /* NULL: a bond */
+    uint8_t junction;               /* type of a junction */
+    enum element_type element;
+    bool modulated;
+    bool field;                     /* an element with ports of its own */
+    uint32_t index;                 /* of the flat junction or element, or of the link; NONE: none was made */
     uint32_t nlinks, link[2];       /* elements: the first two bonds */
+    bool port;                      /* a junction that bonds from outside may join */
+    bool keep;                      /* the experiment's */
+    bool thinned;                   /* lost a bond to something taken out */
+    bool gone; span gone_at;        /* taken out, and what did it */
 } part;
+
+/* A chain as written, in one place where it is made. */
+typedef struct chain_made { const ast_stmt *stmt; scope *in; uint32_t bond; } chain_made;      /* bond: part of its name, or NONE */
+
+/* `without` as written, in one place. */
+typedef struct without_made { const ast_ref *ref; scope *in; scope *at; } without_made;      /* in: names; at: indexes */
 
 /* One bond as written. After bonds are made it knows what carries its power. */
 typedef struct link {
     uint32_t from, to;              /* parts; NONE after an error */
+    uint32_t from_port, to_port;    /* of a field: number in field_port; else NONE */
     const char *name;
     span at;                        /* the arrow */
     uint32_t junction_from, junction_to;
     var_id e, f;
+    const ast_part *from_name, *to_name;      /* the port of a field, as written; NULL: none is */
+    scope *in;                      /* where its indexes are read */
+    bool gone;                      /* an end was taken out */
 } link;
+
+/* A port of a field, and all of them of one element: field_port[first .. first+n). */
+typedef struct field_port {
+    const char *name, *full;        /* "gap", "plate.gap" */
+    bool out;                       /* right of the arrow: power goes out */
+    bool momentum;                  /* of C and I: stores a p */
+    uint32_t count, number;         /* of an array of ports (0: one port), and which of them, from 1 */
+    span at;
+    uint32_t link, port;            /* its bond; in the flat model (NONE: made of pairs). NONE: none */
+    var_id e, f, stored;
+} field_port;
+typedef struct field_pair { uint32_t in, out; } field_pair;   /* of a transformer field */
+typedef struct field { uint32_t element, first, n, pair0, npairs; bool made, by_energy; } field;
 
 typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     const ast_expr *expr; double set_value; bool set;
     span at;
     enum quantity q;
 } initial_override;
+
+typedef struct pending_when { scope *in; const ast_stmt *stmt; } pending_when;
 
 typedef struct elab {
     sources *s;
@@ -116,18 +216,38 @@ typedef struct elab {
     const ast_experiment *experiment;
     size_t errors_before;
 
-    scope file_scope, model_scope;
+    scope *file_scope, *model_scope;
+    uint32_t nscopes;
+    VEC(module) module;             /* the file first */
     VEC(value) value;
     VEC(part) part;
+    VEC(family) family;
+    VEC(struct family_item { uint32_t family; int32_t at[2]; uint32_t index; }) item;
+    VEC(chain_made) chain;
+    VEC(without_made) without;
+    VEC(uint32_t) element_part;     /* by flat element */
+    uint64_t made;                  /* counted against MOST_MADE */
+    bool made_too_much;             /* said so */
+    uint64_t written;               /* entries of vectors, counted against MOST_WRITTEN */
+    bool written_too_much;
     VEC(link) link;
     VEC(user_function) function;
     VEC(initial_override) override;
-    map values, parts;              /* (scope, name) -> index */
-    map functions, models, experiments;      /* name -> index; models and experiments into file->decl */
+    map families;                   /* (scope, name, value or part) -> family */
+    map items;                      /* (family, indexes) -> item */
+    map experiments;                /* name -> index into file->decl */
+    map numbers;                    /* known number -> its variable */
+    VEC(field) field;
+    VEC(field_port) field_port;
+    VEC(field_pair) field_pair;
+    map field_of, field_ports;      /* element -> field; (field, name) -> field_port */
+    VEC(pending_when) when;         /* made when all that they read exists */
+    map domains;                    /* name -> index in flat.domain */
+    VEC(uint32_t) domain_function;  /* of the power of each, NONE: effort times flow */
     map literals;                   /* AST number -> its variable */
     map rates;                      /* variable -> its VAR_RATE */
     map hidden_rates;               /* hash of an inst -> the hidden signal that der() made of it */
-    map override_of;                /* part_key, value_key -> override */
+    map override_of;                /* part_key, value_key, entry_key -> override */
     map shadow_said;
     map refused;                    /* (scope, name) of what could not be declared, so that its uses say nothing further */
     bool incomplete;                /* a construct was refused that may declare any name, or say what bonds carry */
@@ -138,16 +258,74 @@ typedef struct elab {
 
     /* names that mean something by themselves */
     const char *n_e, *n_f, *n_q, *n_p, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
-    const unit *second, *one;
+    const unit *second, *watt, *one;
 } elab;
 
-static inline uint64_t scope_key(const scope *s, const char *name) { return (uint64_t)s->id << 56 ^ map_ptr_key(name); }
+/* For what could not be declared. */
+static inline uint64_t scope_key(const scope *s, const char *name) { return bg_hash_mix(s->id, map_ptr_key(name)); }
 
-static inline uint64_t part_key(uint32_t i) { return UINT64_C(1) << 40 | i; }
-static inline uint64_t value_key(uint32_t i) { return UINT64_C(2) << 40 | i; }
+static inline uint64_t part_key(uint32_t i) { return UINT64_C(1) << 60 | i; }
+static inline uint64_t value_key(uint32_t i) { return UINT64_C(2) << 60 | i; }
+static inline uint64_t field_key(uint32_t i) { return UINT64_C(4) << 60 | i; }
+static inline uint64_t entry_key(uint32_t i, uint32_t entry) { return UINT64_C(3) << 60 | (uint64_t)i << 28 | entry; }
 
-uint32_t find_value(const elab *el, const scope *in, const char *name);       /* here or further out; NONE */
+/* ---- families (scopes.c) ---- */
+/* Of a value: here or further out, and in what the file imports; of a part: here. NONE */
+uint32_t find_family(const elab *el, const scope *in, const char *name, bool part);
+/* As above, in one scope. */
+uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
+/* The value or part with these indexes, or NONE. *entry: within a value that is an array. */
+uint32_t family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry);
+/* Enters item `index` (a value or part) under its name. The indexes are those of the item, or (block) the sizes from 1. False: said. */
+bool enter_name(elab *el, const scope *in, bool part, const char *name, span at, uint8_t rank, const int32_t *idx, bool block, uint32_t index);
+uint32_t find_value(const elab *el, const scope *in, const char *name);       /* the first of the family, or NONE */
 uint32_t find_part(const elab *el, const scope *in, const char *name);
+/* "name", "name[3]", "name[1,2]" behind the scope's prefix; interned */
+const char *full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx);
+/* Two imports of the scope's file have the name: said at `at`. */
+bool import_clash(elab *el, const scope *in, const char *name, span at);
+scope *element_scope(const elab *el, uint32_t element);
+/* Counts what is about to be made; false when that is too much, which is said once. */
+bool may_make_more(elab *el, uint64_t n, span at);
+
+/* ---- imports (imports.c): loads what is imported, declares nothing ---- */
+void load_imports(elab *el);
+uint32_t find_function(const elab *el, const scope *in, const char *name);
+const ast_model *find_model(const elab *el, const scope *in, const char *name, uint32_t *from);
+bool import_ambiguous(elab *el, const scope *in, const char *name, bool is_model, span where);     /* said */
+
+/* ---- numbers known while the model is built (known.c) ---- */
+/* A size or loop variable. */
+const known_value *find_known(const scope *in, const char *name);
+/* quiet: nothing is said. *sized (may be NULL): whether a size or loop variable was read. */
+bool known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quiet, double *x, bool *sized);
+bool known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t *x);
+/* An index or a size: within what an array can have. */
+bool known_index(elab *el, scope *in, const ast_expr *e, const char *what, int32_t *x);
+
+/* ---- paths (paths.c) ---- */
+enum place_kind { PLACE_NONE, PLACE_VALUE, PLACE_PART };
+typedef struct path_end {
+    enum place_kind kind;
+    uint32_t family;
+    int32_t low[2], high[2];        /* of the items; rank 0: none */
+    bool one;                       /* a single item rather than an array */
+    int used;                       /* names of the path that led here; the rest is asked of what is here */
+} path_end;
+/* Follows a path through instances. in: where its first name is looked for, at: where its indexes are read. value: a name that is
+ * the last one may be a value. quiet: nothing is said. PLACE_NONE when it leads nowhere. */
+path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, bool quiet);
+/* Calls see for each item of a place that exists, in order; false from see stops. A hole in an array is said (at) unless quiet. */
+bool each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx);
+/* The only item: a part or value, or NONE after an error. */
+uint32_t single_item(elab *el, const path_end *p, span at, uint32_t *entry);
+ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine);           /* of --set */
+
+/* ---- parts taken out (without.c) ---- */
+void take_out_parts(elab *el);                                                /* what `without` names */
+bool scope_gone(const elab *el, const scope *s);                              /* its component was taken out */
+void clean_up(elab *el);                                                      /* after links: what dangles now */
+
 /* The value, part or other name nearest to a wrong one, or NULL; not looked for any more once errors are many. */
 const char *nearest_value(const elab *el, const scope *in, const char *wrong);
 const char *nearest_part(const elab *el, const scope *in, const char *wrong);
@@ -158,9 +336,7 @@ bool errors_are_many(const elab *el);
 const char *text_of(elab *el, span at);
 const char *whole_text_of(elab *el, span at);
 const unit *read_unit(elab *el, const ast_unit *text);                        /* NULL after an error or without text */
-bool refuse_unbuilt_ref(elab *el, const ast_ref *ref);                        /* indexes: not built yet; true if refused */
 
-void not_built(elab *el, span at, const char *what);                          /* what: "for loops are" */
 void said_twice(elab *el, span at, const char *name, span before);
 inst set_inst(elab *el, double x);                                            /* a constant */
 static inline bool is_two_port(enum element_type t) { return t == EL_TF || t == EL_GY; }
@@ -168,9 +344,9 @@ static inline bool is_source(enum element_type t) { return t == EL_SE || t == EL
 
 /* ---------------------------------------------------------------- the stages of elaborate.c */
 
-void declare_file(elab *el);
+void declare_files(elab *el);
 void declare_model(elab *el, scope *in, const ast_model *m);
-void make_structure(elab *el, scope *in, const ast_model *m);
+void make_structure(elab *el);
 void make_values(elab *el, bool early);                                       /* those fixed before the run, or all that are left */
 void make_law(elab *el, scope *in, uint32_t element);
 void make_initial(elab *el, scope *in, uint32_t part_index);
@@ -178,6 +354,26 @@ void override_integrals(elab *el);                                            /*
 void check_junction(elab *el, const flat_junction *j);
 /* A value fixed before the run. who: for messages; want: the unit of what it is given to, or NULL. *out stays as it is after an error. */
 val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out);
+
+/* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
+
+void declare_field(elab *el, uint32_t element, const ast_node *written);       /* if the block has ports */
+const field *field_of(const elab *el, uint32_t element);                       /* NULL: it is none */
+bool is_field(const elab *el, uint32_t element);
+uint32_t find_field_port(const elab *el, uint32_t element, const char *name);  /* the first of an array; NONE */
+/* The port that a name with its index means; NONE after an error, which was said. */
+uint32_t single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p);
+const char *field_ports_text(elab *el, uint32_t element);                      /* "gap and charge" */
+const char *field_port_first(const elab *el, uint32_t element);
+void join_field_port(elab *el, uint32_t p, uint32_t link, bool ends);
+void make_field(elab *el, uint32_t element);                                   /* ports; after bonds have their junctions */
+void make_field_laws(elab *el, scope *in, uint32_t element);
+bool field_initial_quantity(const elab *el, uint32_t p, enum quantity q);       /* may it be stated of this port? */
+void override_fields(elab *el);                                                /* let plate.gap.q(0) (laws.c) */
+void check_fields(elab *el);                                                   /* reciprocity; after all values */
+struct builder;
+val read_own_port(struct builder *b, const ast_ref *r);                        /* NODE_NONE in n: no port of the own element */
+val read_field(struct builder *b, const ast_ref *r, int first, uint32_t element);     /* part[first] names the port, or is power */
 
 /* ---------------------------------------------------------------- expressions (resolve.c, references.c, calls.c) */
 
@@ -194,6 +390,7 @@ typedef struct builder {
     scope *in;
     enum reads reads;
     const char *who;                /* "parameter \"k\"": for messages */
+    bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */
     const ast_function *function;   /* arguments are the first slots */
@@ -213,6 +410,7 @@ val read_ref(builder *b, const ast_ref *r);
 val resolve_call(builder *b, const ast_expr *e);
 node builder_slot(builder *b, var_id v);
 inst builder_inst(builder *b, node root);                                     /* slots that do not occur are left out */
+inst builder_entry(builder *b, node root);                                    /* the same for one of many entries of a vector */
 /* A number of the text that stands alone: data of its own. */
 val resolve_law(builder *b, const ast_expr *e);
 /* Makes each function's template, callees first; reports recursion. */
@@ -223,6 +421,18 @@ val make_integral(builder *b, const ast_expr *e, var_id into);
 /* Calls see(ctx, e) for e and every expression in it, in no set order, without recursion. */
 void each_expr(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 bool only_parameters(const flat_model *f, const var_id *slot, size_t n);
+
+/* ---------------------------------------------------------------- vectors and matrices (vectors.c) */
+
+/* A matrix of the text, or of entries read (arena). */
+val make_matrix(builder *b, const ast_expr *e);
+val matrix_of(elab *el, uint8_t rank, uint32_t rows, uint32_t cols, const node *at);
+/* a op b where one of them is no number. */
+val combine_matrices(builder *b, const ast_expr *e, val x, val y);
+val negate_matrix(elab *el, val v);
+/* Counts entries about to be written out; false when they are too many in all, which is said once. */
+bool may_write_out(elab *el, uint64_t n, span at);
+const char *size_words(elab *el, const val *v);                               /* "a vector of 3", "a matrix of 2 by 3" */
 
 /* ---------------------------------------------------------------- units (check_units.c) */
 
@@ -236,26 +446,40 @@ val units_power(elab *el, val a, span a_at, val exponent, span exponent_at);
 /* v is given to something declared in target (as written, NULL: nothing known). name: "parameter \"k\"" */
 bool units_give(elab *el, val v, span at, const unit *target, const char *name);
 bool units_pure(elab *el, val v, span at, const char *name);                  /* an argument of sin, exp, ... */
+void need_single(elab *el, val *v, span at);                                  /* no vector or matrix */
 void need_number(elab *el, val *v, span at);
 void need_condition(elab *el, val *v, span at);                              /* a pure number is one: not 0 */
 void as_number(elab *el, val *v);                                             /* a condition becomes 1 or 0 */
 
-/* ---------------------------------------------------------------- bonds (check_bonds.c) */
+/* ---------------------------------------------------------------- bonds (domain.c, check_bonds.c) */
 
-void make_bond_units(elab *el, scope *in);
+void declare_domain(elab *el, const ast_domain *d);
+void make_domain_powers(elab *el);                                            /* after functions */
+uint32_t read_domain(elab *el, const ast_node *written);                      /* `in NAME`: 1 + index in flat.domain, 0 without */
+void spread_domains(elab *el);                                                /* after bonds */
+uint32_t *junction_regions(const flat_model *f);                              /* by junction, the least one that bonds join it to; free it */
+void check_bonds(elab *el);                                                   /* after laws, values and initial values */
 
 /* ---------------------------------------------------------------- tables (table.c) */
 
 /* The number in the pool of the table of a column, or NONE after an error. x and y units NULL where the head names none. */
 uint32_t read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at,
                     const unit **x, const unit **y);
+val read_matrix(elab *el, const ast_expr *call, const char *file);            /* all of it */
 void tables_free(elab *el);
+
+/* ---------------------------------------------------------------- events (when.c) */
+
+void make_when(elab *el, scope *in, const ast_stmt *s);
+void make_whens(elab *el);                                                    /* those of el->when */
 
 /* ---------------------------------------------------------------- experiment (experiment.c) */
 
 void check_experiments(elab *el);                                             /* names, and models they name; all of the file */
-bool choose_model(elab *el, const ast_model **model);                         /* and the experiment, if one is asked for */
+bool choose_model(elab *el, const ast_model **model, uint32_t *from);                         /* and the experiment, if one is asked for */
+void override_size(elab *el, scope *in, known_value *size);                         /* let and --set of the model's sizes */
 void apply_experiment_lets(elab *el);                                         /* let and --set: before values are made */
+void add_output(elab *el, const value *v, uint32_t entry);                    /* elaborate.c */
 void make_experiment(elab *el);                                               /* after outputs are made */
 
 #endif

@@ -2,23 +2,31 @@
  *
  * needs     a tree without syntax errors
  * provides  the normal form of flat.h, or NULL after reporting every mistake that could be found
- * order     names of the file; the model and experiment asked for; names of the model; bonds and ports (their variables exist from here on);
- *           functions, callees first; values fixed before the run, in the order of what they read; units of bonds; the other values; laws;
+ * order     imports; names of the files; the model and experiment asked for; names of the model, loops and components written out; what
+ *           `without` takes; bonds and ports (their variables exist from here on); what the experiment sets; functions, callees first; values fixed before the run, in the order of what they read; units of bonds; the other values; laws;
  *           initial values; outputs; the experiment
- * time      linear in the text
+ * time      linear in the text and in what loops and components make of it
  */
 #include "elab.h"
 
+void
+add_output(elab *el, const value *v, uint32_t entry)
+{
+    var_id x = v->var + entry;
+
+    vec_push(&el->f->output, ((flat_output){ el->f->var.at[x].name, flat_inst(el->f, ex_slot(el->pool, 0), &x, 1), el->f->var.at[x].unit, v->declared,
+                                             v->at }));
+}
+
+/* Those of the model itself; outputs of its components are read by path. */
 static void
 make_outputs(elab *el)
 {
-    node slot = ex_slot(el->pool, 0);
-
     for (size_t k = 0; k < el->value.n; k++) {
         const value *v = &el->value.at[k];
 
-        if (v->kind == AST_OUTPUT)
-            vec_push(&el->f->output, ((flat_output){ v->name, flat_inst(el->f, slot, &v->var, 1), el->f->var.at[v->var].unit, v->declared, v->at }));
+        for (uint32_t i = 0; v->kind == AST_OUTPUT && !v->in->outer && i < v->count; i++)
+            add_output(el, v, i);
     }
 }
 
@@ -39,35 +47,44 @@ intern_names(elab *el)
     el->n_table = names_intern_z(el->names, "table");
     el->second = unit_parse(el->u, "s", &why);
     el->second = el->second ? unit_dimension(el->second) : NULL;
+    el->watt = unit_parse(el->u, "W", &why);
+    el->watt = el->watt ? unit_dimension(el->watt) : NULL;
     el->one = unit_one(el->u);
 }
 
 static void
-elaborate_model(elab *el, const ast_model *m)
+elaborate_model(elab *el, const ast_model *m, uint32_t from)
 {
-    scope *in = &el->model_scope;
+    scope *in = arena_alloc(el->a, sizeof *in);
 
+    *in = (scope){ .id = ++el->nscopes, .parent = el->module.at[from].scope, .model = m, .module = from, .prefix = "", .origin = NONE, .instance = NONE };
+    el->model_scope = in;
     el->f->name = m->name;
     el->f->text = m->text;
     el->f->at = m->at;
     el->f->ast = m;
-    in->model = m;
     declare_model(el, in, m);
+    take_out_parts(el);
+    make_structure(el);
     apply_experiment_lets(el);
-    make_structure(el, in, m);
+    spread_domains(el);
     make_functions(el);
+    make_domain_powers(el);
     make_values(el, true);
-    make_bond_units(el, in);
     make_values(el, false);
     for (uint32_t e = 0; e < el->f->element.n; e++)
-        make_law(el, in, e);
+        make_law(el, element_scope(el, e), e);
     for (size_t j = 0; j < el->f->junction.n; j++)
         check_junction(el, &el->f->junction.at[j]);
     for (uint32_t p = 0; p < el->part.n; p++)
-        if (el->part.at[p].kind != PART_BOND)
-            make_initial(el, in, p);
+        if ((el->part.at[p].kind == PART_JUNCTION || el->part.at[p].kind == PART_ELEMENT) && el->part.at[p].index != NONE)
+            make_initial(el, el->part.at[p].in, p);
     override_integrals(el);
+    override_fields(el);
+    make_whens(el);
+    check_bonds(el);
     make_outputs(el);
+    check_fields(el);
     make_experiment(el);
 }
 
@@ -78,16 +95,34 @@ release(elab *el)
         vec_free(&el->function.at[k].captured);
         vec_free(&el->function.at[k].callee);
     }
+    for (size_t k = 0; k < el->module.n; k++) {
+        map_free(&el->module.at[k].functions);
+        map_free(&el->module.at[k].models);
+        vec_free(&el->module.at[k].import);
+    }
+    vec_free(&el->module);
     vec_free(&el->value);
+    vec_free(&el->family);
+    vec_free(&el->item);
+    vec_free(&el->chain);
+    vec_free(&el->without);
+    vec_free(&el->element_part);
     vec_free(&el->part);
     vec_free(&el->link);
     vec_free(&el->function);
     vec_free(&el->override);
-    map_free(&el->values);
-    map_free(&el->parts);
-    map_free(&el->functions);
-    map_free(&el->models);
+    map_free(&el->families);
+    map_free(&el->items);
+    map_free(&el->numbers);
+    vec_free(&el->field);
+    vec_free(&el->field_port);
+    vec_free(&el->field_pair);
+    map_free(&el->field_of);
+    map_free(&el->field_ports);
+    vec_free(&el->when);
     map_free(&el->experiments);
+    map_free(&el->domains);
+    vec_free(&el->domain_function);
     map_free(&el->literals);
     map_free(&el->rates);
     map_free(&el->hidden_rates);
@@ -104,6 +139,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     elab el = { .s = s, .names = n, .a = a, .u = u, .pool = p, .file = file, .opt = opt ? opt : &none };
     flat_model *f;
     const ast_model *model = NULL;
+    uint32_t from;
 
     if (!file->ok)
         return NULL;
@@ -111,15 +147,15 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     *f = (flat_model){ .pool = p, .arena = a, .names = n, .sources = s, .units = u };
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     el.errors_before = diag_errors(s);
-    el.file_scope = (scope){ .id = 1 };
-    el.model_scope = (scope){ .id = 2, .parent = &el.file_scope };
     intern_names(&el);
     flat_add_var(f, VAR_TIME, NONE, "time", SPAN_NONE);
     f->var.at[0].unit = el.second;
-    declare_file(&el);
+    load_imports(&el);
+    el.file_scope = el.model_scope = el.module.at[0].scope;
+    declare_files(&el);
     check_experiments(&el);
-    if (choose_model(&el, &model))
-        elaborate_model(&el, model);
+    if (choose_model(&el, &model, &from))
+        elaborate_model(&el, model, from);
     release(&el);
     if (!model || diag_errors(s) > el.errors_before) {
         flat_free(f);

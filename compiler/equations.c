@@ -1,18 +1,18 @@
 /* equations.c - from the causal graph to definitions (see equations.h) */
-#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
+#include "constraints.h"
 #include "equations.h"
 #include "freeze.h"
 #include "jumps.h"
 #include "model.h"
 #include "parameters.h"
+#include "stick.h"
+#include "rates.h"
 
-enum {
-    SUM_TERMS = 16,             /* longer balances become trees of sums, so that templates stay small */
-    MAX_DERIVATIVE_ORDER = 4
-};
+enum { SUM_TERMS = 16 };        /* longer balances become trees of sums, so that templates stay small */
 
 /* ---------------------------------------------------------------- preparing */
 
@@ -48,6 +48,10 @@ equations *equations_prepare(flat_model *f)
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
         f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, f->experiment.record.at[i].at);
+    for (size_t i = 0; i < f->when.n; i++)
+        f->when.at[i].condition = freeze(z, f->when.at[i].condition, f->when.at[i].at);
+    for (size_t i = 0; i < f->reinit.n; i++)
+        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, f->reinit.at[i].at);
     freezer_free(z);
     return e;
 }
@@ -109,6 +113,20 @@ static bool solvable(equations *e, const flat_law *law, var_id y)
     return k != UINT32_MAX && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
 }
 
+/* Does the law jump where v, or what contains it, passes zero? */
+static bool reads_sign_of(const equations *e, inst law, var_id v)
+{
+    const flat_model *f = e->f;
+
+    for (uint32_t k = 0; k < law.n; k++) {
+        const flat_var *s = &f->var.at[f->slot.at[law.first + k]];
+
+        if (s->kind == VAR_AUX && s->owner < e->sign.n && inst_slot_of(f, e->sign.at[s->owner].x, v) != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
 void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
 {
     equations *e = (equations *)eq;          /* templates are added to the pool, nothing else changes */
@@ -130,7 +148,7 @@ void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool 
             var_id in = law.out == Q_EFFORT ? p->f : p->e;
             uint32_t k = inst_slot_of(f, law.def, in);
 
-            if (k == UINT32_MAX || (is_flat_in(f->pool, law.def.root, k) && !solvable(e, &law, in)))
+            if (k == UINT32_MAX || ((is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) && !solvable(e, &law, in)))
                 way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
         } else if (el->type == EL_C || el->type == EL_I) {
             invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
@@ -143,7 +161,7 @@ void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool 
 
 /* ---------------------------------------------------------------- definitions */
 
-static void sync_vars(equations *e)
+void eq_sync(equations *e)
 {
     if (e->var.n < e->f->var.n) {
         size_t from = e->var.n;
@@ -158,16 +176,16 @@ static void sync_vars(equations *e)
     }
 }
 
-static var_id new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position)
+var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position)
 {
     var_id v = flat_add_var(e->f, kind, owner, name, at);
 
     e->f->var.at[v].position = position;
-    sync_vars(e);
+    eq_sync(e);
     return v;
 }
 
-static void define(equations *e, var_id v, inst def)
+void eq_define(equations *e, var_id v, inst def)
 {
     e->var.at[v].kind = DEF_EXPLICIT;
     e->var.at[v].def = def;
@@ -180,19 +198,21 @@ static void define_by_law(equations *e, struct groups *g, const flat_law *law, v
     inst r;
     uint32_t k;
     node solution, divisor;
+    /* laws of a field are solved together, with pivots, not one by one */
+    bool alone = f->element.at[f->port.at[law->port].element].nports == 1;
 
     if (quantity_var(&f->port.at[law->port], law->out) == y) {
-        define(e, y, law->def);
+        eq_define(e, y, law->def);
         return;
     }
     r = law_residual(e, law);
     k = inst_slot_of(f, r, y);
-    if (k != UINT32_MAX && ex_solve(f->pool, r.root, k, &solution, &divisor)) {
+    if (alone && k != UINT32_MAX && ex_solve(f->pool, r.root, k, &solution, &divisor)) {
         VEC(var_id) slots = { 0 };
 
         for (uint32_t i = 0; i < r.n; i++)
             vec_push(&slots, f->slot.at[r.first + i]);
-        define(e, y, inst_part(e->composer, solution, slots.at, r.n));
+        eq_define(e, y, inst_part(e->composer, solution, slots.at, r.n));
         vec_free(&slots);
     } else {
         uint32_t group = group_new(g);
@@ -209,131 +229,6 @@ static inst combine(equations *e, enum ex_op op, inst a, inst b)
     inst outer = flat_inst(f, root, (var_id[]){ 0, 0 }, 2), inner[2] = { a, b };
 
     return inst_compose(e->composer, outer, inner);
-}
-
-/* ---- time derivatives ---- */
-
-struct rates {
-    equations *e;
-    struct groups *g;
-    map of;                      /* variable -> its rate */
-    VEC(var_id) pending;         /* rates without a definition yet */
-    VEC(uint8_t) order;          /* by variable: how often it was differentiated */
-    map group_of;                /* group -> group of its derivatives */
-    VEC(var_id) differentiated;  /* explicit variables whose definition was */
-    bool ok;
-};
-
-static var_id state_rate(equations *e, var_id v)
-{
-    return e->state.at[e->var.at[v].index].rate;
-}
-
-/* The variable that is the time derivative of v; VAR_NONE for zero. */
-static var_id rate_of(struct rates *r, var_id v)
-{
-    equations *e = r->e;
-    flat_model *f = e->f;
-    var_id d;
-
-    if (e->var.at[v].kind == DEF_STATE)
-        return state_rate(e, v);
-    if (e->var.at[v].kind == DEF_GIVEN)
-        return VAR_NONE;         /* time is handled by its own derivative, 1 */
-    d = map_get(&r->of, v);
-    if (d != MAP_NONE)
-        return d;
-
-    char *name = bg_format("der(%s)", f->var.at[v].name);
-
-    d = new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position);
-    free(name);
-    map_set(&r->of, v, d);
-    vec_resize(&r->order, f->var.n);
-    r->order.at[d] = (uint8_t)(r->order.at[v] + 1);
-    if (r->order.at[d] > MAX_DERIVATIVE_ORDER) {
-        if (r->ok) {
-            diag_error(f->sources, "derivative-order", f->var.at[v].at, "\"%s\" would have to be differentiated more than %d times",
-                       f->var.at[v].name, MAX_DERIVATIVE_ORDER);
-            diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a resistor between.");
-        }
-        r->ok = false;
-        define(e, d, inst_const(f, 0));
-        return d;
-    }
-    vec_push(&r->pending, d);
-    return d;
-}
-
-/* d/dt of an expression: the sum of its partial derivatives times the rates of its slots. */
-static inst differentiate(struct rates *r, inst i)
-{
-    equations *e = r->e;
-    flat_model *f = e->f;
-    pool *p = f->pool;
-    VEC(var_id) slots = { 0 };
-    node sum = ex_const(p, 0);
-    inst result;
-
-    for (uint32_t k = 0; k < i.n; k++)
-        vec_push(&slots, f->slot.at[i.first + k]);
-    for (uint32_t k = 0; k < i.n; k++) {
-        node d = ex_derivative(p, i.root, k);
-        double value;
-
-        if (ex_is_const(p, d, &value) && value == 0)
-            continue;
-        if (slots.at[k] == 0) {
-            sum = ex_add(p, sum, d);
-        } else {
-            var_id rate = rate_of(r, slots.at[k]);
-
-            if (rate == VAR_NONE)
-                continue;
-            sum = ex_add(p, sum, ex_mul(p, d, ex_slot(p, (uint32_t)slots.n)));
-            vec_push(&slots, rate);
-        }
-    }
-    /* a rate may stand in the slots already: composing makes them distinct */
-    result = inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL);
-    vec_free(&slots);
-    return inst_compact(e->composer, result);
-}
-
-static void define_rates(struct rates *r)
-{
-    equations *e = r->e;
-
-    while (r->pending.n) {
-        var_id d = r->pending.at[--r->pending.n], v = e->f->var.at[d].owner;
-        uint32_t group = group_of(r->g, v);
-
-        if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != UINT32_MAX)
-            continue;
-        if (group == UINT32_MAX) {
-            if (e->var.at[v].kind == DEF_EXPLICIT) {
-                inst def = differentiate(r, e->var.at[v].def);
-
-                define(e, d, def);
-                vec_push(&r->differentiated, v);
-            } else {
-                define(e, d, inst_const(e->f, 0));
-            }
-            continue;
-        }
-        /* unknowns of a block: its equations differentiated are a block for the rates, with the same matrix */
-        if (map_get(&r->group_of, group) == MAP_NONE) {
-            uint32_t rates = group_new(r->g), n = group_size(r->g, group);
-
-            map_set(&r->group_of, group, rates);
-            for (uint32_t i = 0; i < n; i++) {
-                var_id u = group_unknown(r->g, group, i), du = rate_of(r, u);
-                inst residual = differentiate(r, group_residual(r->g, group, i));
-
-                group_add(r->g, rates, du, residual);
-            }
-        }
-    }
 }
 
 /* ---- balances ---- */
@@ -381,10 +276,10 @@ static inst sum_of(equations *e, struct terms *t, uint32_t junction)
         for (size_t i = 0; i < t->var.n; i += SUM_TERMS) {
             size_t n = t->var.n - i < SUM_TERMS ? t->var.n - i : SUM_TERMS;
             inst part = inst_sum(e->composer, t->var.at + i, t->sign.at + i, n);
-            var_id v = new_var(e, VAR_AUX, junction, f->junction.at[junction].name, f->junction.at[junction].at,
+            var_id v = eq_new_var(e, VAR_AUX, junction, f->junction.at[junction].name, f->junction.at[junction].at,
                                f->var.at[t->var.at[i]].position);
 
-            define(e, v, part);
+            eq_define(e, v, part);
             add_term(&up, v, 1);
         }
         vec_free(&t->var);
@@ -393,6 +288,36 @@ static inst sum_of(equations *e, struct terms *t, uint32_t junction)
     }
     sum = t->var.n ? inst_sum(e->composer, t->var.at, t->sign.at, t->var.n) : inst_const(f, 0);
     return sum;
+}
+
+/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the value: with one name for all of
+ * them, what cancels cancels. */
+static void find_equal(equations *e)
+{
+    const flat_model *f = e->f;
+    VEC(uint32_t) path = { 0 };
+
+    e->equal = bg_malloc((f->junction.n + 1) * sizeof *e->equal);
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        e->equal[j] = UINT32_MAX;
+    for (uint32_t j = 0; j < f->junction.n; j++) {
+        uint32_t k = j;
+
+        path.n = 0;
+        while (e->equal[k] == UINT32_MAX) {
+            const flat_incidence *inc = e->c->strong[k] == UINT32_MAX ? NULL : &f->incidence.at[e->c->strong[k]];
+            const flat_bond *b = inc && inc->is_bond ? &f->bond.at[inc->index] : NULL;
+
+            vec_push(&path, k);
+            e->equal[k] = k;                          /* also ends a cycle of such bonds, which causality has refused */
+            if (b && b->own != VAR_NONE)
+                k = b->from == k ? b->to : b->from;
+        }
+        k = e->equal[k];
+        for (size_t i = 0; i < path.n; i++)
+            e->equal[path.at[i]] = k;
+    }
+    vec_free(&path);
 }
 
 /* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
@@ -408,7 +333,14 @@ static inst balance(equations *e, uint32_t j, var_id except, bool *determined)
     for (uint32_t i = 0; i < jn->ninc; i++) {
         const flat_incidence *inc = &f->incidence.at[jn->inc0 + i];
 
-        vec_push(&all, ((struct term_pair){ incidence_var(f, j, inc), inc->sign }));
+        var_id v = incidence_var(f, j, inc);
+
+        if (v != except && f->var.at[v].kind == VAR_COMMON) {
+            var_id same = f->junction.at[e->equal[f->var.at[v].owner]].common;
+
+            v = same == except ? v : same;
+        }
+        vec_push(&all, ((struct term_pair){ v, inc->sign }));
     }
     /* parallel bonds name the same variable more than once */
     if (all.n)
@@ -454,7 +386,7 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
     if (c->strong[j] == UINT32_MAX) {
         /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines */
         if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)
-            group_add(g, group_new(g), state_rate(e, f->junction.at[j].common), balance(e, j, VAR_NONE, NULL));
+            group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate, balance(e, j, VAR_NONE, NULL));
         else
             group_add(g, component_group[j], f->junction.at[j].common, balance(e, j, VAR_NONE, NULL));
         return true;
@@ -464,7 +396,7 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
     if (inc->is_bond && f->bond.at[inc->index].own != VAR_NONE) {
         const flat_bond *b = &f->bond.at[inc->index];
 
-        define(e, f->junction.at[j].common, inst_var(f, f->junction.at[b->from == j ? b->to : b->from].common));
+        eq_define(e, f->junction.at[j].common, inst_var(f, f->junction.at[b->from == j ? b->to : b->from].common));
     }
     inst def = balance(e, j, y, &determined);
 
@@ -473,23 +405,23 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
                    "the bonds between \"%s\" and its neighbour cancel: nothing determines \"%s\"", f->junction.at[j].name, f->var.at[y].name);
         return false;
     }
-    define(e, y, def);
+    eq_define(e, y, def);
     return true;
 }
 
 /* ---- elements ---- */
 
 /* Two-ports: what the element gives at each port follows from the strokes; open regions take every port as weak. */
-static void define_two_port(equations *e, struct groups *g, const flat_element *el, const uint32_t *component_group)
+static void define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t port, const uint32_t *component_group)
 {
     flat_model *f = e->f;
-    flat_port *in = &f->port.at[el->port0], *out = in + 1;
-    inst m = f->law.at[el->law0].def;
+    flat_port *in = &f->port.at[port], *out = in + 1;
+    inst m = port_law(f, port)->def;
     bool tf = el->type == EL_TF;
     /* effort at one side belongs to (TF) effort, (GY) flow at the other */
     var_id in_partner_of_e = tf ? out->e : out->f, in_partner_of_f = tf ? out->f : out->e;
     bool link = (f->junction.at[in->junction].type == f->junction.at[out->junction].type) == tf;
-    bool open = e->c->port[el->port0] == ST_OPEN && e->c->port[el->port0 + 1] == ST_OPEN;
+    bool open = e->c->port[port] == ST_OPEN && e->c->port[port + 1] == ST_OPEN;
 
     if (link && open) {
         /* common variables are tied, the others are one unknown: chosen so that nothing is divided */
@@ -501,46 +433,53 @@ static void define_two_port(equations *e, struct groups *g, const flat_element *
         uint32_t group = component_group[in->junction];
 
         if (in_follows) {
-            define(e, xi, combine(e, EX_MUL, m, inst_var(f, xo)));
+            eq_define(e, xi, combine(e, EX_MUL, m, inst_var(f, xo)));
             group_add(g, group, xo, combine(e, EX_SUB, inst_var(f, co), combine(e, EX_MUL, m, inst_var(f, ci))));
         } else {
-            define(e, xo, combine(e, EX_MUL, m, inst_var(f, xi)));
+            eq_define(e, xo, combine(e, EX_MUL, m, inst_var(f, xi)));
             group_add(g, group, xi, combine(e, EX_SUB, inst_var(f, ci), combine(e, EX_MUL, m, inst_var(f, co))));
         }
         return;
     }
     for (int side = 0; side < 2; side++) {
         flat_port *p = side ? out : in;
-        bool strong = e->c->port[el->port0 + (uint32_t)side] == ST_STRONG;
+        bool strong = e->c->port[port + (uint32_t)side] == ST_STRONG;
         var_id common = f->junction.at[p->junction].common, given = strong ? common : p->e == common ? p->f : p->e;
 
         if (side == 0 && given == in->e)                /* e_in = m * partner */
-            define(e, given, combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
+            eq_define(e, given, combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
         else if (side == 0)                             /* f_in = partner / m */
-            define(e, given, combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
+            eq_define(e, given, combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
         else if (given == out->e)                       /* TF: e_out = e_in / n; GY: e_out = r f_in */
-            define(e, given, tf ? combine(e, EX_DIV, inst_var(f, in->e), m) : combine(e, EX_MUL, m, inst_var(f, in->f)));
+            eq_define(e, given, tf ? combine(e, EX_DIV, inst_var(f, in->e), m) : combine(e, EX_MUL, m, inst_var(f, in->f)));
         else                                            /* TF: f_out = n f_in; GY: f_out = e_in / r */
-            define(e, given, tf ? combine(e, EX_MUL, m, inst_var(f, in->f)) : combine(e, EX_DIV, inst_var(f, in->e), m));
+            eq_define(e, given, tf ? combine(e, EX_MUL, m, inst_var(f, in->f)) : combine(e, EX_DIV, inst_var(f, in->e), m));
     }
 }
 
-static void define_one_port(equations *e, struct groups *g, struct rates *r, uint32_t port)
+static void define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, uint32_t port)
 {
     flat_model *f = e->f;
     flat_port *p = &f->port.at[port];
     flat_element *el = &f->element.at[p->element];
-    flat_law law = f->law.at[el->law0];
+    flat_law law = *port_law(f, port);
     var_id common = f->junction.at[p->junction].common, own = p->e == common ? p->f : p->e;
 
     switch (el->type) {
     case EL_SE:
-    case EL_SF:
-        define(e, el->type == EL_SE ? p->e : p->f, law.def);
+    case EL_SF: {
+        var_id given = el->type == EL_SE ? p->e : p->f;
+
+        if (law.kind == LAW_RESIDUAL)
+            constraints_add(k, g, given, law.def, port);
+        else
+            eq_define(e, given, law.def);
         break;
+    }
     case EL_C:
     case EL_I: {
-        var_id given = el->type == EL_C ? p->e : p->f, rate = el->type == EL_C ? p->f : p->e;
+        bool momentum = port_has_momentum(f, port);
+        var_id given = momentum ? p->f : p->e, rate = momentum ? p->e : p->f;
 
         if (e->c->state[port]) {
             define_by_law(e, g, &law, given);
@@ -550,7 +489,7 @@ static void define_one_port(equations *e, struct groups *g, struct rates *r, uin
             define_by_law(e, g, &law, stored);
             var_id d = rate_of(r, stored);
 
-            define(e, rate, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+            eq_define(e, rate, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
         break;
     }
@@ -561,11 +500,11 @@ static void define_one_port(equations *e, struct groups *g, struct rates *r, uin
 
 /* ---------------------------------------------------------------- states, outputs, known conditions */
 
-static void add_state(equations *e, var_id v, var_id rate, uint32_t element)
+static void add_state(equations *e, var_id v, var_id rate, uint32_t port)
 {
     e->var.at[v].kind = DEF_STATE;
     e->var.at[v].index = (uint32_t)e->state.n;
-    vec_push(&e->state, ((eq_state){ v, rate, element, false }));
+    vec_push(&e->state, ((eq_state){ v, rate, port == UINT32_MAX ? UINT32_MAX : e->f->port.at[port].element, port, false }));
 }
 
 static void make_states(equations *e)
@@ -576,23 +515,23 @@ static void make_states(equations *e)
         if (f->port.at[i].stored != VAR_NONE && e->c->state[i]) {
             flat_port p = f->port.at[i];
 
-            add_state(e, p.stored, f->element.at[p.element].type == EL_C ? p.f : p.e, p.element);
+            add_state(e, p.stored, port_has_momentum(f, i) ? p.e : p.f, i);
         }
     for (size_t i = 0; i < e->c->junction_state.n; i++) {
         var_id v = f->junction.at[e->c->junction_state.at[i]].common;
         char *name = bg_format("der(%s)", f->var.at[v].name);
 
-        add_state(e, v, new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position), UINT32_MAX);
+        add_state(e, v, eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position), UINT32_MAX);
         free(name);
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
             char *name = bg_format("der(%s)", f->var.at[i].name);
             inst def = f->var.at[i].def;
-            var_id rate = new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at, f->var.at[i].position);
+            var_id rate = eq_new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at, f->var.at[i].position);
 
             free(name);
-            define(e, rate, def);
+            eq_define(e, rate, def);
             add_state(e, i, rate, UINT32_MAX);
         }
 }
@@ -610,10 +549,15 @@ static void make_powers(equations *e)
 
         for (uint32_t k = 0; k < el->nports; k++) {
             const flat_port *q = &f->port.at[el->port0 + k];
-            node product = ex_mul(p, ex_slot(p, 2 * k), ex_slot(p, 2 * k + 1));
+            uint32_t at = (uint32_t)slots.n;
+            node product = flat_power(f, q->junction, ex_slot(p, at), ex_slot(p, at + 1), at + 2);
+            const var_id *reads;
+            uint32_t nreads = flat_power_reads(f, q->junction, &reads);
 
             vec_push(&slots, q->e);
             vec_push(&slots, q->f);
+            for (uint32_t j = 0; j < nreads; j++)
+                vec_push(&slots, reads[j]);
             sum = q->sign > 0 ? ex_add(p, sum, product) : ex_sub(p, sum, product);
         }
         vec_push(&e->power, inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL));
@@ -734,15 +678,136 @@ static void find_known_modes(equations *e)
 }
 
 /* What only numbers can tell: parameters without a finite value, derivatives of what jumps. */
-static bool check_values(equations *e, const struct rates *r)
+static bool check_values(equations *e, const struct rates *r, size_t differentiated)
 {
     double *value = bg_calloc(e->f->var.n + 1, sizeof *value);
     bool ok;
 
     parameter_values(e->f, value, NULL);
-    ok = parameters_finite(e->f, value) && jumps_check(e, value, r->differentiated.at, r->differentiated.n);
+    ok = parameters_finite(e->f, value) && jumps_check(e, value, r->differentiated.at, differentiated);
     free(value);
     return ok;
+}
+
+/* Names the states that v follows from, the first few. */
+static void note_states(equations *e, var_id v)
+{
+    enum { MOST = 4 };
+    VEC(var_id) todo = { 0 };
+    map seen = { 0 };
+    int named = 0;
+
+    vec_push(&todo, v);
+    while (todo.n && named < MOST) {
+        var_id w = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[w];
+
+        if (map_get(&seen, w) != MAP_NONE)
+            continue;
+        map_set(&seen, w, 1);
+        if (d->kind == DEF_STATE) {
+            diag_note(e->f->sources, e->f->var.at[w].at, "it follows from \"%s\"", e->f->var.at[w].name);
+            named++;
+        } else if (d->kind == DEF_EXPLICIT) {
+            for (uint32_t k = 0; k < d->def.n; k++)
+                vec_push(&todo, e->f->slot.at[d->def.first + k]);
+        } else if (d->kind == DEF_BLOCK) {
+            const eq_block *b = &e->block.at[d->index];
+
+            for (uint32_t i = 0; i < b->n; i++)
+                for (uint32_t k = 0; k < e->residual.at[b->residual0 + i].n; k++)
+                    vec_push(&todo, e->f->slot.at[e->residual.at[b->residual0 + i].first + k]);
+        }
+    }
+    vec_free(&todo);
+    map_free(&seen);
+}
+
+/* What `reinit` sets must be a state: the rest follows from states. */
+static bool check_reinits(equations *e)
+{
+    flat_model *f = e->f;
+    bool ok = true;
+
+    for (size_t i = 0; i < f->reinit.n; i++) {
+        const flat_reinit *r = &f->reinit.at[i];
+        const eq_var *d = &e->var.at[r->target];
+        const char *name = f->var.at[r->target].name;
+
+        if (d->kind == DEF_STATE)
+            continue;
+        ok = false;
+        diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is no state here, so it cannot be set anew", name);
+        note_states(e, r->target);
+        diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a state of its own.");
+    }
+    return ok;
+}
+
+/* ---- what the rank check knows of dependent storage ---- */
+
+static var_id output_var(const flat_model *f, uint32_t port)
+{
+    const flat_port *p = &f->port.at[port];
+    enum element_type t = f->element.at[p->element].type;
+
+    return t == EL_SE || t == EL_C ? p->e : p->f;
+}
+
+/* d with variable v put in as `value`. */
+static inst put_in_place(equations *e, inst d, var_id v, inst value)
+{
+    uint32_t k = inst_slot_of(e->f, d, v);
+    VEC(inst) inner = { 0 };
+
+    if (k == UINT32_MAX)
+        return d;
+    for (uint32_t i = 0; i < d.n; i++)
+        vec_push(&inner, i == k ? value : INST_NONE);
+    d = inst_compose(e->composer, d, inner.at);
+    vec_free(&inner);
+    return d;
+}
+
+/* The imposed variable of a dependent storage cancels down to outputs of states and sources, but across several balances: differentiated one by one
+ * they would seem to depend on each other's rates without end. Where the rank check has the sum, what is stored is computed from that. */
+static void use_relations(equations *e, struct groups *g)
+{
+    flat_model *f = e->f;
+
+    for (size_t i = 0; i < e->c->relation.n; i++) {
+        causal_relation r = e->c->relation.at[i];
+        flat_port p = f->port.at[r.port];
+        uint32_t group = group_of(g, p.stored);
+        struct terms sum = { 0 };
+        inst value;
+
+        for (uint32_t k = 0; k < r.n; k++) {
+            causal_term t = e->c->term.at[r.first + k];
+            var_id v = output_var(f, t.port);
+
+            if (t.nmoduli || fabs(t.weight) != 1) {
+                inst term = inst_var(f, v);
+
+                for (int m = 0; m < t.nmoduli; m++)
+                    term = combine(e, t.inverse[m] ? EX_DIV : EX_MUL, term, t.modulus[m]);
+                term = combine(e, EX_MUL, inst_const(f, fabs(t.weight)), term);
+                v = eq_new_var(e, VAR_AUX, r.port, f->var.at[v].name, f->var.at[v].at, f->var.at[v].position);
+                eq_define(e, v, term);
+            }
+            add_term(&sum, v, t.weight < 0 ? -1 : 1);
+        }
+        value = sum_of(e, &sum, p.junction);
+        vec_free(&sum.var);
+        vec_free(&sum.sign);
+        if (group == UINT32_MAX) {
+            if (e->var.at[p.stored].kind == DEF_EXPLICIT)
+                e->var.at[p.stored].def = put_in_place(e, e->var.at[p.stored].def, output_var(f, r.port), value);
+        } else {
+            for (uint32_t k = 0; k < group_size(g, group); k++)
+                g->group.at[group].residual.at[k] = put_in_place(e, group_residual(g, group, k), output_var(f, r.port), value);
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- the stage */
@@ -752,29 +817,34 @@ bool equations_build(equations *e, const causal *c)
     flat_model *f = e->f;
     struct groups g = { 0 };
     struct rates r = { .e = e, .g = &g, .ok = true };
+    struct constraints k = { 0 };
+    size_t differentiated;       /* by the model: what sticking asks for may jump */
     uint32_t *component_group = bg_malloc((f->junction.n + 1) * sizeof *component_group);
     bool ok = true;
 
     e->c = c;
-    sync_vars(e);
-    for (size_t k = 0; k + 1 < c->component.n; k++) {
+    find_equal(e);
+    eq_sync(e);
+    for (size_t n = 0; n + 1 < c->component.n; n++) {
         uint32_t group = group_new(&g);
 
-        for (uint32_t i = c->component.at[k]; i < c->component.at[k + 1]; i++)
+        for (uint32_t i = c->component.at[n]; i < c->component.at[n + 1]; i++)
             component_group[c->open_junction.at[i]] = group;
     }
     make_states(e);
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_SIGNAL)
-            define(e, i, f->var.at[i].def);
+            eq_define(e, i, f->var.at[i].def);
     vec_resize(&r.order, f->var.n);
     for (uint32_t i = 0; i < f->element.n; i++) {
         flat_element el = f->element.at[i];
 
-        if (el.type == EL_TF || el.type == EL_GY)
-            define_two_port(e, &g, &el, component_group);
-        else
-            define_one_port(e, &g, &r, el.port0);
+        for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
+            if (el.type != EL_TF && el.type != EL_GY)
+                define_one_port(e, &g, &r, &k, p);
+            else if ((p - el.port0) % 2 == 0)
+                define_two_port(e, &g, &el, p, component_group);
+        }
     }
     for (uint32_t i = 0; i < f->bond.n; i++) {
         flat_bond b = f->bond.at[i];
@@ -785,29 +855,31 @@ bool equations_build(equations *e, const causal *c)
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         ok = define_junction(e, &g, j, component_group) && ok;
+    use_relations(e, &g);
+    groups_split(e, &g);
     /* der(expr) of the text: the same rates */
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&g, i) == UINT32_MAX) {
             var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&r, v);
 
             if (d != i)
-                define(e, i, v == 0 ? inst_const(f, 1) : d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+                eq_define(e, i, v == 0 ? inst_const(f, 1) : d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
     define_rates(&r);
+    ok = ok && r.ok && constraints_make(&k, &r) && r.ok;
+    differentiated = r.differentiated.n;
+    stick_define(e, &g, &r);
     ok = ok && r.ok;
     make_powers(e);
-    sync_vars(e);
+    eq_sync(e);
     ok = ok && blocks_sort(e, &g);
     if (ok) {
         mark_only_outputs(e);
         find_known_modes(e);
-        ok = check_values(e, &r);
+        ok = check_values(e, &r, differentiated) && check_reinits(e);
     }
-    vec_free(&r.differentiated);
-    vec_free(&r.pending);
-    vec_free(&r.order);
-    map_free(&r.of);
-    map_free(&r.group_of);
+    rates_free(&r);
+    constraints_free(&k);
     groups_free(&g);
     free(component_group);
     return ok;
@@ -817,6 +889,7 @@ void equations_free(equations *e)
 {
     if (!e)
         return;
+    free(e->equal);
     composer_free(e->composer);
     vec_free(&e->var);
     vec_free(&e->state);
@@ -824,7 +897,9 @@ void equations_free(equations *e)
     vec_free(&e->unknown);
     vec_free(&e->residual);
     vec_free(&e->mode);
+    vec_free(&e->sign);
     vec_free(&e->power);
+    vec_free(&e->constraint);
     vec_free(&e->output);
     free(e);
 }

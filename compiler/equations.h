@@ -2,7 +2,7 @@
  *
  * Made from the flat graph and its causality: laws in the direction that causality asks, balances, dependent storage through time
  * derivatives, conditions frozen into modes, loops found (Tarjan) and gathered into blocks. Definitions are templates with slots; nothing here
- * depends on parameter values. (equations.md 2-4)
+ * depends on parameter values.
  */
 #ifndef BG_EQUATIONS_H
 #define BG_EQUATIONS_H
@@ -22,6 +22,7 @@ typedef struct eq_var { uint8_t kind; uint32_t index; inst def; uint32_t rank; }
 typedef struct eq_state {
     var_id var, rate;    /* rate: the variable that is its time derivative */
     uint32_t element;    /* storage element, or UINT32_MAX */
+    uint32_t port;       /* its port */
     bool only_outputs;
 } eq_state;
 
@@ -39,10 +40,15 @@ typedef struct eq_mode {
     uint8_t kind;        /* enum mode_kind (model.h) */
     inst g;
     uint32_t table;
+    uint32_t partner;    /* the other mode of a sign(x); of a condition on that x its stick */
+    int8_t side;         /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
     bool known;          /* g is linear in time, over parameters: slope, offset are parameter expressions */
     inst slope, offset;
     span at;
 } eq_mode;
+
+/* sign(x): its value s is `slip` while x is not 0, and what keeps x at 0 while `stick` is on (freeze.h) */
+typedef struct eq_sign { var_id s; inst x; uint32_t slip, stick; span at; } eq_sign;
 
 typedef struct equations {
     flat_model *f;
@@ -54,9 +60,12 @@ typedef struct equations {
     VEC(var_id) unknown;
     VEC(inst) residual;
     VEC(eq_mode) mode;
+    VEC(eq_sign) sign;
     VEC(inst) power;     /* of each element: power into it */
+    VEC(var_id) constraint;  /* zero at every instant: functions of states and time (constraints.h) */
     VEC(inst) output;    /* outputs, then recorded expressions */
     uint32_t nranks;
+    uint32_t *equal;     /* [junction] the one that determines its common variable's value: itself but for bonds between two of a kind */
     size_t nloops;       /* sets of equations solved together, closed forms included */
 } equations;
 

@@ -1,7 +1,7 @@
 /* evaluate.h - runs programs: schedule, linear and nonlinear blocks
  *
  * A block's iteration starts from the solution at the last accepted point, fixed until the next one, so that the result is a function
- * of (t, x). (equations.md 2)
+ * of (t, x).
  */
 #ifndef BG_EVALUATE_H
 #define BG_EVALUATE_H

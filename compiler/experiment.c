@@ -31,22 +31,15 @@ nearest_decl(const elab *el, enum ast_decl_kind kind, const char *wrong)
     return near;
 }
 
-static const ast_model *
-find_model(const elab *el, const char *name)
-{
-    uint32_t at = map_get(&el->models, map_ptr_key(name));
-
-    return at == MAP_NONE ? NULL : el->file->decl[at].model;
-}
-
 void
 check_experiments(elab *el)
 {
     for (size_t k = 0; k < el->file->ndecls; k++) {
         const ast_experiment *x = el->file->decl[k].experiment;
         const char *near;
+        uint32_t from;
 
-        if (el->file->decl[k].kind != AST_DECL_EXPERIMENT || find_model(el, x->model))
+        if (el->file->decl[k].kind != AST_DECL_EXPERIMENT || find_model(el, el->file_scope, x->model, &from) || el->incomplete)
             continue;
         diag_error(el->s, "experiment-model", x->model_at, "no model is called \"%s\"", x->model);
         near = nearest_decl(el, AST_DECL_MODEL, x->model);
@@ -82,10 +75,12 @@ first_model(const elab *el)
 }
 
 bool
-choose_model(elab *el, const ast_model **model)
+choose_model(elab *el, const ast_model **model, uint32_t *from)
 {
     const char *name = el->opt->experiment, *near;
     uint32_t at;
+
+    *from = 0;
 
     if (!name) {
         *model = first_model(el);
@@ -102,94 +97,57 @@ choose_model(elab *el, const ast_model **model)
         return false;
     }
     el->experiment = el->file->decl[at].experiment;
-    *model = find_model(el, el->experiment->model);
+    *model = find_model(el, el->file_scope, el->experiment->model, from);
     return *model != NULL;
 }
 
 /* ---------------------------------------------------------------- let and --set */
 
+/* What gives a value: an expression of the experiment, or a number from outside. */
+struct giving { elab *el; const ast_ref *ref; const char *name; const ast_expr *e; double x; enum quantity q; bool fine; };
+
 static const char *
-said_by(elab *el, const char *name, span at)
+said_by(elab *el, const struct giving *g)
 {
-    return span_known(at) ? "let" : arena_format(el->a, "--set %s", name);
+    return g->e ? "let" : arena_format(el->a, "--set %s", g->name);
 }
 
 static void
-unknown_target(elab *el, const char *name, span at, bool of_part)
+unknown_target(elab *el, const struct giving *g, bool of_part)
 {
-    const char *near;
+    const char *name = g->ref->part[0].name, *near;
 
-    if (refused_before(el, &el->model_scope, name))
+    if (refused_before(el, el->model_scope, name))
         return;
-    diag_error(el->s, "name-unknown", at, "%s: %s is called \"%s\"", said_by(el, name, at), of_part ? "no element, junction or signal" : "no parameter or input", name);
-    near = of_part ? nearest_part(el, &el->model_scope, name) : nearest_value(el, &el->model_scope, name);
+    diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g), of_part ? "no element, junction or signal" : "no parameter or input",
+               name);
+    near = of_part ? nearest_part(el, el->model_scope, name) : nearest_value(el, el->model_scope, name);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
 }
 
-static void
-override_value(elab *el, const char *name, span name_at, const ast_expr *e, double x)
-{
-    uint32_t at = find_value(el, &el->model_scope, name);
-    value *v = at == NONE ? NULL : &el->value.at[at];
-
-    if (!v) {
-        unknown_target(el, name, name_at, false);
-        return;
-    }
-    if (v->kind != AST_PARAMETER && v->kind != AST_INPUT) {
-        diag_error(el->s, "let-target", name_at, "%s: \"%s\" is %s; parameters and inputs can be given values", said_by(el, name, name_at), name,
-                   v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");
-        diag_note(el->s, v->at, "declared here");
-        return;
-    }
-    if (!e) {
-        v->set = true;
-        v->set_value = x;
-        return;
-    }
-    if (v->let) {
-        diag_error(el->s, "let-twice", name_at, "\"%s\" is given a value twice", name);
-        diag_note(el->s, v->expr->at, "the first one is here");
-        return;
-    }
-    v->let = true;
-    v->expr = e;
-}
-
 static bool
-override_quantity(elab *el, const part *x, const char *name, enum quantity *q, const char **has)
+may_override(struct giving *g, const value *v)
 {
-    const char *const known[] = { el->n_e, el->n_f, el->n_q, el->n_p };
-    bool may[4] = { false };
+    elab *el = g->el;
 
-    *has = "it has no initial value";
-    if (x->kind == PART_JUNCTION) {
-        may[el->f->junction.at[x->index].type ? Q_FLOW : Q_EFFORT] = true;
-        *has = el->f->junction.at[x->index].type ? "it has f(0)" : "it has e(0)";
-    } else if (x->kind == PART_ELEMENT && el->f->element.at[x->index].type == EL_C) {
-        may[Q_DISPLACEMENT] = may[Q_EFFORT] = true;
-        *has = "it has q(0) or e(0)";
-    } else if (x->kind == PART_ELEMENT && el->f->element.at[x->index].type == EL_I) {
-        may[Q_MOMENTUM] = may[Q_FLOW] = true;
-        *has = "it has p(0) or f(0)";
-    }
-    for (int k = 0; k < 4; k++) {
-        if (known[k] == name && may[k]) {
-            *q = (enum quantity)k;
-            return true;
-        }
-    }
+    if (v->kind == AST_PARAMETER || v->kind == AST_INPUT)
+        return true;
+    diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" is %s; parameters and inputs can be given values", said_by(el, g), v->name,
+               v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");
+    diag_note(el->s, v->at, "declared here");
     return false;
 }
 
 static void
-store_override(elab *el, uint64_t key, initial_override o, const char *name)
+store_override(struct giving *g, uint64_t key, const char *name, const char *what)
 {
+    elab *el = g->el;
     uint32_t before = map_get(&el->override_of, key);
+    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->ref->at, .q = g->q };
 
-    if (before != MAP_NONE && !o.set) {
-        diag_error(el->s, "let-twice", o.at, "the initial value of \"%s\" is given twice", name);
+    if (before != MAP_NONE && g->e) {
+        diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
         diag_note(el->s, el->override.at[before].at, "the first one is here");
         return;
     }
@@ -197,90 +155,220 @@ store_override(elab *el, uint64_t key, initial_override o, const char *name)
     vec_push(&el->override, o);
 }
 
-/* x(0) */
+/* A value as a whole. */
 static void
-override_integral(elab *el, const char *name, span at, initial_override o)
+override_whole(struct giving *g, value *v)
 {
-    uint32_t v = find_value(el, &el->model_scope, name);
+    elab *el = g->el;
 
-    if (v == NONE) {
-        unknown_target(el, name, at, true);
+    if (!g->e) {
+        v->set = true;
+        v->set_value = g->x;
+    } else if (v->let) {
+        diag_error(el->s, "let-twice", g->ref->at, "\"%s\" is given a value twice", v->name);
+        diag_note(el->s, v->expr->at, "the first one is here");
+    } else {
+        v->let = true;
+        v->given = false;
+        v->expr = g->e;
+        v->expr_in = el->model_scope;
+    }
+}
+
+static bool
+override_item(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    value *v = &g->el->value.at[index];
+
+    if (!may_override(g, v))
+        return false;
+    if (!v->rank) {
+        override_whole(g, v);
+        return true;
+    }
+    v->entries_set = true;
+    store_override(g, entry_key(index, entry), g->el->f->var.at[v->var + entry].name, "the value of ");
+    return true;
+}
+
+static void
+override_value(struct giving *g, const path_end *p)
+{
+    const family *f = &g->el->family.at[p->family];
+
+    if (f->block && !g->ref->part[g->ref->nparts - 1].nindex) {
+        if (may_override(g, &g->el->value.at[f->first]))
+            override_whole(g, &g->el->value.at[f->first]);
         return;
     }
-    if (el->value.at[v].kind != AST_SIGNAL || !is_integral(el, el->value.at[v].expr)) {
-        diag_error(el->s, "let-target", at, "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, name, at), name);
-        diag_note(el->s, el->value.at[v].at, "declared here");
-        return;
+    each_item(g->el, p, g->ref->at, false, override_item, g);
+}
+
+static bool
+override_quantity(elab *el, const part *x, const char *name, enum quantity *q, const char **has)
+{
+    const char *const known_names[] = { el->n_e, el->n_f, el->n_q, el->n_p };
+    bool may[4] = { false };
+
+    *has = "it has no initial value";
+    if (x->kind == PART_JUNCTION) {
+        may[x->junction ? Q_FLOW : Q_EFFORT] = true;
+        *has = x->junction ? "it has f(0)" : "it has e(0)";
+    } else if (x->kind == PART_ELEMENT && x->element == EL_C) {
+        may[Q_DISPLACEMENT] = may[Q_EFFORT] = true;
+        *has = "it has q(0) or e(0)";
+    } else if (x->kind == PART_ELEMENT && x->element == EL_I) {
+        may[Q_MOMENTUM] = may[Q_FLOW] = true;
+        *has = "it has p(0) or f(0)";
     }
-    store_override(el, value_key(v), o, name);
+    for (int k = 0; k < 4; k++) {
+        if (known_names[k] == name && may[k]) {
+            *q = (enum quantity)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* x(0) */
+static bool
+override_integral(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const value *v = &el->value.at[index];
+
+    (void)entry;
+    if (v->kind != AST_SIGNAL || v->rank || !is_integral(el, v->expr)) {
+        diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g), v->name);
+        diag_note(el->s, v->at, "declared here");
+        return false;
+    }
+    store_override(g, value_key(index), v->name, "the initial value of ");
+    return true;
 }
 
 /* spring.q(0) */
-static void
-override_stored(elab *el, const char *name, const char *quantity, span at, initial_override o)
+static bool
+override_stored(void *ctx, uint32_t index, uint32_t entry)
 {
-    uint32_t p = find_part(el, &el->model_scope, name);
-    const char *has;
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const part *p = &el->part.at[index];
+    const char *quantity = g->ref->part[g->ref->nparts - 1].name, *has;
 
-    if (p == NONE) {
-        unknown_target(el, name, at, true);
-    } else if (!override_quantity(el, &el->part.at[p], quantity, &o.q, &has)) {
-        diag_error(el->s, "initial-quantity", at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, name, at), name, quantity, has);
-        diag_note(el->s, el->part.at[p].at, "declared here");
-    } else {
-        store_override(el, part_key(p), o, name);
+    (void)entry;
+    if (p->gone) {
+        diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
+        diag_note(el->s, p->gone_at, "taken out here");
+        return false;
     }
+    if (!override_quantity(el, p, quantity, &g->q, &has)) {
+        diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g), p->name, quantity, has);
+        diag_note(el->s, p->at, "declared here");
+        return false;
+    }
+    store_override(g, part_key(index), p->name, "the initial value of ");
+    return true;
+}
+
+/* plate.gap.q(0) */
+static bool
+override_port(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const part *p = &el->part.at[index];
+    const ast_part *name = &g->ref->part[g->ref->nparts - 2];
+    const char *const quantity[] = { el->n_e, el->n_f, el->n_q, el->n_p };
+    uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
+
+    (void)entry;
+    for (int k = 0; port != NONE && k < 4; k++) {
+        if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
+            g->q = (enum quantity)k;
+            store_override(g, field_key(port), el->field_port.at[port].full, "the initial value of ");
+            return true;
+        }
+    }
+    diag_error(el->s, "initial-quantity", g->ref->at, "%s: there is no initial value of this name", said_by(el, g));
+    diag_note(el->s, p->at, "\"%s\" is declared here", p->name);
+    return false;
 }
 
 static void
-apply_let(elab *el, const ast_exp_item *item)
+give(struct giving *g, bool initial)
 {
-    const ast_part *p = item->ref.part;
+    elab *el = g->el;
+    const ast_ref *r = g->ref;
+    scope *in = el->model_scope;
+    const char *name = r->part[0].name;
+    path_end p;
 
-    if (refuse_unbuilt_ref(el, &item->ref))
+    if (!initial && r->nparts == 1 && find_known(in, name))
+        return;                     /* a size: done before */
+    if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
+        unknown_target(el, g, initial);
         return;
-    if (item->initial && item->ref.nparts <= 2) {
-        initial_override o = { .expr = item->a, .at = item->ref.at };
-
-        if (item->ref.nparts == 1)
-            override_integral(el, p[0].name, item->ref.at, o);
-        else
-            override_stored(el, p[0].name, p[1].name, item->ref.at, o);
-    } else if (item->ref.nparts == 1) {
-        override_value(el, p[0].name, item->ref.at, item->a, 0);
-    } else if (!refused_before(el, &el->model_scope, p[0].name)) {
-        not_built(el, item->ref.at, "values inside components are");
     }
+    p = follow(el, in, in, r, true, false);
+    if (p.kind == PLACE_VALUE && initial)
+        each_item(el, &p, r->at, false, override_integral, g);
+    else if (p.kind == PLACE_VALUE)
+        override_value(g, &p);
+    else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 1)
+        each_item(el, &p, r->at, false, override_stored, g);
+    else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 2)
+        each_item(el, &p, r->at, false, override_port, g);
+    else if (p.kind == PLACE_PART)
+        diag_error(el->s, "let-target", r->at, "%s: \"%s\" is no parameter, input or initial value", said_by(el, g), g->name);
 }
 
-/* Text of --set: k, x(0) or spring.q(0) */
-static void
-apply_set(elab *el, const struct elaborate_override *set)
+/* Text of --set: k, front.k, m[2], x(0) or spring.q(0) */
+static ast_ref
+set_target(elab *el, const char *name, bool *initial, bool *fine)
 {
-    size_t n = strlen(set->name);
-    bool initial = n > 3 && !strcmp(set->name + n - 3, "(0)");
-    const char *dot = memchr(set->name, '.', n);
-    initial_override o = { .set = true, .set_value = set->value, .at = SPAN_NONE };
+    size_t n = strlen(name);
 
-    if (initial)
-        n -= 3;
-    if (!initial)
-        override_value(el, names_intern(el->names, set->name, n), SPAN_NONE, NULL, set->value);
-    else if (!dot)
-        override_integral(el, names_intern(el->names, set->name, n), SPAN_NONE, o);
-    else
-        override_stored(el, names_intern(el->names, set->name, (size_t)(dot - set->name)),
-                        names_intern(el->names, dot + 1, n - (size_t)(dot + 1 - set->name)), SPAN_NONE, o);
+    *initial = n > 3 && !strcmp(name + n - 3, "(0)");
+    return text_ref(el, name, *initial ? n - 3 : n, fine);
+}
+
+void
+override_size(elab *el, scope *in, known_value *size)
+{
+    for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
+        const ast_exp_item *item = &el->experiment->item[k];
+
+        if (item->kind == AST_EXP_LET && !item->initial && item->ref.nparts == 1 && item->ref.part[0].name == size->name)
+            known_number(el, in, item->a, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
+    }
+    for (size_t k = 0; k < el->opt->nset; k++)
+        if (!strcmp(el->opt->set[k].name, size->name))
+            size->value = el->opt->set[k].value;
 }
 
 void
 apply_experiment_lets(elab *el)
 {
-    for (int k = 0; el->experiment && k < el->experiment->nitems; k++)
-        if (el->experiment->item[k].kind == AST_EXP_LET)
-            apply_let(el, &el->experiment->item[k]);
-    for (size_t k = 0; k < el->opt->nset; k++)
-        apply_set(el, &el->opt->set[k]);
+    for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
+        const ast_exp_item *item = &el->experiment->item[k];
+        struct giving g = { .el = el, .ref = &item->ref, .name = text_of(el, item->ref.at), .e = item->a };
+
+        if (item->kind == AST_EXP_LET)
+            give(&g, item->initial);
+    }
+    for (size_t k = 0; k < el->opt->nset; k++) {
+        bool initial, fine;
+        ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
+        struct giving g = { .el = el, .ref = &r, .name = el->opt->set[k].name, .x = el->opt->set[k].value };
+
+        if (fine)
+            give(&g, initial);
+        else
+            diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)", el->opt->set[k].name);
+    }
 }
 
 /* ---------------------------------------------------------------- settings */
@@ -343,7 +431,7 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
     if (!strcmp(name, "solver"))
         make_solver(el, item->a);
     else
-        initial_value(el, &el->model_scope, item->a, arena_format(el->a, "\"%s\"", name), want[k], into[k]);
+        initial_value(el, el->model_scope, item->a, arena_format(el->a, "\"%s\"", name), want[k], into[k]);
 }
 
 /* ---------------------------------------------------------------- windows, outputs, elements */
@@ -353,25 +441,25 @@ make_window(elab *el, const ast_exp_item *item)
 {
     flat_window w = { INST_NONE, INST_NONE };
 
-    initial_value(el, &el->model_scope, item->a, "the begin of a window", el->second, &w.from);
-    initial_value(el, &el->model_scope, item->b, "the end of a window", el->second, &w.to);
+    initial_value(el, el->model_scope, item->a, "the begin of a window", el->second, &w.from);
+    initial_value(el, el->model_scope, item->b, "the end of a window", el->second, &w.to);
     vec_push(&el->f->experiment.window, w);
 }
 
-static uint32_t
-find_output(elab *el, const map *outputs, const ast_ref *r)
+/* Outputs by their variables. */
+struct observing { elab *el; map *outputs, *seen; const ast_exp_item *item; };
+
+static void
+unknown_output(elab *el, const ast_ref *r)
 {
     const char *name = r->part[0].name, **list, *near;
-    uint32_t at = r->nparts == 1 ? map_get(outputs, map_ptr_key(name)) : MAP_NONE, other;
     size_t n = el->f->output.n;
+    uint32_t other = r->nparts == 1 ? find_value(el, el->model_scope, name) : NONE;
 
-    if (at != MAP_NONE)
-        return at;
     diag_error(el->s, "observe-output", r->at, "the model has no output \"%s\"", text_of(el, r->at));
-    other = r->nparts == 1 ? find_value(el, &el->model_scope, name) : NONE;
     if (other != NONE) {
         diag_note(el->s, el->value.at[other].at, "\"%s\" is declared here, but not as an output", name);
-        return NONE;
+        return;
     }
     list = bg_calloc(n, sizeof *list);
     for (size_t k = 0; k < n; k++)
@@ -380,7 +468,6 @@ find_output(elab *el, const map *outputs, const ast_ref *r)
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     free(list);
-    return NONE;
 }
 
 /* A tolerance is a difference: 0.5 [degC] would be 273.65 K. */
@@ -395,78 +482,161 @@ offset_in_tolerance(elab *el, const ast_expr *e)
     return true;
 }
 
-static void
-make_observe(elab *el, const map *outputs, const ast_exp_item *item, map *seen)
+static bool
+observe_item(void *ctx, uint32_t index, uint32_t entry)
 {
-    flat_observe o = { .within = INST_NONE, .at = item->at };
+    struct observing *w = ctx;
+    elab *el = w->el;
+    const ast_exp_item *item = w->item;
+    const value *v = &el->value.at[index];
+    var_id x = v->var + entry;
+    flat_observe o = { .output = map_get(w->outputs, x), .within = INST_NONE, .at = item->at };
 
-    if (refuse_unbuilt_ref(el, &item->ref))
-        return;
-    o.output = find_output(el, outputs, &item->ref);
-    if (o.output == NONE)
-        return;
-    if (map_get(seen, o.output) != MAP_NONE) {
-        diag_error(el->s, "experiment-twice", item->ref.at, "\"%s\" is observed twice", item->ref.part[0].name);
-        diag_note(el->s, el->f->experiment.observe.at[map_get(seen, o.output)].at, "the first one is here");
-        return;
+    if (v->kind != AST_OUTPUT) {
+        unknown_output(el, &item->ref);
+        return false;
     }
-    if (item->b && !offset_in_tolerance(el, item->b)) {
+    if (o.output == MAP_NONE) {     /* an output of a component */
+        o.output = (uint32_t)el->f->output.n;
+        add_output(el, v, entry);
+        map_set(w->outputs, x, o.output);
+    }
+    if (map_get(w->seen, o.output) != MAP_NONE) {
+        diag_error(el->s, "experiment-twice", item->ref.at, "\"%s\" is observed twice", el->f->output.at[o.output].name);
+        diag_note(el->s, el->f->experiment.observe.at[map_get(w->seen, o.output)].at, "the first one is here");
+        return false;
+    }
+    if (item->b) {
         const flat_output *y = &el->f->output.at[o.output];
         const unit *u = y->display;
 
         /* of a unit with an offset, the tolerance is in its SI unit */
         if (!u || unit_offset(u) != 0)
             u = y->unit;
-        initial_value(el, &el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u, &o.within);
+        if (initial_value(el, el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u, &o.within).bad)
+            return false;
     }
-    map_set(seen, o.output, (uint32_t)el->f->experiment.observe.n);
+    map_set(w->seen, o.output, (uint32_t)el->f->experiment.observe.n);
     vec_push(&el->f->experiment.observe, o);
+    return true;
+}
+
+static void
+make_observe(elab *el, map *outputs, const ast_exp_item *item, map *seen)
+{
+    struct observing w = { .el = el, .outputs = outputs, .seen = seen, .item = item };
+    scope *in = el->model_scope;
+    const char *name = item->ref.part[0].name;
+    path_end p;
+
+    if (item->ref.nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
+        if (!refused_before(el, in, name))
+            unknown_output(el, &item->ref);
+        return;
+    }
+    p = follow(el, in, in, &item->ref, true, false);
+    if (p.kind == PLACE_PART) {
+        unknown_output(el, &item->ref);
+        return;
+    }
+    if (p.kind == PLACE_VALUE && !(item->b && offset_in_tolerance(el, item->b)))
+        each_item(el, &p, item->ref.at, false, observe_item, &w);
+}
+
+struct keeping { elab *el; span at; };
+
+static bool
+keep_item(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct keeping *w = ctx;
+    part *p = &w->el->part.at[index];
+
+    (void)entry;
+    if (p->kind == PART_JUNCTION || p->kind == PART_BOND) {
+        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name, p->kind == PART_BOND ? "bond" : "junction");
+        diag_note(w->el->s, p->at, "declared here");
+        return false;
+    }
+    if (p->gone) {
+        diag_error(w->el->s, "part-gone", w->at, "\"%s\" was taken out, but is to be kept", p->name);
+        diag_note(w->el->s, p->gone_at, "taken out here");
+        return false;
+    }
+    p->keep = true;
+    return true;
 }
 
 static void
 make_keep(elab *el, const ast_exp_item *item)
 {
+    scope *in = el->model_scope;
+
     for (int k = 0; k < item->nrefs; k++) {
         const ast_ref *r = &item->refs[k];
-        const char *near;
-        uint32_t p;
+        struct keeping w = { el, r->at };
+        const char *name = r->part[0].name, *near;
+        path_end p;
 
-        if (refuse_unbuilt_ref(el, r))
-            continue;
-        p = find_part(el, &el->model_scope, r->part[0].name);
-        if (r->nparts > 1 && !refused_before(el, &el->model_scope, r->part[0].name)) {
-            not_built(el, r->at, "elements inside components are");
-        } else if (p == NONE && refused_before(el, &el->model_scope, r->part[0].name)) {
-            continue;
-        } else if (p == NONE) {
-            diag_error(el->s, "name-unknown", r->at, "no element is called \"%s\"", r->part[0].name);
-            near = nearest_part(el, &el->model_scope, r->part[0].name);
+        if (own_family(el, in, name, true) == NONE) {
+            if (refused_before(el, in, name))
+                continue;
+            diag_error(el->s, "name-unknown", r->at, "no element is called \"%s\"", name);
+            near = nearest_part(el, in, name);
             if (near)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
-        } else if (el->part.at[p].kind != PART_ELEMENT) {
-            diag_error(el->s, "keep-element", r->at, "\"%s\" is a %s; keep takes elements", r->part[0].name,
-                       el->part.at[p].kind == PART_BOND ? "bond" : "junction");
-            diag_note(el->s, el->part.at[p].at, "declared here");
-        } else {
-            el->f->element.at[el->part.at[p].index].keep = true;
+            continue;
         }
+        p = follow(el, in, in, r, false, false);
+        if (p.kind == PLACE_PART && p.used < r->nparts)
+            diag_error(el->s, "keep-element", r->at, "\"%s\" is no element; keep takes elements and components", text_of(el, r->at));
+        else if (p.kind == PLACE_PART)
+            each_item(el, &p, r->at, false, keep_item, &w);
     }
 }
 
+/* What is kept is kept with all in it: a component is declared before what stands in it. */
+static void
+keep_insides(elab *el)
+{
+    for (size_t k = 0; k < el->part.n; k++) {
+        part *p = &el->part.at[k];
+        const scope *s = p->in;
+
+        while (s->loop)
+            s = s->parent;
+        if (s->outer && el->part.at[s->instance].keep)
+            p->keep = true;
+        if (p->keep && p->kind == PART_ELEMENT && p->index != NONE)
+            el->f->element.at[p->index].keep = true;
+    }
+}
+
+static void
+record_one(elab *el, builder *b, const ast_expr *e, node n, const val *v, const char *name)
+{
+    flat_output o = { name, v->m ? builder_entry(b, n) : builder_inst(b, n), v->fit == FIT_UNIT ? v->unit : NULL, v->written, e->at };
+
+    vec_push(&el->f->experiment.record, o);
+}
+
+/* A vector is recorded entry by entry. */
 static void
 make_record(elab *el, const ast_exp_item *item)
 {
     for (int k = 0; k < item->nexprs; k++) {
         const ast_expr *e = item->exprs[k];
-        builder b = builder_new(el, &el->model_scope, READ_ALL, "record");
+        builder b = builder_new(el, el->model_scope, READ_ALL, "record");
         val v = resolve(&b, e, true);
+        const char *name = whole_text_of(el, e->at);
 
-        as_number(el, &v);
-        if (!v.bad) {
-            flat_output o = { whole_text_of(el, e->at), builder_inst(&b, v.n), v.fit == FIT_UNIT ? v.unit : NULL, v.written, e->at };
-
-            vec_push(&el->f->experiment.record, o);
-        }
+        if (!v.m)
+            as_number(el, &v);
+        if (!v.bad && !v.m)
+            record_one(el, &b, e, v.n, &v, name);
+        for (uint32_t i = 0; !v.bad && v.m && i < v.m->rows; i++)
+            for (uint32_t j = 0; j < v.m->cols; j++)
+                record_one(el, &b, e, v.m->at[(size_t)i * v.m->cols + j], &v,
+                           v.m->rank == 1 ? arena_format(el->a, "%s[%u]", name, i + 1) : arena_format(el->a, "%s[%u,%u]", name, i + 1, j + 1));
         builder_free(&b);
     }
 }
@@ -483,7 +653,7 @@ make_experiment(elab *el)
     for (int k = 0; k < NSETTINGS; k++)
         seen[k] = SPAN_NONE;
     for (size_t k = 0; k < el->f->output.n; k++)
-        map_set(&outputs, map_ptr_key(el->f->output.at[k].name), (uint32_t)k);
+        map_set(&outputs, inst_slots(el->f, el->f->output.at[k].def)[0], (uint32_t)k);
     el->f->ast_experiment = x;
     el->f->experiment.name = x->name;
     el->f->experiment.at = x->at;
@@ -508,6 +678,7 @@ make_experiment(elab *el)
             break;
         }
     }
+    keep_insides(el);
     if (!span_known(seen[index_of("stop", settings, NSETTINGS)])) {
         diag_error(el->s, "experiment-stop", x->name_at, "experiment \"%s\" does not say when it stops", x->name);
         diag_help(el->s, "Add: stop = 10 [s];");

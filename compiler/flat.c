@@ -45,9 +45,13 @@ flat_free(flat_model *f)
     vec_free(&f->port);
     vec_free(&f->bond);
     vec_free(&f->junction);
+    vec_free(&f->domain);
     vec_free(&f->incidence);
     vec_free(&f->initial);
     vec_free(&f->output);
+    vec_free(&f->origin);
+    vec_free(&f->when);
+    vec_free(&f->reinit);
     vec_free(&f->experiment.window);
     vec_free(&f->experiment.observe);
     vec_free(&f->experiment.record);

@@ -56,7 +56,9 @@ enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM };     /* e f q p *
 /* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
  * Two-ports: def is the modulus n or r (TF: e_in = n*e_out, f_out = n*f_in; GY: e_in = r*f_out, e_out = r*f_in).
- * Residual sources (`such that`): def = 0 is the equation. Fields have one law a port. */
+ * Residual sources (`such that`): def = 0 is the equation.
+ * Fields have one law a port, in the order of the ports. A transformer field is a TF of several pairs of ports (in, out, in, out, ...),
+ * one modulus a pair; its pairs only meet in junctions. */
 enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
 typedef struct flat_law { enum law_kind kind; uint32_t port; enum quantity out; inst def; span at; } flat_law;
 
@@ -69,18 +71,23 @@ typedef struct flat_element {
     uint32_t law0, nlaws;
     span at;                     /* TYPE:name */
     const ast_stmt *stmt; const ast_node *node;
-    uint32_t parent;             /* instance it belongs to, UINT32_MAX: the model itself */
+    uint32_t parent;             /* what made it: origin, UINT32_MAX: the model itself */
     bool keep;                   /* experiment's keep */
+    bool read; span read_at;     /* an expression names it (not its own law), and the first that does */
+    bool thinned;                /* lost a bond to something taken out */
 } flat_element;
 
-typedef struct flat_initial { uint32_t port, junction; enum quantity q; inst def; span at; } flat_initial; /* port or junction, the other UINT32_MAX */
+/* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number */
+typedef struct flat_initial { uint32_t port, junction; enum quantity q; inst def; span at; const unit *unit; } flat_initial;
 
 typedef struct flat_port {
     uint32_t element, junction;
     int8_t sign;                 /* +1: arrow from the junction into the element; -1: out of it */
     var_id e, f;                 /* one is the junction's common variable, the other this port's VAR_PORT */
     var_id stored;               /* storage: q (C) or p (I), else VAR_NONE */
+    bool crossed;                /* port of a mixed storage field: p on a C, q on an I */
     const char *bond_name; span at;   /* of the bond; at: the arrow */
+    const char *name;            /* "plate.gap", of a field's port; NULL: the element says it all */
 } flat_port;
 
 typedef struct flat_bond {
@@ -92,18 +99,47 @@ typedef struct flat_bond {
 typedef struct flat_junction {
     uint8_t type;                /* 0 or 1 */
     bool implicit;
+    uint32_t domain;             /* of its bonds: 1 + index in flat.domain, 0 where none is said */
     const char *name;
     var_id common;
     span at;
     const ast_stmt *stmt; const ast_node *node;
+    uint32_t parent;             /* as of elements */
+    bool port;                   /* of a component */
+    bool read; span read_at;     /* as of elements */
+    bool thinned;
     uint32_t inc0, ninc;         /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
 } flat_junction;
+
+/* What bonds carry. Pseudo bonds have a power of their own, a template over slots 0 (effort), 1 (flow) and 2 .. 2+nreads (constants). */
+typedef struct flat_domain {
+    const char *name, *effort_name, *flow_name;
+    const unit *effort, *flow;   /* as written; NULL: not said */
+    node power;                  /* NODE_NONE: effort times flow */
+    const var_id *reads; uint32_t nreads;
+    span at;
+    const ast_domain *ast;
+} flat_domain;
 
 /* What meets a junction: a port or one end of a bond. sign: in the junction's balance (+1 arrives, -1 leaves). */
 typedef struct flat_incidence { bool is_bond; uint32_t index; int8_t sign; } flat_incidence;
 
+/* What makes parts of a text more than once: an instance of a component, or one round of a loop. Linked outward, shared by all it made. */
+typedef struct flat_origin {
+    const char *name;            /* of an instance, full: "front"; NULL: a round */
+    const ast_stmt *stmt; const ast_node *node;       /* the instance's declaration, or the loop */
+    const ast_model *model;      /* the instance's */
+    int32_t index;               /* of the round */
+    uint32_t parent;             /* UINT32_MAX: the model itself */
+} flat_origin;
+
 /* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are outputs of their text. */
 typedef struct flat_output { const char *name; inst def; const unit *unit, *display; span at; } flat_output;
+
+/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets.
+ * condition is 0 where it is false. */
+typedef struct flat_reinit { var_id target; inst value; span at; } flat_reinit;
+typedef struct flat_when { inst condition; const char *text; uint32_t reinit0, nreinits; span at; } flat_when;
 
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
@@ -137,11 +173,33 @@ typedef struct flat_model {
     VEC(flat_port) port;
     VEC(flat_bond) bond;
     VEC(flat_junction) junction;
+    VEC(flat_domain) domain;
     VEC(flat_incidence) incidence;
     VEC(flat_initial) initial;   /* of ports and junctions; stated ones only */
     VEC(flat_output) output;
+    VEC(flat_origin) origin;
+    VEC(flat_when) when;
+    VEC(flat_reinit) reinit;
     flat_experiment experiment;
 } flat_model;
+
+/* The law of a port: its own, or that of its pair. */
+static inline const flat_law *port_law(const flat_model *f, uint32_t port)
+{
+    const flat_element *el = &f->element.at[f->port.at[port].element];
+    uint32_t k = port - el->port0;
+
+    return &f->law.at[el->law0 + (el->type == EL_TF || el->type == EL_GY ? k / 2 : k)];
+}
+/* "plate.gap" or the element's name */
+static inline const char *port_name(const flat_model *f, uint32_t port)
+{
+    return f->port.at[port].name ? f->port.at[port].name : f->element.at[f->port.at[port].element].name;
+}
+static inline bool port_has_momentum(const flat_model *f, uint32_t port)
+{
+    return (f->element.at[f->port.at[port].element].type == EL_I) != f->port.at[port].crossed;
+}
 
 inst flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n);   /* copies the slots */
 static inline const var_id *inst_slots(const flat_model *f, inst i) { return f->slot.at ? f->slot.at + i.first : NULL; }
@@ -149,6 +207,16 @@ var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const cha
 const char *element_type_name(enum element_type t);
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
 void flat_connect(flat_model *f);
+static inline const flat_domain *junction_domain(const flat_model *f, uint32_t junction)
+{
+    uint32_t d = f->junction.at[junction].domain;
+
+    return d ? &f->domain.at[d - 1] : NULL;
+}
+/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is expected in slots
+ * first .. first+n. */
+uint32_t flat_power_reads(const flat_model *f, uint32_t junction, const var_id **reads);
+node flat_power(flat_model *f, uint32_t junction, node e, node flow, uint32_t first);
 /* Text of an inst in the model's names. */
 void flat_print(const flat_model *f, inst i, strbuf *out);
 /* Prints the graph for `--dump graph`. */

@@ -7,8 +7,9 @@
 #include "initial.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
+#define AGREES 1e-6                  /* values stated with fewer digits than a constraint asks for */
 
-struct condition { var_id var; double value; span at; uint32_t group; };
+struct condition { var_id var; double value; span at; bool constraint; };     /* constraint: of a residual source, value 0 */
 
 struct solver {
     const struct initial_problem *p;
@@ -78,9 +79,8 @@ static bool through_law(struct solver *s, uint32_t port, double value, double *s
     const struct initial_problem *p = s->p;
     flat_model *f = p->f;
     const flat_port *q = &f->port.at[port];
-    const flat_element *el = &f->element.at[q->element];
-    const flat_law *law = &f->law.at[el->law0];
-    var_id given = el->type == EL_C ? q->e : q->f;
+    const flat_law *law = port_law(f, port);
+    var_id given = port_has_momentum(f, port) ? q->f : q->e;
     bool direct = law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM;
     VEC(double) slot = { 0 };
     uint32_t own = UINT32_MAX;
@@ -134,7 +134,7 @@ static void set_state(struct solver *s, uint32_t state, double value, span at)
 
 static void add_condition(struct solver *s, var_id v, double value, span at)
 {
-    vec_push(&s->condition, ((struct condition){ v, value, at, 0 }));
+    vec_push(&s->condition, ((struct condition){ v, value, at, false }));
 }
 
 /* A value for the effort or flow that the state's own law gives. */
@@ -161,7 +161,6 @@ static void stated_on_port(struct solver *s, const flat_initial *in, double valu
 {
     const struct initial_problem *p = s->p;
     const flat_port *q = &p->f->port.at[in->port];
-    bool is_c = p->f->element.at[q->element].type == EL_C;
     var_id v = in->q == Q_EFFORT ? q->e : in->q == Q_FLOW ? q->f : q->stored;
 
     if (v == q->stored && p->c->state[in->port]) {
@@ -171,7 +170,7 @@ static void stated_on_port(struct solver *s, const flat_initial *in, double valu
             set_state(s, state, value, in->at);
         else
             add_condition(s, v, value, in->at);
-    } else if (q->stored != VAR_NONE && p->c->state[in->port] && in->q == (is_c ? Q_EFFORT : Q_FLOW)) {
+    } else if (q->stored != VAR_NONE && p->c->state[in->port] && in->q == (port_has_momentum(p->f, in->port) ? Q_FLOW : Q_EFFORT)) {
         state_through_law(s, in->port, v, value, in->at);
     } else {
         add_condition(s, v, value, in->at);
@@ -378,7 +377,7 @@ static void solve_conditions(struct solver *s)
         for (size_t i = 0; i < n; i++) {
             const struct condition *c = &s->condition.at[i];
 
-            if (!(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
+            if (!c->constraint && !(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
                 report_contradiction(s, c, w.y[i], depends[i].at, depends[i].n);
         }
     evaluator_free(w.v);
@@ -404,14 +403,13 @@ static void check_zero(struct solver *s, uint32_t state)
     const struct initial_problem *p = s->p;
     flat_model *f = p->f;
     const eq_state *st = &p->e->state.at[state];
-    const flat_element *el = st->element == UINT32_MAX ? NULL : &f->element.at[st->element];
     VEC(double) slot = { 0 };
     const flat_law *law;
     bool own = true;
 
-    if (!el)
+    if (st->port == UINT32_MAX)
         return;
-    law = &f->law.at[el->law0];
+    law = port_law(f, st->port);
     for (uint32_t k = 0; k < law->def.n; k++) {
         var_id v = f->slot.at[law->def.first + k];
         enum var_kind kind = f->var.at[v].kind;
@@ -425,20 +423,57 @@ static void check_zero(struct solver *s, uint32_t state)
         for (size_t k = 0; k < slot.n; k++)
             params = params && isfinite(slot.at[k]);
         if (params) {
-            const char *quantity = el->type == EL_C ? "q" : "p";
+            const char *quantity = port_has_momentum(f, st->port) ? "p" : "q";
+            const char *of = f->port.at[st->port].name;
+            span at = f->element.at[st->element].at;
 
             s->ok = false;
-            diag_error(f->sources, "initial-missing", el->at, "the law of \"%s\" has no value at %s = 0, where it would start", el->name, quantity);
-            diag_help(f->sources, "State where it starts: { ... %s(0) = ...; }", quantity);
+            diag_error(f->sources, "initial-missing", at, "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, st->port), quantity);
+            diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "", quantity);
         }
     }
     vec_free(&slot);
 }
 
-/* Conditions as they hold at the start; a few rounds, since some may read others. */
-static void set_modes(const struct initial_problem *p)
+/* ---------------------------------------------------------------- residual sources */
+
+/* What the constraints leave to change is rounding, where the stated values agree with them. */
+static void meet_constraints(struct solver *s)
+{
+    const struct initial_problem *p = s->p;
+    const equations *e = p->e;
+    flat_model *f = p->f;
+    double *before = bg_malloc((e->state.n + 1) * sizeof *before);
+    uint32_t worst = UINT32_MAX;
+    bool met;
+
+    memcpy(before, p->x, e->state.n * sizeof *before);
+    met = model_project(p->m, p->t, p->x) == 0;
+    for (uint32_t i = 0; i < e->state.n && met; i++) {
+        double x = p->x[p->position[e->state.at[i].var]], was = before[p->position[e->state.at[i].var]];
+
+        if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + 1e-14 && worst == UINT32_MAX)
+            worst = i;
+    }
+    if (!met || worst != UINT32_MAX) {
+        const flat_var *c = &f->var.at[e->constraint.at[0]];
+
+        s->ok = false;
+        diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
+                   e->constraint.n > 1 ? ", or do not move with it" : "");
+        if (worst != UINT32_MAX)
+            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %.6g; %.6g would be next to it", f->var.at[e->state.at[worst].var].name,
+                      before[p->position[e->state.at[worst].var]], p->x[p->position[e->state.at[worst].var]]);
+        diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
+    }
+    free(before);
+}
+
+/* Conditions as they hold at the start; a few rounds, since some may read others. Did any change? */
+static bool set_modes(const struct initial_problem *p)
 {
     size_t n = model_nmodes(p->m);
+    bool any = false;
     double *g = bg_calloc(n + 1, sizeof *g), *modes = model_modes(p->m);
 
     for (int round = 0; round < 8; round++) {
@@ -448,18 +483,22 @@ static void set_modes(const struct initial_problem *p)
         for (size_t k = 0; k < n; k++) {
             struct model_mode q = model_mode(p->m, k);
             double v = q.kind == MODE_LESS ? g[k] < 0 : q.kind == MODE_LESS_EQUAL ? g[k] <= 0 : q.kind == MODE_EQUAL ? g[k] == 0
-                       : q.kind == MODE_FLOOR ? floor(g[k]) : ex_table_piece(q.table, g[k]);
+                       : q.kind == MODE_FLOOR ? floor(g[k]) : q.kind == MODE_SIGN ? (g[k] > 0) - (g[k] < 0) : q.kind == MODE_STICK ? 0
+                       : ex_table_piece(q.table, g[k]);
 
             changed = changed || v != modes[k];
             modes[k] = v;
         }
+        any = any || changed;
         if (!changed)
             break;
     }
     free(g);
+    return any;
 }
 
-bool initial_values(const struct initial_problem *p)
+/* States from the stated values, with the modes as they are. */
+static bool solve_stated(const struct initial_problem *p)
 {
     struct solver s = { .p = p, .ok = true };
     const equations *e = p->e;
@@ -468,8 +507,6 @@ bool initial_values(const struct initial_problem *p)
     s.set = bg_calloc(e->state.n + 1, sizeof *s.set);
     s.set_at = bg_calloc(e->state.n + 1, sizeof *s.set_at);
     memset(p->x, 0, e->state.n * sizeof *p->x);
-    if (model_nmodes(p->m))
-        set_modes(p);
     for (uint32_t i = 0; i < e->state.n; i++) {
         const flat_var *v = &f->var.at[e->state.at[i].var];
 
@@ -503,15 +540,34 @@ bool initial_values(const struct initial_problem *p)
                 stated_on_junction(&s, in, value);
             }
         }
+    for (size_t i = 0; i < e->constraint.n; i++) {
+        const flat_var *v = &f->var.at[e->constraint.at[i]];
+
+        vec_push(&s.condition, ((struct condition){ e->constraint.at[i], 0, v->at, true }));
+    }
     if (s.ok && s.condition.n)
         solve_conditions(&s);
+    if (s.ok && e->constraint.n)
+        meet_constraints(&s);
     for (uint32_t i = 0; i < e->state.n && s.ok; i++)
         if (!s.set[i] && p->x[p->position[e->state.at[i].var]] == 0)
             check_zero(&s, i);
-    if (s.ok && model_nmodes(p->m))
-        set_modes(p);
     free(s.set);
     free(s.set_at);
     vec_free(&s.condition);
     return s.ok;
+}
+
+bool initial_values(const struct initial_problem *p)
+{
+    bool ok;
+
+    if (!model_nmodes(p->m))
+        return solve_stated(p);
+    memset(p->x, 0, p->e->state.n * sizeof *p->x);
+    set_modes(p);
+    /* a value that goes through a law with conditions may ask for another side of them */
+    for (int round = 0; (ok = solve_stated(p)) && set_modes(p) && round < 8; round++)
+        ;
+    return ok;
 }

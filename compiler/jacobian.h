@@ -1,7 +1,7 @@
 /* jacobian.h - sparse partial derivatives of the rates, augmented by the algebraic variables that are dearer to eliminate than to keep
  *
  * Rows are rates, then variables. An explicit variable with few readers and few operands is eliminated beforehand (in*out <= in+out+4), symbolically
- * for the pattern, by lists of products for the numbers; hubs and block unknowns stay. (equations.md 5)
+ * for the pattern, by lists of products for the numbers; hubs and block unknowns stay.
  */
 #ifndef BG_JACOBIAN_H
 #define BG_JACOBIAN_H

@@ -91,7 +91,7 @@ check_variable(struct check *c, var_id v)
         diag_error(f->sources, "derivative-jump", f->var.at[v].at,
                    "\"%s\" jumps from %.6g to %.6g at %.6g s, but its derivative is needed, which would be an impulse", f->var.at[v].name, before, behind, t);
         diag_help(f->sources, "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
-        diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`, which is not built yet.");
+        diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");
         return false;
     }
     return true;

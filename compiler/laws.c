@@ -131,6 +131,26 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     builder_free(&b);
 }
 
+/* `such that expr`: the source gives whatever makes it zero. */
+static void
+make_residual(elab *el, scope *in, uint32_t e)
+{
+    const flat_element *x = &el->f->element.at[e];
+    const ast_expr *expr = x->node->such_that;
+    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the condition of %s:%s", element_type_name(x->type), x->name));
+    val v;
+
+    b.any_unit = true;
+    v = resolve(&b, expr, true);
+    need_number(el, &v, expr->at);
+    if (!v.bad && x->nports) {
+        flat_law law = { .kind = LAW_RESIDUAL, .port = x->port0, .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW, .def = builder_inst(&b, v.n), .at = expr->at };
+
+        add_law(el, e, law);
+    }
+    builder_free(&b);
+}
+
 /* How many equations an element's block has; reports those that cannot be there. */
 static int
 count_equations(elab *el, const flat_element *x)
@@ -145,7 +165,8 @@ count_equations(elab *el, const flat_element *x)
         if (item->kind != AST_LAW_EQUATION)
             continue;
         if (item->left.nparts > 1 || !strcmp(item->left.part[0].name, "energy")) {
-            not_built(el, item->at, "fields (laws given by an energy or by port) are");
+            diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own", text_of(el, item->left.at), type, x->name);
+            diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name, x->name);
             return -1;
         }
         if (is_source(x->type) || is_two_port(x->type)) {
@@ -167,14 +188,19 @@ make_law(elab *el, scope *in, uint32_t e)
 {
     flat_element *x = &el->f->element.at[e];
     const ast_node *written = x->node;
-    int n = count_equations(el, x);
+    int n;
 
     x->law0 = (uint32_t)el->f->law.n;
+    if (is_field(el, e)) {
+        make_field_laws(el, in, e);
+        return;
+    }
+    n = count_equations(el, x);
     if (n < 0)
         return;
     if (written->such_that) {
         if (is_source(x->type))
-            not_built(el, written->such_that->at, "residual sources (such that) are");
+            make_residual(el, in, e);
         else
             diag_error(el->s, "law-residual", written->such_that->at, "\"such that\" belongs to sources, Se or Sf");
         return;
@@ -227,9 +253,68 @@ add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_ex
     static const char *const q[] = { "e", "f", "q", "p" };
 
     var_id v = at.port != NONE ? port_var(&el->f->port.at[at.port], at.q) : el->f->junction.at[at.junction].common;
+    val given;
 
-    initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
+    given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
+    at.unit = !given.bad && given.fit == FIT_UNIT ? given.unit : NULL;
     vec_push(&el->f->initial, at);
+}
+
+/* Initial values of a field's ports: gap.q(0) = ... */
+static void
+make_field_initial(elab *el, scope *in, uint32_t element)
+{
+    const flat_element *x = &el->f->element.at[element];
+    VEC(uint32_t) stated = { 0 };
+    enum quantity q;
+
+    for (int k = 0; k < x->node->nitems; k++) {
+        const ast_law_item *item = &x->node->item[k];
+        uint32_t at = item->kind == AST_LAW_INITIAL ? find_field_port(el, element, item->left.part[0].name) : NONE;
+        const field_port *p = at == NONE ? NULL : &el->field_port.at[at];
+
+        if (item->kind != AST_LAW_INITIAL)
+            continue;
+        if (!p || item->left.nparts != 2 || !quantity_of(el, item->left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
+            diag_error(el->s, "initial-quantity", item->left.at, "%s:%s has no initial value %s(0)", element_type_name(x->type), x->name, text_of(el, item->left.at));
+            if (x->type == EL_C || x->type == EL_I)
+                diag_help(el->s, "Its ports (%s) have one for what they store and one for what they give: %s.q(0) and .e(0), or .p(0) and .f(0).",
+                          field_ports_text(el, element), field_port_first(el, element));
+            else
+                diag_help(el->s, "Only C, I and junctions have initial values.");
+            continue;
+        }
+        for (size_t i = 0; i < stated.n; i++)
+            if (stated.at[i] == at)
+                diag_error(el->s, "initial-twice", item->at, "port %s has two initial values", p->full);
+        vec_push(&stated, at);
+        if (p->port != NONE && map_get(&el->override_of, field_key(at)) == MAP_NONE)
+            add_initial(el, in, (flat_initial){ .port = p->port, .junction = NONE, .q = q, .def = INST_NONE, .at = item->at }, p->full, item->right);
+    }
+    vec_free(&stated);
+}
+
+/* The experiment's: let plate.gap.q(0) = ... */
+void
+override_fields(elab *el)
+{
+    for (uint32_t k = 0; k < el->field_port.n; k++) {
+        const field_port *p = &el->field_port.at[k];
+        uint32_t over = map_get(&el->override_of, field_key(k));
+        const initial_override *o = over == MAP_NONE ? NULL : &el->override.at[over];
+        flat_initial at = { .port = p->port, .junction = NONE, .def = INST_NONE };
+
+        if (!o || p->port == NONE)
+            continue;
+        at.q = o->q;
+        at.at = o->at;
+        if (o->set) {
+            at.def = set_inst(el, o->set_value);
+            vec_push(&el->f->initial, at);
+        } else {
+            add_initial(el, el->model_scope, at, p->full, o->expr);
+        }
+    }
 }
 
 /* The experiment's value goes before the model's. */
@@ -249,6 +334,10 @@ make_initial(elab *el, scope *in, uint32_t p)
                         : element->type == EL_I ? "An I has p(0) or f(0)."
                                                 : "Only C, I and junctions have initial values.";
 
+    if (!junction && is_field(el, x->index)) {
+        make_field_initial(el, in, x->index);
+        return;
+    }
     for (int k = 0; k < written->nitems; k++) {
         const ast_law_item *item = &written->item[k];
         enum quantity q;
@@ -283,7 +372,7 @@ make_initial(elab *el, scope *in, uint32_t p)
             at.def = set_inst(el, o->set_value);
             vec_push(&el->f->initial, at);
         } else {
-            add_initial(el, in, at, x->name, o->expr);
+            add_initial(el, el->model_scope, at, x->name, o->expr);
         }
     }
 }
@@ -297,12 +386,12 @@ override_integrals(elab *el)
         uint32_t over = map_get(&el->override_of, value_key(k));
         inst init = INST_NONE;
 
-        if (over == MAP_NONE || el->f->var.at[v->var].kind != VAR_INTEGRAL)
+        if (over == MAP_NONE || v->gone || el->f->var.at[v->var].kind != VAR_INTEGRAL)
             continue;
         if (el->override.at[over].set)
             init = set_inst(el, el->override.at[over].set_value);
         else
-            initial_value(el, v->in, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name), v->declared, &init);
+            initial_value(el, el->model_scope, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name), v->declared, &init);
         el->f->var.at[v->var].init = init;
     }
 }

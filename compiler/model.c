@@ -7,6 +7,7 @@
 #include "initial.h"
 #include "parameters.h"
 #include "jacobian.h"
+#include "project.h"
 #include "model.h"
 
 struct bg_model {
@@ -21,6 +22,7 @@ struct bg_model {
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
+    projector *projector;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
     bool *overridden;            /* parameters set by model_set_parameter */
@@ -80,6 +82,31 @@ bool model_set_parameter(bg_model *m, const char *name, double value)
 
 /* ---------------------------------------------------------------- parts */
 
+/* Power of a bond of this junction, times the sign. */
+static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
+{
+    flat_model *f = e->f;
+    const var_id *reads;
+    uint32_t nreads = flat_power_reads(f, junction, &reads);
+    node product = flat_power(f, junction, ex_slot(f->pool, 0), ex_slot(f->pool, 1), 2);
+    VEC(var_id) slot = { 0 };
+    inst i;
+
+    vec_push(&slot, effort);
+    vec_push(&slot, flow);
+    for (uint32_t k = 0; k < nreads; k++)
+        vec_push(&slot, reads[k]);
+    i = flat_inst(f, sign > 0 ? product : ex_sub(f->pool, ex_const(f->pool, 0), product), slot.at, (uint32_t)slot.n);
+    vec_free(&slot);
+    return inst_compose(e->composer, i, NULL);
+}
+
+/* The derivative of the stored energy by what a port of storage stores. */
+static var_id conjugate_of(const flat_model *f, uint32_t port)
+{
+    return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
+}
+
 static program *plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
@@ -106,6 +133,46 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&target, e->output.at[i]);
             vec_push(&position, (uint32_t)i);
         }
+        break;
+    case PART_REINITS:
+        for (size_t i = 0; i < f->when.n; i++)
+            vec_push(&target, f->when.at[i].condition);
+        for (size_t i = 0; i < f->reinit.n; i++)
+            vec_push(&target, f->reinit.at[i].value);
+        for (uint32_t i = 0; i < target.n; i++)
+            vec_push(&position, i);
+        break;
+    case PART_CONSTRAINTS:
+        for (size_t i = 0; i < e->constraint.n; i++) {
+            vec_push(&target, inst_var(f, e->constraint.at[i]));
+            vec_push(&position, (uint32_t)i);
+        }
+        break;
+    case PART_BONDS:
+        for (uint32_t i = 0; i < f->port.n; i++) {
+            const flat_port *p = &f->port.at[i];
+
+            vec_push(&target, power_of(e, p->junction, p->e, p->f, p->sign));
+            vec_push(&position, f->var.at[p->e].position);
+        }
+        for (uint32_t i = 0; i < f->bond.n; i++) {
+            const flat_bond *b = &f->bond.at[i];
+            const flat_junction *from = &f->junction.at[b->from], *to = &f->junction.at[b->to];
+            var_id effort = from->type == 0 ? from->common : to->type == 0 ? to->common : b->own;
+            var_id flow = from->type == 1 ? from->common : to->type == 1 ? to->common : b->own;
+
+            vec_push(&target, power_of(e, b->from, effort, flow, 1));
+            vec_push(&position, f->var.at[effort].position);
+        }
+        for (uint32_t i = 0; i < f->port.n; i++)
+            if (f->port.at[i].stored != VAR_NONE) {
+                const flat_port *p = &f->port.at[i];
+
+                vec_push(&target, inst_var(f, p->stored));
+                vec_push(&target, inst_var(f, conjugate_of(f, i)));
+                vec_push(&position, f->var.at[p->stored].position);
+                vec_push(&position, f->var.at[p->stored].position);
+            }
         break;
     default:
         for (size_t i = 0; i < e->mode.n; i++) {
@@ -137,19 +204,20 @@ double model_compile_seconds(const bg_model *m)
 bool model_need(bg_model *m, enum model_part part)
 {
     layout l = { m->position };
+
+    /* first of all: evaluations come this way, and asking for the time would cost more than they do */
+    if (part == PART_JACOBIAN ? m->jacobian != NULL : m->evaluator[part] != NULL)
+        return true;
+
     double start = bg_cpu_seconds(), code = code_seconds(m);
     bool ok = true;
 
     if (part == PART_JACOBIAN) {
-        if (m->jacobian)
-            return true;
         m->jacobian = jacobian_new(m->e, m->program[PART_RHS], l, &m->memory, m->long_run);
         ok = m->jacobian != NULL;
         if (ok)
             jacobian_set_parameters(m->jacobian, m->value);
     } else {
-        if (m->evaluator[part])
-            return true;
         if (!m->program[part])
             m->program[part] = plan_part(m, part);
         ok = program_code(m->program[part], l, m->long_run);
@@ -165,7 +233,8 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "" };
+    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "" };
+    const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
 
@@ -173,8 +242,21 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_printf(&b, "table %s at ", pool_table(m->f->pool, q->table)->name);
     else if (q->kind == MODE_FLOOR)
         strbuf_puts(&b, "floor of ");
-    flat_print(m->f, q->g, &b);
-    strbuf_puts(&b, sign[q->kind]);
+    else if (q->kind == MODE_SIGN)
+        strbuf_puts(&b, "sign of ");
+    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+        bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
+
+        flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
+        strbuf_printf(&b, " %s ", q->kind == MODE_EQUAL ? "==" : q->kind == MODE_LESS ? (less ? ">" : "<") : less ? ">=" : "<=");
+        if (x->op == EX_SUB)
+            flat_print(m->f, (inst){ x->b, q->g.first, q->g.n }, &b);
+        else
+            strbuf_puts(&b, "0");
+    } else {
+        flat_print(m->f, q->g, &b);
+        strbuf_puts(&b, sign[q->kind]);
+    }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
     return text;
@@ -240,6 +322,7 @@ void model_free(bg_model *m)
         free(m->scratch[k]);
     }
     jacobian_free(m->jacobian);
+    projector_free(m->projector);
     free(m->position);
     free(m->state_of);
     free(m->stated);
@@ -276,7 +359,7 @@ struct model_mode model_mode(const bg_model *m, size_t k)
 
     if (!m->mode_text[k])
         m->mode_text[k] = condition_text((bg_model *)m, q);
-    return (struct model_mode){ q->kind, q->at, m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL,
+    return (struct model_mode){ q->kind, q->at, m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL, q->partner, q->side,
                                 q->known, m->slope[k], m->offset[k] };
 }
 
@@ -287,6 +370,8 @@ bool model_has_blocks(const bg_model *m)
             return true;
     return false;
 }
+
+size_t model_nconstraints(const bg_model *m) { return m->e->constraint.n; }
 
 /* ---------------------------------------------------------------- evaluation */
 
@@ -315,14 +400,48 @@ static int run_part(bg_model *m, enum model_part part, double t, const double *x
 
 static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
-    int status = run_part(m, part, t, x, m->scratch[part] ? m->scratch[part] : out);
-    const program *g = m->program[part];
+    int status;
+    const program *g;
 
-    if (!m->scratch[part])
+    if (!model_need(m, part))
         return -1;
+    status = run_part(m, part, t, x, m->scratch[part]);
+    g = m->program[part];
     for (uint32_t i = 0; i < g->ntargets; i++)
         out[i] = m->scratch[part][g->out_index[i]];
     return status;
+}
+
+int model_constraints(bg_model *m, double t, const double *x, double *c)
+{
+    int status;
+
+    if (!m->e->constraint.n)
+        return 0;
+    status = run_permuted(m, PART_CONSTRAINTS, t, x, c);
+    if (status)
+        return status;
+    return all_finite(c, m->e->constraint.n) ? 0 : 1;
+}
+
+struct at_time { bg_model *m; double t; };
+
+static int constraints_at(void *ctx, const double *x, double *c)
+{
+    const struct at_time *a = ctx;
+
+    return model_constraints(a->m, a->t, x, c);
+}
+
+int model_project(bg_model *m, double t, double *x)
+{
+    struct at_time a = { m, t };
+
+    if (!m->e->constraint.n)
+        return 0;
+    if (!m->projector)
+        m->projector = projector_new(m->e, m->position);
+    return projector_run(m->projector, constraints_at, &a, x);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -353,6 +472,89 @@ int model_conditions(bg_model *m, double t, const double *x, double *g)
     if (!model_need(m, PART_CONDITIONS))
         return -1;
     return run_permuted(m, PART_CONDITIONS, t, x, g);
+}
+
+size_t model_nbond_values(const bg_model *m)
+{
+    size_t n = m->f->port.n + m->f->bond.n;
+
+    for (size_t i = 0; i < m->f->port.n; i++)
+        n += m->f->port.at[i].stored != VAR_NONE ? 2 : 0;
+    return n;
+}
+
+int model_bond_values(bg_model *m, double t, const double *x, double *value)
+{
+    int status;
+
+    if (!model_need(m, PART_BONDS))
+        return -1;
+    status = run_permuted(m, PART_BONDS, t, x, value);
+    return status ? status : all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
+}
+
+double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
+{
+    /* Gauss's rule with five points, on 32 pieces: laws may have corners */
+    static const double place[5] = { 0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552, 0.95308992296933199640 };
+    static const double weight[5] = { 0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444, 0.23931433524968323402,
+                                      0.11846344252809454376 };
+    enum { PIECES = 32 };
+    const flat_model *f = m->f;
+    const flat_law *law = port_law(f, port);
+    var_id own = f->port.at[port].stored, other = conjugate_of(f, port);
+    bool reads_stored = true, reads_other = true;
+    VEC(double) slot = { 0 };
+    VEC(uint32_t) free_slot = { 0 };
+    double sum = 0, end;
+
+    for (uint32_t k = 0; k < law->def.n; k++) {
+        var_id v = f->slot.at[law->def.first + k];
+
+        vec_push(&slot, m->value[v]);
+        if (f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL)
+            continue;
+        reads_stored &= v == own;
+        reads_other &= v == other;
+        vec_push(&free_slot, k);
+    }
+    if (f->element.at[f->port.at[port].element].linear) {
+        sum = stored * conjugate / 2;
+    } else if (law->kind != LAW_ASSIGN || free_slot.n == 0 || (!reads_stored && !reads_other)) {
+        sum = NAN;
+    } else {
+        end = reads_stored ? stored : conjugate;
+        for (int i = 0; i < PIECES; i++)
+            for (int k = 0; k < 5; k++) {
+                for (size_t j = 0; j < free_slot.n; j++)
+                    slot.at[free_slot.at[j]] = end * (i + place[k]) / PIECES;
+                sum += weight[k] * ex_eval(f->pool, law->def.root, slot.at) * end / PIECES;
+            }
+        if (!reads_stored)               /* the co-energy's complement */
+            sum = stored * conjugate - sum;
+    }
+    vec_free(&slot);
+    vec_free(&free_slot);
+    return sum;
+}
+
+size_t model_nwhens(const bg_model *m) { return m->f->when.n; }
+size_t model_nreinits(const bg_model *m) { return m->f->reinit.n; }
+
+struct model_when model_when(const bg_model *m, size_t w)
+{
+    const flat_when *q = &m->f->when.at[w];
+
+    return (struct model_when){ q->at, q->text, q->reinit0, q->nreinits };
+}
+
+size_t model_reinit_state(const bg_model *m, size_t r) { return m->position[m->f->reinit.at[r].target]; }
+
+int model_reinits(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_need(m, PART_REINITS))
+        return -1;
+    return run_permuted(m, PART_REINITS, t, x, value);
 }
 
 void model_accept(bg_model *m, double t, const double *x)

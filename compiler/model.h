@@ -17,7 +17,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_JACOBIAN, PART_COUNT };
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
@@ -51,22 +51,48 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
 /* Relative tolerance the run uses; blocks are solved 100 times tighter. */
 void model_set_rtol(bg_model *m, double rtol);
 
+/* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
+ * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
+size_t model_nbond_values(const bg_model *m);
+int model_bond_values(bg_model *m, double t, const double *x, double *value);
+/* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
+double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
 enum mode_kind {
     MODE_LESS,               /* 1 where g < 0, g the condition's difference */
     MODE_LESS_EQUAL,         /* 1 where g <= 0 */
     MODE_EQUAL,              /* 1 where g == 0; its zero is located like the others' */
     MODE_PIECE,              /* piece of a table at g; switches where g passes a corner */
-    MODE_FLOOR               /* floor(g); switches where g passes a whole number */
+    MODE_FLOOR,              /* floor(g); switches where g passes a whole number */
+    MODE_SIGN,               /* slip of sign(x): -1, 0, 1; g = x */
+    MODE_STICK               /* 1 while sign(x) is what keeps x at 0; g = sign(x), which it may be while within -1..1. Not finite where nothing keeps x. */
 };
 struct model_mode { enum mode_kind kind; span at; const char *text; const ex_table *table;
+    size_t partner;          /* of MODE_SIGN its MODE_STICK, and the other way round */
+    int side;                /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
     bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
     double slope, offset; }; /* of g over time where known: g = offset + slope*t */
 struct model_mode model_mode(const bg_model *m, size_t k);
 double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 
-/* ---- Jacobian: rates and kept algebraic variables, augmented (equations.md 5) ----
+/* ---- events of the text: `when condition { reinit ... }` ---- */
+struct model_when { span at; const char *text; size_t first, n; };   /* its reinits: first .. first+n */
+size_t model_nwhens(const bg_model *m);
+size_t model_nreinits(const bg_model *m);
+struct model_when model_when(const bg_model *m, size_t w);
+size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets */
+/* Conditions (0: false), then the values of all reinits. */
+int model_reinits(bg_model *m, double t, const double *x, double *value);
+
+/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated) ---- */
+size_t model_nconstraints(const bg_model *m);
+int model_constraints(bg_model *m, double t, const double *x, double *c);
+/* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
+int model_project(bg_model *m, double t, double *x);
+
+/* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
  * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole diagonal stored. */
 struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; size_t nonzeros; };

@@ -2,7 +2,7 @@
  *
  * A program computes targets (expressions in the model's variables) and whatever they need, nothing else. Variables read once are put
  * where they are read; the others are materialised in the workspace w. Assignments of equal form are a class: 64 or more become one loop
- * kernel over class-ordered storage, fewer go into chunks of straight-line code. The schedule is data. (equations.md 4)
+ * kernel over class-ordered storage, fewer go into chunks of straight-line code. The schedule is data.
  *
  * Two steps, because the order of the states follows from the classes of their rates:
  *   program_plan   definitions, classes, positions of targets (out_index)

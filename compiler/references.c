@@ -6,30 +6,6 @@
 
 #include "elab.h"
 
-static void
-unknown_name(builder *b, const ast_part *p)
-{
-    elab *el = b->el;
-    const char *near;
-
-    if (find_part(el, b->in, p->name) != NONE) {
-        const part *x = &el->part.at[find_part(el, b->in, p->name)];
-        const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
-
-        diag_error(el->s, "name-part", p->at, "\"%s\" is %s, not a value", p->name,
-                   j ? "a junction" : x->kind == PART_ELEMENT ? "an element" : "a bond");
-        diag_note(el->s, x->at, "declared here");
-        diag_help(el->s, "Say what is read of it: %s.%s.", p->name, j && j->type == 0 ? "e" : "f");
-        return;
-    }
-    if (refused_before(el, b->in, p->name))
-        return;
-    diag_error(el->s, "name-unknown", p->at, "nothing is called \"%s\"", p->name);
-    near = nearest_value(el, b->in, p->name);
-    if (near)
-        diag_help(el->s, "Did you mean \"%s\"?", near);
-}
-
 static const char *
 value_word(enum ast_value_kind k)
 {
@@ -58,6 +34,10 @@ allowed(builder *b, const value *x, span at)
     static const char *const may[] = { "constants", "parameters and constants", "parameters, constants and time" };
     bool ok = b->reads == READ_ALL || x->kind == AST_CONSTANT || (x->kind == AST_PARAMETER && b->reads >= READ_PARAMETERS);
 
+    if (x->gone) {
+        diag_error(b->el->s, "part-gone", at, "the component of \"%s\" was taken out, but it is read here", x->name);
+        return false;
+    }
     if (!ok) {
         diag_error(b->el->s, "read-early", at, "%s reads %s \"%s\", but it is fixed before the run: it may read %s", b->who, value_word(x->kind), x->name,
                    may[b->reads]);
@@ -67,14 +47,10 @@ allowed(builder *b, const value *x, span at)
 }
 
 static val
-read_value(builder *b, uint32_t index, span at)
+value_fits(const value *x)
 {
-    elab *el = b->el;
-    const value *x = &el->value.at[index];
     val v;
 
-    if (!allowed(b, x, at))
-        return val_bad(el);
     if (x->declared) {
         v = val_unit(NODE_NONE, x->declared);
     } else {
@@ -83,7 +59,107 @@ read_value(builder *b, uint32_t index, span at)
             v.fit = FIT_BARE;       /* 0 for now, not 0 by nature */
     }
     v.bad = v.condition = false;
-    v.n = builder_slot(b, x->var);
+    v.m = NULL;
+    return v;
+}
+
+/* The items of an array, read into a vector or matrix. */
+struct gather { builder *b; span at; const ast_part *q; VEC(node) n; val fits; bool any; };
+
+static bool
+gather_value(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct gather *g = ctx;
+    const value *x = &g->b->el->value.at[index];
+
+    if (!g->any) {
+        if (!allowed(g->b, x, g->at))
+            return false;
+        g->fits = value_fits(x);
+        g->any = true;
+    }
+    vec_push(&g->n, builder_slot(g->b, x->var + entry));
+    return true;
+}
+
+/* Notes that an expression names a part: it cannot be taken out then. */
+static void
+note_read(builder *b, const part *p, span at)
+{
+    flat_model *f = b->el->f;
+
+    if (p->index == NONE)
+        return;
+    if (p->kind == PART_JUNCTION && !f->junction.at[p->index].read) {
+        f->junction.at[p->index].read = true;
+        f->junction.at[p->index].read_at = at;
+    } else if (p->kind == PART_ELEMENT && p->index != b->own && !f->element.at[p->index].read) {
+        f->element.at[p->index].read = true;
+        f->element.at[p->index].read_at = at;
+    } else if (p->kind == PART_BOND) {
+        const link *l = &b->el->link.at[p->index];
+
+        if (l->from != NONE && b->el->part.at[l->from].kind != PART_BOND)
+            note_read(b, &b->el->part.at[l->from], at);
+        if (l->to != NONE && b->el->part.at[l->to].kind != PART_BOND)
+            note_read(b, &b->el->part.at[l->to], at);
+    }
+}
+
+/* What was gathered from a place. */
+static val
+gathered(elab *el, const path_end *p, struct gather *g, bool fine)
+{
+    uint32_t rows = (uint32_t)(p->high[0] - p->low[0] + 1), cols = el->family.at[p->family].rank > 1 ? (uint32_t)(p->high[1] - p->low[1] + 1) : 1;
+    val v;
+
+    if (!fine || g->n.n != (size_t)rows * cols) {
+        vec_free(&g->n);
+        return val_bad(el);
+    }
+    v = matrix_of(el, el->family.at[p->family].rank, rows, cols, g->n.at);
+    v.fit = g->fits.fit;
+    v.unit = g->fits.unit;
+    v.shown = g->fits.shown;
+    v.written = g->fits.written;
+    vec_free(&g->n);
+    return v;
+}
+
+static bool
+too_many_entries(elab *el, const path_end *p, span at)
+{
+    uint64_t n = 1;
+
+    for (int k = 0; k < el->family.at[p->family].rank; k++)
+        n *= (uint64_t)(p->high[k] - p->low[k] + 1);
+    if (n > MOST_ENTRIES)
+        diag_error(el->s, "model-size", at, "this vector would have %llu entries; the most is %d", (unsigned long long)n, MOST_ENTRIES);
+    return n > MOST_ENTRIES || !may_write_out(el, n, at);
+}
+
+static val
+read_value(builder *b, const path_end *p, span at)
+{
+    elab *el = b->el;
+    struct gather g = { .b = b, .at = at };
+    const value *x;
+    uint32_t entry, index;
+    val v;
+
+    if (!p->one) {
+        if (too_many_entries(el, p, at))
+            return val_bad(el);
+        return gathered(el, p, &g, each_item(el, p, at, false, gather_value, &g));
+    }
+    index = single_item(el, p, at, &entry);
+    if (index == NONE)
+        return val_bad(el);
+    x = &el->value.at[index];
+    if (!allowed(b, x, at))
+        return val_bad(el);
+    v = value_fits(x);
+    v.n = builder_slot(b, x->var + entry);
     return v;
 }
 
@@ -106,6 +182,8 @@ read_own(builder *b, const ast_part *p)
                   value_word(el->value.at[hidden].kind));
         diag_note(el->s, el->value.at[hidden].at, "the %s is declared here", value_word(el->value.at[hidden].kind));
     }
+    if (is_field(el, b->own))
+        return (val){ .n = NODE_NONE };
     if (!port)
         return val_bad(el);
     if ((x->type == EL_C && p->name == el->n_f) || (x->type == EL_I && p->name == el->n_e)) {
@@ -130,10 +208,35 @@ read_own(builder *b, const ast_part *p)
     return read_variable(b, v);
 }
 
+/* A size or the variable of a loop: a number, but data like one of the text, so that its rounds share their form. */
 static val
-read_name(builder *b, const ast_part *p)
+read_known(builder *b, const known_value *k)
 {
     elab *el = b->el;
+    uint64_t bits, key;
+    uint32_t v;
+
+    if (b->structure)
+        return (val){ .n = ex_const(el->pool, k->value), .fit = FIT_BARE };
+    memcpy(&bits, &k->value, sizeof bits);
+    key = bits;
+    while ((v = map_get(&el->numbers, key)) != MAP_NONE && el->f->var.at[v].value != k->value)
+        key++;
+    if (v == MAP_NONE) {
+        v = flat_add_var(el->f, VAR_LITERAL, NONE, arena_format(el->a, "%.15g", k->value), k->at);
+        el->f->var.at[v].value = k->value;
+        map_set(&el->numbers, key, v);
+    }
+    return (val){ .n = builder_slot(b, v), .fit = FIT_BARE };
+}
+
+static val
+read_name(builder *b, const ast_ref *r)
+{
+    elab *el = b->el;
+    const ast_part *p = &r->part[0];
+    const known_value *k;
+    path_end x;
     uint32_t at;
 
     if (p->name == el->n_pi)
@@ -164,11 +267,23 @@ read_name(builder *b, const ast_part *p)
         if (v.bad || v.n != NODE_NONE)
             return v;
     }
-    at = find_value(el, b->in, p->name);
-    if (at != NONE)
-        return read_value(b, at, p->at);
-    unknown_name(b, p);
-    return val_bad(el);
+    k = find_known(b->in, p->name);
+    if (k && !p->nindex)
+        return read_known(b, k);
+    if (find_family(el, b->in, p->name, false) == NONE && find_part(el, b->in, p->name) != NONE) {
+        const part *q = &el->part.at[find_part(el, b->in, p->name)];
+
+        diag_error(el->s, "name-part", p->at, "\"%s\" is %s, not a value", p->name,
+                   q->kind == PART_JUNCTION ? "a junction" : q->kind == PART_ELEMENT ? "an element" : q->kind == PART_BOND ? "a bond" : "a component");
+        diag_note(el->s, q->at, "declared here");
+        if (q->kind != PART_INSTANCE)
+            diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at), q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
+        return val_bad(el);
+    }
+    x = follow(el, b->in, b->in, r, true, false);
+    if (x.kind == PLACE_NONE || import_clash(el, b->in, p->name, p->at))
+        return val_bad(el);
+    return read_value(b, &x, p->at);
 }
 
 static val
@@ -194,12 +309,22 @@ read_junction(builder *b, const ast_part *p, const ast_part *q, const flat_junct
 }
 
 static val
-power_of(builder *b, var_id e, var_id f, bool into)
+power_of(builder *b, uint32_t junction, var_id e, var_id f, bool into)
 {
     elab *el = b->el;
-    node ne = builder_slot(b, e), nf = builder_slot(b, f);
-    node n = ex_mul(el->pool, ne, nf);
+    node ne = builder_slot(b, e), nf = builder_slot(b, f), n;
+    const var_id *reads;
+    uint32_t nreads = flat_power_reads(el->f, junction, &reads);
+    node *with = bg_calloc(2 + nreads, sizeof *with);
 
+    with[0] = ne;
+    with[1] = nf;
+    for (uint32_t k = 0; k < nreads; k++)
+        with[2 + k] = builder_slot(b, reads[k]);
+    n = ex_substitute(el->pool, flat_power(el->f, junction, ex_slot(el->pool, 0), ex_slot(el->pool, 1), 2), with, 2 + nreads);
+    free(with);
+    if (el->f->var.at[e].unit && el->f->var.at[f].unit)
+        return (val){ .n = into ? n : ex_neg(el->pool, n), .fit = FIT_UNIT, .unit = el->watt };
     return (val){ .n = into ? n : ex_neg(el->pool, n), .fit = FIT_ANY };
 }
 
@@ -220,7 +345,7 @@ read_element(builder *b, const ast_part *p, const ast_part *q, const flat_elemen
     if (q->name == el->n_f)
         return read_variable(b, port->f);
     if (q->name == el->n_power)
-        return power_of(b, port->e, port->f, port->sign > 0);
+        return power_of(b, port->junction, port->e, port->f, port->sign > 0);
     if ((q->name == el->n_q && x->type == EL_C) || (q->name == el->n_p && x->type == EL_I))
         return read_variable(b, port->stored);
     return no_such_quantity(b, p, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
@@ -241,57 +366,105 @@ read_bond(builder *b, const ast_part *p, const ast_part *q, const link *l)
     if (q->name == el->n_f)
         return read_variable(b, l->f);
     if (q->name == el->n_power)
-        return power_of(b, l->e, l->f, true);
+        return power_of(b, l->junction_from, l->e, l->f, true);
     return no_such_quantity(b, p, q, "a bond", arena_format(el->a, "It has %s.e, %s.f and %s.power.", p->name, p->name, p->name));
 }
 
 static val
+read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
+{
+    elab *el = b->el;
+
+    if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
+        diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
+        if (x->gone)
+            diag_note(el->s, x->gone_at, "taken out here");
+        return val_bad(el);
+    }
+    if (x->index == NONE)
+        return val_bad(el);
+    note_read(b, x, q->at);
+    switch (x->kind) {
+    case PART_JUNCTION: return read_junction(b, p, q, &el->f->junction.at[x->index]);
+    case PART_ELEMENT:  return read_element(b, p, q, &el->f->element.at[x->index]);
+    case PART_BOND:     return read_bond(b, p, q, &el->link.at[x->index]);
+    case PART_INSTANCE: break;
+    }
+    return no_such_quantity(b, p, q, "a component", arena_format(el->a, "Read one of its parts: %s.part.f.", p->name));
+}
+
+static bool
+gather_part(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct gather *g = ctx;
+    const ast_part *q = g->q;
+    val v = read_quantity(g->b, q - 1, q, &g->b->el->part.at[index]);
+
+    (void)entry;
+    if (v.bad)
+        return false;
+    if (!g->any || (g->fits.fit == FIT_ANY && v.fit == FIT_UNIT))
+        g->fits = v;
+    g->any = true;
+    vec_push(&g->n, v.n);
+    return true;
+}
+
+/* front.spring.q, v[2].f, v.f of an array; front.k: a value in a component */
+static val
 read_part(builder *b, const ast_ref *r)
 {
     elab *el = b->el;
-    const ast_part *p = &r->part[0], *q = &r->part[1];
-    uint32_t at = find_part(el, b->in, p->name);
-    const char *near;
-    const part *x;
+    const ast_part *p = &r->part[0];
+    struct gather g = { .b = b, .at = r->at };
+    uint32_t first = find_part(el, b->in, p->name), index, entry;
+    path_end x;
 
-    if (at == NONE) {
+    if (first == NONE) {
         uint32_t v = find_value(el, b->in, p->name);
 
         if (v != NONE && !refused_before(el, b->in, p->name)) {
-            diag_error(el->s, "name-value", r->at, "\"%s\" is a %s; values have no \".%s\"", p->name, value_word(el->value.at[v].kind), q->name);
+            diag_error(el->s, "name-value", r->at, "\"%s\" is a %s; values have no \".%s\"", p->name, value_word(el->value.at[v].kind), r->part[1].name);
             diag_note(el->s, el->value.at[v].at, "declared here");
             return val_bad(el);
         }
-        if (refused_before(el, b->in, p->name))
-            return val_bad(el);
-        diag_error(el->s, "name-unknown", p->at, "no junction, element or bond is called \"%s\"", p->name);
-        near = nearest_part(el, b->in, p->name);
-        if (near)
-            diag_help(el->s, "Did you mean \"%s\"?", near);
-        return val_bad(el);
     }
+    x = follow(el, b->in, b->in, r, true, false);
+    if (x.kind == PLACE_NONE)
+        return val_bad(el);
+    if (x.kind == PLACE_VALUE)
+        return read_value(b, &x, r->at);
     if (b->function || b->reads != READ_ALL) {
         diag_error(el->s, "read-early", r->at, b->function ? "%s reads \"%s\"; a function sees its arguments and constants"
                                                            : "%s reads \"%s\", but it is fixed before the run", b->who, text_of(el, r->at));
         return val_bad(el);
     }
-    if (r->nparts > 2) {
-        diag_error(el->s, "name-quantity", r->part[2].at, "\"%s.%s\" has no parts of its own", p->name, q->name);
+    first = el->family.at[x.family].n ? el->family.at[x.family].first : NONE;
+    if (first != NONE && el->part.at[first].kind == PART_ELEMENT && el->part.at[first].index != NONE && is_field(el, el->part.at[first].index)) {
+        index = single_item(el, &x, r->at, &entry);
+        if (index != NONE)
+            note_read(b, &el->part.at[index], r->at);
+        return index == NONE || el->part.at[index].index == NONE ? val_bad(el) : read_field(b, r, x.used, el->part.at[index].index);
+    }
+    if (r->nparts > x.used + 1) {
+        diag_error(el->s, "name-quantity", r->part[x.used + 1].at, "\"%s.%s\" has no parts of its own", r->part[x.used - 1].name, r->part[x.used].name);
         return val_bad(el);
     }
-    x = &el->part.at[at];
-    switch (x->kind) {
-    case PART_JUNCTION: return read_junction(b, p, q, &el->f->junction.at[x->index]);
-    case PART_ELEMENT:  return read_element(b, p, q, &el->f->element.at[x->index]);
-    case PART_BOND:     break;
-    }
-    return read_bond(b, p, q, &el->link.at[x->index]);
+    g.q = &r->part[x.used];
+    if (!x.one)
+        return too_many_entries(el, &x, r->at) ? val_bad(el) : gathered(el, &x, &g, each_item(el, &x, r->at, false, gather_part, &g));
+    index = single_item(el, &x, r->at, &entry);
+    return index == NONE ? val_bad(el) : read_quantity(b, &r->part[x.used - 1], g.q, &el->part.at[index]);
 }
 
 val
 read_ref(builder *b, const ast_ref *r)
 {
-    if (refuse_unbuilt_ref(b->el, r))
-        return val_bad(b->el);
-    return r->nparts == 1 ? read_name(b, &r->part[0]) : read_part(b, r);
+    if (b->own != NONE && r->nparts > 1 && is_field(b->el, b->own)) {
+        val v = read_own_port(b, r);
+
+        if (v.bad || v.n != NODE_NONE)
+            return v;
+    }
+    return r->nparts == 1 ? read_name(b, r) : read_part(b, r);
 }

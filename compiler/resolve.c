@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elab.h"
+#include "expr_pool.h"
 
 enum {
     DEEPEST = 1000,                 /* levels of nesting of one expression */
@@ -90,6 +91,54 @@ builder_inst(builder *b, node root)
         free(to);
     }
     free(used);
+    return i;
+}
+
+static int
+slot_order(const void *a, const void *b)
+{
+    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : *(const uint32_t *)a > *(const uint32_t *)b;
+}
+
+/* Looks at what the entry reads only: a vector's builder has the slots of all entries. */
+inst
+builder_entry(builder *b, node root)
+{
+    flat_model *f = b->el->f;
+    VEC(node) open = { 0 };
+    VEC(uint32_t) used = { 0 };
+    map seen = { 0 };
+    node *to;
+    inst i;
+
+    vec_push(&open, root);
+    while (open.n) {
+        node n = open.at[--open.n];
+        const ex_node *x = pool_node(f->pool, n);
+        const node below[] = { x->a, x->b, x->c };
+
+        if (map_get(&seen, n) != MAP_NONE)
+            continue;
+        map_set(&seen, n, 0);
+        if (x->op == EX_SLOT)
+            vec_push(&used, x->a);
+        else
+            for (int k = 0; k < ex_operands(x); k++)
+                vec_push(&open, below[k]);
+    }
+    if (used.n)
+        qsort(used.at, used.n, sizeof *used.at, slot_order);
+    to = bg_calloc(used.n ? used.at[used.n - 1] + 1 : 0, sizeof *to);
+    for (uint32_t k = 0; k < used.n; k++)
+        to[used.at[k]] = ex_slot(f->pool, k);
+    root = ex_substitute(f->pool, root, to, used.n ? used.at[used.n - 1] + 1 : 0);
+    for (size_t k = 0; k < used.n; k++)
+        used.at[k] = b->slot.at[used.at[k]];
+    i = flat_inst(f, root, used.at, (uint32_t)used.n);
+    free(to);
+    vec_free(&used);
+    vec_free(&open);
+    map_free(&seen);
     return i;
 }
 
@@ -251,6 +300,8 @@ combine(builder *b, const ast_expr *e, val x, val y)
     enum ex_op op;
     val r;
 
+    if ((x.m || y.m) && e->bin.op <= AST_DIV)
+        return combine_matrices(b, e, x, y);
     switch (e->bin.op) {
     case AST_AND:
     case AST_OR:
@@ -322,6 +373,16 @@ choice(builder *b, const ast_expr *e, bool whole)
 
     for (; e->kind == AST_IF; e = e->cond.b) {
         struct branch x = { .e = e };
+        double known_condition;
+        bool sized;
+
+        /* known while the model is built: the other alternative may read what is not there, as m[i - 1] at the first */
+        if (known_number(el, b->in, e->cond.c, "", true, &known_condition, &sized) && sized) {
+            if (known_condition == 0)
+                continue;
+            e = e->cond.a;
+            break;
+        }
 
         x.c = resolve(b, e->cond.c, false);
         need_condition(el, &x.c, e->cond.c->at);
@@ -336,7 +397,10 @@ choice(builder *b, const ast_expr *e, bool whole)
         struct branch *x = &branch.at[--branch.n];
         node other = v.n;
 
-        v = units_together(el, "alternatives", x->a, x->e->cond.a->at, v, last->at);
+        if (b->any_unit && !x->a.bad && !v.bad)
+            v.fit = FIT_ANY;
+        else
+            v = units_together(el, "alternatives", x->a, x->e->cond.a->at, v, last->at);
         if (x->c.bad)
             v.bad = true;
         if (!v.bad)
@@ -358,6 +422,8 @@ negation(builder *b, const ast_expr *e, bool whole)
     if (e->un.a->kind == AST_NUMBER && (whole || !e->un.a->number.unit))
         return number(b, e->un.a, e, -1, whole, false);
     v = resolve(b, e->un.a, false);
+    if (v.m)
+        return may_write_out(el, (uint64_t)v.m->rows * v.m->cols, e->at) ? negate_matrix(el, v) : val_bad(el);
     need_number(el, &v, e->un.a->at);
     if (!v.bad)
         v.n = ex_neg(el->pool, v.n);
@@ -395,8 +461,7 @@ resolve_inside(builder *b, const ast_expr *e, bool whole)
     case AST_MATRIX:
         break;
     }
-    diag_error(el->s, "not-built", e->at, "vectors and matrices are not built yet");
-    return val_bad(el);
+    return make_matrix(b, e);
 }
 
 val
@@ -418,9 +483,13 @@ resolve(builder *b, const ast_expr *e, bool whole)
 val
 resolve_law(builder *b, const ast_expr *e)
 {
+    val v;
+
     if (e->kind == AST_NUMBER)
         return number(b, e, e, 1, true, true);
     if (e->kind == AST_NEG && e->un.a->kind == AST_NUMBER)
         return number(b, e->un.a, e, -1, true, true);
-    return resolve(b, e, true);
+    v = resolve(b, e, true);
+    need_single(b->el, &v, e->at);
+    return v;
 }

@@ -1,4 +1,8 @@
-/* scopes.c - finding names, the nearest of them, and the text of a place for messages */
+/* scopes.c - names and what they stand for, the nearest of them, and the text of a place for messages
+ *
+ * A name is found in one hash map, keyed by its scope; the items of an array that are made one by one in another, keyed by family and
+ * indexes. What was made at once is found by arithmetic.
+ */
 #include <ctype.h>
 #include <string.h>
 
@@ -6,23 +10,255 @@
 
 enum { LONGEST_QUOTE = 60 };
 
-uint32_t
-find_value(const elab *el, const scope *in, const char *name)
-{
-    for (; in; in = in->parent) {
-        uint32_t at = map_get(&el->values, scope_key(in, name));
+/* ---------------------------------------------------------------- families */
 
-        if (at != MAP_NONE)
+uint32_t
+own_family(const elab *el, const scope *in, const char *name, bool is_part)
+{
+    uint64_t key = bg_hash_mix((uint64_t)in->id << 1 | is_part, map_ptr_key(name));
+    uint32_t at;
+
+    while ((at = map_get(&el->families, key)) != MAP_NONE) {
+        const family *f = &el->family.at[at];
+
+        if (f->name == name && f->scope == in->id && f->is_part == is_part)
+            return at;
+        key++;
+    }
+    return NONE;
+}
+
+/* The first import that has a value of the name, after `from` of them; NONE */
+static uint32_t
+imported(const elab *el, const module *m, const char *name, size_t *from)
+{
+    for (; *from < m->import.n; ++*from) {
+        uint32_t at = own_family(el, el->module.at[m->import.at[*from]].scope, name, false);
+
+        if (at != NONE)
             return at;
     }
     return NONE;
 }
 
 uint32_t
+find_family(const elab *el, const scope *in, const char *name, bool is_part)
+{
+    size_t from = 0;
+    uint32_t at;
+
+    if (is_part)
+        return own_family(el, in, name, true);
+    for (; in; in = in->parent) {
+        if (in->loop)
+            continue;
+        if ((at = own_family(el, in, name, false)) != NONE)
+            return at;
+        if (!in->parent)
+            return imported(el, &el->module.at[in->module], name, &from);
+    }
+    return NONE;
+}
+
+bool
+import_clash(elab *el, const scope *in, const char *name, span where)
+{
+    const module *m = &el->module.at[in->module];
+    size_t from = 0;
+    uint32_t first, second;
+
+    for (; in; in = in->parent)
+        if (!in->loop && own_family(el, in, name, false) != NONE)
+            return false;
+    first = imported(el, m, name, &from);
+    from++;
+    second = first == NONE ? NONE : imported(el, m, name, &from);
+    if (second == NONE)
+        return false;
+    diag_error(el->s, "import-clash", where, "two imports declare \"%s\"", name);
+    diag_note(el->s, el->family.at[first].at, "one is here");
+    diag_note(el->s, el->family.at[second].at, "another is here");
+    return true;
+}
+
+static uint64_t
+item_key(uint32_t f, const int32_t *at)
+{
+    return bg_hash_mix(f, (uint64_t)(uint32_t)at[0] << 32 | (uint32_t)at[1]);
+}
+
+/* Made one by one. */
+static uint32_t
+find_item(const elab *el, uint32_t f, const int32_t *at)
+{
+    uint64_t key = item_key(f, at);
+    uint32_t k;
+
+    while ((k = map_get(&el->items, key)) != MAP_NONE) {
+        if (el->item.at[k].family == f && el->item.at[k].at[0] == at[0] && el->item.at[k].at[1] == at[1])
+            return el->item.at[k].index;
+        key++;
+    }
+    return NONE;
+}
+
+uint32_t
+family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry)
+{
+    uint32_t linear = 0;
+
+    *entry = 0;
+    if (!f->rank)
+        return f->first;
+    for (int k = 0; k < f->rank; k++) {
+        if (at[k] < f->low[k] || at[k] > f->high[k])
+            return NONE;
+        linear = linear * (uint32_t)(f->high[k] - f->low[k] + 1) + (uint32_t)(at[k] - f->low[k]);
+    }
+    if (f->block && f->is_part)
+        return f->first + linear;
+    if (f->block) {
+        *entry = linear;
+        return f->first;
+    }
+    return find_item(el, (uint32_t)(f - el->family.at), (int32_t[]){ at[0], f->rank > 1 ? at[1] : 0 });
+}
+
+static span
+span_of(const elab *el, bool is_part, uint32_t index)
+{
+    return is_part ? el->part.at[index].at : el->value.at[index].at;
+}
+
+static void
+enter_family(elab *el, const scope *in, const family *f)
+{
+    uint64_t key = bg_hash_mix((uint64_t)in->id << 1 | f->is_part, map_ptr_key(f->name));
+
+    while (map_get(&el->families, key) != MAP_NONE)
+        key++;
+    map_set(&el->families, key, (uint32_t)el->family.n);
+    vec_push(&el->family, *f);
+}
+
+static void
+enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
+{
+    family *f = &el->family.at[at];
+    int32_t i[2] = { idx[0], f->rank > 1 ? idx[1] : 0 };
+    uint64_t key = item_key(at, i);
+
+    for (int k = 0; k < f->rank; k++) {
+        if (i[k] < f->low[k])
+            f->low[k] = i[k];
+        if (i[k] > f->high[k])
+            f->high[k] = i[k];
+    }
+    f->n++;
+    while (map_get(&el->items, key) != MAP_NONE)
+        key++;
+    map_set(&el->items, key, (uint32_t)el->item.n);
+    vec_push(&el->item, ((struct family_item){ at, { i[0], i[1] }, index }));
+}
+
+bool
+enter_name(elab *el, const scope *in, bool is_part, const char *name, span where, uint8_t rank, const int32_t *idx, bool block, uint32_t index)
+{
+    uint32_t at = own_family(el, in, name, is_part), before, entry;
+    family f = { .name = name, .scope = in->id, .is_part = is_part, .block = block, .rank = rank, .first = index, .at = where, .n = 0 };
+
+    if (at != NONE) {
+        const family *old = &el->family.at[at];
+
+        if (!block && !old->block && rank && old->rank == rank) {
+            before = family_item(el, old, idx, &entry);
+            if (before == NONE) {
+                enter_item(el, at, idx, index);
+                return true;
+            }
+            said_twice(el, where, full_name(el, in, name, rank, idx), span_of(el, is_part, before));
+            return false;
+        }
+        said_twice(el, where, name, old->at);
+        if (old->rank != rank && old->rank && rank)
+            diag_help(el->s, "One has %d index%s, the other %d.", old->rank, old->rank > 1 ? "es" : "", rank);
+        return false;
+    }
+    for (int k = 0; k < rank; k++) {
+        f.low[k] = block ? 1 : idx[k];
+        f.high[k] = idx[k];
+    }
+    if (block) {
+        f.n = (uint32_t)idx[0];
+        if (rank > 1)
+            f.n *= (uint32_t)idx[1];
+    } else if (!rank) {
+        f.n = 1;
+    }
+    enter_family(el, in, &f);
+    if (rank && !block)
+        enter_item(el, (uint32_t)el->family.n - 1, idx, index);
+    return true;
+}
+
+uint32_t
+find_value(const elab *el, const scope *in, const char *name)
+{
+    uint32_t at = find_family(el, in, name, false);
+
+    return at == NONE ? NONE : el->family.at[at].first;
+}
+
+uint32_t
 find_part(const elab *el, const scope *in, const char *name)
 {
-    return map_get(&el->parts, scope_key(in, name));
+    uint32_t at = own_family(el, in, name, true);
+
+    return at == NONE || (el->family.at[at].block && !el->family.at[at].n) ? NONE : el->family.at[at].first;
 }
+
+const char *
+full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx)
+{
+    char end[32] = "";
+    strbuf b = { 0 };
+    const char *full;
+
+    if (!rank && !in->prefix[0])
+        return name;
+    if (rank == 1)
+        snprintf(end, sizeof end, "[%d]", idx[0]);
+    else if (rank == 2)
+        snprintf(end, sizeof end, "[%d,%d]", idx[0], idx[1]);
+    strbuf_puts(&b, in->prefix);
+    strbuf_puts(&b, name);
+    strbuf_puts(&b, end);
+    full = names_intern(el->names, b.at, b.n);
+    strbuf_free(&b);
+    return full;
+}
+
+scope *
+element_scope(const elab *el, uint32_t element)
+{
+    return el->part.at[el->element_part.at[element]].in;
+}
+
+bool
+may_make_more(elab *el, uint64_t n, span at)
+{
+    if (n <= MOST_MADE && el->made + n <= MOST_MADE) {
+        el->made += n;
+        return true;
+    }
+    if (!el->made_too_much)
+        diag_error(el->s, "model-size", at, "this makes the model larger than %d parts, bonds, values and rounds of loops", MOST_MADE);
+    el->made_too_much = true;
+    el->incomplete = true;
+    return false;
+}
+
+/* ---------------------------------------------------------------- names nearby */
 
 bool
 refused_before(const elab *el, const scope *in, const char *name)
@@ -40,14 +276,22 @@ const char *
 nearest_value(const elab *el, const scope *in, const char *wrong)
 {
     const char **list, *near;
-    size_t n = 0;
+    size_t n = 0, known_names = 0;
+    const scope *file = in;
 
     if (errors_are_many(el))
         return NULL;
-    list = bg_calloc(el->value.n + 1, sizeof *list);
-    for (size_t k = 0; k < el->value.n; k++)
-        if (el->value.at[k].in == in || el->value.at[k].in == in->parent)
-            list[n++] = el->value.at[k].name;
+    for (const scope *s = in; s; s = s->parent) {
+        known_names += s->nknown;
+        file = s;
+    }
+    list = bg_calloc(el->family.n + known_names + 1, sizeof *list);
+    for (size_t k = 0; k < el->family.n; k++)
+        if (!el->family.at[k].is_part && (el->family.at[k].scope == in->id || el->family.at[k].scope == file->id))
+            list[n++] = el->family.at[k].name;
+    for (const scope *s = in; s; s = s->parent)
+        for (uint32_t k = 0; k < s->nknown; k++)
+            list[n++] = s->known[k].name;
     list[n++] = "time";
     near = nearest_name(wrong, list, n);
     free(list);
@@ -58,17 +302,20 @@ const char *
 nearest_part(const elab *el, const scope *in, const char *wrong)
 {
     const char **list, *near;
+    size_t n = 0;
 
-    (void)in;
     if (errors_are_many(el))
         return NULL;
-    list = bg_calloc(el->part.n, sizeof *list);
-    for (size_t k = 0; k < el->part.n; k++)
-        list[k] = el->part.at[k].name;
-    near = nearest_name(wrong, list, el->part.n);
+    list = bg_calloc(el->family.n, sizeof *list);
+    for (size_t k = 0; k < el->family.n; k++)
+        if (el->family.at[k].is_part && el->family.at[k].scope == in->id)
+            list[n++] = el->family.at[k].name;
+    near = nearest_name(wrong, list, n);
     free(list);
     return near;
 }
+
+/* ---------------------------------------------------------------- text */
 
 const char *
 whole_text_of(elab *el, span at)
@@ -115,25 +362,6 @@ read_unit(elab *el, const ast_unit *written)
     if (!u)
         diag_error(el->s, "unit-unknown", written->at, "%s", why);
     return u;
-}
-
-void
-not_built(elab *el, span at, const char *what)
-{
-    diag_error(el->s, "not-built", at, "%s not built yet", what);
-}
-
-bool
-refuse_unbuilt_ref(elab *el, const ast_ref *r)
-{
-    for (int k = 0; k < r->nparts; k++) {
-        if (r->part[k].nindex) {
-            if (!refused_before(el, &el->model_scope, r->part[0].name))
-                not_built(el, r->part[k].index_at, "arrays and indexes are");
-            return true;
-        }
-    }
-    return false;
 }
 
 inst

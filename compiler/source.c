@@ -187,7 +187,10 @@ say(sources *s, enum severity severity, const char *code, span at, const char *f
         }
     }
     message = arena_vformat(s->messages, fmt, ap);
-    key = bg_hash_bytes(message, strlen(message), (uint64_t)severity);
+    /* once for a place: what is wrong in a loop or component is wrong wherever it is made */
+    key = bg_hash_bytes(code, strlen(code), (uint64_t)severity);
+    if (!span_known(at))
+        key = bg_hash_bytes(message, strlen(message), key);
     key = bg_hash_mix(key, (uint64_t)at.file << 32 | at.begin);
     key = bg_hash_mix(key, at.end);
     if (map_get(&s->said, key) != MAP_NONE)

@@ -11,7 +11,7 @@
 static bool
 is_two_port(const flat_element *e)
 {
-    return (e->type == EL_TF || e->type == EL_GY) && e->nports == 2;
+    return e->type == EL_TF || e->type == EL_GY;
 }
 
 static void
@@ -62,8 +62,8 @@ strokes_init(strokes *s, const flat_model *f)
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *el = &f->element.at[i];
 
-        if (is_two_port(el))
-            join(s, el->port0, el->port0 + 1, el->type == EL_GY);
+        for (uint32_t p = el->port0; is_two_port(el) && p + 1 < el->port0 + el->nports; p += 2)
+            join(s, p, p + 1, el->type == EL_GY);
     }
     for (uint32_t j = 0; j < s->njunction; j++) {
         const flat_junction *fj = &f->junction.at[j];

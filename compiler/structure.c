@@ -6,37 +6,85 @@
  */
 #include "elab.h"
 
-/* The part a node of a chain stands for, NONE after an error. */
-static uint32_t
-node_part(elab *el, scope *in, const ast_node *written)
-{
-    const ast_part *p = &written->ref.part[0];
-    uint32_t at = find_part(el, in, p->name);
-    const char *near;
+/* What a node of a chain stands for: the parts at its two sides, which differ for a component with two ports. NONE after an error. */
+struct ends { uint32_t in, out; const ast_part *port; };        /* port: what is written behind a field */
+static const struct ends no_ends = { NONE, NONE, NULL };
 
-    if (written->type)
-        return at != NONE && el->part.at[at].at.begin == written->type_at.begin ? at : NONE;     /* else its declaration failed */
-    if (refuse_unbuilt_ref(el, &written->ref) || (at == NONE && refused_before(el, in, p->name)))
-        return NONE;
-    if (written->ref.nparts > 1) {
-        not_built(el, written->ref.at, "bonds into components and fields are");
-        return NONE;
+static const char *
+port_names(elab *el, const scope *inside)
+{
+    strbuf b = { 0 };
+    const char *text;
+
+    for (uint32_t k = 0; k < inside->nports && k < 2; k++)
+        strbuf_printf(&b, "%s%s", k ? ", " : "", el->part.at[inside->port[k]].name);
+    if (inside->nports > 2)
+        strbuf_puts(&b, ", ...");
+    text = arena_strdup(el->a, b.at ? b.at : "");
+    strbuf_free(&b);
+    return text;
+}
+
+/* A component that stands for its port, or in the middle of a chain for its two. */
+static struct ends
+component_ends(elab *el, const part *p, span at, bool middle)
+{
+    const scope *inside = p->inside;
+
+    if (!inside)
+        return no_ends;
+    if (inside->nports == 1)
+        return (struct ends){ inside->port[0], inside->port[0], NULL };
+    if (inside->nports == 2 && middle)
+        return (struct ends){ inside->port[0], inside->port[1], NULL };
+    if (el->incomplete)
+        return no_ends;
+    if (!inside->nports) {
+        diag_error(el->s, "bond-component", at, "\"%s\" has no ports; bonds cannot join it", p->name);
+        return no_ends;
     }
-    if (at == NONE) {
-        diag_error(el->s, "name-unknown", p->at, "no junction or element is called \"%s\"", p->name);
-        near = nearest_part(el, in, p->name);
-        if (near)
-            diag_help(el->s, "Did you mean \"%s\"?", near);
-        else if (find_value(el, in, p->name) != NONE)
-            diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);
-        return NONE;
+    diag_error(el->s, "bond-component", at, "\"%s\" has %u ports; a bond says which one", p->name, inside->nports);
+    diag_help(el->s, "Its ports: %s.", port_names(el, inside));
+    return no_ends;
+}
+
+static struct ends
+node_ends(elab *el, scope *in, const ast_node *written, bool middle)
+{
+    path_end x;
+    uint32_t at, entry;
+    const part *p;
+
+    if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
+        return no_ends;
+    x = follow(el, in, in, &written->ref, false, written->type != NULL);
+    if (x.kind == PLACE_NONE)
+        return no_ends;
+    if (written->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
+        return no_ends;             /* its declaration failed */
+    at = single_item(el, &x, written->ref.at, &entry);
+    if (at == NONE)
+        return no_ends;
+    p = &el->part.at[at];
+    if (written->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
+        return no_ends;
+    if (x.used < written->ref.nparts - p->field) {
+        diag_error(el->s, "name-unknown", written->ref.part[x.used].at, "\"%s\" has no ports", p->name);
+        return no_ends;
     }
-    if (el->part.at[at].kind == PART_BOND) {
-        diag_error(el->s, "bond-end", p->at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
-        diag_note(el->s, el->part.at[at].at, "named here");
-        return NONE;
+    if (p->kind == PART_BOND) {
+        diag_error(el->s, "bond-end", written->ref.at, "\"%s\" is a bond; bonds join junctions and elements", p->name);
+        diag_note(el->s, p->at, "named here");
+        return no_ends;
     }
-    return at;
+    if (p->kind == PART_INSTANCE)
+        return component_ends(el, p, written->ref.at, middle);
+    if (x.used > 1 && !p->port) {
+        diag_error(el->s, "bond-inside", written->ref.at, "\"%s\" is inside a component; bonds from outside join its ports", p->name);
+        diag_note(el->s, p->at, "declared here");
+        return no_ends;
+    }
+    return (struct ends){ at, at, x.used < written->ref.nparts ? &written->ref.part[x.used] : NULL };
 }
 
 static void
@@ -53,23 +101,94 @@ touch(elab *el, uint32_t p, uint32_t l)
 }
 
 static void
-make_links(elab *el, scope *in, const ast_stmt *s)
+make_links(elab *el, const chain_made *c)
 {
-    uint32_t from;
+    const ast_stmt *s = c->stmt;
+    struct ends from;
 
-    if (s->kind != AST_STMT_CHAIN)
+    if (s->chain.nnodes == 1 && s->chain.node[0].type)
         return;
-    from = node_part(el, in, &s->chain.node[0]);
+    from = node_ends(el, c->in, &s->chain.node[0], false);
     for (int k = 1; k < s->chain.nnodes; k++) {
-        uint32_t to = node_part(el, in, &s->chain.node[k]), l = (uint32_t)el->link.n;
+        struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
+        link l = { .from = from.out, .to = to.in, .from_port = NONE, .to_port = NONE, .from_name = from.port, .to_name = to.port, .in = c->in, .at = s->chain.arrow[k - 1],
+                   .junction_from = NONE, .junction_to = NONE, .e = VAR_NONE, .f = VAR_NONE };
 
-        if (to != NONE && from == to)
-            diag_error(el->s, "bond-self", s->chain.arrow[k - 1], "a bond from \"%s\" to itself", el->part.at[to].name);
-        vec_push(&el->link, ((link){ .from = from, .to = to, .name = s->chain.nnodes == 2 ? s->chain.bond : NULL, .at = s->chain.arrow[k - 1],
-                                     .junction_from = NONE, .junction_to = NONE, .e = VAR_NONE, .f = VAR_NONE }));
-        touch(el, from, l);
-        touch(el, to, l);
+        if (to.in != NONE && from.out == to.in)
+            diag_error(el->s, "bond-self", l.at, "a bond from \"%s\" to itself", el->part.at[to.in].name);
+        if (c->bond != NONE) {
+            l.name = el->part.at[c->bond].name;
+            el->part.at[c->bond].index = (uint32_t)el->link.n;
+        }
+        vec_push(&el->link, l);
         from = to;
+        if (to.port && k + 1 < s->chain.nnodes) {
+            diag_error(el->s, "bond-port", s->chain.node[k].at, "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
+            from = no_ends;
+        }
+    }
+}
+
+/* Which port of a field a bond names. NONE where the part is none; false after an error. */
+static bool
+field_end(elab *el, scope *in, uint32_t at, const ast_part *name, span where, uint32_t *port)
+{
+    const part *x = at == NONE ? NULL : &el->part.at[at];
+
+    if (!x || !x->field || x->index == NONE || !is_field(el, x->index))
+        return true;
+    *port = name ? find_field_port(el, x->index, name->name) : NONE;
+    if (*port != NONE) {
+        *port = single_field_port(el, in, x->index, name);
+        return *port != NONE;
+    }
+    if (name)
+        diag_error(el->s, "name-unknown", name->at, "\"%s\" has no port \"%s\"", x->name, name->name);
+    else
+        diag_error(el->s, "bond-port", where, "\"%s\" has ports of its own: a bond says which", x->name);
+    diag_help(el->s, "Its ports are %s; write %s.%s.", field_ports_text(el, x->index), x->name, field_port_first(el, x->index));
+    return false;
+}
+
+static void
+join_fields(elab *el, uint32_t at)
+{
+    link *l = &el->link.at[at];
+
+    if (!field_end(el, l->in, l->from, l->from_name, l->at, &l->from_port))
+        l->from = NONE;
+    if (!field_end(el, l->in, l->to, l->to_name, l->at, &l->to_port))
+        l->to = NONE;
+    if (l->from_port != NONE)
+        join_field_port(el, l->from_port, at, false);
+    if (l->to_port != NONE)
+        join_field_port(el, l->to_port, at, true);
+}
+
+/* The flat junction or element of each part that stays, in the order of declaration. */
+static void
+make_parts(elab *el)
+{
+    flat_model *f = el->f;
+
+    for (uint32_t k = 0; k < el->part.n; k++) {
+        part *p = &el->part.at[k];
+
+        if (p->gone)
+            continue;
+        if (p->kind == PART_JUNCTION) {
+            p->index = (uint32_t)f->junction.n;
+            vec_push(&f->junction, ((flat_junction){ .type = p->junction, .name = p->name, .at = p->at, .stmt = p->stmt, .node = p->node,
+                                                     .parent = p->in->origin, .port = p->port, .thinned = p->thinned }));
+            f->junction.at[p->index].domain = read_domain(el, p->node);
+            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, arena_format(el->a, "%s.%s", p->name, p->junction ? "f" : "e"), p->at);
+        } else if (p->kind == PART_ELEMENT) {
+            p->index = (uint32_t)f->element.n;
+            vec_push(&f->element, ((flat_element){ .type = p->element, .modulated = p->modulated, .name = p->name, .at = p->at, .stmt = p->stmt,
+                                                   .node = p->node, .parent = p->in->origin, .thinned = p->thinned }));
+            vec_push(&el->element_part, k);
+            declare_field(el, p->index, p->node);
+        }
     }
 }
 
@@ -86,7 +205,7 @@ settle_link(elab *el, link *l)
     const part *from, *to;
     flat_model *f = el->f;
 
-    if (l->from == NONE || l->to == NONE || l->from == l->to)
+    if (l->gone || l->from == NONE || l->to == NONE || l->from == l->to)
         return;
     from = &el->part.at[l->from];
     to = &el->part.at[l->to];
@@ -98,7 +217,7 @@ settle_link(elab *el, link *l)
         const char *name = link_name(el, l);
         uint32_t j = (uint32_t)f->junction.n;
 
-        vec_push(&f->junction, ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at }));
+        vec_push(&f->junction, ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
         f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_format(el->a, "%s.f", name), l->at);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
@@ -225,24 +344,38 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
 }
 
 void
-make_structure(elab *el, scope *in, const ast_model *m)
+make_structure(elab *el)
 {
     flat_model *f = el->f;
 
-    for (int k = 0; k < m->nstmt; k++)
-        make_links(el, in, m->stmt[k]);
-    for (size_t k = 0; k < el->link.n; k++)
-        settle_link(el, &el->link.at[k]);
+    for (size_t k = 0; k < el->chain.n; k++)
+        make_links(el, &el->chain.at[k]);
+    clean_up(el);
+    make_parts(el);
+    for (uint32_t k = 0; k < el->link.n; k++) {
+        link *l = &el->link.at[k];
+
+        if (l->gone)
+            continue;
+        join_fields(el, k);
+        touch(el, l->from, k);
+        touch(el, l->to, k);
+        settle_link(el, l);
+    }
     for (uint32_t p = 0; p < el->part.n; p++) {
         const part *q = &el->part.at[p];
 
-        if (q->kind == PART_JUNCTION && !q->nlinks) {
+        if (q->gone)
+            continue;
+        if (q->kind == PART_JUNCTION && !q->nlinks && !q->port) {
             diag_warn(el->s, "junction-alone", q->at, "no bond joins \"%s\"", q->name);
         } else if (q->kind == PART_ELEMENT) {
             flat_element *x = &f->element.at[q->index];
 
             x->port0 = (uint32_t)f->port.n;
-            if (is_two_port(x->type))
+            if (is_field(el, q->index))
+                make_field(el, q->index);
+            else if (is_two_port(x->type))
                 make_two_ports(el, p, x);
             else
                 make_one_port(el, p, x);

@@ -358,3 +358,51 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
     map_set(&t->column, k, made);
     return made;
 }
+
+/* All of a file as a matrix; one row or one column is a vector. Units in its head are SI's affair, and of one dimension. */
+val
+read_matrix(elab *el, const ast_expr *call, const char *file)
+{
+    struct csv *t = open_csv(el, call, file);
+    uint32_t rows, cols = t->ncols;
+    const unit *dimension = NULL;
+    double *x;
+    val v;
+
+    if (!t->ok)
+        return val_bad(el);
+    rows = (uint32_t)(t->line.n - t->head);
+    if ((uint64_t)rows * cols > MOST_ENTRIES) {
+        diag_error(el->s, "model-size", call->at, "the matrix in \"%s\" has %llu entries; the most is %d", t->name, (unsigned long long)rows * cols, MOST_ENTRIES);
+        return val_bad(el);
+    }
+    if (!may_write_out(el, (uint64_t)rows * cols, call->at))
+        return val_bad(el);
+    x = bg_calloc(rows, sizeof *x);
+    v = rows == 1 || cols == 1 ? matrix_of(el, 1, rows * cols, 1, NULL) : matrix_of(el, 2, rows, cols, NULL);
+    v.fit = FIT_BARE;
+    for (uint32_t k = 0; k < cols && !v.bad; k++) {
+        const unit *u;
+
+        if (!column_unit(el, t, k, call, &u) || !read_column(el, t, k, u, x, call)) {
+            v.bad = true;
+            break;
+        }
+        if (k && (u ? unit_dimension(u) : NULL) != dimension) {
+            diag_error(el->s, "table-unit", cell_span(t, t->cell.at[k]), "column %u of the matrix in \"%s\" has another unit than those before", k + 1, t->name);
+            used_here(el, call);
+            v.bad = true;
+        }
+        dimension = u ? unit_dimension(u) : NULL;
+        for (uint32_t r = 0; r < rows; r++)
+            v.m->at[(size_t)r * cols + k] = ex_const(el->pool, x[r]);
+    }
+    free(x);
+    if (v.bad)
+        return val_bad(el);
+    if (dimension) {
+        v.fit = FIT_UNIT;
+        v.unit = dimension;
+    }
+    return v;
+}

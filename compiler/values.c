@@ -7,10 +7,11 @@
 
 enum { LONGEST_CYCLE = 10 };            /* names printed of a circle */
 
+/* What an instance gives to an input may be any expression around it. */
 static bool
-before_the_run(enum ast_value_kind k)
+before_the_run(const value *v)
 {
-    return k == AST_PARAMETER || k == AST_CONSTANT || k == AST_INPUT;
+    return v->kind == AST_PARAMETER || v->kind == AST_CONSTANT || (v->kind == AST_INPUT && !v->given);
 }
 
 static const char *
@@ -21,70 +22,178 @@ value_who(elab *el, const value *v)
     return v->let ? arena_format(el->a, "\"let %s\"", v->name) : arena_format(el->a, "%s \"%s\"", word[v->kind], v->name);
 }
 
+static builder
+value_builder(elab *el, const value *v, scope *in, bool let)
+{
+    builder b = builder_new(el, in, READ_ALL, value_who(el, v));
+
+    if (v->kind == AST_CONSTANT)
+        b.reads = READ_CONSTANTS;
+    else if (v->kind == AST_INPUT && !(v->given && !let))
+        b.reads = let ? READ_TIME : READ_PARAMETERS;
+    else if (v->kind == AST_PARAMETER)
+        b.reads = READ_PARAMETERS;
+    b.structure = b.reads <= READ_PARAMETERS;
+    return b;
+}
+
+/* An input that a formula sets is a signal. */
+static void
+define(elab *el, const value *v, uint32_t entry, inst def)
+{
+    flat_var *x = &el->f->var.at[v->var + entry];
+
+    x->def = def;
+    if (v->kind == AST_INPUT && !only_parameters(el->f, inst_slots(el->f, def), def.n))
+        x->kind = VAR_SIGNAL;
+}
+
+/* The entries of a value that is given as a whole: one number for all, or a vector or matrix of its size. */
+static void
+define_entries(elab *el, const value *v, builder *b, const val *x)
+{
+    const matrix *m = x->m;
+    inst all;
+
+    if (!m) {
+        all = builder_inst(b, x->n);
+        for (uint32_t k = 0; k < v->count; k++)
+            define(el, v, k, all);
+        return;
+    }
+    if (m->rank != v->rank || m->rows != v->size[0] || (v->rank == 2 && m->cols != v->size[1])) {
+        val own = { .m = &(matrix){ .rank = v->rank, .rows = v->size[0], .cols = v->rank == 2 ? v->size[1] : 1 } };
+
+        if (v->rank)
+            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is %s, but this is %s", v->name, size_words(el, &own), size_words(el, x));
+        else
+            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is one number, but this is %s", v->name, size_words(el, x));
+        if (v->let || v->given)
+            diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
+        else if (!v->rank)
+            diag_help(el->s, m->rank == 1 ? "An array says its size: %s[%u]." : "An array says its size: %s[%u,%u].", v->stmt->value.name, m->rows, m->cols);
+        return;
+    }
+    for (uint32_t k = 0; k < v->count; k++)
+        define(el, v, k, builder_entry(b, m->at[k]));
+}
+
+/* Entries that the experiment sets one by one. */
+static void
+override_entries(elab *el, uint32_t index)
+{
+    value *v = &el->value.at[index];
+
+    for (uint32_t k = 0; k < v->count && v->entries_set; k++) {
+        uint32_t at = map_get(&el->override_of, entry_key(index, k));
+        const initial_override *o;
+        builder b;
+        val x;
+
+        if (at == MAP_NONE)
+            continue;
+        o = &el->override.at[at];
+        if (o->set) {
+            define(el, v, k, set_inst(el, o->set_value));
+            continue;
+        }
+        b = value_builder(el, v, el->model_scope, true);
+        b.who = arena_format(el->a, "\"let %s\"", el->f->var.at[v->var + k].name);
+        x = resolve(&b, o->expr, true);
+        need_single(el, &x, o->expr->at);
+        as_number(el, &x);
+        if (!x.bad)
+            define(el, v, k, builder_inst(&b, x.n));
+        units_give(el, x, o->expr->at, v->declared, b.who);
+        builder_free(&b);
+    }
+}
+
+/* Set from outside, or without a value. */
+static void
+make_unset(elab *el, value *v)
+{
+    inst def;
+
+    if (!v->set && v->kind == AST_INPUT && el->experiment) {
+        diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"", v->name, el->experiment->name);
+        diag_help(el->s, "Add: let %s = ...;", v->name);
+    } else if (!v->set && v->kind != AST_INPUT) {
+        diag_error(el->s, "value-missing", v->at, "\"%s\" has no value", v->name);
+    }
+    v->fits = (val){ .fit = FIT_BARE };
+    def = set_inst(el, v->set ? v->set_value : 0);
+    for (uint32_t k = 0; k < v->count; k++)
+        el->f->var.at[v->var + k].def = def;
+}
+
 static void
 make_value(elab *el, uint32_t index)
 {
     value *v = &el->value.at[index];
-    builder b = builder_new(el, v->in, READ_ALL, value_who(el, v));
+    builder b;
     val x;
-    inst def = INST_NONE;
 
     if (v->set || !v->expr) {
-        if (!v->set && v->kind == AST_INPUT && el->experiment) {
-            diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"", v->name, el->experiment->name);
-            diag_help(el->s, "Add: let %s = ...;", v->name);
-        } else if (!v->set && v->kind != AST_INPUT) {
-            diag_error(el->s, "value-missing", v->at, "\"%s\" has no value", v->name);
-        }
-        v->fits = (val){ .fit = FIT_BARE };
-        def = set_inst(el, v->set ? v->set_value : 0);
-        el->f->var.at[v->var].def = def;
+        make_unset(el, v);
+        override_entries(el, index);
         return;
     }
-    if (v->kind == AST_CONSTANT)
-        b.reads = READ_CONSTANTS;
-    else if (v->kind == AST_INPUT)
-        b.reads = v->let ? READ_TIME : READ_PARAMETERS;
-    else if (v->kind == AST_PARAMETER)
-        b.reads = READ_PARAMETERS;
-    b.structure = b.reads <= READ_PARAMETERS;
-    if (v->kind == AST_SIGNAL && is_integral(el, v->expr)) {
+    b = value_builder(el, v, v->expr_in, v->let);
+    if (v->kind == AST_SIGNAL && is_integral(el, v->expr) && !v->rank) {
         el->f->var.at[v->var].kind = VAR_INTEGRAL;
         x = make_integral(&b, v->expr, v->var);
     } else {
         x = resolve(&b, v->expr, true);
-        as_number(el, &x);
-        if (!x.bad) {
-            def = builder_inst(&b, x.n);
-            el->f->var.at[v->var].def = def;
-            if (v->kind == AST_INPUT && !only_parameters(el->f, inst_slots(el->f, def), def.n))
-                el->f->var.at[v->var].kind = VAR_SIGNAL;
-        }
+        if (!x.m)
+            as_number(el, &x);
+        if (!x.bad)
+            define_entries(el, v, &b, &x);
     }
     builder_free(&b);
     units_give(el, x, v->expr->at, v->declared, value_who(el, v));
     v->fits = x;
+    v->fits.m = NULL;
     if (x.bad)
         v->fits = (val){ .fit = FIT_ANY };
     if (!v->declared && x.fit == FIT_UNIT)
-        el->f->var.at[v->var].unit = x.unit;
+        for (uint32_t k = 0; k < v->count; k++)
+            el->f->var.at[v->var + k].unit = x.unit;
+    override_entries(el, index);
 }
 
 struct frame { uint32_t at; size_t first, next; };
 
-struct reading { elab *el; const scope *in; VEC(uint32_t) dep; };
+/* seen: items so far, bounded as what reads them is */
+struct reading { elab *el; scope *in; uint64_t seen; VEC(uint32_t) dep; };
+
+static bool
+see_item(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct reading *r = ctx;
+
+    (void)entry;
+    r->seen++;
+    if (!r->dep.n || r->dep.at[r->dep.n - 1] != index)
+        vec_push(&r->dep, index);
+    return true;
+}
 
 static void
 see_value(void *ctx, const ast_expr *e)
 {
     struct reading *r = ctx;
-    uint32_t at;
+    path_end p;
 
-    if (e->kind != AST_REF || e->ref.nparts != 1)
+    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name)))
         return;
-    at = find_value(r->el, r->in, e->ref.part[0].name);
-    if (at != NONE)
-        vec_push(&r->dep, at);
+    p = follow(r->el, r->in, r->in, &e->ref, true, true);
+    if (p.kind != PLACE_VALUE)
+        return;
+    if (r->el->family.at[p.family].block)
+        see_item(r, r->el->family.at[p.family].first, 0);
+    else if (p.one || r->seen + (uint64_t)(p.high[0] - p.low[0]) < MOST_WRITTEN)
+        each_item(r->el, &p, e->at, true, see_item, r);
 }
 
 /* A circle among what is fixed before the run; one through signals is the equations' business. */
@@ -97,7 +206,7 @@ report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
     while (path[begin].at != again)
         begin++;
     for (size_t k = begin; k < n; k++)
-        if (!before_the_run(el->value.at[path[k].at].kind))
+        if (!before_the_run(&el->value.at[path[k].at]))
             return;
     for (size_t k = begin; k < n; k++) {
         if (k - begin == LONGEST_CYCLE && n - k > 1)
@@ -119,9 +228,16 @@ open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
 
     v->mark = MARK_OPEN;
     *to = (struct frame){ at, r->dep.n, r->dep.n };
-    r->in = v->in;
+    r->in = v->expr_in;
     if (v->expr && !v->set)
         each_expr(v->expr, see_value, r);
+    r->in = el->model_scope;
+    for (uint32_t k = 0; k < v->count && v->entries_set; k++) {
+        uint32_t o = map_get(&el->override_of, entry_key(at, k));
+
+        if (o != MAP_NONE && !el->override.at[o].set)
+            each_expr(el->override.at[o].expr, see_value, r);
+    }
 }
 
 void
@@ -133,7 +249,7 @@ make_values(elab *el, bool early)
     for (uint32_t k = 0; k < el->value.n; k++) {
         struct frame x;
 
-        if (el->value.at[k].mark != MARK_NEW || (early && !before_the_run(el->value.at[k].kind)))
+        if (el->value.at[k].gone || el->value.at[k].mark != MARK_NEW || (early && !before_the_run(&el->value.at[k])))
             continue;
         open_value(el, &r, k, &x);
         vec_push(&open, x);

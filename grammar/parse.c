@@ -205,6 +205,7 @@ bg_yyerror(const span *at, struct parse *p, const char *message)
 static bool
 looks_like_yaml(const char *text, size_t n, span *line)
 {
+    static const char *const keys[] = { "metadata", "version", "root", "models" };
     const char *s = text, *end = text + n;
 
     while (s < end) {
@@ -226,7 +227,12 @@ looks_like_yaml(const char *text, size_t n, span *line)
             return true;
         while (w < e && (*w == '_' || *w == '-' || (*w >= 'a' && *w <= 'z') || (*w >= 'A' && *w <= 'Z') || (*w >= '0' && *w <= '9')))
             w++;
-        return w > s && w < e && *w == ':' && (w + 1 == e || (w - s == 8 && !memcmp(s, "metadata", 8)));
+        if (w == s || w == e || *w != ':')
+            return false;
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            if ((size_t)(w - s) == strlen(keys[k]) && !memcmp(s, keys[k], strlen(keys[k])))
+                return true;
+        return w + 1 == e;
     }
     return false;
 }
@@ -243,8 +249,8 @@ foreign(struct parse *p, const char *text, size_t n)
         return true;
     }
     if (looks_like_yaml(text, n, &line)) {
-        parse_error(p, "syntax-yaml", line, "this looks like a YAML model of another tool, which is not read yet");
-        diag_help(p->s, "A model of this language begins with `model NAME {`.");
+        parse_error(p, "syntax-yaml", line, "this is a YAML model of another tool, not a text of this language");
+        diag_help(p->s, "`bgc import FILE` translates what BondGraphTools writes; a model of this language begins with `model NAME {`.");
         return true;
     }
     return false;

@@ -4,6 +4,7 @@
  */
 #include "activity.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,9 +21,16 @@ const double activity_place[3] = { 0.17267316464601142810, 0.5, 0.82732683535398
 
 enum { ABSOLUTE, SQUARE, NET, SUMS };
 
+/* Where a sampler is: sample `next` of the `count` of its window. */
+struct cursor { activity_sampler s; size_t window, next, count, index; };
+
 struct activity {
     bg_model *model;
-    size_t n;
+    activity_extra extra;
+    size_t elements, n;              /* channels: elements, then extra ones */
+    VEC(double) border;
+    struct cursor *cursor; size_t ncursors;
+    double *value, *energy;          /* of a sample */
     double t;
     double *power[5];                /* at the step's start, inside, end */
     double *block[SUMS];             /* since the last flush */
@@ -78,12 +86,15 @@ static void bernstein_table(double out[3][5])
             out[k][j] = a[k + 1][5 + j];
 }
 
-activity *activity_new(bg_model *m)
+activity *activity_new(bg_model *m, const activity_extra *extra)
 {
     activity *a = bg_calloc(1, sizeof *a);
 
     a->model = m;
-    a->n = model_nelements(m);
+    if (extra)
+        a->extra = *extra;
+    a->elements = model_nelements(m);
+    a->n = a->elements + a->extra.n;
     for (int k = 0; k < 5; k++)
         a->power[k] = bg_calloc(a->n + 1, sizeof(double));
     for (int k = 0; k < SUMS; k++) {
@@ -114,13 +125,17 @@ void activity_free(activity *a)
         free(a->lost[k]);
     }
     free(a->batch);
+    free(a->cursor);
+    free(a->value);
+    free(a->energy);
+    vec_free(&a->border);
     free(a);
 }
 
 /* Sum and greatest of the powers at a step's end. False if they are not finite. */
 static bool watch_balance(activity *a, const double *p)
 {
-    double top, sum = fabs(vec_sum(a->n, p, &top));
+    double top, sum = fabs(vec_sum(a->elements, p, &top));
 
     if (top > a->top)
         a->top = top;
@@ -129,10 +144,17 @@ static bool watch_balance(activity *a, const double *p)
     return isfinite(sum);
 }
 
+static int evaluate(activity *a, double t, const double *x, double *power)
+{
+    int status = model_powers(a->model, t, x, power);
+
+    return status == 0 && a->extra.n ? a->extra.evaluate(a->extra.ctx, t, x, power, power + a->elements) : status;
+}
+
 int activity_begin(activity *a, double t, const double *x)
 {
     a->t = t;
-    int status = model_powers(a->model, t, x, a->power[0]);
+    int status = evaluate(a, t, x, a->power[0]);
     return status == 0 && !watch_balance(a, a->power[0]) ? 1 : status;
 }
 
@@ -396,15 +418,101 @@ static void add_crossings(activity *a, size_t n, double h, const double *const p
     }
 }
 
+/* ---- samples ---- */
+
+/* Samples of window w (border[2w] .. border[2w+1]) when n are spread over all. */
+static size_t share(size_t n, const double *border, size_t nborders, size_t w)
+{
+    double whole = 0, part = border[2 * w + 1] - border[2 * w];
+
+    for (size_t i = 0; i + 1 < nborders; i += 2)
+        whole += border[i + 1] - border[i];
+    double k = 1 + floor((double)(n - 1) * (part / whole) + 0.5);
+    return k > 2 ? (size_t)k : 2;
+}
+
+void activity_sample_over(activity *a, const activity_sampler *s, size_t n, const double *border, size_t nborders)
+{
+    if (n == 0 || nborders < 2)
+        return;
+    for (size_t i = 0; i < nborders; i++)
+        vec_push(&a->border, border[i]);
+    a->cursor = bg_calloc(n, sizeof *a->cursor);
+    a->ncursors = n;
+    for (size_t i = 0; i < n; i++) {
+        a->cursor[i].s = s[i];
+        a->cursor[i].count = share(s[i].n, border, nborders, 0);
+    }
+    a->value = bg_calloc(a->n + 1, sizeof(double));
+    a->energy = bg_calloc(a->n + 1, sizeof(double));
+}
+
+/* Sums of the five values, weighed. */
+VECTOR_CLONES static void weigh(size_t n, const double *const p[5], const double w[5], double *restrict out)
+{
+    const double *p0 = p[0], *p1 = p[1], *p2 = p[2], *p3 = p[3], *p4 = p[4];
+    double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], w4 = w[4];
+
+    VECTOR_LOOP
+    for (size_t i = 0; i < n; i++)
+        out[i] = (w0 * p0[i] + w1 * p1[i]) + (w2 * p2[i] + w3 * p3[i]) + w4 * p4[i];
+}
+
+/* Values of all channels in the part s of the present step (of length h), and their energies up to there. */
+static void sample_at(activity *a, double h, double s)
+{
+    double value[5] = { 0 }, integral[5] = { 0 }, power = 1;
+
+    for (int j = 0; j <= DEGREE; j++, power *= s)
+        for (int k = 0; k < 5; k++) {
+            value[k] += a->monomial[j][k] * power;
+            integral[k] += h * a->monomial[j][k] * power * s / (j + 1);
+        }
+    weigh(a->n, (const double *const *)a->power, value, a->value);
+    weigh(a->n, (const double *const *)a->power, integral, a->energy);
+    for (size_t i = 0; i < a->n; i++)
+        a->energy[i] += a->total[NET][i] + (a->lost[NET][i] + a->block[NET][i]);
+}
+
+/* The samples of the present step, which ends at t. What is at its end belongs to the next one, after which modes may be others, unless the window
+ * ends there. */
+static void take_samples(activity *a, struct cursor *c, double t)
+{
+    double h = t - a->t;
+
+    while (2 * c->window + 1 < a->border.n) {
+        double from = a->border.at[2 * c->window], to = a->border.at[2 * c->window + 1];
+        bool last = c->next + 1 == c->count;
+        double at = last ? to : from + (to - from) * ((double)c->next / (double)(c->count - 1));
+        double slack = 16 * DBL_EPSILON * fmax(fabs(t), fabs(a->border.at[a->border.n - 1] - a->border.at[0]));
+
+        /* a step may end a little before the window does: at an event that is as good as there */
+        if (last ? at > t + fmax(slack, 1e-9 * (to - from)) : at >= t - slack)
+            return;
+        sample_at(a, h, h > 0 ? fmin(fmax((at - a->t) / h, 0), 1) : 1);
+        c->s.take(c->s.ctx, &(activity_sample){ c->index, c->window, c->next == 0, at, a->value, a->energy });
+        c->index++;
+        c->next++;
+        if (last) {
+            c->window++;
+            c->next = 0;
+            if (2 * c->window + 1 < a->border.n)
+                c->count = share(c->s.n, a->border.at, a->border.n, c->window);
+        }
+    }
+}
+
 int activity_step(activity *a, double t, const double *const x[4])
 {
     double h = t - a->t;
 
     for (int k = 0; k < 4; k++) {
-        int status = model_powers(a->model, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
+        int status = evaluate(a, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
         if (status != 0)
             return status;
     }
+    for (size_t k = 0; k < a->ncursors; k++)
+        take_samples(a, &a->cursor[k], t);
     for (size_t from = 0; from < a->n; from += BLOCK) {
         size_t n = a->n - from < BLOCK ? a->n - from : BLOCK;
         int64_t flag[BLOCK];

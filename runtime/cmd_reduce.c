@@ -8,7 +8,28 @@
 #include "textdiff.h"
 
 static void
-write_json(const loaded *l, const reduction *r, FILE *out)
+write_trials(json *j, const reduction *r)
+{
+    json_key(j, "tried");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->trial.n; i++) {
+        const reduce_trial *t = &r->trial.at[i];
+
+        json_open(j, '{');
+        json_key(j, "round"), json_number(j, t->round);
+        json_key(j, "what"), json_string(j, t->names);
+        json_key(j, "count"), json_count(j, t->n);
+        json_key(j, "accepted"), json_bool(j, t->accepted);
+        json_key(j, "error_over_tolerance"), json_number(j, t->worst);
+        json_key(j, "why"), json_string(j, t->why);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_key(j, "simulations"), json_count(j, r->simulations);
+}
+
+static void
+write_json(const reduction *r, bool bounded, FILE *out)
 {
     json j = { .out = out };
 
@@ -28,9 +49,12 @@ write_json(const loaded *l, const reduction *r, FILE *out)
         json_key(&j, "target"), json_string(&j, r->operation.at[i].name);
         json_key(&j, "line"), json_number(&j, r->operation.at[i].line);
         json_key(&j, "round"), json_number(&j, r->operation.at[i].round);
+        json_key(&j, "why"), json_string(&j, r->operation.at[i].why);
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    if (bounded)
+        write_trials(&j, r);
     json_key(&j, "kept");
     json_open(&j, '[');
     for (size_t i = 0; i < r->kept.n; i++) {
@@ -52,8 +76,9 @@ write_json(const loaded *l, const reduction *r, FILE *out)
         const reduce_error *e = &r->error.at[i];
 
         json_open(&j, '{');
-        json_key(&j, "experiment"), json_string(&j, l->experiment);
+        json_key(&j, "experiment"), json_string(&j, e->experiment);
         json_key(&j, "output"), json_string(&j, e->output);
+        json_key(&j, "within"), json_number(&j, e->within);
         json_key(&j, "max"), json_number(&j, e->max);
         json_key(&j, "rms"), json_number(&j, e->rms);
         json_key(&j, "avasim"), json_number(&j, e->avasim);
@@ -79,10 +104,40 @@ put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *hea
         fputc('\n', out);
 }
 
+/* Which reading was taken, and by which factor. */
 static void
-report(const loaded *l, const reduction *r, FILE *out)
+put_reasons(FILE *out, const reduction *r)
 {
-    table t = { .columns = 5, .left = 1 };
+    for (size_t i = 0; i < r->operation.n; i++) {
+        const reduce_operation *x = &r->operation.at[i];
+
+        if (x->why)
+            fprintf(out, "  %-9s %s: %s (line %d)\n", rewrite_kind_name(x->kind), x->name, x->why, x->line);
+    }
+}
+
+/* The path of the search: rounds, what was tried together, what came of it. */
+static void
+put_trials(FILE *out, const reduction *r)
+{
+    int round = 0;
+
+    for (size_t i = 0; i < r->trial.n; i++) {
+        const reduce_trial *t = &r->trial.at[i];
+
+        if (t->round != round)
+            fprintf(out, "  round %d\n", round = t->round);
+        if (t->accepted)
+            fprintf(out, "    goes   %s: %.3g of the tolerance\n", t->names, t->worst);
+        else
+            fprintf(out, "    stays  %s: %s\n", t->names, t->why);
+    }
+}
+
+static void
+report(const reduction *r, bool bounded, bool verbose, FILE *out)
+{
+    table t = { .columns = bounded ? 6 : 5, .left = bounded ? 2 : 1 };
 
     if (r->rounds.n == 0) {
         fprintf(out, "%s: nothing to take out\n", r->model);
@@ -97,13 +152,27 @@ report(const loaded *l, const reduction *r, FILE *out)
         put_names(out, r, REWRITE_MOVE,     "  declared elsewhere ");
         put_names(out, r, REWRITE_LET,      "  let gone           ");
         put_names(out, r, REWRITE_INITIAL,  "  initial value gone ");
+        put_names(out, r, REWRITE_CLAMP,    "  clamped            ");
+        put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
+        put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
+        put_names(out, r, REWRITE_TOLERANCE, "  tolerance written  ");
+        put_reasons(out, r);
     }
-    for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN; i++)
-        fprintf(out, "  %s stays: %s (line %d)\n", r->kept.at[i].name, r->kept.at[i].why, r->kept.at[i].line);
-    if (r->kept.n > NAMES_SHOWN)
+    if (bounded)
+        fprintf(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+    if (bounded && verbose)
+        put_trials(out, r);
+    for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
+        if (r->kept.at[i].line)
+            fprintf(out, "  %s stays: %s (line %d)\n", r->kept.at[i].name, r->kept.at[i].why, r->kept.at[i].line);
+        else
+            fprintf(out, "  %s stays: %s\n", r->kept.at[i].name, r->kept.at[i].why);
+    if (r->kept.n > NAMES_SHOWN && !(bounded && verbose))
         fprintf(out, "  %zu more stay\n", r->kept.n - NAMES_SHOWN);
     if (r->error.n == 0 || r->rounds.n == 0)
         return;
+    if (bounded)
+        table_put(&t, "experiment");
     table_put(&t, "output");
     table_put(&t, "maximum error");
     table_put(&t, "rms error");
@@ -112,6 +181,8 @@ report(const loaded *l, const reduction *r, FILE *out)
     for (size_t i = 0; i < r->error.n; i++) {
         const reduce_error *e = &r->error.at[i];
 
+        if (bounded)
+            table_put(&t, "%s", e->experiment);
         if (e->unit)
             table_put(&t, "%s [%s]", e->output, e->unit);
         else
@@ -127,7 +198,10 @@ report(const loaded *l, const reduction *r, FILE *out)
         else
             table_put(&t, "%.4f", e->avasim);
     }
-    fprintf(out, "errors over experiment %s\n", l->experiment);
+    if (bounded)
+        fputs("errors against the model as given\n", out);
+    else
+        fprintf(out, "errors over experiment %s\n", r->error.at[0].experiment);
     table_print(&t, out, "  ");
 }
 
@@ -146,7 +220,7 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
 
 /* Where the text goes: the file, standard output, or nowhere. */
 static int
-write_results(const request *q, const loaded *l, reduction *r, const char *target)
+write_results(const request *q, const loaded *l, reduction *r, bool bounded, const char *target)
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
 
@@ -158,34 +232,46 @@ write_results(const request *q, const loaded *l, reduction *r, const char *targe
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
     if (q->json && !(text_out && !dry))
-        write_json(l, r, stdout);
+        write_json(r, bounded, stdout);
     else if (!q->quiet)
-        report(l, r, dry || text_out ? stderr : stdout);
+        report(r, bounded, q->verbose, dry || text_out ? stderr : stdout);
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
 }
 
-int
-cmd_reduce(const request *q)
+/* ---------------------------------------------------------------- by a threshold */
+
+static int
+finish(const request *q, loaded *l, enum reduce_result result, reduction *r, bool bounded, const char *target, char *why)
+{
+    int status = STATUS_MODEL;
+
+    if (result == REDUCE_NO_TOLERANCE) {
+        complain("--within: %s", why);
+        status = STATUS_USAGE;
+    } else if (result == REDUCE_INTERNAL)
+        complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
+    else
+        status = write_results(q, l, r, bounded, target);
+    return status;
+}
+
+static int
+reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
     struct run_settings settings = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
     reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = 0.99, .adjust = adjust_run, .ctx = &settings };
-    const char *input = q->file.at[0], *target = q->text[OPT_OUTPUT];
     loaded l;
     int status;
 
-    if (q->text[OPT_METRIC] && !metric_find(q->text[OPT_METRIC], &o.metric)) {
-        complain("there is no metric \"%s\"; there are activity and rms", q->text[OPT_METRIC]);
+    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || !metric_is_integral(o.metric))) {
+        complain("what goes is chosen by activity or rms, not \"%s\"", q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
     }
-    if (q->given & OPT(OPT_IN_PLACE))
-        target = input;
-    else if (!target && !q->json)
-        target = "-";
-    status = load(q, input, STAGE_MODEL, EXPERIMENT_NEEDED, &l);
+    status = load_experiment(q, file, q->text[OPT_EXPERIMENT], STAGE_MODEL, &l);
     if (status == STATUS_DONE) {
         reduction r;
         char *why = NULL;
@@ -197,17 +283,209 @@ cmd_reduce(const request *q)
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
         print_diagnostics(q, l.c.sources);
-        if (result == REDUCE_FAILED) {
-            status = status_of(l.c.sources);
-        } else if (result == REDUCE_INTERNAL) {
-            complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
-            status = STATUS_MODEL;
-        } else {
-            status = write_results(q, &l, &r, target);
-        }
+        status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, false, target, why);
         free(why);
         reduction_free(&r);
     }
     loaded_free(&l);
+    return status;
+}
+
+/* ---------------------------------------------------------------- within tolerances */
+
+typedef VEC(const char *) name_list;
+
+static bool
+observes(const ast_experiment *x, bool within)
+{
+    for (int i = 0; i < x->nitems; i++)
+        if (x->item[i].kind == AST_EXP_OBSERVE && (!within || x->item[i].b))
+            return true;
+    return false;
+}
+
+static bool
+is_named(const request *q, const char *name)
+{
+    for (size_t i = 0; i < q->experiment.n; i++)
+        if (!strcmp(q->experiment.at[i], name))
+            return true;
+    return false;
+}
+
+/* The experiments to hold: those named, else those of the first such model that observe something within a tolerance; with a tolerance given,
+ * that observe anything; if none does, all. */
+static void
+find_experiments(const request *q, const ast_file *file, name_list *out)
+{
+    const char *model = NULL;
+
+    for (int least = q->experiment.n ? 2 : q->text[OPT_WITHIN] ? 1 : 0; out->n == 0 && least <= 2; least++) {
+        for (size_t i = 0; i < file->ndecls; i++) {
+            const ast_experiment *x = file->decl[i].kind == AST_DECL_EXPERIMENT ? file->decl[i].experiment : NULL;
+
+            if (!x || (q->experiment.n && !is_named(q, x->name)) || (model && model != x->model))
+                continue;
+            if (least < 2 && !observes(x, least == 0))
+                continue;
+            model = x->model;
+            vec_push(out, x->name);
+        }
+        if (!q->text[OPT_WITHIN])
+            break;
+    }
+}
+
+static bool
+any_within(const ast_file *file, const name_list *chosen)
+{
+    for (size_t i = 0; i < file->ndecls; i++)
+        for (size_t k = 0; k < chosen->n && file->decl[i].kind == AST_DECL_EXPERIMENT; k++)
+            if (file->decl[i].experiment->name == chosen->at[k] && observes(file->decl[i].experiment, true))
+                return true;
+    return false;
+}
+
+/* "2%", "1[mm]", "0.001" */
+static bool
+parse_within(const char *text, arena *a, bounded_options *o)
+{
+    char *end;
+
+    o->tolerance = strtod(text, &end);
+    o->within = WITHIN_VALUE;
+    if (end == text || !isfinite(o->tolerance) || o->tolerance < 0)
+        return false;
+    while (*end == ' ')
+        end++;
+    if (!strcmp(end, "%")) {
+        o->within = WITHIN_SHARE;
+        o->tolerance /= 100;
+        return true;
+    }
+    if (*end == '[' && end[strlen(end) - 1] == ']') {
+        unit_system *units = units_new();
+        const char *why;
+        const unit *u;
+
+        o->unit = arena_strndup(a, end + 1, strlen(end) - 2);
+        u = units ? unit_parse(units, o->unit, &why) : NULL;
+        if (u)
+            o->tolerance *= unit_scale(u);
+        units_free(units);
+        return u != NULL;
+    }
+    return !*end;
+}
+
+struct bounded_settings { struct run_settings run; const request *q; int status; };
+
+static void
+adjust_bounded(void *ctx, bg_model *m, sim_options *o)
+{
+    struct bounded_settings *s = ctx;
+
+    adjust_run(&s->run, m, o);
+    o->progress = NULL;          /* many short runs */
+}
+
+static void
+failed(void *ctx, const sources *s)
+{
+    struct bounded_settings *b = ctx;
+
+    print_diagnostics(b->q, s);
+    b->status = status_of(s);
+}
+
+static int
+reduce_within_tolerances(const request *q, const loaded *file, const name_list *chosen, const char *target)
+{
+    struct bounded_settings settings = { { .q = q, .default_rtol = BOUNDED_RTOL, .shown = -1 }, q, STATUS_DONE };
+    bounded_options o = { .experiment = chosen->at, .nexperiments = chosen->n, .terms = (q->given & OPT(OPT_TERMS)) != 0,
+                          .adjust = adjust_bounded, .failed = failed, .ctx = &settings };
+    loaded l;
+    int status;
+
+    if (q->text[OPT_WITHIN] && !parse_within(q->text[OPT_WITHIN], file->arena, &o)) {
+        complain("--within is a value like 1[mm] or 0.001 (SI), or a share like 2%%, not \"%s\"", q->text[OPT_WITHIN]);
+        return STATUS_USAGE;
+    }
+    status = load_experiment(q, file, chosen->at[0], STAGE_EQUATIONS, &l);
+    if (status == STATUS_DONE) {
+        reduction r;
+        char *why = NULL;
+        enum reduce_result result;
+
+        print_diagnostics(q, l.c.sources);
+        o.set = l.set.at;
+        o.nset = l.set.n;
+        result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
+        status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, true, target, why);
+        free(why);
+        reduction_free(&r);
+    }
+    loaded_free(&l);
+    return status;
+}
+
+/* Experiments named with -e must be there, and of one model. */
+static int
+check_names(const request *q, const loaded *file, const name_list *found)
+{
+    const ast_file *ast = file->c.ast;
+
+    for (size_t i = 0; i < q->experiment.n; i++) {
+        bool there = false, of_model = false;
+
+        for (size_t k = 0; k < ast->ndecls; k++)
+            there |= ast->decl[k].kind == AST_DECL_EXPERIMENT && !strcmp(ast->decl[k].experiment->name, q->experiment.at[i]);
+        for (size_t k = 0; k < found->n; k++)
+            of_model |= !strcmp(found->at[k], q->experiment.at[i]);
+        if (!there) {
+            complain("%s has no experiment \"%s\"", file->path, q->experiment.at[i]);
+            return STATUS_USAGE;
+        }
+        if (!of_model) {
+            complain("experiments of one model are reduced together; \"%s\" is of another than \"%s\"", q->experiment.at[i], found->at[0]);
+            return STATUS_USAGE;
+        }
+    }
+    return STATUS_DONE;
+}
+
+int
+cmd_reduce(const request *q)
+{
+    const char *input = q->file.at[0], *target = q->text[OPT_OUTPUT];
+    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & OPT(OPT_TERMS));
+    name_list chosen = { 0 };
+    loaded file;
+    int status;
+
+    if (by_threshold && bounded) {
+        complain("a threshold or a metric is one way to choose what goes, --within and --terms are another");
+        return STATUS_USAGE;
+    }
+    if (q->given & OPT(OPT_IN_PLACE))
+        target = input;
+    else if (!target && !q->json)
+        target = "-";
+    status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
+    if (status == STATUS_DONE) {
+        find_experiments(q, file.c.ast, &chosen);
+        if (!by_threshold && !bounded)
+            bounded = chosen.n && any_within(file.c.ast, &chosen);
+        if (bounded)
+            status = check_names(q, &file, &chosen);
+        if (status == STATUS_DONE && bounded && (chosen.n == 0 || (!q->text[OPT_WITHIN] && !any_within(file.c.ast, &chosen)))) {
+            complain("%s says no tolerance to stay in: --within TOL, or in an experiment: observe OUTPUT within TOL;", file.path);
+            status = STATUS_USAGE;
+        }
+        if (status == STATUS_DONE)
+            status = bounded ? reduce_within_tolerances(q, &file, &chosen, target) : reduce_by_threshold(q, &file, target);
+    }
+    vec_free(&chosen);
+    loaded_free(&file);
     return status;
 }

@@ -1,6 +1,7 @@
 /* columns.c - what a run's table shows */
 #include <string.h>
 
+#include "../compiler/domain.h"
 #include "columns.h"
 
 const flat_output *
@@ -40,6 +41,20 @@ add(columns *c, map *seen, column x)
     vec_push(&c->column, x);
 }
 
+/* Of an output or recorded expression that is one bond's effort or flow. */
+static const char *
+quantity_of(const flat_model *f, inst def)
+{
+    var_id v;
+
+    if (def.n != 1 || pool_node(f->pool, def.root)->op != EX_SLOT)
+        return NULL;
+    v = inst_slots(f, def)[0];
+    if (f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && f->var.at[v].def.n == 1 && pool_node(f->pool, f->var.at[v].def.root)->op == EX_SLOT)
+        v = inst_slots(f, f->var.at[v].def)[0];
+    return quantity_name(f, v);
+}
+
 void
 columns_make(bg_model *m, const sim_result *r, columns *c)
 {
@@ -53,12 +68,12 @@ columns_make(bg_model *m, const sim_result *r, columns *c)
     for (size_t k = 0; r->output && k < nout; k++) {
         const flat_output *o = model_output(f, k);
 
-        add(c, &seen, (column){ o->name, o->unit, o->display, r->output + k, nout });
+        add(c, &seen, (column){ o->name, quantity_of(f, o->def), o->unit, o->display, r->output + k, nout });
     }
     for (size_t k = 0; r->state && k < nx; k++) {
         struct model_state s = model_state(m, k);
 
-        add(c, &seen, (column){ s.name, s.unit, s.display, r->state + k, nx });
+        add(c, &seen, (column){ s.name, NULL, s.unit, s.display, r->state + k, nx });
     }
     map_free(&seen);
 }

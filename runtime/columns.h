@@ -7,7 +7,8 @@
 
 #include "simulate.h"
 
-typedef struct column { const char *name; const unit *unit, *display; const double *at; size_t stride; } column;
+/* quantity: what its domain calls an effort or flow; NULL for others */
+typedef struct column { const char *name, *quantity; const unit *unit, *display; const double *at; size_t stride; } column;
 typedef struct columns {
     size_t points;
     const double *time;

@@ -72,8 +72,14 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_EXPERIMENT] = { "experiment", 'e', "NAME",       "the experiment; needed where the file has several" },
     [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter, SI or with a unit: k=3[N/mm]" },
     [OPT_OUTPUT]     = { "output",     'o', "FILE",       "where the result goes; - is standard output" },
-    [OPT_METRIC]     = { "metric",     'm', "METRIC",     "activity (default) or rms" },
+    [OPT_METRIC]     = { "metric",     'm', "METRIC",     "how importance is measured (activity)" },
     [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to: 99% or 0.99 (default)" },
+    [OPT_ALL]        = { "all",        0,   NULL,         "all experiments of the file together" },
+    [OPT_BY]         = { "by",         0,   "WHAT",       "element (default) or component" },
+    [OPT_SAMPLES]    = { "samples",    0,   "N",          "samples of the powers for kl (501)" },
+    [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
+    [OPT_WITHIN]     = { "within",     0,   "TOL",        "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
+    [OPT_TERMS]      = { "terms",      0,   NULL,         "look at the terms of sums too: delete, or replace by the mean" },
     [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },
     [OPT_IN_PLACE]   = { "in-place",   0,   NULL,         "change the input file itself" },
     [OPT_DUMP]       = { "dump",       0,   "STAGE",      "print a stage: ast, graph, causality, equations or ir" },
@@ -187,6 +193,12 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_SAMPLES:
+        if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
+            return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
+        q->samples = (size_t)x;
+        break;
     case OPT_POINTS:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
@@ -304,6 +316,7 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->experiment);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -437,11 +450,33 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
+/* From the parsed file on: chooses the experiment and compiles the text. */
+static int
+load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
+{
+    compile_options o = { 0 };
+    compilation first;
+    int status;
+
+    if ((status = choose_experiment(q, choice, l, l->c.ast)) != STATUS_DONE || upto == STAGE_PARSE)
+        return status;
+    first = l->c;
+    l->c = (compilation){ 0 };
+    compile_free(&first);
+    o.experiment = l->experiment;
+    o.set = l->set.at;
+    o.nset = l->set.n;
+    if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
+        status = status_of(l->c.sources);
+        print_diagnostics(q, l->c.sources);
+        return status;
+    }
+    return check_override_units(q, l);
+}
+
 int
 load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l)
 {
-    compile_options o = { 0 };
-    compilation first = { 0 };
     int status;
 
     memset(l, 0, sizeof *l);
@@ -458,20 +493,29 @@ load(const request *q, const char *path, enum compile_stage upto, enum experimen
     l->length = source_length(l->c.sources, l->c.ast->file);
     l->text = bg_malloc(l->length + 1);
     memcpy(l->text, source_text(l->c.sources, l->c.ast->file), l->length + 1);
-    if ((status = choose_experiment(q, choice, l, l->c.ast)) != STATUS_DONE || upto == STAGE_PARSE)
+    return load_rest(q, upto, choice, l);
+}
+
+int
+load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l)
+{
+    request one = *q;
+    int status;
+
+    memset(l, 0, sizeof *l);
+    one.text[OPT_EXPERIMENT] = experiment;
+    l->arena = arena_new();
+    l->path = file->path;
+    l->length = file->length;
+    l->text = bg_malloc(l->length + 1);
+    memcpy(l->text, file->text, l->length + 1);
+    if ((status = read_overrides(q, l)) != STATUS_DONE)
         return status;
-    first = l->c;
-    l->c = (compilation){ 0 };
-    compile_free(&first);
-    o.experiment = l->experiment;
-    o.set = l->set.at;
-    o.nset = l->set.n;
-    if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
-        status = status_of(l->c.sources);
+    if (!compile_text(&l->c, l->path, l->text, l->length, STAGE_PARSE, NULL)) {
         print_diagnostics(q, l->c.sources);
-        return status;
+        return STATUS_MODEL;
     }
-    return check_override_units(q, l);
+    return load_rest(&one, upto, EXPERIMENT_NEEDED, l);
 }
 
 void
@@ -556,6 +600,9 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         o->outputs = wanted.outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
+        o->extra = wanted.extra;
+        o->sampler = wanted.sampler;
+        o->nsamplers = wanted.nsamplers;
         adjust_run(&s, l->c.model, o);
         fine = simulate(l->c.model, o, r);
         progress_done(&s);

@@ -25,7 +25,8 @@ enum { RUN_POINTS = 501 };
 /* One row an option: what the parser, the help of each command and the commands' tables go by. */
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
-    OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK, OPT_COUNT
+    OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
+    OPT_WITHIN, OPT_TERMS, OPT_COUNT
 };
 #define OPT(o) (UINT32_C(1) << (o))
 
@@ -34,10 +35,11 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set;
+    VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     uint32_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
-    size_t points;
+    size_t points, samples;
     enum sim_solver solver;
     bool json, quiet, verbose;
 } request;
@@ -57,6 +59,7 @@ int cmd_reduce(const request *q);
 int cmd_diff(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
+int cmd_import(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);
@@ -89,6 +92,8 @@ typedef struct loaded {
 /* Takes a file up to a stage. After a failure its messages are printed; after success the caller prints what was noted, once it is
  * through (print_diagnostics). Free *l in any case. */
 int load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
+/* The same for an experiment of a file that was read (STAGE_PARSE suffices): its text is not read again. */
+int load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l);
 void loaded_free(loaded *l);
 void print_diagnostics(const request *q, const sources *s);
 /* STATUS_NUMBERS if an error of a run is among the diagnostics, else STATUS_MODEL. */

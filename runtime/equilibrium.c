@@ -1,6 +1,7 @@
 /* equilibrium.c - states at which nothing moves, with the inputs of one time; see simulate.h
  *
- * Pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as the rates shrink, so that the iteration follows the model's own motion
+ * Newton's method with a line search (KINSOL) comes first where the Jacobian is regular, round by round with the modes that hold. Its result counts
+ * unless motion would lead away from it (an upright pendulum). Else, and where motion leaves something free, pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as the rates shrink, so that the iteration follows the model's own motion
  * first and becomes Newton's method in the end. It needs no more than the integrator's matrix, and what the motion conserves (a total mass, a
  * momentum) keeps its initial value even where J is singular. Modes follow after every step. Up to 600 states a singular
  * value decomposition then gives minimum-norm corrections down to rounding and the directions that stay free.
@@ -9,8 +10,10 @@
  */
 #include "simulate.h"
 
+#include <kinsol/kinsol.h>
 #include <lapacke.h>
 #include <math.h>
+#include <nvector/nvector_serial.h>
 #include <string.h>
 
 #include "events.h"
@@ -21,6 +24,9 @@
 #define CLOSE 1e-9                   /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
+#define REGULAR 1e9                  /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
+#define NEWTON_ROUNDS 20             /* of modes */
+#define STABLE_STATES 200            /* up to here eigenvalues are looked at */
 #define NAMED 5                      /* states named in a message */
 
 typedef struct rest {
@@ -157,14 +163,133 @@ static double march(rest *s, double *x)
     return r;
 }
 
-/* Decomposes the Jacobian of the states alone, scaled to rows and columns of size one. */
-static bool decompose(rest *s, const double *x)
+/* ---- Newton's method ---- */
+
+static int newton_rates(N_Vector x, N_Vector f, void *data)
+{
+    return rates(data, NV_DATA_S(x), NV_DATA_S(f)) ? 0 : 1;
+}
+
+static int newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_Vector t2)
+{
+    rest *s = data;
+    int status = linear_evaluate(s->linear, s->t, NV_DATA_S(x));
+
+    (void)f, (void)j, (void)t1, (void)t2;
+    if (status == 0)
+        linear_form_newton(s->linear, s->active);
+    return status;
+}
+
+static void silent(int code, const char *module, const char *function, char *text, void *data)
+{
+    (void)code, (void)module, (void)function, (void)text, (void)data;
+}
+
+/* Does a change of all rates by their own size move the states by something sensible? scale: 1/size of the states */
+static bool is_regular(rest *s, const double *x, const double *scale)
+{
+    if (linear_evaluate(s->linear, s->t, x) != 0)
+        return false;
+    linear_form_newton(s->linear, s->active);
+    if (linear_factor(s->linear) != 0)
+        return false;
+    for (uint64_t trial = 0; trial < 2; trial++) {
+        for (size_t i = 0; i < s->n; i++)
+            s->step[i] = !s->active[i] ? 0 : bg_hash_mix(i + 1, 41 + trial) >> 63 ? s->gross[i] : -s->gross[i];
+        if (linear_solve(s->linear, s->step) != 0)
+            return false;
+        for (size_t i = 0; i < s->n; i++)
+            if (!(fabs(s->step[i]) * scale[i] < REGULAR))
+                return false;
+    }
+    return true;
+}
+
+/* Solves for rest from x with the modes as they are. */
+static bool newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale, SUNContext context)
+{
+    void *kin = KINCreate(context);
+    SUNMatrix a = linear_matrix(s->linear, context);
+    SUNLinearSolver solver = linear_solver(s->linear, context);
+    bool ok = false;
+
+    memcpy(NV_DATA_S(u), x, s->n * sizeof(double));
+    if (kin && a && solver && KINInit(kin, newton_rates, u) == KIN_SUCCESS && KINSetLinearSolver(kin, solver, a) == KIN_SUCCESS
+        && KINSetJacFn(kin, newton_jacobian) == KIN_SUCCESS) {
+        KINSetErrHandlerFn(kin, silent, NULL);
+        KINSetUserData(kin, s);
+        KINSetMaxSetupCalls(kin, 1);                     /* the Jacobian of every iterate */
+        KINSetFuncNormTol(kin, 1e-12);
+        KINSetScaledStepTol(kin, 1e-15);
+        KINSetMaxNewtonStep(kin, 1e6 * sqrt((double)s->n));
+        KINSetNumMaxIters(kin, ITERATIONS / 4);
+        ok = KINSol(kin, u, KIN_LINESEARCH, scale, rate_scale) >= 0;
+    }
+    for (size_t i = 0; i < s->n && ok; i++)
+        if (s->active[i])
+            x[i] = NV_DATA_S(u)[i];
+    KINFree(&kin);
+    if (solver)
+        SUNLinSolFree(solver);
+    if (a)
+        SUNMatDestroy(a);
+    return ok;
+}
+
+/* Newton's method from x. Returns the scaled residual reached, INFINITY where this is not its case. */
+static double newton(rest *s, double *x)
+{
+    SUNContext context = NULL;
+    N_Vector u = NULL, scale = NULL, rate_scale = NULL;
+    double r = INFINITY, h;
+    bool ok;
+
+    events_settle(s->events, s->t, x);
+    if (!rates(s, x, s->f) || linear_evaluate(s->linear, s->t, x) != 0)
+        return INFINITY;
+    measure(s, x);
+    h = time_scale(s, x);
+    SUNContext_Create(NULL, &context);
+    u = N_VNew_Serial((sunindextype)s->n, context);
+    scale = N_VClone(u);
+    rate_scale = N_VClone(u);
+    ok = u && scale && rate_scale;
+    for (int round = 0; ok && round < NEWTON_ROUNDS; round++) {
+        for (size_t i = 0; i < s->n; i++) {
+            double size = fmax(fabs(x[i]), h * s->gross[i]);
+
+            NV_DATA_S(scale)[i] = s->active[i] && size > 0 ? 1 / size : 1;
+            NV_DATA_S(rate_scale)[i] = s->active[i] && s->gross[i] > 0 ? 1 / s->gross[i] : 1;
+        }
+        ok = is_regular(s, x, NV_DATA_S(scale)) && newton_solve(s, x, u, scale, rate_scale, context);
+        bool switched = ok && events_settle(s->events, s->t, x);
+
+        ok = ok && rates(s, x, s->f);
+        if (!ok)
+            break;
+        measure(s, x);
+        r = residual(s, s->f);
+        if (!switched || r <= CLOSE)
+            break;
+    }
+    N_VDestroy(u);
+    N_VDestroy(scale);
+    N_VDestroy(rate_scale);
+    SUNContext_Free(&context);
+    return ok ? r : INFINITY;
+}
+
+/* ---- the Jacobian of the states alone ---- */
+
+/* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be evaluated. */
+static double *reduced_jacobian(rest *s, const double *x)
 {
     const struct model_pattern p = linear_pattern(s->linear);
     size_t n = s->n, nz = p.n - p.nx;
 
     if (linear_evaluate(s->linear, s->t, x) != 0)
-        return false;
+        return NULL;
     const double *v = linear_values(s->linear);
     double *full = bg_calloc(n * n + 1, sizeof(double));
     double *fz = bg_calloc(n * nz + 1, sizeof(double)), *gx = bg_calloc(nz * n + 1, sizeof(double)), *gz = bg_calloc(nz * nz + 1, sizeof(double));
@@ -185,11 +310,54 @@ static bool decompose(rest *s, const double *x)
                     for (size_t i = 0; i < n; i++)
                         full[j * n + i] -= fz[k * n + i] * gx[j * nz + k];
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+            if (!s->active[i] || !s->active[j])
+                full[j * n + i] = 0;
+    free(fz);
+    free(gx);
+    free(gz);
+    free(pivot);
+    if (!ok) {
+        free(full);
+        return NULL;
+    }
+    return full;
+}
+
+/* Would the model stay at x, or does motion lead away from it? */
+static bool stays(rest *s, const double *x)
+{
+    size_t n = s->n;
+    double *full = n <= STABLE_STATES ? reduced_jacobian(s, x) : NULL, top = 0, most = 0;
+    bool ok = true;
+
+    if (!full)
+        return true;
+    double *real = bg_calloc(n + 1, sizeof(double)), *imaginary = bg_calloc(n + 1, sizeof(double));
+    if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, full, (lapack_int)n, real, imaginary, NULL, 1, NULL, 1) == 0) {
+        for (size_t i = 0; i < n; i++) {
+            top = fmax(top, hypot(real[i], imaginary[i]));
+            most = fmax(most, real[i]);
+        }
+        ok = most <= 1e-6 * top;
+    }
+    free(real);
+    free(imaginary);
+    free(full);
+    return ok;
+}
+
+/* Decomposes that Jacobian, scaled to rows and columns of size one. */
+static bool decompose(rest *s, const double *x)
+{
+    size_t n = s->n;
+    double *full = reduced_jacobian(s, x);
+    bool ok = full != NULL;
+
     for (size_t i = 0; ok && i < n; i++) {
         double top = 0;
         for (size_t j = 0; j < n; j++) {
-            if (!s->active[i] || !s->active[j])
-                full[j * n + i] = 0;
             top = fmax(top, fabs(full[j * n + i]));
         }
         s->row_scale[i] = top > 0 ? 1 / top : 1;
@@ -210,10 +378,6 @@ static bool decompose(rest *s, const double *x)
         for (s->rank = 0; s->rank < n && s->sigma[s->rank] > 1e-11 * s->sigma[0] && s->sigma[s->rank] > 0; s->rank++)
             ;
     free(full);
-    free(fz);
-    free(gx);
-    free(gz);
-    free(pivot);
     return ok;
 }
 
@@ -310,6 +474,17 @@ static void report_free(rest *s)
     strbuf_free(&list);
 }
 
+/* A state that a condition ties to others is none to be solved for by itself. */
+static void report_constraint(const flat_model *f)
+{
+    size_t k = 0;
+
+    while (k + 1 < f->law.n && f->law.at[k].kind != LAW_RESIDUAL)
+        k++;
+    diag_error(f->sources, "equilibrium-condition", f->law.at[k].at, "\"start from equilibrium\" does not look for one where a condition ties states together");
+    diag_help(f->sources, "Let the model come to rest in a run, and start from the values it has there.");
+}
+
 bool equilibrium(bg_model *m, double t, double *x)
 {
     size_t n = model_nstates(m), active = 0;
@@ -318,6 +493,10 @@ bool equilibrium(bg_model *m, double t, double *x)
 
     if (n == 0)
         return true;
+    if (model_nconstraints(m)) {
+        report_constraint(model_flat(m));
+        return false;
+    }
     if (!model_need(m, PART_RHS) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) || !(s.linear = linear_new(m)))
         return false;
     s.active = bg_calloc(n, sizeof *s.active);
@@ -330,7 +509,25 @@ bool equilibrium(bg_model *m, double t, double *x)
         *vector[k] = bg_calloc(n, sizeof(double));
     s.events = events_new(m, t, t + 1);
 
-    double r = active ? march(&s, x) : 0;
+    double *given = bg_malloc(n * sizeof *given);
+    memcpy(given, x, n * sizeof *given);
+    double r = active ? newton(&s, x) : 0;
+    if (!(r <= CLOSE) || (active && !stays(&s, x))) {
+        double *found = r <= CLOSE ? bg_malloc(n * sizeof *found) : NULL, before = r;
+
+        if (found)
+            memcpy(found, x, n * sizeof *found);
+        memcpy(x, given, n * sizeof *given);
+        memset(s.gross, 0, n * sizeof *s.gross);
+        r = march(&s, x);
+        if (found && !(r <= CLOSE)) {            /* better one that is not kept than none */
+            memcpy(x, found, n * sizeof *found);
+            events_settle(s.events, t, x);
+            r = rates(&s, x, s.f) ? before : INFINITY;
+        }
+        free(found);
+    }
+    free(given);
     if (n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active && r < 1e-3) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));

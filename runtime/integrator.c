@@ -3,6 +3,7 @@
 
 #include <arkode/arkode_erkstep.h>
 #include <cvodes/cvodes.h>
+#include <cvodes/cvodes_proj.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -220,6 +221,28 @@ static void spectral_radius(integrator *g, double t, const double *x, const doub
 
 /* ---- callbacks ---- */
 
+/* After a step: back onto the constraints of residual sources, from which it drifts. */
+static int project_explicit(realtype t, N_Vector x, void *data)
+{
+    integrator *g = data;
+
+    return model_project(g->model, t, NV_DATA_S(x));
+}
+
+static int project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vector error, void *data)
+{
+    integrator *g = data;
+    double *to = NV_DATA_S(correction);
+
+    (void)epsilon, (void)error;
+    memcpy(to, NV_DATA_S(x), g->n * sizeof *to);
+    if (model_project(g->model, t, to) != 0)
+        return 1;
+    for (size_t i = 0; i < g->n; i++)
+        to[i] -= NV_DATA_S(x)[i];
+    return 0;
+}
+
 /* ARKODE's explicit method gives up at once when a stage cannot be evaluated. Rates far beyond the tolerance make its error test fail instead, and
  * with it the step shrink. */
 static int explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
@@ -402,6 +425,8 @@ static bool prepare(integrator *g)
             ERKStepSetMaxErrTestFails(g->arkode, 25);
             ERKStepSetStabilityFn(g->arkode, stable_step, g);
             ERKStepSetCFLFraction(g->arkode, 0.95);
+            if (model_nconstraints(g->model))
+                ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
         g->erk_failures = 0;
     } else if (g->kind == BDF) {
@@ -423,6 +448,10 @@ static bool prepare(integrator *g)
             g->solver = linear_solver(g->linear, g->context);
             CVodeSetLinearSolver(g->cvode, g->solver, g->matrix);
             CVodeSetLinSysFn(g->cvode, linear_system);
+            if (model_nconstraints(g->model)) {
+                CVodeSetProjFn(g->cvode, project_bdf);
+                CVodeSetProjErrEst(g->cvode, false);
+            }
         }
         g->cv_failures = 0;
         g->young = BDF_YOUTH;

@@ -88,6 +88,16 @@ void linear_form(linear *l, double gamma)
         to[k] = one[k] + jac[k] * ((1 - rate[k]) - gamma * rate[k]);
 }
 
+void linear_form_newton(linear *l, const bool *active)
+{
+    for (size_t j = 0; j < l->pattern.n; j++)
+        for (int64_t k = l->pattern.column[j]; k < l->pattern.column[j + 1]; k++) {
+            size_t i = (size_t)l->pattern.row[k];
+
+            l->matrix[k] = i >= l->pattern.nx || active[i] ? l->jacobian[k] : i == j;
+        }
+}
+
 int linear_factor(linear *l)
 {
     size_t singular;
@@ -111,6 +121,7 @@ int linear_solve(linear *l, double *r)
 /* ---- SUNDIALS' view ---- */
 
 static SUNMatrix_ID matrix_id(SUNMatrix a) { (void)a; return SUNMATRIX_CUSTOM; }
+static int matrix_zero(SUNMatrix a) { (void)a; return 0; }          /* it is formed anew in any case */
 static void matrix_destroy(SUNMatrix a) { SUNMatFreeEmpty(a); }
 static SUNLinearSolver_Type solver_type(SUNLinearSolver s) { (void)s; return SUNLINEARSOLVER_DIRECT; }
 static SUNLinearSolver_ID solver_id(SUNLinearSolver s) { (void)s; return SUNLINEARSOLVER_CUSTOM; }
@@ -136,6 +147,7 @@ SUNMatrix linear_matrix(linear *l, SUNContext context)
     if (!a)
         return NULL;
     a->ops->getid = matrix_id;
+    a->ops->zero = matrix_zero;
     a->ops->destroy = matrix_destroy;
     a->content = l;
     return a;

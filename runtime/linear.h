@@ -20,6 +20,7 @@ void linear_free(linear *l);
 int linear_evaluate(linear *l, double t, const double *x);   /* J at (t, x) */
 bool linear_known(const linear *l);                      /* J was evaluated */
 void linear_form(linear *l, double gamma);               /* M from the kept J */
+void linear_form_newton(linear *l, const bool *active);      /* M = [f_x f_z; g_x g_z]; rows of states not active: those of I */
 int linear_factor(linear *l);
 int linear_solve(linear *l, double *r);                  /* [nx], in place */
 

@@ -22,15 +22,30 @@ static const struct command commands[] = {
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
       "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n" },
-    { "rank", "FILE", "Ranks the elements by how much they matter in an experiment.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_OUTPUT), 1, 1, cmd_rank,
-      "  bgc rank quarter_car.bg\n  bgc rank quarter_car.bg -e smooth_curb -m rms --json\n" },
-    { "reduce", "FILE", "Takes the elements out of the source that matter least, checks the result by running it, and says what it costs.\n"
+    { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
+      "Metrics, several with commas between them:\n"
+      "  activity         energy that went through, whichever way; its share is the activity index\n"
+      "  rms              root mean square of the power\n"
+      "  kl               share in the Karhunen-Loeve expansion of the powers\n"
+      "  kl-normalised    the same, each element's power brought to length 1 first\n"
+      "  relative-energy  which bonds matter to the elements that store energy\n"
+      "  junction         each bond against the largest at its junctions\n"
+      "The last two flag bonds below a ratio of --threshold (5%). Of several experiments\n"
+      "(-e A -e B, or --all) the greatest index of an element decides.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_BY) | OPT(OPT_SAMPLES)
+      | OPT(OPT_WITHOUT_SOURCES) | OPT(OPT_OUTPUT), 1, 1, cmd_rank,
+      "  bgc rank quarter_car.bg\n  bgc rank quarter_car.bg -e smooth_curb -m activity,rms,kl --json\n"
+      "  bgc rank quarter_car.bg --all --without-sources --threshold 95%\n  bgc rank quarter_car.bg -e smooth_curb -m junction --threshold 2%\n" },
+    { "reduce", "FILE",
+      "Takes out of the source what matters least, checks the result by running it, and says what it costs.\n"
+      "With --within, or where an experiment says `observe OUTPUT within TOL` and no threshold is asked for: as much as the tolerances of\n"
+      "all such experiments allow (or of those named with -e). With --threshold: the elements that matter least by a metric.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1,
-      cmd_reduce,
-      "  bgc reduce quarter_car.bg --threshold 99% -o reduced.bg\n  bgc reduce quarter_car.bg --dry-run\n"
-      "  bgc reduce quarter_car.bg -m rms --in-place && git diff\n" },
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
+          OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+      "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
+      "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
+      "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
@@ -39,7 +54,9 @@ static const struct command commands[] = {
       "  bgc graph quarter_car.bg -o quarter_car.svg\n  bgc graph quarter_car.bg | dot -Tx11\n" },
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
       COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
-      "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" }
+      "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
+    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
+      "  bgc import modular.yaml -o modular.bg\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,12 +1,18 @@
-/* metrics.c - how much each element matters, from its power over a run */
+/* metrics.c - how much each element matters, from its power over a run; see metrics.h */
+#include "metrics.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "kl.h"
 
 static const struct { const char *name, *unit; } metrics[METRIC_COUNT] = {
-    [METRIC_ACTIVITY] = { "activity", "J" },
-    [METRIC_RMS]      = { "rms", "W" }
+    [METRIC_ACTIVITY]      = { "activity", "J" },
+    [METRIC_RMS]           = { "rms", "W" },
+    [METRIC_KL]            = { "kl", "1" },
+    [METRIC_KL_NORMALISED] = { "kl-normalised", "1" },
+    [METRIC_RELATIVE]      = { "relative-energy", "J" },
+    [METRIC_JUNCTION]      = { "junction", "J" }
 };
 
 const char *metric_name(enum metric m) { return metrics[m].name; }
@@ -26,6 +32,24 @@ metric_find(const char *name, enum metric *m)
 bool is_source(const flat_element *e) { return e->type == EL_SE || e->type == EL_SF; }
 bool is_two_port(const flat_element *e) { return e->type == EL_TF || e->type == EL_GY; }
 
+const char *
+junction_label(const flat_model *f, uint32_t junction, uint32_t port)
+{
+    const flat_junction *j = &f->junction.at[junction];
+
+    if (!j->implicit)
+        return j->name;
+    for (uint32_t k = 0; k < j->ninc; k++) {
+        const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
+
+        if (!inc->is_bond && inc->index != port)
+            return port_name(f, inc->index);
+    }
+    return j->name;
+}
+
+/* ---------------------------------------------------------------- rankings */
+
 static int
 by_value(const void *pa, const void *pb)
 {
@@ -36,37 +60,319 @@ by_value(const void *pa, const void *pb)
     return a->element < b->element ? -1 : a->element > b->element;
 }
 
-void
-ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *out)
+/* Order, total and shares from the values; `element` gives the order of equals. */
+static void
+finish(ranking *r)
 {
     double sum = 0;
 
+    if (r->row.n)
+        qsort(r->row.at, r->row.n, sizeof *r->row.at, by_value);
+    for (size_t i = r->row.n; i-- > 0;)              /* small ones first: less is lost */
+        r->total += r->row.at[i].value;
+    for (size_t i = 0; i < r->row.n; i++) {
+        metric_row *row = &r->row.at[i];
+
+        sum += row->value;
+        row->index = r->total > 0 ? row->value / r->total : 0;
+        row->cumulative = r->total > 0 ? i + 1 == r->row.n ? 1 : fmin(sum / r->total, 1) : 0;
+    }
+}
+
+static metric_row
+row_of(const flat_model *f, uint32_t i)
+{
+    const flat_element *e = &f->element.at[i];
+
+    return (metric_row){ .element = i, .name = e->name, .type = element_type_name(e->type), .source = is_source(e), .keep = e->keep };
+}
+
+void
+ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *out)
+{
     memset(out, 0, sizeof *out);
     out->metric = m;
     for (uint32_t i = 0; i < f->element.n; i++) {
-        const flat_element *e = &f->element.at[i];
-        metric_row row = { .element = i, .name = e->name, .type = element_type_name(e->type), .source = is_source(e) };
+        metric_row row = row_of(f, i);
 
-        if (is_two_port(e))
+        if (is_two_port(&f->element.at[i]))
             continue;
         row.value = m == METRIC_ACTIVITY ? r->activity[i] : r->window_length > 0 ? sqrt(r->square[i] / r->window_length) : 0;
         vec_push(&out->row, row);
     }
-    if (out->row.n)
-        qsort(out->row.at, out->row.n, sizeof *out->row.at, by_value);
-    for (size_t i = out->row.n; i-- > 0;)            /* small ones first: less is lost */
-        out->total += out->row.at[i].value;
-    for (size_t i = 0; i < out->row.n; i++) {
-        metric_row *row = &out->row.at[i];
+    finish(out);
+}
 
-        sum += row->value;
-        row->index = out->total > 0 ? row->value / out->total : 0;
-        row->cumulative = out->total > 0 ? i + 1 == out->row.n ? 1 : fmin(sum / out->total, 1) : 0;
+void
+ranking_decide(ranking *r, double threshold)
+{
+    double total = 0, rest = 0;
+    bool going = true;
+
+    for (size_t i = r->row.n; i-- > 0;)
+        total += r->row.at[i].source ? 0 : r->row.at[i].value;
+    /* from the small end: what may go together stays within the share that the threshold leaves */
+    for (size_t i = r->row.n; i-- > 0;) {
+        metric_row *row = &r->row.at[i];
+
+        row->decision = DECISION_SOURCE;
+        if (row->source)
+            continue;
+        rest += row->value;
+        going = going && total > 0 && !(rest > (1 - threshold) * total);
+        row->decision = !going ? DECISION_STAYS : row->keep ? DECISION_KEPT : DECISION_GOES;
     }
+}
+
+void
+ranking_combine(const ranking *one, size_t n, ranking *out)
+{
+    map seen = { 0 };
+    VEC(const metric_row *) found = { 0 };
+
+    memset(out, 0, sizeof *out);
+    out->metric = n ? one[0].metric : METRIC_ACTIVITY;
+    out->nper = n;
+    for (size_t e = 0; e < n; e++)
+        for (size_t i = 0; i < one[e].row.n; i++) {
+            const metric_row *x = &one[e].row.at[i];
+            uint64_t key = bg_hash_bytes(x->name, strlen(x->name), bg_hash_bytes(x->type, strlen(x->type), 0));
+            uint32_t at = map_get(&seen, key);
+            metric_row *row;
+
+            if (at == MAP_NONE) {
+                at = (uint32_t)out->row.n;
+                map_set(&seen, key, at);
+                vec_push(&out->row, *x);
+                out->row.at[at].value = 0;
+                out->row.at[at].slot = at;
+                for (size_t k = 0; k < n; k++)
+                    vec_push(&found, NULL);
+            }
+            row = &out->row.at[at];
+            row->value = fmax(row->value, x->index);
+            row->keep |= x->keep;
+            found.at[at * n + e] = x;
+        }
+    map_free(&seen);
+    finish(out);
+    for (size_t i = 0; i < out->row.n; i++)
+        for (size_t k = 0; k < n; k++)
+            vec_push(&out->per, found.at[out->row.at[i].slot * n + k]);
+    vec_free(&found);
 }
 
 void
 ranking_free(ranking *r)
 {
     vec_free(&r->row);
+    vec_free(&r->per);
+}
+
+/* ---------------------------------------------------------------- measuring a run */
+
+/* What is ranked: an element's channel, or the one of a component. */
+struct subject { metric_row row; size_t channel; };
+
+struct measure {
+    bg_model *model;
+    measure_options o;
+    size_t elements, groups, bonds;      /* channels, in this order; bonds: 0 unless asked for */
+    uint32_t *group;                     /* [elements] UINT32_MAX: of no component */
+    VEC(struct subject) subject;
+    activity_extra extra;
+    activity_sampler sampler[2];
+    size_t samples, room;                /* taken for kl; there is room for */
+    double *sampled;                     /* [subjects][room] */
+    relative relative;
+};
+
+/* Component and bond channels of one moment. */
+static int
+evaluate_extra(void *ctx, double t, const double *x, const double *power, double *value)
+{
+    measure *q = ctx;
+
+    memset(value, 0, q->groups * sizeof *value);
+    for (size_t i = 0; q->groups && i < q->elements; i++)
+        if (q->group[i] != UINT32_MAX)
+            value[q->group[i]] += power[i];
+    return q->bonds ? model_bond_values(q->model, t, x, value + q->groups) : 0;
+}
+
+static void
+take_powers(void *ctx, const activity_sample *s)
+{
+    measure *q = ctx;
+
+    if (s->index >= q->room) {
+        size_t room = q->room * 2;
+        double *wider = bg_malloc((room * q->subject.n + 1) * sizeof *wider);
+
+        for (size_t i = 0; i < q->subject.n; i++)
+            memcpy(wider + i * room, q->sampled + i * q->room, q->room * sizeof *wider);
+        free(q->sampled);
+        q->sampled = wider;
+        q->room = room;
+    }
+    for (size_t i = 0; i < q->subject.n; i++)
+        q->sampled[i * q->room + s->index] = s->value[q->subject.at[i].channel];
+    q->samples = s->index + 1;
+}
+
+static void
+take_bonds(void *ctx, const activity_sample *s)
+{
+    measure *q = ctx;
+    size_t from = q->elements + q->groups;
+
+    relative_take(&q->relative, s->first, s->value + from, s->energy + from);
+}
+
+/* For each origin the outermost instance around it, UINT32_MAX where there are only loops. An origin stands behind what it is in. */
+static uint32_t *
+outermost_instances(const flat_model *f)
+{
+    uint32_t *top = bg_malloc((f->origin.n + 1) * sizeof *top);
+
+    for (uint32_t i = 0; i < f->origin.n; i++) {
+        const flat_origin *x = &f->origin.at[i];
+
+        top[i] = x->parent == UINT32_MAX ? UINT32_MAX : top[x->parent];
+        if (top[i] == UINT32_MAX && x->name)
+            top[i] = i;
+    }
+    return top;
+}
+
+static void
+find_subjects(measure *q)
+{
+    const flat_model *f = model_flat(q->model);
+    uint32_t *top = outermost_instances(f), *group = bg_malloc((f->origin.n + 1) * sizeof *group);
+
+    memset(group, 0xff, (f->origin.n + 1) * sizeof *group);
+    q->group = bg_malloc((q->elements + 1) * sizeof *q->group);
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        uint32_t instance = q->o.components && e->parent != UINT32_MAX ? top[e->parent] : UINT32_MAX;
+        struct subject s = { row_of(f, i), i };
+
+        q->group[i] = UINT32_MAX;
+        if (instance != UINT32_MAX) {
+            const flat_origin *x = &f->origin.at[instance];
+
+            if (group[instance] == UINT32_MAX) {
+                group[instance] = (uint32_t)q->groups++;
+                s.channel = q->elements + group[instance];
+                s.row = (metric_row){ .element = i, .name = x->name, .type = x->model ? x->model->name : "component" };
+                vec_push(&q->subject, s);
+            }
+            q->group[i] = group[instance];
+        } else if (!is_two_port(e) && !(q->o.without_sources && is_source(e))) {
+            vec_push(&q->subject, s);
+        }
+    }
+    free(top);
+    free(group);
+}
+
+measure *
+measure_new(bg_model *m, const measure_options *o, sim_options *run)
+{
+    measure *q = bg_calloc(1, sizeof *q);
+    size_t n = 0;
+
+    q->model = m;
+    q->o = *o;
+    q->elements = model_nelements(m);
+    find_subjects(q);
+    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION))) {
+        if (!model_need(m, PART_BONDS)) {
+            measure_free(q);
+            return NULL;
+        }
+        q->bonds = model_nbond_values(m);
+    }
+    q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q };
+    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED))) {
+        q->room = o->samples ? o->samples : KL_SAMPLES;
+        q->sampler[n++] = (activity_sampler){ q->room, take_powers, q };
+        q->room += 8;                    /* windows round up */
+        q->sampled = bg_malloc((q->room * q->subject.n + 1) * sizeof *q->sampled);
+    }
+    if (o->metrics & METRIC(METRIC_RELATIVE)) {
+        relative_begin(m, &q->relative);
+        q->sampler[n++] = (activity_sampler){ RELATIVE_SAMPLES, take_bonds, q };
+    }
+    run->activity = true;
+    run->extra = q->extra.n ? &q->extra : NULL;
+    run->sampler = q->sampler;
+    run->nsamplers = n;
+    return q;
+}
+
+void
+measure_free(measure *q)
+{
+    if (!q)
+        return;
+    relative_free(&q->relative);
+    vec_free(&q->subject);
+    free(q->group);
+    free(q->sampled);
+    free(q);
+}
+
+static bool
+expand(measure *q, bool normalised, double *importance)
+{
+    double *s = bg_malloc((q->samples * q->subject.n + 1) * sizeof *s);
+    bool ok;
+
+    for (size_t i = 0; i < q->subject.n; i++)
+        memcpy(s + i * q->samples, q->sampled + i * q->room, q->samples * sizeof *s);
+    ok = kl_importance(s, q->samples, q->subject.n, normalised, importance);
+    free(s);
+    return ok;
+}
+
+bool
+measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
+{
+    double *importance = NULL;
+    bool ok = true;
+
+    memset(out, 0, sizeof *out);
+    out->metric = m;
+    if (m == METRIC_KL || m == METRIC_KL_NORMALISED) {
+        importance = bg_calloc(q->subject.n + 1, sizeof *importance);
+        ok = expand(q, m == METRIC_KL_NORMALISED, importance);
+    }
+    for (size_t i = 0; ok && i < q->subject.n; i++) {
+        metric_row row = q->subject.at[i].row;
+        size_t c = q->subject.at[i].channel;
+
+        row.value = importance ? importance[i] : m != METRIC_RMS ? r->activity[c] : r->window_length > 0 ? sqrt(r->square[c] / r->window_length) : 0;
+        vec_push(&out->row, row);
+    }
+    free(importance);
+    finish(out);
+    return ok;
+}
+
+size_t measure_samples(const measure *q) { return q->samples; }
+
+const relative *
+measure_relative(measure *q)
+{
+    if (q->relative.track)
+        relative_end(&q->relative);
+    return &q->relative;
+}
+
+void
+measure_junction(const measure *q, const sim_result *r, junction_table *out)
+{
+    junction_ratios(model_flat(q->model), r->activity + q->elements + q->groups, out);
 }

@@ -90,7 +90,8 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     strbuf_puts(b, "\nplot ");
     for (size_t k = 0; k < p->column.n; k++) {
         const column *x = &c->column.at[p->column.at[k]];
-        char *label = *p->unit ? bg_format("%s [%s]", x->name, p->unit) : bg_strdup(x->name);
+        const char *comma = x->quantity ? ", " : "", *quantity = x->quantity ? x->quantity : "";
+        char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit) : bg_format("%s%s%s", x->name, comma, quantity);
 
         strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "", p->column.at[k] + 2,
                       colors[k % (sizeof colors / sizeof *colors)], k / (sizeof colors / sizeof *colors) % 4 + 1);
@@ -108,7 +109,8 @@ legend_width(const columns *c)
 
     for (size_t k = 0; k < c->column.n; k++) {
         const char *u = column_unit(&c->column.at[k]);
-        size_t n = strlen(c->column.at[k].name) + (u ? strlen(u) + 3 : 0);
+        const char *quantity = c->column.at[k].quantity;
+        size_t n = strlen(c->column.at[k].name) + (quantity ? strlen(quantity) + 2 : 0) + (u ? strlen(u) + 3 : 0);
 
         if (n > longest)
             longest = n;

@@ -57,6 +57,32 @@ reduction_origin(void *ctx, size_t at)
     return at;
 }
 
+void
+reduction_name_edits(reduction *r, const sources *given, uint32_t file, const edits *e)
+{
+    map named = { 0 };
+
+    for (size_t i = 0; i < r->operation.n; i++)
+        map_set(&named, (uint64_t)r->operation.at[i].line, 1);
+    for (size_t i = 0; i < e->list.n; i++) {
+        const edit *x = &e->list.at[i];
+        size_t from = 0, n = x->n;
+        int line, unused;
+
+        source_place(given, file, (uint32_t)reduction_origin(r, x->begin), &line, &unused);
+        if (n == 0 || map_get(&named, (uint64_t)line) != MAP_NONE)
+            continue;
+        map_set(&named, (uint64_t)line, 1);
+        while (from < n && strchr(" \t\r\n,", x->text[from]))
+            from++;
+        while (n > from && strchr(" \t\r\n;", x->text[n - 1]))
+            n--;
+        vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_WITHOUT, .name = arena_strndup(r->arena, x->text + from, n - from), .line = line,
+                                                     .round = (int)r->rounds.n + 1 }));
+    }
+    map_free(&named);
+}
+
 static void
 version_free(struct version *v)
 {
@@ -115,8 +141,8 @@ choose(const struct reducer *d, const struct version *v, const char ***name, siz
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        if (!e->keep && e->node && map_get(&d->held, map_ptr_key(e->node->ref.part[0].name)) == MAP_NONE)
-            vec_push(&list, e->node->ref.part[0].name);
+        if (!e->keep && e->node && map_get(&d->held, map_ptr_key(e->name)) == MAP_NONE)
+            vec_push(&list, e->name);
     }
     for (size_t i = 0; i < list.n / 2; i++) {
         const char *x = list.at[i];
@@ -234,7 +260,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         const char *failure = NULL;
 
         choose(d, v, &name, &n);
-        if (!rewrite_plan(v->c->sources, v->c->ast, v->c->flat->ast, name, n, &plan)) {
+        if (!rewrite_plan_model(v->c->flat, v->c->ast, name, n, NULL, 0, &plan)) {
             *why = bg_strdup(plan.error);
             rewrite_free(&plan);
             free(name);
@@ -266,8 +292,9 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
             next->text = arena_strndup(r->arena, text.at, text.n);
             next->length = text.n;
             for (size_t i = 0; i < plan.item.n; i++)
-                vec_push(&r->operation, ((reduce_operation){ plan.item.at[i].kind, arena_strdup(r->arena, plan.item.at[i].name),
-                                                             line_of(d, first, plan.item.at[i].at), (int)r->rounds.n + 1 }));
+                vec_push(&r->operation, ((reduce_operation){ .kind = plan.item.at[i].kind, .name = arena_strdup(r->arena, plan.item.at[i].name),
+                                                             .line = line_of(d, first, plan.item.at[i].at), .round = (int)r->rounds.n + 1 }));
+            reduction_name_edits(r, first->c->sources, first->c->ast->file, &plan.edits);
             vec_push(&r->rounds, plan.edits);
             plan.edits = (edits){ 0 };
         } else {
@@ -297,7 +324,8 @@ measure_output(reduction *r, const struct version *a, const struct version *b, u
     size_t n = a->run.points < b->run.points ? a->run.points : b->run.points;
     struct trajectory_error t = trajectory_compare(a->run.output + k, model_noutputs(a->c->model), b->run.output + k, model_noutputs(b->c->model), n);
     const char *shown = unit_shown(x->unit, x->display);
-    reduce_error e = { .output = arena_strdup(r->arena, x->name), .unit = shown ? arena_strdup(r->arena, shown) : NULL,
+    reduce_error e = { .experiment = arena_strdup(r->arena, a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
+                       .output = arena_strdup(r->arena, x->name), .unit = shown ? arena_strdup(r->arena, shown) : NULL,
                        .shown = x->display ? unit_scale(x->display) : 1, .max = t.max, .rms = t.rms, .within = NAN };
     double tolerance;
 
@@ -310,7 +338,7 @@ measure_output(reduction *r, const struct version *a, const struct version *b, u
 
 /* The observed outputs, or all where none are observed. */
 static void
-measure(reduction *r, const struct version *a, const struct version *b)
+measure_errors(reduction *r, const struct version *a, const struct version *b)
 {
     const flat_model *f = a->c->flat;
 
@@ -363,7 +391,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->elements_after = now->c->flat->element.n;
     out->cpu_before = first.run.cpu_seconds;
     out->cpu_after = now->run.cpu_seconds;
-    measure(out, &first, now);
+    measure_errors(out, &first, now);
     version_free(&last);
     sim_result_free(&first.run);
     vec_free(&d.set);
@@ -380,6 +408,7 @@ reduction_free(reduction *r)
     vec_free(&r->rounds);
     vec_free(&r->operation);
     vec_free(&r->kept);
+    vec_free(&r->trial);
     vec_free(&r->error);
     free(r->text);
     arena_free(r->arena);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rewrite.h"
+#include "rewrite_without.h"
 
 enum part_kind { PART_ELEMENT, PART_TWO_PORT, PART_JUNCTION, PART_BOND };
 enum { NOBODY = UINT32_MAX };
@@ -17,6 +18,7 @@ struct part {
     uint32_t wanted;             /* place in the list of what is to go, NOBODY if not in it */
     uint32_t end[2];             /* a bond's two parts */
     bool gone, fixed;            /* fixed: a port, or bonded within a loop: never goes by itself */
+    bool clamped;
 };
 
 struct value { const ast_stmt *stmt; bool output, read, gone; };
@@ -46,6 +48,8 @@ struct plan {
     VEC(uint32_t) work;
     VEC(const ast_expr *) walk;
     VEC(span) lost;              /* statements that go with their line */
+    const rewrite_change *change; size_t nchanges;
+    VEC(span) replaced;          /* bytes of the changes, in order of the text */
     rewrite *out;
 };
 
@@ -56,9 +60,10 @@ const char *
 rewrite_kind_name(enum rewrite_kind k)
 {
     static const char *const name[] = {
-        [REWRITE_ELEMENT] = "drop-bond",   [REWRITE_JUNCTION] = "drop-junction", [REWRITE_TWO_PORT] = "drop-two-port",
-        [REWRITE_VALUE] = "drop-value",    [REWRITE_LET] = "drop-let",           [REWRITE_INITIAL] = "drop-initial-value",
-        [REWRITE_MOVE] = "move-declaration"
+        [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
+        [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
+        [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
+        [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",     [REWRITE_TOLERANCE] = "tolerance", [REWRITE_WITHOUT] = "without"
     };
     return name[k];
 }
@@ -421,7 +426,24 @@ read_experiment(struct plan *p, const ast_experiment *x)
     }
 }
 
-/* Sorts the readings by reader (counting) and notes which values were read at all. */
+/* Does it stand in bytes that a change replaces? */
+static bool
+is_replaced(const struct plan *p, span at)
+{
+    size_t low = 0, high = p->replaced.n;
+
+    while (low < high) {                 /* how many begin at or before it */
+        size_t middle = low + (high - low) / 2;
+
+        if (p->replaced.at[middle].begin <= at.begin)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && at.end <= p->replaced.at[low - 1].end;
+}
+
+/* Sorts the readings by reader (counting) and notes which values were read at all; then those in replaced bytes are forgotten. */
 static void
 gather_readings(struct plan *p)
 {
@@ -450,6 +472,9 @@ gather_readings(struct plan *p)
     for (size_t i = 0; i < p->reading.n; i++)
         if (sorted[i].target >= p->part.n)
             p->value.at[sorted[i].target - p->part.n].read = true;
+    for (size_t i = 0; i < p->reading.n && p->replaced.n; i++)
+        if (is_replaced(p, sorted[i].at))
+            sorted[i].target = sorted[i].reader;
 }
 
 /* ---------------------------------------------------------------- what goes */
@@ -748,7 +773,7 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
 static void
 note(struct plan *p, enum rewrite_kind kind, const char *name, span at)
 {
-    rewrite_item x = { kind, name, at };
+    rewrite_item x = { .kind = kind, .name = name, .at = at };
 
     vec_push(&p->out->item, x);
 }
@@ -768,7 +793,7 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
     edits_insert(&p->out->edits, node_at(p, home)->at.begin, p->text + n->at.begin, n->ref.at.begin - n->at.begin);
     if (n->at.end > n->ref.at.end)
         edits_insert(&p->out->edits, node_at(p, home)->at.end, p->text + n->ref.at.end, n->at.end - n->ref.at.end);
-    note(p, REWRITE_MOVE, n->ref.part[0].name, n->at);
+    note(p, REWRITE_MOVE, n->ref.part[0].name, node_at(p, home)->at);        /* the line that changes */
     return false;
 }
 
@@ -794,10 +819,19 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
     bool touched = false, any = false, last_stays = false;
     size_t at = s->at.begin;             /* the text is settled up to here */
 
+    uint32_t mentioned = NOBODY;
+    bool declared = false;
+
     for (uint32_t o = first; o < end; o++)
-        touched |= gone_at(p, o);
+        if (gone_at(p, o)) {
+            touched = true;
+            declared |= node_at(p, o)->type != NULL;
+            mentioned = mentioned == NOBODY ? o : mentioned;
+        }
     if (!touched)
         return;
+    if (!declared)
+        note(p, REWRITE_BOND, node_at(p, mentioned)->ref.part[0].name, node_at(p, mentioned)->at);
     for (uint32_t o = first; o < end;) {
         uint32_t to = o;
         span piece;
@@ -852,6 +886,43 @@ note_initials(struct plan *p, const struct part *x)
             note(p, REWRITE_INITIAL, x->name, x->node->item[i].at);
 }
 
+size_t
+rewrite_clamp_pieces(const ast_node *n, int junction, rewrite_piece out[2])
+{
+    span name = n->domain ? n->domain_at : n->ref.at;
+
+    out[0] = (rewrite_piece){ n->type_at, junction ? "Sf" : "Se" };
+    out[1] = (rewrite_piece){ { name.file, name.end, n->at.end }, " = 0" };
+    return 2;
+}
+
+/* The changes inside what stays. */
+static void
+edit_changes(struct plan *p)
+{
+    for (size_t i = 0; i < p->nchanges; i++) {
+        const rewrite_change *c = &p->change[i];
+        uint32_t x = c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
+
+        if (x == MAP_NONE || (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone))
+            continue;
+        note(p, c->kind, c->name, c->at);
+        p->out->item.at[p->out->item.n - 1].owner = c->owner;
+        for (size_t k = 0; k < c->npieces; k++) {
+            span at = c->piece[k].at;
+            const ast_node *n = c->of_value ? NULL : p->part.at[x].node;
+            const char *text = c->piece[k].text;
+
+            /* the block that went ended the statement */
+            if (c->kind == REWRITE_CLAMP && n->has_block && at.end == n->at.end && p->text[at.end - 1] == '}')
+                text = " = 0;";
+            edits_replace(&p->out->edits, at.begin, at.end, text, strlen(text));
+        }
+        if (c->kind == REWRITE_CLAMP)
+            note_initials(p, &p->part.at[x]);
+    }
+}
+
 static void
 make_edits(struct plan *p)
 {
@@ -883,27 +954,59 @@ make_edits(struct plan *p)
         for (int k = 0; k < x->nitems; k++) {
             uint32_t t = x->item[k].kind == AST_EXP_LET ? let_target(p, &x->item[k]) : NOBODY;
 
-            if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone : !p->value.at[t - p->part.n].gone))
+            if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
                 continue;
             vec_push(&p->lost, x->item[k].at);
             note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);
         }
     }
     delete_lost(p);
+    edit_changes(p);
     free(r.first);
     free(r.at);
 }
 
-bool
-rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
+/* What only `without` takes out, once it is known what goes from the text. */
+static bool
+take_without(struct plan *p, const flat_model *f, const ast_file *file, const char *const *name, size_t n)
 {
-    struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r };
+    VEC(const char *) gone = { 0 };
+    without_lost lost = { 0 };
+    bool fine;
+
+    for (size_t i = 0; i < p->part.n; i++)
+        if (p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
+            vec_push(&gone, p->part.at[i].name);
+    fine = without_plan(f, file, name, n, gone.at, gone.n, &lost, p->out);
+    for (size_t i = 0; i < lost.list.n; i++)
+        vec_push(&p->lost, lost.list.at[i]);
+    vec_free(&gone);
+    vec_free(&lost.list);
+    return fine;
+}
+
+static bool
+make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name, size_t n,
+          const char *const *inner, size_t ninner, const rewrite_change *change, size_t nchanges, rewrite *r)
+{
+    struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r,
+                      .change = change, .nchanges = nchanges };
     bool fine = true;
 
     memset(r, 0, sizeof *r);
     for (int i = 0; i < model->nstmt; i++)
         declare(&p, model->stmt[i], false);
     gather_bonds(&p);
+    for (size_t i = 0; i < nchanges; i++) {
+        uint32_t x = change[i].kind == REWRITE_CLAMP ? find_part(&p, change[i].owner) : MAP_NONE;
+
+        if (x != MAP_NONE)
+            p.part.at[x].clamped = true;
+        for (size_t k = 0; k < change[i].npieces; k++)
+            vec_push(&p.replaced, change[i].piece[k].at);
+    }
+    if (p.replaced.n)
+        qsort(p.replaced.at, p.replaced.n, sizeof *p.replaced.at, span_order);
     gather_readings(&p);
     p.live = bg_calloc(world(&p) + 1, sizeof *p.live);
     p.via = bg_calloc(world(&p) + 1, sizeof *p.via);
@@ -922,6 +1025,9 @@ rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, con
             cascade(&p);
             mark_live(&p);
         } while (keep_needed(&p));
+        fine = !f || take_without(&p, f, file, inner, ninner);
+    }
+    if (fine) {
         make_edits(&p);
         fine = edits_seal(&r->edits, p.length, &r->error);
     }
@@ -935,10 +1041,52 @@ rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, con
     vec_free(&p.work);
     vec_free(&p.walk);
     vec_free(&p.lost);
+    vec_free(&p.replaced);
     free(p.reads0);
     free(p.link);
     free(p.live);
     free(p.via);
+    return fine;
+}
+
+bool
+rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
+{
+    return make_plan(s, file, model, NULL, name, n, NULL, 0, NULL, 0, r);
+}
+
+bool
+rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
+                     const rewrite_change *change, size_t nchanges, rewrite *r)
+{
+    return make_plan(s, file, model, NULL, name, n, NULL, 0, change, nchanges, r);
+}
+
+bool
+rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
+                   rewrite *r)
+{
+    VEC(const char *) own = { 0 }, inner = { 0 };
+    bool *is, fine;
+
+    memset(r, 0, sizeof *r);
+    if (f->ast->at.file != file->file) {
+        r->error = bg_format("model \"%s\" stands in \"%s\", which is imported; only the file itself is changed", f->ast->name,
+                             source_path(f->sources, f->ast->at.file));
+        return false;
+    }
+    is = bg_calloc(n, sizeof *is);
+    without_elements(f, name, n, is);
+    for (size_t i = 0; i < n; i++) {
+        if (is[i])
+            vec_push(&inner, name[i]);
+        else
+            vec_push(&own, name[i]);
+    }
+    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, inner.at, inner.n, change, nchanges, r);
+    free(is);
+    vec_free(&own);
+    vec_free(&inner);
     return fine;
 }
 

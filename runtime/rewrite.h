@@ -16,12 +16,20 @@
 enum rewrite_kind {
     REWRITE_ELEMENT,             /* an element asked for, with its bond */
     REWRITE_JUNCTION, REWRITE_TWO_PORT,                  /* left dangling */
+    REWRITE_BOND,                /* a statement that only bonded what went and is declared elsewhere */
     REWRITE_VALUE,               /* parameter, constant, signal or input that nothing reads any more */
     REWRITE_LET,                 /* `let` of an experiment that set something which went */
     REWRITE_INITIAL,             /* initial value that went with its part */
-    REWRITE_MOVE                 /* declaration that moved */
+    REWRITE_MOVE,                /* declaration that moved */
+    REWRITE_CLAMP,               /* an element that became a source of zero: its junction's common variable rests */
+    REWRITE_TERM_DELETE, REWRITE_TERM_MEAN,              /* a term of a sum: gone, or a number in its place */
+    REWRITE_TOLERANCE,           /* what an observed output may still differ */
+    REWRITE_WITHOUT              /* a statement that says `without` what went elsewhere */
 };
-typedef struct rewrite_item { enum rewrite_kind kind; const char *name; span at; } rewrite_item;
+typedef struct rewrite_item {
+    enum rewrite_kind kind; const char *name; span at;
+    const char *owner;           /* of a change: what it is in, for the check by graph; else NULL */
+} rewrite_item;
 
 /* An element that stays because something that stays needs it. */
 typedef struct rewrite_block { const char *element; span reader; const char *why; } rewrite_block;
@@ -33,13 +41,33 @@ typedef struct rewrite {
     char *error;                 /* internal error, or NULL */
 } rewrite;
 
-/* What each kind is called in reports: "drop-bond", "drop-junction", ... */
+/* A change inside what stays: bytes replaced, and with them what they read. The pieces of all changes are disjoint. */
+typedef struct rewrite_piece { span at; const char *text; } rewrite_piece;
+typedef struct rewrite_change {
+    enum rewrite_kind kind;      /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN */
+    const char *owner;           /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change */
+    bool of_value;
+    const char *name;            /* for reports: the element, the term */
+    span at;
+    const rewrite_piece *piece; size_t npieces;
+} rewrite_change;
+
+/* What each kind is called in reports: "drop", "clamp", "dangling", "parameter", ... */
 const char *rewrite_kind_name(enum rewrite_kind k);
 
 /* Plans to take out the elements named (pointers interned with the tree's names), the most important first: where one of several must stay
  * because of what they carry together, the earlier stays. *r is filled; rewrite_free it, also after false.
  * False: r->error. Nothing left to do: r->edits.list.n == 0. */
 bool rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r);
+/* The same with changes inside what stays. */
+bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
+                          const rewrite_change *change, size_t nchanges, rewrite *r);
+/* The same for elements of components, loops and arrays too (full names: "front.spring", "drag[3]"): f is the model as elaborated from the
+ * text. These are taken out by `without`; what clean-up after that takes is in the items. */
+bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
+                        rewrite *r);
+/* The pieces that make a source of zero of an element: Sf where it is on a 1-junction, Se on a 0. Returns how many (up to 2). */
+size_t rewrite_clamp_pieces(const ast_node *node, int junction, rewrite_piece out[2]);
 void rewrite_free(rewrite *r);
 
 /* Is the graph `after` what `before` becomes when the plan's parts are taken out? By names, types, laws and arrows.

@@ -1,7 +1,7 @@
 /* rewrite_check.c - the graph of a rewritten text against the graph it must have
  *
- * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the first. The two
- * sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not others.
+ * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the first, what it
+ * clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not others.
  */
 #include <string.h>
 
@@ -80,13 +80,21 @@ has(const map *gone, const char *name)
     return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
 
+/* What the plan does to parts and values, by name. */
+struct plan_names { map gone, clamped, changed; };
+
 static void
-put_element(const flat_model *f, const flat_element *e, struct lines *l)
+put_element(const flat_model *f, const flat_element *e, const struct plan_names *plan, struct lines *l)
 {
     strbuf *b = &l->text;
+    bool clamped = has(&plan->clamped, e->name), changed = has(&plan->changed, e->name);
+    bool flow = clamped && f->junction.at[f->port.at[e->port0].junction].type == 1;
 
     begin_line(l);
-    strbuf_printf(b, "element %s %s%s", e->name, e->modulated ? "M" : "", element_type_name(e->type));
+    if (clamped)
+        strbuf_printf(b, "element %s %s", e->name, element_type_name(flow ? EL_SF : EL_SE));
+    else
+        strbuf_printf(b, "element %s %s%s", e->name, e->modulated ? "M" : "", element_type_name(e->type));
     for (uint32_t i = 0; i < e->nports; i++) {
         const flat_port *p = &f->port.at[e->port0 + i];
 
@@ -98,21 +106,28 @@ put_element(const flat_model *f, const flat_element *e, struct lines *l)
     for (uint32_t i = 0; i < e->nlaws; i++) {
         const flat_law *law = &f->law.at[e->law0 + i];
 
-        strbuf_printf(b, "; law %d of port %u, quantity %d: ", (int)law->kind, law->port - e->port0, (int)law->out);
-        put_inst(f, law->def, b);
+        if (clamped)
+            strbuf_printf(b, "; law %d of port 0, quantity %d: 0", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT));
+        else if (changed)
+            strbuf_printf(b, "; changed law %d of port %u", (int)law->kind, law->port - e->port0);
+        else {
+            strbuf_printf(b, "; law %d of port %u, quantity %d: ", (int)law->kind, law->port - e->port0, (int)law->out);
+            put_inst(f, law->def, b);
+        }
     }
     end_line(l);
 }
 
 /* Structure: must be equal. */
 static void
-put_graph(const flat_model *f, const map *gone, struct lines *l)
+put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
 {
     strbuf *b = &l->text;
+    const map *gone = &plan->gone;
 
     for (size_t i = 0; i < f->element.n; i++)
         if (!has(gone, f->element.at[i].name))
-            put_element(f, &f->element.at[i], l);
+            put_element(f, &f->element.at[i], plan, l);
     for (size_t i = 0; i < f->junction.n; i++) {
         const flat_junction *j = &f->junction.at[i];
 
@@ -140,7 +155,7 @@ put_graph(const flat_model *f, const map *gone, struct lines *l)
         const flat_initial *x = &f->initial.at[i];
         const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
 
-        if (has(gone, of))
+        if (has(gone, of) || has(&plan->clamped, of))
             continue;
         begin_line(l);
         strbuf_printf(b, "initial %s quantity %d: ", of, (int)x->q);
@@ -163,12 +178,12 @@ put_graph(const flat_model *f, const map *gone, struct lines *l)
 
 /* Values declared in the model: the new text's must be among the old one's. */
 static void
-put_values(const flat_model *f, const map *declared, struct lines *l)
+put_values(const flat_model *f, const map *declared, const map *changed, struct lines *l)
 {
     for (size_t i = 0; i < f->var.n; i++) {
         const flat_var *v = &f->var.at[i];
 
-        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !has(declared, v->name))
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !has(declared, v->name) || has(changed, v->name))
             continue;
         begin_line(l);
         strbuf_printf(&l->text, "value %s = ", v->name);
@@ -209,20 +224,26 @@ bool
 rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
 {
     struct lines a = { 0 }, b = { 0 }, va = { 0 }, vb = { 0 };
-    map gone = { 0 }, none = { 0 }, declared = { 0 };
+    struct plan_names plan = { { 0 }, { 0 }, { 0 } }, after_plan = { { 0 }, { 0 }, { 0 } };
+    map declared = { 0 };
     bool same;
 
     *why = NULL;
     for (size_t i = 0; i < r->item.n; i++)
         if (r->item.at[i].kind == REWRITE_ELEMENT || r->item.at[i].kind == REWRITE_JUNCTION || r->item.at[i].kind == REWRITE_TWO_PORT)
-            remember(&gone, r->item.at[i].name);
+            remember(&plan.gone, r->item.at[i].name);
+        else if (r->item.at[i].kind == REWRITE_CLAMP)
+            remember(&plan.clamped, r->item.at[i].owner);
+        else if (r->item.at[i].kind == REWRITE_TERM_DELETE || r->item.at[i].kind == REWRITE_TERM_MEAN)
+            remember(&plan.changed, r->item.at[i].owner);
+    after_plan.changed = plan.changed;
     for (int i = 0; i < after->ast->nstmt; i++)
         if (after->ast->stmt[i]->kind == AST_STMT_VALUE)
             remember(&declared, after->ast->stmt[i]->value.name);
-    put_graph(before, &gone, &a);
-    put_graph(after, &none, &b);
-    put_values(before, &declared, &va);
-    put_values(after, &declared, &vb);
+    put_graph(before, &plan, &a);
+    put_graph(after, &after_plan, &b);
+    put_values(before, &declared, &plan.changed, &va);
+    put_values(after, &declared, &plan.changed, &vb);
     sort_lines(&a);
     sort_lines(&b);
     sort_lines(&va);
@@ -232,8 +253,9 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     free_lines(&b);
     free_lines(&va);
     free_lines(&vb);
-    map_free(&gone);
-    map_free(&none);
+    map_free(&plan.gone);
+    map_free(&plan.clamped);
+    map_free(&plan.changed);
     map_free(&declared);
     return same;
 }

@@ -25,7 +25,7 @@ typedef struct run {
     sim_result *r;
     sources *sources;
     size_t nx, ny, ne;
-    double start, stop, t;
+    double start, stop, t, rtol;
     size_t max_steps;
     integrator *integrator;
     events *events;
@@ -209,23 +209,26 @@ static bool find_crossing(run *s, struct crossing *c)
         return false;
     if (at_lo <= 0) {
         /* Just switched and back on zero: was it above in between? */
-        double part = hi - t0;
-        int halvings = 0;
-        for (; halvings < 12; halvings++) {
+        double part = hi - t0, seen = hi;    /* the first place known where it clearly contradicts */
+        bool above = false;
+        while (part > tiny(s, t0)) {
             part /= 2;
             lo = t0 + part;
             if (!margin_at(s, lo, &at_lo))
                 return false;
-            if (at_lo > 0)
+            above = at_lo > 0;
+            if (above)
                 break;
             hi = lo;
             at_hi = at_lo;
+            if (at_lo < 0)
+                seen = lo;
         }
-        if (halvings == 12) {
+        if (!above) {
             c->at_start = true;
             c->t = t0;
-            c->t_seen = lo;
-            return margin_at(s, lo, &at_lo);
+            c->t_seen = seen;
+            return margin_at(s, seen, &at_lo);
         }
     }
     /* Illinois; bisection where that is slow. hi keeps the contradiction. */
@@ -310,10 +313,21 @@ static bool note_event(run *s, enum events_status status, bool *switched)
         return true;
     case EVENTS_FAILED:
         return fail_evaluation(s, s->t, s->x);
-    case EVENTS_CHATTER:
+    case EVENTS_STOP:
         return false;
     }
     return false;
+}
+
+/* Lets the events at the present time act on the states. */
+static bool act(run *s, bool *switched)
+{
+    bool jumped;
+
+    if (!note_event(s, events_act(s->events, s->t, s->x), &jumped))
+        return false;
+    *switched |= jumped;
+    return true;
 }
 
 /* Enters or leaves windows at the present time. */
@@ -364,6 +378,8 @@ static bool main_loop(run *s)
             enum events_status edge = status == STEP_SINGULAR ? switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))
                 return false;
+            if (switched && !act(s, &switched))
+                return false;
             if (!switched)
                 return status == STEP_SINGULAR ? fail_evaluation(s, s->t, s->x) : fail_small_step(s);
             if (!set_out(s))
@@ -407,6 +423,10 @@ static bool main_loop(run *s)
                 return false;
             switched |= due;
         }
+        if (!c.found && !switched && events_drifted(s->events, s->rtol))
+            switched = true;
+        if ((switched || c.found) && !act(s, &switched))
+            return false;
         if (!cross_border(s))
             return false;
         if ((switched || c.found) && s->t < s->stop && !set_out(s))
@@ -442,7 +462,8 @@ static bool check_options(run *s)
 static bool need_parts(bg_model *m, const sim_options *o)
 {
     return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
-        && (!o->outputs || !o->points || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS));
+        && (!o->outputs || !o->points || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
+        && (model_nwhens(m) == 0 || model_need(m, PART_REINITS));
 }
 
 static bool begin(run *s)
@@ -466,10 +487,14 @@ static bool begin(run *s)
         return false;
     memcpy(r->x_start, s->x, s->nx * sizeof(double));
     join_windows(s);
+    if (o->activity)
+        activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
     if (!note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;                  /* setting modes at the start is no event */
+    if (!act(s, &switched))
+        return false;
     if (!cross_border(s))            /* the first window may begin here */
         return false;
     if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
@@ -483,7 +508,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
 {
     double rtol = o->rtol > 0 ? fmax(o->rtol, 1e-13) : DEFAULT_RTOL;
     run s = { .model = m, .o = o, .r = r, .sources = model_flat(m)->sources, .nx = model_nstates(m), .ny = model_noutputs(m),
-              .ne = model_nelements(m), .start = o->start, .stop = o->stop, .t = o->start,
+              .ne = model_nelements(m), .start = o->start, .stop = o->stop, .t = o->start, .rtol = rtol,
               .max_steps = o->max_steps ? o->max_steps : DEFAULT_STEPS };
     bool ok = false;
 
@@ -500,7 +525,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
         s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
     s.events = events_new(m, s.start, s.stop);
     if (o->activity)
-        s.activity = activity_new(m);
+        s.activity = activity_new(m, o->extra);
 
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
@@ -515,9 +540,10 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->nevents = s.event.n;
     r->event = s.event.at;
     if (o->activity) {
-        r->activity = bg_calloc(s.ne + 1, sizeof(double));
-        r->square = bg_calloc(s.ne + 1, sizeof(double));
-        r->net = bg_calloc(s.ne + 1, sizeof(double));
+        size_t n = s.ne + (o->extra ? o->extra->n : 0);
+        r->activity = bg_calloc(n + 1, sizeof(double));
+        r->square = bg_calloc(n + 1, sizeof(double));
+        r->net = bg_calloc(n + 1, sizeof(double));
         activity_totals(s.activity, r->activity, r->square, r->net);
         r->max_power_sum = activity_imbalance(s.activity);
     }

@@ -6,7 +6,7 @@
 #ifndef BG_SIMULATE_H
 #define BG_SIMULATE_H
 
-#include "../compiler/model.h"
+#include "activity.h"
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
 
@@ -18,6 +18,8 @@ typedef struct sim_options {
     bool outputs;                /* outputs on the grid */
     bool states;                 /* states on the grid */
     bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
+    const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
+    const activity_sampler *sampler; size_t nsamplers;        /* of the channels, over the windows */
     size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
     size_t max_steps;            /* 0: 50 million */
     bool equilibrium;            /* start from equilibrium */
@@ -29,7 +31,7 @@ typedef struct sim_result {
     size_t points; double *time;             /* [points] */
     double *output;                          /* [points][noutputs], or NULL */
     double *state;                           /* [points][nstates], or NULL */
-    double *activity;                        /* [nelements] J: union over windows */
+    double *activity;                        /* [nelements] J: union over windows; behind them, here and below, the extra channels */
     double *square;                          /* [nelements] integral of P^2, W^2 s */
     double *net;                             /* [nelements] integral of P, J */
     double window_length;                    /* s, of the union of windows */

@@ -72,7 +72,8 @@ static uint32_t value(maker *m)
 static uint32_t wave(maker *m)
 {
     uint32_t arg;
-    if (m->readable.n && chance(m, 0.6))
+    /* far from 1 a wave of a stored quantity turns many times, and equations that it closes have many solutions; so have those that fields close */
+    if (!m->g->wide && !m->g->fields && m->readable.n && chance(m, 0.6))
         arg = variable(m, m->readable.at[rg_below(&m->rng, (uint32_t)m->readable.n)]);
     else
         arg = expr(m, RG_MUL, number(m, round4(rg_uniform(&m->rng, 0.5, 3))), expr(m, RG_TIME, 0, 0));
@@ -130,6 +131,28 @@ static void two_port(maker *m, uint32_t a, uint32_t b)
     set_port(m, e, a, 1);
     set_port(m, e, b, -1);
 }
+static uint32_t any_junction(maker *m)
+{
+    uint32_t j;
+    do j = rg_below(&m->rng, (uint32_t)m->g->junction.n);
+    while (m->g->junction.at[j].implicit);
+    return j;
+}
+/* Storage and resistors of two ports, transformers of three; on any junctions, now and then twice on one. */
+static void field(maker *m)
+{
+    static const enum rg_type types[] = { RG_C, RG_I, RG_R, RG_TF };
+    rg_element *e = add_element(m, types[rg_below(&m->rng, 4)]);
+    bool storage = e->type == RG_C || e->type == RG_I, one_in = chance(m, 0.6);
+    e->field = true;
+    set_port(m, e, any_junction(m), 1);
+    set_port(m, e, any_junction(m), e->type == RG_TF ? (one_in ? -1 : 1) : chance(m, 0.7) ? 1 : -1);
+    if (e->type == RG_TF) set_port(m, e, any_junction(m), -1);
+    for (int k = 0; k < 3; k++) {
+        e->holds[k] = e->law[k] = NONE;
+        e->momentum[k] = storage && (e->type == RG_I) != chance(m, 0.25);
+    }
+}
 static void connect(maker *m, uint32_t a, uint32_t b, double two)
 {
     if (a != b && chance(m, 1 - two)) { add_bond(m, a, b); return; }
@@ -173,6 +196,8 @@ static void make_structure(maker *m, uint32_t size)
             if (!g->junction.at[a].implicit && !g->junction.at[b].implicit) connect(m, a, b, 0.3);
         }
     }
+    if (m->g->fields)
+        for (uint32_t k = 1 + rg_below(&m->rng, 2); k > 0; k--) field(m);
     if (chance(m, 0.2)) {                             /* a ring of capacitors, or its dual, inductors around cuts */
         uint8_t node = (uint8_t)rg_below(&m->rng, 2);
         uint32_t ring = 3 + rg_below(&m->rng, 2), first = (uint32_t)g->junction.n;
@@ -207,9 +232,11 @@ static void make_variables(maker *m)
     for (size_t i = 0; i < g->element.n; i++) {
         rg_element *e = &g->element.at[i];
         for (int k = 0; k < e->nports; k++) {
-            snprintf(s, sizeof s, e->nports == 1 ? "%s.e" : "", e->name);
+            s[0] = 0;
+            if (e->nports == 1) snprintf(s, sizeof s, "%s.e", e->name);
+            else if (e->field) snprintf(s, sizeof s, "%s.%c.e", e->name, 'a' + k);
             uint32_t v = add_var(m, RG_EFFORT, s);
-            snprintf(s, sizeof s, e->nports == 1 ? "%s.f" : "", e->name);
+            if (s[0]) s[strlen(s) - 1] = 'f';
             uint32_t w = add_var(m, RG_FLOW, s);
             g->element.at[i].port[k].e = v;
             g->element.at[i].port[k].f = w;
@@ -249,6 +276,14 @@ static void make_signals(maker *m)
     for (size_t i = 0; i < g->element.n; i++) {
         rg_element *e = &g->element.at[i];
         if (e->type != RG_C && e->type != RG_I) continue;
+        for (int k = 0; e->field && k < e->nports; k++) {
+            snprintf(s, sizeof s, "%s.%c.%c", e->name, 'a' + k, e->momentum[k] ? 'p' : 'q');
+            uint32_t v = add_var(m, RG_STORED, s);
+            e->holds[k] = v;
+            g->var.at[v].rate = e->momentum[k] ? e->port[k].e : e->port[k].f;
+            if (chance(m, 0.5)) vec_push(&m->readable, v);
+        }
+        if (e->field) continue;
         snprintf(s, sizeof s, "%s.%c", e->name, e->type == RG_C ? 'q' : 'p');
         uint32_t v = add_var(m, RG_STORED, s);
         e = &g->element.at[i];
@@ -302,11 +337,84 @@ static uint32_t source_value(maker *m)
     return chance(m, 0.3) ? expr(m, RG_ADD, t, value(m)) : t;
 }
 
+static uint32_t times(maker *m, double k, uint32_t x) { return expr(m, RG_MUL, number(m, k), x); }
+static uint32_t given(const rg_element *e, int k, char quantity)
+{
+    return quantity == 'e' ? e->port[k].e : quantity == 'f' ? e->port[k].f : e->holds[k];
+}
+/* Two stored quantities x and y: energy (k x^2 + h y^2)/2 + c x y + d (x + y)^4, with k h > c^2. By the energy, or, without d, each law
+ * written out, forwards or backwards. */
+static void storage_field(maker *m, rg_element *e, bool nonlinear)
+{
+    double k = round4(rg_uniform(&m->rng, 0.5, 2)), h = round4(rg_uniform(&m->rng, 0.5, 2)), c = round4(rg_uniform(&m->rng, -0.45, 0.45));
+    double d = nonlinear ? round4(rg_uniform(&m->rng, 0.02, 0.2)) : 0, own[2] = { k, h };
+    bool backwards = !nonlinear && chance(m, 0.2);
+    e->by_energy = nonlinear || (!backwards && chance(m, 0.6));
+    if (backwards) { double det = k * h - c * c; own[0] = h / det; own[1] = k / det; c = -c / det; }
+    uint32_t x[2], sum;
+    for (int i = 0; i < 2; i++) {
+        e->left[i] = backwards ? (e->momentum[i] ? 'p' : 'q') : e->momentum[i] ? 'f' : 'e';
+        x[i] = variable(m, backwards ? (e->momentum[i] ? e->port[i].f : e->port[i].e) : e->holds[i]);
+    }
+    sum = expr(m, RG_ADD, x[0], x[1]);
+    for (int i = 0; i < 2; i++) {
+        /* behind an arrow, where power comes out, an effort turns its sign */
+        double turn = e->port[i].sign, cross = backwards ? e->port[1 - i].sign : turn;
+        uint32_t slope = expr(m, RG_ADD, times(m, turn * own[i], x[i]), times(m, cross * c, x[1 - i]));
+        if (nonlinear) slope = expr(m, RG_ADD, slope, times(m, turn * 4 * d, expr(m, RG_CUBE, sum, 0)));
+        e->law[i] = slope;
+    }
+    uint32_t square = expr(m, RG_ADD, times(m, k / 2, expr(m, RG_MUL, x[0], x[0])), times(m, h / 2, expr(m, RG_MUL, x[1], x[1])));
+    e->energy = expr(m, RG_ADD, square, times(m, c, expr(m, RG_MUL, x[0], x[1])));
+    if (nonlinear) e->energy = expr(m, RG_ADD, e->energy, times(m, d, expr(m, RG_MUL, sum, expr(m, RG_CUBE, sum, 0))));
+}
+/* All in one direction: efforts from flows or the other way; what couples them may lose power or only pass it on. */
+static void resistor_field(maker *m, rg_element *e, bool nonlinear)
+{
+    char left = chance(m, 0.5) ? 'e' : 'f', right = left == 'e' ? 'f' : 'e';
+    double both = round4(rg_uniform(&m->rng, -0.4, 0.4)), across = round4(rg_uniform(&m->rng, -1, 1));
+    for (int i = 0; i < 2; i++) {
+        double coupling = (both + (i ? across : -across)) * e->port[0].sign * e->port[1].sign;
+        uint32_t x = variable(m, given(e, i, right)), y = variable(m, given(e, 1 - i, right));
+        uint32_t own = nonlinear ? rising(m, x, false) : times(m, round4(rg_uniform(&m->rng, 0.5, 2)), x);
+        e->left[i] = left;
+        /* behind an arrow, where power comes out, what is given turns its sign */
+        e->law[i] = expr(m, RG_ADD, e->port[i].sign > 0 ? own : expr(m, RG_NEG, own, 0), times(m, coupling, y));
+    }
+}
+static void transformer_field(maker *m, rg_element *e)
+{
+    bool one_in = e->port[1].sign < 0;
+    uint32_t n[2];
+    for (int i = 0; i < 2; i++) n[i] = chance(m, 0.3) ? modulus(m) : chance(m, 0.3) ? expr(m, RG_NEG, value(m), 0) : value(m);
+#define V(k, q) variable(m, given(e, k, q))
+    if (one_in) {
+        e->left[0] = 'e'; e->left[1] = e->left[2] = 'f';
+        e->law[0] = expr(m, RG_ADD, expr(m, RG_MUL, n[0], V(1, 'e')), expr(m, RG_MUL, n[1], V(2, 'e')));
+        e->law[1] = expr(m, RG_MUL, n[0], V(0, 'f'));
+        e->law[2] = expr(m, RG_MUL, n[1], V(0, 'f'));
+    } else {
+        e->left[0] = e->left[1] = 'e'; e->left[2] = 'f';
+        e->law[0] = expr(m, RG_MUL, n[0], V(2, 'e'));
+        e->law[1] = expr(m, RG_MUL, n[1], V(2, 'e'));
+        e->law[2] = expr(m, RG_ADD, expr(m, RG_MUL, n[0], V(0, 'f')), expr(m, RG_MUL, n[1], V(1, 'f')));
+    }
+#undef V
+}
+
 static void make_laws(maker *m)
 {
     rgraph *g = m->g;
     for (size_t i = 0; i < g->element.n; i++) {
         rg_element e = g->element.at[i];
+        if (e.field) {
+            bool bent = g->nonlinear && chance(m, 0.4);
+            if (e.type == RG_R) resistor_field(m, &e, bent);
+            else if (e.type == RG_TF) transformer_field(m, &e);
+            else storage_field(m, &e, bent);
+            g->element.at[i] = e;
+            continue;
+        }
         bool nonlinear = g->nonlinear && chance(m, 0.4);
         switch (e.type) {
         case RG_SE: case RG_SF:
@@ -367,6 +475,10 @@ static void make_equations(maker *m)
     for (size_t i = 0; i < g->element.n; i++) {
         rg_element e = g->element.at[i];
         const rg_port *p = e.port;
+        if (e.field) {
+            for (int k = 0; k < e.nports; k++) residual(m, variable(m, given(&e, k, e.left[k])), e.law[k]);
+            continue;
+        }
         if (e.nports == 2) {
             uint32_t ei = variable(m, p[0].e), fi = variable(m, p[0].f), eo = variable(m, p[1].e), fo = variable(m, p[1].f);
             if (e.type == RG_TF) {
@@ -479,6 +591,38 @@ static void print_law(rgraph *g, const rg_element *e, strbuf *b)
     for (int k = 0; k < 3; k++)
         if (v[k] != NONE) memcpy(g->var.at[v[k]].name, saved[k], sizeof saved[k]);
 }
+/* In its block the ports of a field are a b c; a transformer's efforts follow. */
+static void print_field(rgraph *g, const rg_element *e, strbuf *b)
+{
+    static const char *const type[] = { "Se", "Sf", "R", "C", "I", "TF", "GY" };
+    char saved[9][24];
+    bool out = false;
+    for (int k = 0; k < 9; k++) {
+        uint32_t v = k / 3 >= e->nports ? NONE : k % 3 == 0 ? e->port[k / 3].e : k % 3 == 1 ? e->port[k / 3].f : e->holds[k / 3];
+        if (v == NONE) continue;
+        memcpy(saved[k], g->var.at[v].name, sizeof saved[k]);
+        snprintf(g->var.at[v].name, sizeof g->var.at[v].name, "%c.%c", 'a' + k / 3, k % 3 == 0 ? 'e' : k % 3 == 1 ? 'f' : e->momentum[k / 3] ? 'p' : 'q');
+    }
+    strbuf_printf(b, "%s:%s { port", type[e->type], e->name);
+    for (int k = 0; k < e->nports; k++) {
+        bool first = !out && e->port[k].sign < 0;
+        strbuf_printf(b, "%s %c", first ? " ->" : k ? "," : "", 'a' + k);
+        out = out || first;
+    }
+    strbuf_puts(b, "; ");
+    if (e->by_energy) { strbuf_puts(b, "energy = "); print_expr(g, e->energy, b); strbuf_puts(b, "; "); }
+    for (int k = 0; k < e->nports && !e->by_energy; k++) {
+        if (e->type == RG_TF && e->left[k] == 'e') continue;
+        strbuf_printf(b, "%c.%c = ", 'a' + k, e->left[k]);
+        print_expr(g, e->law[k], b);
+        strbuf_puts(b, "; ");
+    }
+    strbuf_puts(b, "}");
+    for (int k = 0; k < 9; k++) {
+        uint32_t v = k / 3 >= e->nports ? NONE : k % 3 == 0 ? e->port[k / 3].e : k % 3 == 1 ? e->port[k / 3].f : e->holds[k / 3];
+        if (v != NONE) memcpy(g->var.at[v].name, saved[k], sizeof saved[k]);
+    }
+}
 static void print_element(rgraph *g, const rg_element *e, strbuf *b)
 {
     static const char *const type[] = { "Se", "Sf", "R", "C", "I", "TF", "GY" };
@@ -523,6 +667,16 @@ static void make_text(maker *m)
     }
     for (size_t i = 0; i < g->element.n; i++) {
         rg_element e = g->element.at[i];
+        if (e.field) {
+            print_field(g, &e, &b);
+            line_end(&l, &b, false);
+            for (int k = 0; k < e.nports; k++) {
+                if (e.port[k].sign > 0) { print_name(g, e.port[k].junction, &b); strbuf_printf(&b, " -> %s.%c", e.name, 'a' + k); }
+                else { strbuf_printf(&b, "%s.%c -> ", e.name, 'a' + k); print_name(g, e.port[k].junction, &b); }
+                line_end(&l, &b, true);
+            }
+            continue;
+        }
         bool in = false, out = false;                 /* arrows that another element of the chain writes */
         for (int k = 0; k < e.nports; k++)
             if (g->junction.at[e.port[k].junction].implicit) *(e.port[k].sign > 0 ? &in : &out) = true;
@@ -580,6 +734,8 @@ rgraph *rg_generate(uint64_t seed, uint32_t size)
     m.g->nonlinear = chance(&m, 0.45);
     m.g->feedback = chance(&m, 0.12);
     m.g->wide = !m.g->nonlinear && chance(&m, 0.15);
+    uint64_t other = seed + 77;                       /* graphs without fields are what they are without this line */
+    m.g->fields = !m.g->wide && rg_uniform(&other, 0, 1) < 0.3;
     make_structure(&m, size);
     make_variables(&m);
     make_signals(&m);

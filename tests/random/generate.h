@@ -29,11 +29,15 @@ typedef struct rg_element {
     enum rg_type type;
     bool modulated, block;       /* spelled M..; law in a block */
     char name[16];
-    rg_port port[2]; int nports; /* two-ports: in, out */
+    rg_port port[3]; int nports; /* two-ports: in, out; fields: a, b, c */
     uint32_t stored;             /* variable, UINT32_MAX if none */
     char lhs;                    /* what stands left of = : e f q p, or n for a linear law or modulus */
     uint32_t rhs;                /* its expression */
     double initial; bool stated;
+    /* fields: by port what it stores (NONE), whether that is a p, which of e f q p its law gives (0: none), and the law */
+    bool field, momentum[3], by_energy;
+    uint32_t holds[3], law[3], energy;
+    char left[3];
 } rg_element;
 typedef struct rg_bond { uint32_t from, to; uint32_t e, f; } rg_bond;
 typedef struct rg_signal { uint32_t var, def; bool integral; double initial; } rg_signal;
@@ -41,7 +45,7 @@ typedef struct rg_output { uint32_t def; } rg_output;
 
 typedef struct rgraph {
     uint64_t seed;
-    bool nonlinear, feedback, wide;   /* laws; signals that read efforts and flows; parameters over many decades */
+    bool nonlinear, feedback, wide, fields;   /* laws; signals that read efforts and flows; parameters over many decades; elements of several ports */
     VEC(rg_node) node;
     VEC(double) param;
     VEC(rg_var) var;

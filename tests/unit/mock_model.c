@@ -111,6 +111,27 @@ int model_conditions(bg_model *m, double t, const double *x, double *g)
     m->m.conditions(&m->m, m->mode, t, x, g);
     return 0;
 }
+size_t model_nwhens(const bg_model *m) { return m->m.nwhens; }
+size_t model_nreinits(const bg_model *m) { return m->m.nreinits; }
+size_t model_reinit_state(const bg_model *m, size_t r) { return m->m.reinit_state[r]; }
+
+struct model_when model_when(const bg_model *m, size_t w)
+{
+    struct model_when q = m->m.when[w];
+
+    q.at = m->at;
+    return q;
+}
+
+int model_reinits(bg_model *m, double t, const double *x, double *value)
+{
+    m->m.reinits(&m->m, m->mode, t, x, value);
+    return 0;
+}
+
+size_t model_nconstraints(const bg_model *m) { (void)m; return 0; }
+int model_constraints(bg_model *m, double t, const double *x, double *c) { (void)m, (void)t, (void)x, (void)c; return 0; }
+int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
 int model_jacobian(bg_model *m, double t, const double *x, double *value)

@@ -18,6 +18,11 @@ struct mock {
     void (*outputs)(const mock *m, const double *mode, double t, const double *x, double *y);
     void (*conditions)(const mock *m, const double *mode, double t, const double *x, double *g);
     const struct model_mode *mode;       /* [nmodes] */
+    /* events of the text: conditions, then values of the reinits; when: what each sets, reinit_state: which states */
+    size_t nwhens, nreinits;
+    const struct model_when *when;
+    const size_t *reinit_state;
+    void (*reinits)(const mock *m, const double *mode, double t, const double *x, double *value);
     const double *x0;
     /* sparse Jacobian, augmented if n > nstates; NULL: full, by differences */
     struct model_pattern pattern;

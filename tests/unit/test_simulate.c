@@ -646,6 +646,140 @@ static void test_many_corners(void **state)
     mock_free(m);
 }
 
+/* ---- a ball on a hard floor (h, v): as h < 0 turns true, v becomes -p v ---- */
+static void hard_rhs(FORMULA, double *dx) { UNUSED; dx[0] = x[1]; dx[1] = -9.81; }
+static void hard_reinits(FORMULA, double *v) { UNUSED; v[0] = mode[0]; v[1] = -m->p[0] * x[1]; }
+static const struct model_when hard_when[] = { { .text = "h < 0", .n = 1 } };
+static const size_t hard_state[] = { 1 };
+static const double restitution[] = { 0.8 };
+static const mock hard = { .nstates = 2, .nmodes = 1, .nwhens = 1, .nreinits = 1, .p = restitution, .rhs = hard_rhs, .conditions = ball_conditions,
+                           .mode = ball_mode, .x0 = ball_start, .when = hard_when, .reinit_state = hard_state, .reinits = hard_reinits };
+static void test_impacts(void **state)
+{
+    double at = sqrt(20 / 9.81), v = 9.81 * at;
+    (void)state;
+
+    for (int k = 0; k < 2; k++) {
+        bg_model *m = mock_new(&hard);
+        sim_options o = { .stop = 8, .solver = k ? SIM_BDF : SIM_EXPLICIT, .rtol = 1e-9 };
+        sim_result r;
+        assert_true(simulate(m, &o, &r));
+        assert_int_equal(r.nevents, 4);
+        double t = at, u = v;
+        for (size_t i = 0; i < 4; i++) {
+            near(r.event[i], t, 1e-7);
+            u *= 0.8;
+            t += 2 * u / 9.81;
+        }
+        sim_result_free(&r);
+
+        /* the bounces come to an end at 9 times the first */
+        o.stop = 20;
+        assert_false(simulate(m, &o, &r));
+        const char *said = message(m, "run-chattering");
+        assert_non_null(said);
+        assert_non_null(strstr(said, "h < 0"));
+        assert_non_null(strstr(said, "at 12.8"));
+        sim_result_free(&r);
+        mock_free(m);
+    }
+}
+
+/* Two states change places at 1 s, read before either is set; a condition that holds from the start does nothing, one that turns true then acts. */
+static void swap_rhs(FORMULA, double *dx) { UNUSED; dx[0] = dx[1] = 0; }
+static void swap_conditions(FORMULA, double *g) { UNUSED; g[0] = m->p[0] - t; g[1] = -x[0]; }
+static void swap_reinits(FORMULA, double *v) { UNUSED; v[0] = mode[0]; v[1] = mode[1]; v[2] = x[1]; v[3] = x[0]; v[4] = 100; }
+static void test_reinit(void **state)
+{
+    static const struct model_mode mode_[] = { { .kind = MODE_LESS_EQUAL, .known = true, .slope = -1, .offset = 1, .text = "time >= 1" },
+                                               { .kind = MODE_LESS, .text = "x > 0" } };
+    static const struct model_when when[] = { { .text = "time >= 1", .n = 2 }, { .text = "x > 0", .first = 2, .n = 1 } };
+    static const size_t states[] = { 0, 1, 1 };
+    static const double x0[] = { 3, 7 }, one[] = { 1 };
+    const mock spec = { .nstates = 2, .nmodes = 2, .nwhens = 2, .nreinits = 3, .p = one, .rhs = swap_rhs, .conditions = swap_conditions, .mode = mode_, .x0 = x0,
+                        .when = when, .reinit_state = states, .reinits = swap_reinits };
+    const double start[] = { 0, 1, 1.5 };
+    (void)state;
+
+    for (int k = 0; k < 3; k++) {        /* from 0: at 1 s; from 1: at once; from 1.5: long past */
+        bg_model *m = mock_new(&spec);
+        sim_options o = { .start = start[k], .stop = 2 };
+        sim_result r;
+        assert_true(simulate(m, &o, &r));
+        assert_true(r.x_end[0] == (k == 2 ? 3 : 7));
+        assert_true(r.x_end[1] == (k == 2 ? 7 : 3));
+        assert_int_equal(r.nevents, k < 2);
+        sim_result_free(&r);
+        mock_free(m);
+    }
+}
+
+/* ---- sign(v): two masses with friction s*F between, one driven by a force (p_a, p_b of mass 1 and 2). F = 3: s = 2 u/9 keeps them together ---- */
+static double rubbing(const mock *m, const double *mode)
+{
+    return mode[1] != 0 ? 2 * m->p[0] / (3 * m->p[1]) : mode[0];
+}
+static void rub_rhs(FORMULA, double *dx)
+{
+    double s = rubbing(m, mode);
+
+    UNUSED;
+    dx[0] = m->p[0] - s * m->p[1];
+    dx[1] = s * m->p[1];
+}
+static void rub_conditions(FORMULA, double *g) { UNUSED; g[0] = x[0] - x[1] / 2; g[1] = rubbing(m, mode); g[2] = -g[0]; }
+static void test_sticking(void **state)
+{
+    static const struct model_mode mode_[] = { { .kind = MODE_SIGN, .text = "v", .partner = 1 }, { .kind = MODE_STICK, .text = "s", .partner = 0 },
+                                               { .kind = MODE_LESS, .text = "v > 0", .partner = 1, .side = -1 } };
+    static const double x0[] = { 2, 1 }, held[] = { 1, 3 }, torn[] = { 9, 3 }, none[] = { 1, 0 };
+    mock spec = { .nstates = 2, .nmodes = 3, .rhs = rub_rhs, .conditions = rub_conditions, .mode = mode_ };
+    (void)state;
+
+    for (int k = 0; k < 2; k++) {
+        sim_options o = { .stop = 10, .solver = k ? SIM_BDF : SIM_EXPLICIT, .rtol = 1e-8 };
+        sim_result r;
+        bg_model *m;
+
+        /* v = 1.5 - 3.5 t until 3/7 s, then together: total momentum 3 + t, a third of it in the first */
+        spec.p = held;
+        spec.x0 = x0;
+        m = mock_new(&spec);
+        assert_true(simulate(m, &o, &r));
+        assert_int_equal(r.nevents, 1);
+        near(r.event[0], 3 / 7.0, 1e-8);
+        near(r.x_end[0], 13 / 3.0, 1e-6);
+        near(r.x_end[0] - r.x_end[1] / 2, 0, 1e-12);
+        sim_result_free(&r);
+        mock_free(m);
+
+        /* from rest: holds or not from the start on */
+        spec.x0 = NULL;
+        m = mock_new(&spec);
+        assert_true(simulate(m, &o, &r));
+        assert_int_equal(r.nevents, 0);
+        near(r.x_end[0], 10 / 3.0, 1e-6);
+        sim_result_free(&r);
+        mock_free(m);
+        spec.p = torn;
+        m = mock_new(&spec);
+        assert_true(simulate(m, &o, &r));
+        assert_int_equal(r.nevents, 0);
+        near(r.x_end[0], 60, 1e-5);
+        near(r.x_end[1], 30, 1e-5);
+        sim_result_free(&r);
+        mock_free(m);
+
+        /* friction of no strength keeps nothing */
+        spec.p = none;
+        m = mock_new(&spec);
+        assert_true(simulate(m, &o, &r));
+        near(r.x_end[0], 10, 1e-6);
+        sim_result_free(&r);
+        mock_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -653,6 +787,7 @@ int main(void)
         cmocka_unit_test(test_known_times), cmocka_unit_test(test_pieces), cmocka_unit_test(test_stiff), cmocka_unit_test(test_equilibrium),
         cmocka_unit_test(test_no_equilibrium), cmocka_unit_test(test_failures), cmocka_unit_test(test_guarded), cmocka_unit_test(test_no_states),
         cmocka_unit_test(test_augmented), cmocka_unit_test(test_car), cmocka_unit_test(test_chain), cmocka_unit_test(test_many_corners),
+        cmocka_unit_test(test_impacts), cmocka_unit_test(test_reinit), cmocka_unit_test(test_sticking),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

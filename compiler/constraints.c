@@ -1,0 +1,249 @@
+/* constraints.c - see constraints.h */
+#include <stdlib.h>
+#include <string.h>
+#include "constraints.h"
+
+enum { MAX_DIFFERENTIATIONS = 3, NIL = UINT32_MAX };
+
+/* Of a search for an unknown: a source, the step before, and the unknown that led here from it. */
+struct step { uint32_t source, up, unknown; };
+
+struct matcher {
+    struct constraints *k;
+    struct rates *r;
+    map source_of;               /* unknown -> source */
+    VEC(uint32_t) stamp;         /* by variable: last search that saw it */
+    VEC(uint32_t) group_stamp;
+    uint32_t search;
+    VEC(var_id) todo;
+    VEC(uint32_t) *reached;      /* by source: unknowns its residual depends on; empty until asked for */
+    bool *known;                 /* by source: reached is complete */
+    uint32_t *owner;             /* by unknown: the source whose residual determines it */
+    uint32_t *seen;              /* by source: last augmentation */
+};
+
+void constraints_add(struct constraints *k, struct groups *g, var_id unknown, inst residual, uint32_t port)
+{
+    uint32_t group = group_new(g);
+
+    group_add(g, group, unknown, residual);
+    vec_push(&k->source, ((struct residual_source){ unknown, group, port, VAR_NONE }));
+}
+
+void constraints_free(struct constraints *k)
+{
+    vec_free(&k->source);
+}
+
+static void look_at(struct matcher *m, inst i)
+{
+    for (uint32_t s = 0; s < i.n; s++) {
+        var_id v = m->r->e->f->slot.at[i.first + s];
+
+        if (m->stamp.at[v] == m->search)
+            continue;
+        m->stamp.at[v] = m->search;
+        vec_push(&m->todo, v);
+    }
+}
+
+/* Unknowns that source s's residual depends on. own_only: stops when its own is among them, and says so. */
+static bool reach(struct matcher *m, uint32_t s, bool own_only)
+{
+    equations *e = m->r->e;
+    struct groups *g = m->r->g;
+
+    vec_resize(&m->stamp, e->var.n);
+    vec_resize(&m->group_stamp, g->group.n);
+    m->search++;
+    m->todo.n = 0;
+    look_at(m, group_residual(g, m->k->source.at[s].group, 0));
+    while (m->todo.n) {
+        var_id v = m->todo.at[--m->todo.n];
+        uint32_t group, source;
+
+        if (e->var.at[v].kind == DEF_EXPLICIT) {
+            look_at(m, e->var.at[v].def);
+            continue;
+        }
+        source = map_get(&m->source_of, v);
+        if (source != MAP_NONE) {
+            if (own_only && source == s)
+                return true;
+            if (!own_only)
+                vec_push(&m->reached[s], source);
+            continue;
+        }
+        group = e->var.at[v].kind == DEF_NONE ? group_of(g, v) : NIL;
+        if (group == NIL || m->group_stamp.at[group] == m->search)
+            continue;
+        m->group_stamp.at[group] = m->search;
+        for (uint32_t i = 0; i < group_size(g, group); i++)
+            look_at(m, group_residual(g, group, i));
+    }
+    return false;
+}
+
+static void learn(struct matcher *m, uint32_t s)
+{
+    if (m->known[s])
+        return;
+    m->reached[s].n = 0;
+    reach(m, s, false);
+    m->known[s] = true;
+}
+
+/* Gives source `first`'s residual an unknown, moving others on where that takes it (a breadth-first search, so that no recursion is needed). */
+static bool augment(struct matcher *m, uint32_t first, uint32_t mark)
+{
+    VEC(struct step) queue = { 0 };
+    bool done = false;
+
+    vec_push(&queue, ((struct step){ first, NIL, NIL }));
+    m->seen[first] = mark;
+    for (size_t i = 0; i < queue.n && !done; i++) {
+        uint32_t s = queue.at[i].source;
+
+        learn(m, s);
+        for (size_t n = 0; n < m->reached[s].n && !done; n++) {
+            uint32_t u = m->reached[s].at[n], owner = m->owner[u];
+
+            if (owner == NIL) {
+                /* along the way back everyone takes the unknown that led to the next */
+                for (uint32_t at = (uint32_t)i; at != NIL; at = queue.at[at].up) {
+                    m->owner[u] = queue.at[at].source;
+                    u = queue.at[at].unknown;
+                }
+                done = true;
+            } else if (m->seen[owner] != mark) {
+                m->seen[owner] = mark;
+                vec_push(&queue, ((struct step){ owner, (uint32_t)i, u }));
+            }
+        }
+    }
+    vec_free(&queue);
+    return done;
+}
+
+static const flat_element *element_of(const struct matcher *m, uint32_t s)
+{
+    const flat_model *f = m->r->e->f;
+
+    return &f->element.at[f->port.at[m->k->source.at[s].port].element];
+}
+
+/* Puts d/dt of the residual in its place; the first time the residual becomes a variable. */
+static void raise(struct matcher *m, uint32_t s)
+{
+    struct rates *r = m->r;
+    equations *e = r->e;
+    flat_model *f = e->f;
+    struct residual_source *x = &m->k->source.at[s];
+    uint32_t rates;
+    var_id d;
+
+    if (x->condition == VAR_NONE) {
+        char *name = bg_format("condition of %s", element_of(m, s)->name);
+
+        x->condition = eq_new_var(e, VAR_AUX, NIL, names_intern_z(f->names, name), element_of(m, s)->at, f->var.at[x->unknown].position);
+        eq_define(e, x->condition, group_residual(r->g, x->group, 0));
+        free(name);
+    }
+    vec_push(&e->constraint, x->condition);
+    d = rate_of(r, x->condition);
+    define_rates(r);
+    x->condition = d;
+    group_set_residual(r->g, x->group, 0, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+    /* its own rate, where something asked for it, follows from the new residual */
+    rates = map_get(&r->group_of, x->group);
+    if (rates != MAP_NONE) {
+        inst residual = differentiate(r, group_residual(r->g, x->group, 0));
+
+        group_set_residual(r->g, rates, 0, residual);
+        define_rates(r);
+    }
+    memset(m->known, 0, m->k->source.n * sizeof *m->known);
+}
+
+static void report_free(struct matcher *m, uint32_t s)
+{
+    equations *e = m->r->e;
+    const flat_element *el = element_of(m, s);
+    bool effort = el->type == EL_SE;
+    const struct residual_source *x = &m->k->source.at[s];
+
+    learn(m, s);
+    if (m->reached[s].n) {
+        const flat_element *other = element_of(m, m->reached[s].at[0]);
+
+        diag_error(e->f->sources, "residual-twice", el->at, "the condition of %s:%s determines \"%s\", which has a condition of its own already", element_type_name(el->type),
+                   el->name, other->name);
+        diag_note(e->f->sources, other->at, "\"%s\" is here", other->name);
+    } else {
+        diag_error(e->f->sources, "residual-free", el->at, "the %s of %s:%s changes nothing that its condition reads", effort ? "effort" : "flow", element_type_name(el->type),
+                   el->name);
+        diag_note(e->f->sources, port_law(e->f, x->port)->at, "the condition is here");
+    }
+    diag_help(e->f->sources, "A condition must depend on the source it belongs to, directly or through at most %d derivatives in time.", MAX_DIFFERENTIATIONS);
+}
+
+/* Finds an unknown for source s's residual, differentiating it where that takes it. */
+static bool settle(struct matcher *m, uint32_t s)
+{
+    size_t kept = m->r->e->constraint.n;
+    uint32_t mark = s + 1;
+
+    for (int times = 0;; times++) {
+        if (augment(m, s, mark))
+            return true;
+        /* differentiated only while the residual is a function of states alone: others already have what it could determine */
+        if (m->reached[s].n || times == MAX_DIFFERENTIATIONS)
+            break;
+        raise(m, s);
+        if (!m->r->ok)
+            return false;
+        memset(m->seen, 0, m->k->source.n * sizeof *m->seen);
+    }
+    m->r->e->constraint.n = kept;
+    report_free(m, s);
+    return false;
+}
+
+bool constraints_make(struct constraints *k, struct rates *r)
+{
+    struct matcher m = { .k = k, .r = r };
+    size_t n = k->source.n;
+    bool *found, ok = true;
+
+    if (!n)
+        return true;
+    found = bg_calloc(n, sizeof *found);
+    m.reached = bg_calloc(n, sizeof *m.reached);
+    m.known = bg_calloc(n, sizeof *m.known);
+    m.owner = bg_malloc(n * sizeof *m.owner);
+    m.seen = bg_calloc(n, sizeof *m.seen);
+    for (uint32_t s = 0; s < n; s++) {
+        map_set(&m.source_of, k->source.at[s].unknown, s);
+        m.owner[s] = NIL;
+    }
+    /* nearly all read their own unknown */
+    for (uint32_t s = 0; s < n; s++)
+        if (reach(&m, s, true)) {
+            m.owner[s] = s;
+            found[s] = true;
+        }
+    for (uint32_t s = 0; s < n && r->ok; s++)
+        ok = (found[s] || settle(&m, s)) && ok;
+    free(found);
+    for (uint32_t s = 0; s < n; s++)
+        vec_free(&m.reached[s]);
+    free(m.reached);
+    free(m.known);
+    free(m.owner);
+    free(m.seen);
+    map_free(&m.source_of);
+    vec_free(&m.stamp);
+    vec_free(&m.group_stamp);
+    vec_free(&m.todo);
+    return ok;
+}

@@ -1,0 +1,259 @@
+/* imports.c - the files that a file imports, and whose names they are
+ *
+ * `import "tire.bg";` is a file beside the one that says so. `import mechanics.translation;` is mechanics/translation.bg of the standard
+ * library: of the folder in the environment variable BGC_STDLIB, else as installed, else beside the sources. A file sees the functions,
+ * constants and models of what it imports itself.
+ *
+ * needs     the file's tree
+ * provides  all trees, the file first, each once
+ * reports   files that are missing or broken, and imports in a circle, with the chain of imports
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "elab.h"
+
+enum { MOST_FILES = 1000, LONGEST_CHAIN = 8 };
+
+struct opened { uint32_t module; size_t next; };
+struct loader { elab *el; map by_path; VEC(struct opened) open; map is_open; };
+
+static void
+add_module(elab *el, const ast_file *file, uint32_t from, span at)
+{
+    module m = { .file = file, .from = from, .import_at = at };
+
+    m.scope = arena_alloc(el->a, sizeof *m.scope);
+    *m.scope = (scope){ .id = ++el->nscopes, .module = (uint32_t)el->module.n, .prefix = "", .origin = NONE };
+    vec_push(&el->module, m);
+}
+
+/* Who imports the file that has the import, and so on. */
+static void
+say_chain(elab *el, uint32_t m)
+{
+    for (int k = 0; k < LONGEST_CHAIN && span_known(el->module.at[m].import_at); k++) {
+        diag_note(el->s, el->module.at[m].import_at, "\"%s\" is imported here", source_path(el->s, el->module.at[m].file->file));
+        m = el->module.at[m].from;
+    }
+}
+
+static const char *
+beside(elab *el, uint32_t file, const char *name)
+{
+    const char *path = source_path(el->s, file), *slash = strrchr(path, '/');
+
+    if (*name == '/' || !slash)
+        return name;
+    return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
+}
+
+static bool
+is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* The library's file, or NULL. */
+static const char *
+in_library(elab *el, const char *dotted)
+{
+    const char *const root[] = { getenv("BGC_STDLIB"), BGC_STDLIB_INSTALLED, BGC_STDLIB_SOURCE };
+    char *inner = arena_strdup(el->a, dotted);
+
+    for (char *c = inner; *c; c++)
+        if (*c == '.')
+            *c = '/';
+    for (size_t k = 0; k < sizeof root / sizeof *root; k++) {
+        const char *path;
+
+        if (!root[k] || !*root[k])
+            continue;
+        path = arena_format(el->a, "%s/%s.bg", root[k], inner);
+        if (is_file(path))
+            return path;
+    }
+    return NULL;
+}
+
+static const char *
+find_file(elab *el, uint32_t m, const ast_import *i)
+{
+    const char *path;
+
+    if (!i->is_file) {
+        path = in_library(el, i->path);
+        if (!path) {
+            diag_error(el->s, "import-missing", i->path_at, "the standard library has no \"%s\"", i->path);
+            diag_help(el->s, "A file beside this one is imported by its name in quotes: import \"%s.bg\";", i->path);
+        }
+    } else {
+        path = beside(el, el->module.at[m].file->file, i->path);
+        if (is_file(path))
+            return path;
+        diag_error(el->s, "import-missing", i->path_at, "there is no file \"%s\"%s", i->path,
+                   strchr(source_path(el->s, el->module.at[m].file->file), '/') ? " beside this one" : "");
+        path = NULL;
+    }
+    if (!path) {
+        say_chain(el, m);
+        el->incomplete = true;
+    }
+    return path;
+}
+
+static void
+say_circle(struct loader *l, uint32_t again, const ast_import *i)
+{
+    elab *el = l->el;
+    strbuf text = { 0 };
+    size_t begin = 0;
+
+    while (l->open.at[begin].module != again)
+        begin++;
+    for (size_t k = begin; k < l->open.n; k++) {
+        if (k - begin < LONGEST_CHAIN || k + 1 == l->open.n)
+            strbuf_printf(&text, "%s -> ", source_path(el->s, el->module.at[l->open.at[k].module].file->file));
+        else if (k - begin == LONGEST_CHAIN)
+            strbuf_puts(&text, "... -> ");
+    }
+    diag_error(el->s, "import-circle", i->path_at, "files import each other in a circle: %s%s", text.at, source_path(el->s, el->module.at[again].file->file));
+    strbuf_free(&text);
+    el->incomplete = true;
+}
+
+static void
+open_module(struct loader *l, uint32_t m)
+{
+    map_set(&l->is_open, m, 1);
+    vec_push(&l->open, ((struct opened){ m, 0 }));
+}
+
+static void
+import(struct loader *l, uint32_t m, const ast_import *i)
+{
+    elab *el = l->el;
+    const char *path = find_file(el, m, i), *key;
+    char real[PATH_MAX];
+    uint32_t at;
+    int file;
+    ast_file *tree;
+
+    if (!path)
+        return;
+    key = names_intern_z(el->names, realpath(path, real) ? real : path);
+    at = map_get(&l->by_path, map_ptr_key(key));
+    if (at != MAP_NONE) {
+        if (map_get(&l->is_open, at) == 1)
+            say_circle(l, at, i);
+        else
+            vec_push(&el->module.at[m].import, at);
+        return;
+    }
+    at = (uint32_t)el->module.n;
+    if (at >= MOST_FILES) {
+        diag_error(el->s, "import-many", i->path_at, "more than %d files are imported", MOST_FILES);
+        el->incomplete = true;
+        return;
+    }
+    file = sources_read(el->s, path);
+    if (file < 0) {
+        diag_error(el->s, "import-missing", i->path_at, "\"%s\" cannot be read: %s", i->path, strerror(errno));
+        say_chain(el, m);
+        el->incomplete = true;
+        return;
+    }
+    tree = parse_file(el->s, el->names, el->a, (uint32_t)file);
+    add_module(el, tree, m, i->path_at);
+    vec_push(&el->module.at[m].import, at);
+    map_set(&l->by_path, map_ptr_key(key), at);
+    if (!tree->ok)
+        el->incomplete = true;
+    open_module(l, at);
+}
+
+void
+load_imports(elab *el)
+{
+    struct loader l = { .el = el };
+    char real[PATH_MAX];
+    const char *path = source_path(el->s, el->file->file);
+
+    add_module(el, el->file, NONE, SPAN_NONE);
+    if (realpath(path, real))
+        map_set(&l.by_path, map_ptr_key(names_intern_z(el->names, real)), 0);
+    open_module(&l, 0);
+    while (l.open.n) {
+        struct opened *top = &l.open.at[l.open.n - 1];
+        const ast_file *file = el->module.at[top->module].file;
+
+        if (top->next == file->ndecls) {
+            map_set(&l.is_open, top->module, 0);
+            l.open.n--;
+            continue;
+        }
+        if (file->decl[top->next++].kind == AST_DECL_IMPORT)
+            import(&l, top->module, file->decl[top->next - 1].import);
+    }
+    map_free(&l.by_path);
+    map_free(&l.is_open);
+    vec_free(&l.open);
+}
+
+uint32_t
+find_function(const elab *el, const scope *in, const char *name)
+{
+    const module *m = &el->module.at[in->module];
+    uint32_t at = map_get(&m->functions, map_ptr_key(name));
+
+    for (size_t k = 0; at == MAP_NONE && k < m->import.n; k++)
+        at = map_get(&el->module.at[m->import.at[k]].functions, map_ptr_key(name));
+    return at;
+}
+
+const ast_model *
+find_model(const elab *el, const scope *in, const char *name, uint32_t *from)
+{
+    const module *m = &el->module.at[in->module];
+    uint32_t at = map_get(&m->models, map_ptr_key(name));
+
+    *from = in->module;
+    for (size_t k = 0; at == MAP_NONE && k < m->import.n; k++) {
+        *from = m->import.at[k];
+        at = map_get(&el->module.at[*from].models, map_ptr_key(name));
+    }
+    return at == MAP_NONE ? NULL : el->module.at[*from].file->decl[at].model;
+}
+
+/* Whether a second import has the function or model too; said, for it would be chance which one is meant. */
+bool
+import_ambiguous(elab *el, const scope *in, const char *name, bool is_model, span where)
+{
+    const module *m = &el->module.at[in->module];
+    span first = SPAN_NONE;
+
+    if (map_get(is_model ? &m->models : &m->functions, map_ptr_key(name)) != MAP_NONE)
+        return false;
+    for (size_t k = 0; k < m->import.n; k++) {
+        const module *other = &el->module.at[m->import.at[k]];
+        uint32_t at = map_get(is_model ? &other->models : &other->functions, map_ptr_key(name));
+        span here;
+
+        if (at == MAP_NONE)
+            continue;
+        here = is_model ? other->file->decl[at].model->name_at : el->function.at[at].ast->name_at;
+        if (span_known(first)) {
+            diag_error(el->s, "import-clash", where, "two imports declare \"%s\"", name);
+            diag_note(el->s, first, "one is here");
+            diag_note(el->s, here, "another is here");
+            return true;
+        }
+        first = here;
+    }
+    return false;
+}

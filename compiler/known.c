@@ -1,0 +1,220 @@
+/* known.c - numbers known while the model is built: sizes of arrays, ranges of loops, indexes, conditions of statements
+ *
+ * These read numbers without unit, sizes of the model, loop variables, and constants that are computed from such. A size that is no whole
+ * number is an error: (n + 1)/2 is right where n is odd.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "elab.h"
+
+enum {
+    DEEPEST = 4000,                 /* levels, through constants that read constants */
+    MOST_STEPS = 100000
+};
+
+struct reader { elab *el; const char *what; bool quiet, sized; int depth, steps; };
+
+static bool read_number(struct reader *r, scope *in, const ast_expr *e, double *x);
+
+const known_value *
+find_known(const scope *in, const char *name)
+{
+    for (; in; in = in->parent)
+        for (uint32_t k = 0; k < in->nknown; k++)
+            if (in->known[k].name == name)
+                return &in->known[k];
+    return NULL;
+}
+
+static bool
+unknown(struct reader *r, span at, const char *why)
+{
+    elab *el = r->el;
+
+    if (r->quiet)
+        return false;
+    diag_error(el->s, "known-number", at, "%s must be known while the model is built, but %s", r->what, why);
+    diag_help(el->s, "It may read numbers, sizes of the model (model truck(n = 10)), loop variables, and constants of these.");
+    return false;
+}
+
+static bool
+read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
+{
+    elab *el = r->el;
+    const char *name = ref->part[0].name, *near;
+    const known_value *k = find_known(in, name);
+    uint32_t at;
+    const value *v;
+
+    if (ref->nparts > 1 || ref->part[0].nindex)
+        return unknown(r, ref->at, arena_format(el->a, "\"%s\" is not", text_of(el, ref->at)));
+    if (k) {
+        *x = k->value;
+        r->sized = true;
+        return true;
+    }
+    if (name == el->n_pi) {
+        *x = 3.14159265358979323846;
+        return true;
+    }
+    at = find_value(el, in, name);
+    if (at == NONE) {
+        if (r->quiet || refused_before(el, in, name))
+            return false;
+        diag_error(el->s, "name-unknown", ref->at, "nothing is called \"%s\"", name);
+        near = nearest_value(el, in, name);
+        if (near)
+            diag_help(el->s, "Did you mean \"%s\"?", near);
+        return false;
+    }
+    v = &el->value.at[at];
+    if (v->kind != AST_CONSTANT || v->rank || !v->expr || v->declared) {
+        unknown(r, ref->at, arena_format(el->a, v->kind == AST_CONSTANT ? "\"%s\" is no plain number" : "\"%s\" is not", name));
+        if (!r->quiet)
+            diag_note(el->s, v->at, "declared here");
+        return false;
+    }
+    return read_number(r, v->expr_in, v->expr, x);
+}
+
+static bool
+read_call(struct reader *r, scope *in, const ast_expr *e, double *x)
+{
+    static const struct { const char *name; int nargs; } calls[] = { { "min", 2 }, { "max", 2 }, { "abs", 1 }, { "floor", 1 }, { "ceil", 1 } };
+    double a[2] = { 0, 0 };
+
+    for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
+        if (strcmp(calls[k].name, e->call.name) || e->call.nargs != calls[k].nargs || find_function(r->el, in, e->call.name) != NONE)
+            continue;
+        for (int i = 0; i < calls[k].nargs; i++)
+            if (!read_number(r, in, e->call.arg[i], &a[i]))
+                return false;
+        *x = k == 0 ? fmin(a[0], a[1]) : k == 1 ? fmax(a[0], a[1]) : k == 2 ? fabs(a[0]) : k == 3 ? floor(a[0]) : ceil(a[0]);
+        return true;
+    }
+    return unknown(r, e->at, arena_format(r->el->a, "it calls %s; min, max, abs, floor and ceil may stand in it", e->call.name));
+}
+
+static bool
+read_binary(struct reader *r, scope *in, const ast_expr *e, double *x)
+{
+    double a, b;
+
+    if (!read_number(r, in, e->bin.a, &a) || !read_number(r, in, e->bin.b, &b))
+        return false;
+    switch (e->bin.op) {
+    case AST_ADD: *x = a + b; break;
+    case AST_SUB: *x = a - b; break;
+    case AST_MUL: *x = a * b; break;
+    case AST_DIV: *x = a / b; break;
+    case AST_POW: *x = pow(a, b); break;
+    case AST_LT:  *x = a < b; break;
+    case AST_LE:  *x = a <= b; break;
+    case AST_GT:  *x = a > b; break;
+    case AST_GE:  *x = a >= b; break;
+    case AST_EQ:  *x = a == b; break;
+    case AST_NE:  *x = a != b; break;
+    case AST_AND: *x = a != 0 && b != 0; break;
+    case AST_OR:  *x = a != 0 || b != 0; break;
+    }
+    return true;
+}
+
+static bool
+read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
+{
+    double c;
+
+    switch (e->kind) {
+    case AST_NUMBER:
+        if (e->number.unit)
+            return unknown(r, e->at, "a number with a unit stands in it");
+        *x = e->number.value;
+        return true;
+    case AST_REF:
+        return read_name(r, in, &e->ref, x);
+    case AST_NEG:
+        if (!read_number(r, in, e->un.a, x))
+            return false;
+        *x = -*x;
+        return true;
+    case AST_NOT:
+        if (!read_number(r, in, e->un.a, x))
+            return false;
+        *x = *x == 0;
+        return true;
+    case AST_BINARY:
+        return read_binary(r, in, e, x);
+    case AST_IF:
+        for (; e->kind == AST_IF; e = e->cond.b) {
+            if (!read_number(r, in, e->cond.c, &c))
+                return false;
+            if (c != 0)
+                return read_number(r, in, e->cond.a, x);
+        }
+        return read_number(r, in, e, x);
+    case AST_CALL:
+        return read_call(r, in, e, x);
+    case AST_STRING:
+    case AST_MATRIX:
+        break;
+    }
+    return unknown(r, e->at, "this is no number");
+}
+
+static bool
+read_number(struct reader *r, scope *in, const ast_expr *e, double *x)
+{
+    bool fine;
+
+    if (r->depth >= DEEPEST || r->steps >= MOST_STEPS)
+        return unknown(r, e->at, "its constants read each other too deeply");
+    r->depth++;
+    r->steps++;
+    fine = read_inside(r, in, e, x);
+    r->depth--;
+    return fine;
+}
+
+bool
+known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quiet, double *x, bool *sized)
+{
+    struct reader r = { .el = el, .what = what, .quiet = quiet };
+    bool fine = read_number(&r, in, e, x);
+
+    if (sized)
+        *sized = r.sized;
+    return fine;
+}
+
+bool
+known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t *x)
+{
+    double d;
+
+    if (!known_number(el, in, e, what, false, &d, NULL))
+        return false;
+    if (!isfinite(d) || d != floor(d)) {
+        diag_error(el->s, "known-number", e->at, "%s must be a whole number; it is %.15g", what, d);
+        return false;
+    }
+    *x = d < -1e15 ? -1000000000000000 : d > 1e15 ? 1000000000000000 : (int64_t)d;
+    return true;
+}
+
+bool
+known_index(elab *el, scope *in, const ast_expr *e, const char *what, int32_t *x)
+{
+    int64_t i;
+
+    if (!known_integer(el, in, e, what, &i))
+        return false;
+    if (i < -MOST_MADE || i > MOST_MADE) {
+        diag_error(el->s, "model-size", e->at, "%s is %lld; arrays have at most %d items", what, (long long)i, MOST_MADE);
+        return false;
+    }
+    *x = (int32_t)i;
+    return true;
+}

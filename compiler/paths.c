@@ -1,0 +1,256 @@
+/* paths.c - where a path like front.spring[2].q leads: through instances to a part or value, one or many */
+#include <ctype.h>
+#include <string.h>
+
+#include "elab.h"
+
+static const path_end nowhere = { PLACE_NONE, NONE, { 0, 0 }, { 0, 0 }, false, 0 };
+
+static const char *
+inside_of(elab *el, const scope *in)
+{
+    const char *name = in->prefix;
+    size_t n = strlen(name);
+
+    return n ? arena_format(el->a, "\"%.*s\" (%s) has", (int)n - 1, name, in->model ? in->model->name : "") : NULL;
+}
+
+static const char *
+part_word(const part *p)
+{
+    return p->kind == PART_BOND ? "a bond" : p->kind == PART_ELEMENT ? "an element" : p->kind == PART_INSTANCE ? "a component"
+           : p->junction ? "a 1-junction" : "a 0-junction";
+}
+
+static void
+unknown_name(elab *el, const scope *in, const ast_part *p, bool is_part)
+{
+    const scope *model = in;
+    const char *where, *near;
+
+    while (model->loop)
+        model = model->parent;
+    where = inside_of(el, model);
+    if (refused_before(el, in, p->name))
+        return;
+    if (where)
+        diag_error(el->s, "name-unknown", p->at, "%s no %s called \"%s\"", where, is_part ? "part" : "value", p->name);
+    else
+        diag_error(el->s, "name-unknown", p->at, is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
+    near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
+    if (near)
+        diag_help(el->s, "Did you mean \"%s\"?", near);
+    else if (is_part && find_value(el, in, p->name) != NONE)
+        diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);
+    else if (!is_part && find_part(el, in, p->name) != NONE)
+        diag_note(el->s, el->part.at[find_part(el, in, p->name)].at, "this \"%s\" is %s", p->name, part_word(&el->part.at[find_part(el, in, p->name)]));
+}
+
+static bool
+out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, bool quiet)
+{
+    if (quiet || el->incomplete)
+        return false;
+    if (!f->n)
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it has none at all", f->name, i);
+    else if (f->rank > 1)
+        diag_error(el->s, "index-range", p->at, "index %d of \"%s\" is %d; it goes from %d to %d", k + 1, f->name, i, f->low[k], f->high[k]);
+    else
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i, f->low[k], f->high[k]);
+    diag_note(el->s, f->at, "declared here");
+    return false;
+}
+
+/* The items that a name with its indexes means. */
+static bool
+read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet, path_end *x)
+{
+    x->one = true;
+    if (!p->nindex) {
+        for (int k = 0; k < f->rank; k++) {
+            x->low[k] = f->low[k];
+            x->high[k] = f->high[k];
+        }
+        x->one = f->rank == 0;
+        return true;
+    }
+    if (p->nindex != f->rank) {
+        if (quiet)
+            return false;
+        if (f->rank)
+            diag_error(el->s, "index-count", p->index_at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank, f->rank > 1 ? "es" : "",
+                       p->nindex > 1 ? "are" : "is", p->nindex);
+        else
+            diag_error(el->s, "index-count", p->index_at, "\"%s\" is no array; it takes no index", p->name);
+        diag_note(el->s, f->at, "declared here");
+        return false;
+    }
+    for (int k = 0; k < f->rank; k++) {
+        const ast_index *i = &p->index[k];
+        double ignored;
+
+        if (quiet && !known_number(el, at, i->from, "", true, &ignored, NULL))
+            return false;
+        if (!known_index(el, at, i->from, "an index", &x->low[k]))
+            return false;
+        x->high[k] = x->low[k];
+        if (i->to) {
+            x->one = false;
+            if (!known_index(el, at, i->to, "an index", &x->high[k]))
+                return false;
+        }
+        if (x->low[k] < f->low[k] || x->low[k] > f->high[k] || !f->n)
+            return out_of_range(el, f, p, k, x->low[k], quiet);
+        if (x->high[k] > f->high[k])
+            return out_of_range(el, f, p, k, x->high[k], quiet);
+        if (x->high[k] < x->low[k]) {
+            if (!quiet)
+                diag_error(el->s, "index-range", p->index_at, "the range %d..%d is empty", x->low[k], x->high[k]);
+            return false;
+        }
+    }
+    return true;
+}
+
+path_end
+follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool quiet)
+{
+    for (int k = 0; k < r->nparts; k++) {
+        const ast_part *p = &r->part[k];
+        bool is_value = as_value && k == r->nparts - 1;
+        path_end x = nowhere;
+        uint32_t first, entry;
+        const family *f;
+
+        if (!is_value)
+            x.family = own_family(el, in, p->name, true);
+        else
+            x.family = k ? own_family(el, in, p->name, false) : find_family(el, in, p->name, false);
+        if (x.family == NONE) {
+            if (!quiet)
+                unknown_name(el, in, p, !is_value);
+            return nowhere;
+        }
+        f = &el->family.at[x.family];
+        if (!read_indexes(el, at, p, f, quiet, &x))
+            return nowhere;
+        x.kind = is_value ? PLACE_VALUE : PLACE_PART;
+        x.used = k + 1;
+        if (is_value || k == r->nparts - 1 || !f->n || el->part.at[f->first].kind != PART_INSTANCE)
+            return x;
+        if (!x.one) {
+            if (!quiet)
+                diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one", p->name);
+            return nowhere;
+        }
+        first = family_item(el, f, x.low, &entry);
+        if (first == NONE) {
+            out_of_range(el, f, p, 0, x.low[0], quiet);
+            return nowhere;
+        }
+        if (!el->part.at[first].inside)
+            return nowhere;         /* it could not be made, which was said */
+        if (el->part.at[first].gone) {
+            if (!quiet) {
+                diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out", el->part.at[first].name);
+                diag_note(el->s, el->part.at[first].gone_at, "here");
+            }
+            return nowhere;
+        }
+        in = el->part.at[first].inside;
+    }
+    return nowhere;
+}
+
+bool
+each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx)
+{
+    const family *f = &el->family.at[p->family];
+    int32_t low1 = f->rank > 1 ? p->low[1] : 0, high1 = f->rank > 1 ? p->high[1] : 0, high0 = f->rank ? p->high[0] : p->low[0];
+
+    if (!f->n)
+        return true;
+    for (int32_t i = p->low[0]; i <= high0; i++) {
+        for (int32_t j = low1; j <= high1; j++) {
+            uint32_t entry, index = family_item(el, f, (int32_t[]){ i, j }, &entry);
+
+            if (index == NONE) {
+                if (!quiet) {
+                    diag_error(el->s, "index-range", at, f->rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]", f->name, i, j);
+                    diag_note(el->s, f->at, "others are declared here");
+                }
+                return false;
+            }
+            if (!see(ctx, index, entry))
+                return false;
+            f = &el->family.at[p->family];
+        }
+    }
+    return true;
+}
+
+uint32_t
+single_item(elab *el, const path_end *p, span at, uint32_t *entry)
+{
+    const family *f = &el->family.at[p->family];
+    uint32_t index;
+
+    if (!p->one) {
+        diag_error(el->s, "index-missing", at, "\"%s\" is an array; an index says which one", f->name);
+        diag_note(el->s, f->at, "declared here");
+        return NONE;
+    }
+    index = family_item(el, f, p->low, entry);
+    if (index == NONE) {
+        if (f->rank > 1)
+            diag_error(el->s, "index-range", at, "there is no %s[%d,%d]", f->name, p->low[0], p->low[1]);
+        else
+            diag_error(el->s, "index-range", at, "there is no %s[%d]", f->name, p->low[0]);
+        diag_note(el->s, f->at, "others are declared here");
+    }
+    return index;
+}
+
+ast_ref
+text_ref(elab *el, const char *text, size_t n, bool *fine)
+{
+    VEC(ast_part) parts = { 0 };
+    ast_ref r = { .at = SPAN_NONE };
+    size_t i = 0;
+
+    *fine = true;
+    do {
+        ast_part p = { .at = SPAN_NONE, .index_at = SPAN_NONE };
+        size_t begin = i;
+
+        while (i < n && (isalnum((unsigned char)text[i]) || text[i] == '_'))
+            i++;
+        p.name = names_intern(el->names, text + begin, i - begin);
+        *fine &= i > begin;
+        if (i < n && text[i] == '[') {
+            do {
+                ast_expr *e = arena_alloc(el->a, sizeof *e);
+                double x = 0;
+
+                begin = ++i;
+                while (i < n && isdigit((unsigned char)text[i]) && i - begin < 9)
+                    x = 10 * x + (text[i++] - '0');
+                *fine &= i > begin && p.nindex < 2;
+                e->kind = AST_NUMBER;
+                e->at = SPAN_NONE;
+                e->number.value = x;
+                if (p.nindex < 2)
+                    p.index[p.nindex++].from = e;
+            } while (i < n && text[i] == ',');
+            *fine &= i < n && text[i] == ']';
+            i++;
+        }
+        vec_push(&parts, p);
+    } while (i < n && text[i++] == '.');
+    *fine &= i >= n && (n == 0 || text[n - 1] != '.');
+    r.nparts = (int)parts.n;
+    r.part = arena_new_array(el->a, ast_part, parts.n);
+    memcpy(r.part, parts.at, parts.n * sizeof *parts.at);
+    vec_free(&parts);
+    return r;
+}

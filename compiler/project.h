@@ -1,0 +1,20 @@
+/* project.h - states moved onto constraints by the least change
+ *
+ * Newton's method on c(x) = 0 with the step of least norm, every state weighed by the largest value it had so far; constraints that share
+ * no state are solved apart. Constraints that repeat each other are allowed.
+ */
+#ifndef BG_PROJECT_H
+#define BG_PROJECT_H
+
+#include "equations.h"
+
+typedef struct projector projector;
+typedef int projector_values(void *ctx, const double *x, double *c);
+
+/* position: of states in x, by variable */
+projector *projector_new(const equations *e, const uint32_t *position);
+void projector_free(projector *p);
+/* 0: x is on the constraints to rounding; 1: no convergence, x is as it was. */
+int projector_run(projector *p, projector_values *values, void *ctx, double *x);
+
+#endif

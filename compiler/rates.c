@@ -1,0 +1,119 @@
+/* rates.c - see rates.h */
+#include <stdlib.h>
+#include "rates.h"
+
+enum { MAX_DERIVATIVE_ORDER = 4 };
+
+var_id rate_of(struct rates *r, var_id v)
+{
+    equations *e = r->e;
+    flat_model *f = e->f;
+    var_id d;
+
+    if (e->var.at[v].kind == DEF_STATE)
+        return e->state.at[e->var.at[v].index].rate;
+    if (e->var.at[v].kind == DEF_GIVEN)
+        return VAR_NONE;         /* time is handled by its own derivative, 1 */
+    d = map_get(&r->of, v);
+    if (d != MAP_NONE)
+        return d;
+
+    char *name = bg_format("der(%s)", f->var.at[v].name);
+
+    d = eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position);
+    free(name);
+    map_set(&r->of, v, d);
+    vec_resize(&r->order, f->var.n);
+    r->order.at[d] = (uint8_t)(r->order.at[v] + 1);
+    if (r->order.at[d] > MAX_DERIVATIVE_ORDER) {
+        if (r->ok) {
+            diag_error(f->sources, "derivative-order", f->var.at[v].at, "\"%s\" would have to be differentiated more than %d times",
+                       f->var.at[v].name, MAX_DERIVATIVE_ORDER);
+            diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a resistor between.");
+        }
+        r->ok = false;
+        eq_define(e, d, inst_const(f, 0));
+        return d;
+    }
+    vec_push(&r->pending, d);
+    return d;
+}
+
+inst differentiate(struct rates *r, inst i)
+{
+    equations *e = r->e;
+    flat_model *f = e->f;
+    pool *p = f->pool;
+    VEC(var_id) slots = { 0 };
+    node sum = ex_const(p, 0);
+    inst result;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        vec_push(&slots, f->slot.at[i.first + k]);
+    for (uint32_t k = 0; k < i.n; k++) {
+        node d = ex_derivative(p, i.root, k);
+        double value;
+
+        if (ex_is_const(p, d, &value) && value == 0)
+            continue;
+        if (slots.at[k] == 0) {
+            sum = ex_add(p, sum, d);
+        } else {
+            var_id rate = rate_of(r, slots.at[k]);
+
+            if (rate == VAR_NONE)
+                continue;
+            sum = ex_add(p, sum, ex_mul(p, d, ex_slot(p, (uint32_t)slots.n)));
+            vec_push(&slots, rate);
+        }
+    }
+    /* a rate may stand in the slots already: composing makes them distinct */
+    result = inst_compose(e->composer, flat_inst(f, sum, slots.at, (uint32_t)slots.n), NULL);
+    vec_free(&slots);
+    return inst_compact(e->composer, result);
+}
+
+void define_rates(struct rates *r)
+{
+    equations *e = r->e;
+
+    while (r->pending.n) {
+        var_id d = r->pending.at[--r->pending.n], v = e->f->var.at[d].owner;
+        uint32_t group = group_of(r->g, v);
+
+        if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != UINT32_MAX)
+            continue;
+        if (group == UINT32_MAX) {
+            if (e->var.at[v].kind == DEF_EXPLICIT) {
+                inst def = differentiate(r, e->var.at[v].def);
+
+                eq_define(e, d, def);
+                vec_push(&r->differentiated, v);
+            } else {
+                eq_define(e, d, inst_const(e->f, 0));
+            }
+            continue;
+        }
+        /* unknowns of a block: its equations differentiated are a block for the rates, with the same matrix */
+        if (map_get(&r->group_of, group) == MAP_NONE) {
+            uint32_t rates = group_new(r->g), n = group_size(r->g, group);
+
+            map_set(&r->group_of, group, rates);
+            for (uint32_t i = 0; i < n; i++) {
+                var_id u = group_unknown(r->g, group, i), du = rate_of(r, u);
+                inst residual = differentiate(r, group_residual(r->g, group, i));
+
+                group_add(r->g, rates, du, residual);
+            }
+        }
+    }
+}
+
+void rates_free(struct rates *r)
+{
+    vec_free(&r->differentiated);
+    vec_free(&r->pending);
+    vec_free(&r->order);
+    map_free(&r->of);
+    map_free(&r->group_of);
+}

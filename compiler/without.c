@@ -1,0 +1,213 @@
+/* without.c - parts taken out of components and arrays, with their bonds, and what dangles after that
+ *
+ * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and leads nowhere now goes too, as
+ * in a reduction (runtime/rewrite.c): a two-port with one side, a junction without bonds or whose only bond leads on to no element, an
+ * element whose junction went. Ports of components stay.
+ *
+ * needs     all names declared (take_out_parts); the bonds as written (clean_up)
+ * time      linear in parts and bonds
+ */
+#include "elab.h"
+
+/* ---------------------------------------------------------------- what is named */
+
+struct taking { elab *el; span at; bool new, instances; };
+
+static bool
+take(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct taking *t = ctx;
+    part *p = &t->el->part.at[index];
+
+    (void)entry;
+    if (p->kind == PART_BOND) {
+        diag_error(t->el->s, "without-bond", t->at, "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
+        return false;
+    }
+    t->new |= !p->gone;
+    if (p->gone)
+        return true;
+    p->gone = true;
+    p->gone_at = t->at;
+    t->instances |= p->inside != NULL;
+    return true;
+}
+
+bool
+scope_gone(const elab *el, const scope *s)
+{
+    while (s->loop)
+        s = s->parent;
+    return s->outer && el->part.at[s->instance].gone;
+}
+
+/* Its variables stay, as numbers that nothing reads. */
+static void
+take_value(elab *el, value *v)
+{
+    v->gone = true;
+    for (uint32_t k = 0; k < v->count; k++) {
+        el->f->var.at[v->var + k].kind = VAR_PARAM;
+        el->f->var.at[v->var + k].def = set_inst(el, 0);
+    }
+}
+
+/* All that stands in an instance that goes. An instance is declared before what is in it, so that one step outward is enough. */
+static void
+take_insides(elab *el)
+{
+    size_t whens = 0;
+
+    for (uint32_t k = 0; k < el->part.n; k++) {
+        part *p = &el->part.at[k];
+        const scope *s = p->in;
+
+        if (p->gone || !scope_gone(el, s))
+            continue;
+        while (s->loop)
+            s = s->parent;
+        p->gone = true;
+        p->gone_at = el->part.at[s->instance].gone_at;
+    }
+    for (size_t k = 0; k < el->value.n; k++)
+        if (scope_gone(el, el->value.at[k].in))
+            take_value(el, &el->value.at[k]);
+    for (size_t k = 0; k < el->when.n; k++)
+        if (!scope_gone(el, el->when.at[k].in))
+            el->when.at[whens++] = el->when.at[k];
+    el->when.n = whens;
+}
+
+void
+take_out_parts(elab *el)
+{
+    struct taking t = { .el = el };
+
+    for (size_t k = 0; k < el->without.n; k++) {
+        const without_made *w = &el->without.at[k];
+        path_end p = follow(el, w->in, w->at, w->ref, false, false);
+
+        if (p.kind == PLACE_NONE)
+            continue;
+        if (p.used < w->ref->nparts) {
+            diag_error(el->s, "without-part", w->ref->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(el, w->ref->at));
+            continue;
+        }
+        t.at = w->ref->at;
+        t.new = false;
+        if (each_item(el, &p, w->ref->at, false, take, &t) && !t.new && el->family.at[p.family].n)
+            diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
+    }
+    if (t.instances)
+        take_insides(el);
+}
+
+/* ---------------------------------------------------------------- what dangles */
+
+struct cleaning {
+    elab *el;
+    uint32_t *first, *at;           /* links of each part, in compressed rows */
+    uint32_t *degree;               /* links still there */
+    VEC(uint32_t) open;
+};
+
+static void
+count_links(struct cleaning *c)
+{
+    elab *el = c->el;
+
+    c->first = bg_calloc(el->part.n + 2, sizeof *c->first);
+    c->degree = bg_calloc(el->part.n, sizeof *c->degree);
+    c->at = bg_calloc(2 * el->link.n, sizeof *c->at);
+    for (size_t k = 0; k < el->link.n; k++) {
+        const link *l = &el->link.at[k];
+
+        if (l->from != NONE)
+            c->first[l->from + 2]++;
+        if (l->to != NONE)
+            c->first[l->to + 2]++;
+    }
+    for (size_t k = 2; k < el->part.n + 2; k++)
+        c->first[k] += c->first[k - 1];
+    for (uint32_t k = 0; k < el->link.n; k++) {
+        const link *l = &el->link.at[k];
+
+        if (l->from != NONE)
+            c->at[c->first[l->from + 1]++] = k;
+        if (l->to != NONE)
+            c->at[c->first[l->to + 1]++] = k;
+    }
+    for (size_t k = 0; k < el->part.n; k++)
+        c->degree[k] = c->first[k + 1] - c->first[k];
+}
+
+static void
+drop_links(struct cleaning *c, uint32_t p)
+{
+    elab *el = c->el;
+
+    for (uint32_t k = c->first[p]; k < c->first[p + 1]; k++) {
+        link *l = &el->link.at[c->at[k]];
+        uint32_t other = l->from == p ? l->to : l->from;
+
+        if (l->gone)
+            continue;
+        l->gone = true;
+        c->degree[p]--;
+        if (other == NONE)
+            continue;
+        c->degree[other]--;
+        el->part.at[other].thinned = true;
+        if (!el->part.at[other].gone)
+            vec_push(&c->open, other);
+    }
+}
+
+static bool
+dangles(const struct cleaning *c, uint32_t at)
+{
+    const elab *el = c->el;
+    const part *p = &el->part.at[at];
+
+    if (p->port || p->kind == PART_INSTANCE)
+        return false;
+    if (p->kind == PART_ELEMENT)
+        return c->degree[at] < (is_two_port(p->element) && !p->field ? 2 : 1);
+    if (c->degree[at] > 1)
+        return false;
+    for (uint32_t k = c->first[at]; k < c->first[at + 1]; k++) {
+        const link *l = &el->link.at[c->at[k]];
+        uint32_t other = l->from == at ? l->to : l->from;
+        const part *o = other == NONE ? NULL : &el->part.at[other];
+
+        if (!l->gone)
+            return o && (o->kind == PART_JUNCTION || (o->kind == PART_ELEMENT && is_two_port(o->element) && !o->field));
+    }
+    return true;
+}
+
+void
+clean_up(elab *el)
+{
+    struct cleaning c = { .el = el };
+
+    if (!el->without.n)
+        return;
+    count_links(&c);
+    for (uint32_t p = 0; p < el->part.n; p++)
+        if (el->part.at[p].gone)
+            drop_links(&c, p);
+    while (c.open.n) {
+        uint32_t p = c.open.at[--c.open.n];
+
+        if (el->part.at[p].gone || !dangles(&c, p))
+            continue;
+        el->part.at[p].gone = true;
+        el->part.at[p].gone_at = el->without.at[0].ref->at;
+        drop_links(&c, p);
+    }
+    free(c.first);
+    free(c.at);
+    free(c.degree);
+    vec_free(&c.open);
+}

@@ -1,0 +1,978 @@
+/* bounded.c - the smallest model found whose observed outputs stay within their tolerances
+ *
+ * A round speaks of one text: its candidates, in order of predicted error, are taken out in batches; what is accepted together is the next text.
+ * Elements come before terms, since a part less saves more than a term less; terms are looked at where no element can go.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "columns.h"
+#include "predict.h"
+#include "reduce.h"
+#include "terms.h"
+
+/* Up to so many candidates each is simulated alone to know its error; of more, the activity is the prediction. */
+enum { ALONE_MOST = 60 };
+/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter more. */
+enum { PATIENCE = 300 };
+/* A trial may take so many times the steps of the model as given: what needs more has become stiff or switches all the time. */
+enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
+/* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
+static const double WITHIN = 0.99;
+
+struct version {
+    const char *text; size_t length;
+    char *own;                               /* the text, where it is not the caller's */
+    compilation *c; sim_result *run;         /* one an experiment; NULL: none */
+};
+
+/* An output that is held to a tolerance in one experiment. */
+struct bound {
+    size_t experiment; uint32_t output;
+    double stated;               /* SI; INFINITY: not stated */
+    double tolerance;            /* what the difference to the model as given may be */
+    double fresh;                /* what it may be to the text at hand, if that were reduced again */
+};
+
+struct reading { enum rewrite_kind kind; const char *why; };
+
+struct candidate {
+    const char *name;            /* interned in the version at hand: element; else what it is called */
+    uint32_t element, term;      /* in that version; UINT32_MAX */
+    int line;
+    struct reading reading[2]; int nreadings, chosen;
+    double mean;                 /* of a term */
+    double predicted;            /* error over tolerance, or an activity */
+};
+
+struct verdict {
+    bool fine, internal, ran;
+    double worst, fresh;         /* greatest error over its tolerance: against the model as given, against the text at hand */
+    const char *why;
+    struct version v;
+    rewrite plan;
+};
+
+struct search {
+    const bounded_options *o;
+    reduction *out;
+    const char *path;
+    struct version first, now;
+    VEC(struct bound) bound;
+    VEC(struct elaborate_override) set;
+    map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
+    map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
+    terms terms;                 /* of the text at hand, in a round for terms */
+    VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
+    bool closed;                 /* nothing refused in this round would be accepted if the text at hand were the model as given */
+    size_t *most_steps;
+    int round;
+    char *error;                 /* internal */
+};
+
+/* ---------------------------------------------------------------- versions */
+
+static void
+version_free(const struct search *d, struct version *v)
+{
+    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
+        sim_result_free(&v->run[i]);
+        compile_free(&v->c[i]);
+    }
+    free(v->c);
+    free(v->run);
+    free(v->own);
+    *v = (struct version){ 0 };
+}
+
+/* Takes the text over. */
+static void
+version_text(struct version *v, strbuf *text)
+{
+    if (!text->at)
+        strbuf_puts(text, "");
+    v->text = v->own = text->at;
+    v->length = text->n;
+    *text = (strbuf){ 0 };
+}
+
+static const char *
+first_error(arena *a, const sources *s, const char *otherwise)
+{
+    for (size_t i = 0; i < diag_count(s); i++)
+        if (diag_at(s, i)->severity == SEV_ERROR)
+            return arena_strdup(a, diag_at(s, i)->message);
+    return otherwise;
+}
+
+/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. */
+static const char *
+run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
+{
+    size_t n = d->o->nexperiments;
+    const char *why = NULL;
+
+    v->c = bg_calloc(n, sizeof *v->c);
+    v->run = bg_calloc(n, sizeof *v->run);
+    for (size_t i = 0; i < n && !why; i++) {
+        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset };
+        compilation *c = &v->c[i];
+        sim_options so = { 0 };
+
+        *at = i;
+        if (!compile_text(c, d->path, v->text, v->length, STAGE_MODEL, &co)) {
+            why = first_error(d->out->arena, c->sources, "it does not compile");
+            continue;
+        }
+        if (sim_options_from_experiment(c->model, &so)) {
+            so.points = REDUCE_POINTS;
+            so.outputs = true;
+            if (d->o->adjust)
+                d->o->adjust(d->o->ctx, c->model, &so);
+            if (d->most_steps)
+                so.max_steps = d->most_steps[i];
+            if (!simulate(c->model, &so, &v->run[i]))
+                why = first_error(d->out->arena, c->sources, "the run fails");
+            d->out->simulations++;
+        } else {
+            why = first_error(d->out->arena, c->sources, "the run fails");
+        }
+        sim_options_free(&so);
+    }
+    return why;
+}
+
+/* Greatest difference of an output of two versions. */
+static struct trajectory_error
+difference(const struct version *a, const struct version *b, const struct bound *x)
+{
+    const sim_result *ra = &a->run[x->experiment], *rb = &b->run[x->experiment];
+    size_t n = ra->points < rb->points ? ra->points : rb->points;
+
+    return trajectory_compare(ra->output + x->output, model_noutputs(a->c[x->experiment].model), rb->output + x->output,
+                              model_noutputs(b->c[x->experiment].model), n);
+}
+
+static int
+line_of(const struct search *d, span at)
+{
+    int line = 0, unused;
+
+    if (span_known(at))
+        source_place(d->first.c[0].sources, d->first.c[0].ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
+    return line;
+}
+
+static double over(double error, double tolerance) { return error <= 0 ? 0 : error <= INFINITY && tolerance > 0 ? error / tolerance : INFINITY; }
+
+/* ---------------------------------------------------------------- tolerances */
+
+static double
+greatest(const struct version *v, const struct bound *x)
+{
+    const sim_result *r = &v->run[x->experiment];
+    size_t stride = model_noutputs(v->c[x->experiment].model);
+    double most = 0;
+
+    for (size_t i = 0; i < r->points; i++)
+        most = fmax(most, fabs(r->output[i * stride + x->output]));
+    return most;
+}
+
+/* Is the output of that unit's kind? Without a unit, any is. */
+static bool
+is_of_unit(const compilation *c, const flat_output *y, const char *written)
+{
+    const char *why;
+    const unit *u = written ? unit_parse(c->units, written, &why) : NULL;
+
+    return !written || (u && (y->unit ? unit_dimension(u) == unit_dimension(y->unit) : unit_is_number(u)));
+}
+
+/* By what was asked for and by what the experiment states, the smaller. */
+static double
+tolerance(const struct search *d, const struct version *v, const struct bound *x)
+{
+    const compilation *c = &v->c[x->experiment];
+    const flat_output *y = &c->flat->output.at[x->output];
+
+    if (d->o->within == WITHIN_SHARE)
+        return fmin(x->stated, d->o->tolerance * greatest(v, x));
+    return d->o->within == WITHIN_VALUE && is_of_unit(c, y, d->o->unit) ? fmin(x->stated, d->o->tolerance) : x->stated;
+}
+
+/* A tolerance in a unit must be of some output's kind; and something must be held. */
+static char *
+check_tolerances(const struct search *d)
+{
+    bool of_unit = d->o->within != WITHIN_VALUE, held = false;
+
+    for (size_t i = 0; i < d->bound.n; i++) {
+        const compilation *c = &d->first.c[d->bound.at[i].experiment];
+
+        held |= d->bound.at[i].tolerance < INFINITY;
+        of_unit = of_unit || is_of_unit(c, &c->flat->output.at[d->bound.at[i].output], d->o->unit);
+    }
+    if (!of_unit)
+        return bg_format("no observed output is in [%s]", d->o->unit);
+    return held ? NULL : bg_strdup("no output is held to a tolerance");
+}
+
+/* The outputs to be held: observed ones, all where an experiment observes none and a tolerance is asked for. */
+static void
+find_bounds(struct search *d)
+{
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        const compilation *c = &d->first.c[i];
+        const flat_experiment *e = &c->flat->experiment;
+
+        for (size_t k = 0; k < e->observe.n; k++) {
+            struct bound b = { .experiment = i, .output = e->observe.at[k].output, .stated = INFINITY };
+
+            if (inst_known(e->observe.at[k].within))
+                b.stated = model_value(c->model, e->observe.at[k].within);
+            vec_push(&d->bound, b);
+        }
+        for (uint32_t k = 0; k < c->flat->output.n && e->observe.n == 0 && d->o->within != WITHIN_STATED; k++)
+            vec_push(&d->bound, ((struct bound){ .experiment = i, .output = k, .stated = INFINITY }));
+    }
+    for (size_t i = 0; i < d->bound.n; i++)
+        d->bound.at[i].tolerance = d->bound.at[i].fresh = tolerance(d, &d->first, &d->bound.at[i]);
+}
+
+/* ---------------------------------------------------------------- trying */
+
+static void
+verdict_free(const struct search *d, struct verdict *x)
+{
+    version_free(d, &x->v);
+    rewrite_free(&x->plan);
+}
+
+/* The graph of the new text must be the old one's after the plan's operations. */
+static char *
+check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set, size_t nset)
+{
+    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset };
+    compilation a = { 0 }, b = { 0 };
+    char *why = NULL;
+
+    if (!compile_text(&a, d->path, d->now.text, d->now.length, STAGE_GRAPH, &before) ||
+        !compile_text(&b, d->path, v->text, v->length, STAGE_GRAPH, &after))
+        why = bg_strdup("a text that was compiled cannot be read again");
+    else
+        rewrite_check(a.flat, plan, b.flat, &why);
+    compile_free(&a);
+    compile_free(&b);
+    return why;
+}
+
+/* Overrides without those whose parameters the plan takes away. */
+static size_t
+remaining_set(const struct search *d, const rewrite *plan, struct elaborate_override *out)
+{
+    size_t n = 0;
+    map went = { 0 };
+
+    for (size_t i = 0; i < plan->item.n && d->set.n; i++)
+        if (plan->item.at[i].kind == REWRITE_VALUE)
+            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
+    for (size_t i = 0; i < d->set.n; i++)
+        if (map_get(&went, bg_hash_bytes(d->set.at[i].name, strlen(d->set.at[i].name), 0)) == MAP_NONE)
+            out[n++] = d->set.at[i];
+    map_free(&went);
+    return n;
+}
+
+/* The plan for a set of candidates. False: internal. */
+static bool
+make_plan(struct search *d, struct candidate *const *set, size_t n, rewrite *plan)
+{
+    const compilation *c = &d->now.c[0];
+    arena *a = arena_new();
+    const char **name = arena_new_array(a, const char *, n + 1);
+    rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
+    enum term_change *what = arena_new_array(a, enum term_change, d->terms.term.n + 1);
+    double *mean = arena_new_array(a, double, d->terms.term.n + 1);
+    size_t nnames = 0, nchanges = 0;
+    bool fine, any_term = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *x = set[i];
+        enum rewrite_kind kind = x->reading[x->chosen].kind;
+
+        if (x->term != UINT32_MAX) {
+            what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
+            mean[x->term] = x->mean;
+            any_term = true;
+        } else if (kind == REWRITE_CLAMP) {
+            const flat_element *e = &c->flat->element.at[x->element];
+            rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
+            size_t pieces = rewrite_clamp_pieces(e->node, c->flat->junction.at[c->flat->port.at[e->port0].junction].type, piece);
+
+            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name, .at = e->node->at,
+                                                   .piece = piece, .npieces = pieces };
+        } else {
+            name[nnames++] = x->name;
+        }
+    }
+    if (any_term)
+        nchanges = terms_changes(&d->terms, what, mean, a, &change);
+    fine = rewrite_plan_model(c->flat, c->ast, name, nnames, change, nchanges, plan);
+    for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
+        plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
+    if (!fine)
+        d->error = bg_strdup(plan->error ? plan->error : "unknown");
+    arena_free(a);
+    return fine;
+}
+
+static void
+measure_verdict(struct search *d, struct verdict *x)
+{
+    arena *a = d->out->arena;
+
+    for (size_t i = 0; i < d->bound.n; i++) {
+        const struct bound *b = &d->bound.at[i];
+        double e = difference(&d->first, &x->v, b).max, r = over(e, b->tolerance);
+
+        x->fresh = fmax(x->fresh, over(difference(&d->now, &x->v, b).max, b->fresh));
+        if (r > x->worst || isnan(x->worst)) {
+            const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
+            const char *shown = unit_shown(y->unit, y->display);
+            double scale = y->display ? unit_scale(y->display) : 1;
+
+            x->worst = r;
+            if (r > WITHIN)
+                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name, d->o->experiment[b->experiment], e / scale,
+                                      shown ? " [" : "", shown ? shown : "", shown ? "]" : "", b->tolerance / scale);
+        }
+    }
+}
+
+/* Takes a set out of the text at hand, compiles, runs and measures. */
+static struct verdict
+try_set(struct search *d, struct candidate *const *set, size_t n)
+{
+    arena *a = d->out->arena;
+    struct verdict x = { .worst = NAN, .fresh = 0 };
+    struct elaborate_override *over_set = bg_calloc(d->set.n + 1, sizeof *over_set);
+    strbuf text = { 0 };
+    size_t nset, at;
+    const char *why;
+
+    if (!make_plan(d, set, n, &x.plan)) {
+        x.internal = true;
+    } else if (x.plan.edits.list.n == 0) {
+        const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
+
+        x.why = b ? arena_format(a, "%s (line %d)", b->why, line_of(d, b->reader)) : "nothing of the text says it alone";
+    } else {
+        edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
+        version_text(&x.v, &text);
+        nset = remaining_set(d, &x.plan, over_set);
+        why = run_version(d, &x.v, over_set, nset, &at);
+        if (why) {
+            x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
+        } else {
+            x.ran = true;
+            measure_verdict(d, &x);
+            x.fine = x.worst <= WITHIN;
+            if (x.fine && (d->error = check_graph(d, &x.v, &x.plan, over_set, nset)))
+                x.internal = true, x.fine = false;
+        }
+    }
+    free(over_set);
+    strbuf_free(&text);
+    return x;
+}
+
+static const char *
+shown_name(const struct search *d, const struct candidate *x)
+{
+    enum rewrite_kind k = x->reading[x->chosen].kind;
+
+    return arena_format(d->out->arena, "%s (%s)", x->name, rewrite_kind_name(k));
+}
+
+/* Why a candidate stays: for each of its readings. */
+static void
+note_refusal(struct search *d, const struct candidate *x, const struct verdict *v)
+{
+    arena *a = d->out->arena;
+    const char *why = x->nreadings > 1 ? arena_format(a, "%s: %s", rewrite_kind_name(x->reading[x->chosen].kind), v->why) : v->why;
+    reduce_kept *last = d->refused.n ? &d->refused.at[d->refused.n - 1] : NULL;
+
+    if (v->ran && v->fresh <= WITHIN)
+        d->closed = false;
+    if (last && !strcmp(last->name, x->name) && last->line == x->line)
+        last->why = arena_format(a, "%s; %s", last->why, why);
+    else
+        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(a, x->name), .why = why, .line = x->line, .round = d->round }));
+}
+
+static void
+note_trial(struct search *d, struct candidate *const *set, size_t n, const struct verdict *x)
+{
+    arena *a = d->out->arena;
+    reduce_trial t = { .round = d->round, .n = n, .accepted = x->fine, .worst = x->worst, .why = x->fine ? NULL : x->why };
+
+    t.names = n == 1 ? shown_name(d, set[0]) : n == 2 ? arena_format(a, "%s, %s", shown_name(d, set[0]), shown_name(d, set[1]))
+        : arena_format(a, "%s, %s and %zu more", shown_name(d, set[0]), shown_name(d, set[1]), n - 2);
+    vec_push(&d->out->trial, t);
+    if (n == 1 && !x->fine)
+        note_refusal(d, set[0], x);
+}
+
+/* One candidate alone: its readings in their order until one will do. */
+static struct verdict
+try_alone(struct search *d, struct candidate *x)
+{
+    struct verdict v = { 0 };
+
+    for (x->chosen = 0;; x->chosen++) {
+        v = try_set(d, &x, 1);
+        if (v.internal)
+            return v;
+        note_trial(d, &x, 1, &v);
+        if (v.fine || x->chosen + 1 == x->nreadings)
+            return v;
+        verdict_free(d, &v);
+    }
+}
+
+/* ---------------------------------------------------------------- candidates */
+
+static bool
+clampable(const flat_model *f, const flat_element *e)
+{
+    bool several = e->parent != UINT32_MAX || strchr(e->name, '[');     /* the same text says others */
+
+    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 && !several &&
+        !f->junction.at[f->port.at[e->port0].junction].implicit;
+}
+
+static void
+set_readings(struct search *d, const flat_model *f, const flat_element *e, const factor *at, struct candidate *x)
+{
+    arena *a = d->out->arena;
+    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1;
+    struct reading drop = { REWRITE_ELEMENT, NULL }, clamp = { REWRITE_CLAMP, NULL };
+
+    if (at && isfinite(at->own))
+        drop.why = arena_format(a, "its %s is %.2g of the others' at its junction", common ? "effort" : "flow", at->own);
+    if (at && isfinite(at->common))
+        clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort", at->common);
+    x->reading[x->nreadings++] = drop;
+    if (!at || !clampable(f, e))
+        return;
+    if (at->common < at->own) {
+        x->reading[x->nreadings++] = drop;
+        x->reading[0] = clamp;
+    } else if (e->type != EL_R) {
+        x->reading[x->nreadings++] = clamp;
+    }
+}
+
+static recording *
+recordings(const struct search *d)
+{
+    recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
+
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        r[i] = (recording){ .path = d->path, .text = d->now.text, .length = d->now.length, .experiment = d->o->experiment[i],
+                            .set = d->set.at, .nset = d->set.n, .adjust = d->o->adjust, .ctx = d->o->ctx };
+    return r;
+}
+
+typedef VEC(struct candidate) candidates;
+
+/* The statement of the model itself that makes an element: its own, or that of the component or loop around. */
+static span
+place_in_model(const flat_model *f, const flat_element *e)
+{
+    uint32_t o = e->parent;
+
+    if (o == UINT32_MAX)
+        return e->node->at;
+    while (f->origin.at[o].parent != UINT32_MAX)
+        o = f->origin.at[o].parent;
+    return f->origin.at[o].stmt->at;
+}
+
+static void
+find_elements(struct search *d, candidates *out)
+{
+    const flat_model *f = d->now.c[0].flat;
+    factor *at = bg_calloc(f->element.n + 1, sizeof *at);
+    recording *r = recordings(d);
+    bool known = predict_factors(f, r, d->o->nexperiments, at);
+    candidates zero = { 0 };
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        struct candidate x = { .element = i, .term = UINT32_MAX };
+
+        bool rests = map_get(&d->clamped, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE;
+
+        if ((is_source(e) && !rests) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
+            map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
+            continue;
+        x.name = e->name;
+        x.line = line_of(d, place_in_model(f, e));
+        x.predicted = known ? at[i].activity : (double)i;
+        set_readings(d, f, e, known ? &at[i] : NULL, &x);
+        if (rests)
+            vec_push(&zero, x);
+        else
+            vec_push(out, x);
+    }
+    for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++)       /* of many, one by one is too dear for what it saves */
+        vec_push(out, zero.at[i]);
+    vec_free(&zero);
+    free(r);
+    free(at);
+}
+
+/* The mean and mean square of each term over all experiments; false where the runs do not tell. */
+static bool
+term_means(struct search *d, double *mean, double *square)
+{
+    recording *r = recordings(d);
+    VEC(char *) text = { 0 };
+    size_t n = d->terms.term.n, total = 0;
+    bool fine = n > 0;
+
+    for (size_t i = 0; i < n; i++)
+        vec_push(&text, term_outside(d->now.c[0].sources, &d->terms.term.at[i]));
+    for (size_t x = 0; x < d->o->nexperiments && fine; x++) {
+        double *value, length;
+        size_t points;
+
+        fine = record(&r[x], (const char *const *)text.at, n, &value, &points, &length);
+        for (size_t k = 0; fine && k < points; k++)
+            for (size_t i = 0; i < n; i++) {
+                mean[i] += value[k * n + i];
+                square[i] += value[k * n + i] * value[k * n + i];
+            }
+        total += fine ? points : 0;
+        free(value);
+    }
+    for (size_t i = 0; i < n; i++) {
+        mean[i] /= (double)(total ? total : 1);
+        square[i] /= (double)(total ? total : 1);
+        free(text.at[i]);
+    }
+    vec_free(&text);
+    free(r);
+    return fine;
+}
+
+static void
+find_terms(struct search *d, candidates *out)
+{
+    const compilation *c = &d->now.c[0];
+    double *mean, *square;
+    bool known;
+
+    terms_free(&d->terms);
+    terms_find(c->sources, c->ast, c->flat->ast, d->out->arena, &d->terms);
+    mean = bg_calloc(d->terms.term.n + 1, sizeof *mean);
+    square = bg_calloc(d->terms.term.n + 1, sizeof *square);
+    known = term_means(d, mean, square);
+    for (uint32_t i = 0; i < d->terms.term.n; i++) {
+        const term *t = &d->terms.term.at[i];
+        const term_sum *s = &d->terms.sum.at[t->sum];
+        struct candidate x = { .element = UINT32_MAX, .term = i, .mean = mean[i], .line = line_of(d, t->at), .predicted = (double)i };
+        struct reading gone = { REWRITE_TERM_DELETE, NULL };
+        double most = 0;
+
+        if (!t->of_value && map_get(&d->kept_names, bg_hash_bytes(t->owner, strlen(t->owner), 0)) != MAP_NONE)
+            continue;
+        for (uint32_t k = 0; known && k < s->n; k++)
+            most = fmax(most, s->first + k == i ? 0 : square[s->first + k]);
+        if (known)
+            x.predicted = most > 0 ? sqrt(square[i] / most) : INFINITY;
+        if (known && most > 0)
+            gone.why = arena_format(d->out->arena, "it is %.2g of the greatest other term", x.predicted);
+        x.name = arena_format(d->out->arena, "%s: %s", t->owner, t->text);
+        x.reading[x.nreadings++] = gone;
+        if (known && t->varies && isfinite(mean[i]))
+            x.reading[x.nreadings++] = (struct reading){ REWRITE_TERM_MEAN, arena_format(d->out->arena, "its mean is %.4g", mean[i]) };
+        vec_push(out, x);
+    }
+    free(mean);
+    free(square);
+}
+
+static int
+by_prediction(const void *pa, const void *pb)
+{
+    const struct candidate *a = *(struct candidate *const *)pa, *b = *(struct candidate *const *)pb;
+
+    if (a->predicted != b->predicted)
+        return a->predicted < b->predicted ? -1 : 1;
+    return a < b ? -1 : a > b;           /* of equals, the first declared */
+}
+
+/* ---------------------------------------------------------------- rounds */
+
+struct order { VEC(struct candidate *) at; size_t batch; };
+
+/* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add up. */
+static bool
+order_by_error(struct search *d, candidates *list, struct order *o)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct candidate *x = &list->at[i];
+        struct verdict v = try_alone(d, x);
+        bool internal = v.internal;
+
+        x->predicted = v.worst;
+        if (v.fine)
+            vec_push(&o->at, x);
+        verdict_free(d, &v);
+        if (internal)
+            return false;
+    }
+    if (o->at.n)
+        qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
+    for (o->batch = 0; o->batch < o->at.n && (sum += o->at.at[o->batch]->predicted) <= 1; o->batch++)
+        ;
+    return true;
+}
+
+static void
+order_by_prediction(candidates *list, struct order *o)
+{
+    for (size_t i = 0; i < list->n; i++)
+        vec_push(&o->at, &list->at[i]);
+    if (o->at.n)
+        qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
+    o->batch = 1;
+}
+
+/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the head of *taken. */
+static bool
+take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
+{
+    size_t batch = o->batch ? o->batch : 1, refused = 0;
+
+    for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
+        struct verdict v;
+
+        batch = batch < o->at.n - i ? batch : o->at.n - i;
+        memcpy(taken + *n, o->at.at + i, batch * sizeof *taken);
+        for (int reading = 0;; reading++) {
+            struct candidate *x = taken[*n];
+
+            v = try_set(d, taken, *n + batch);
+            if (v.internal) {
+                verdict_free(d, &v);
+                return false;
+            }
+            if (*n == 0 || v.fine)
+                note_trial(d, taken, *n + batch, &v);
+            else
+                note_trial(d, taken + *n, batch, &v);
+            if (v.fine || batch > 1 || x->chosen + 1 >= x->nreadings)
+                break;
+            verdict_free(d, &v);
+            x->chosen++;
+        }
+        if (v.fine) {
+            verdict_free(d, best);
+            *best = v;
+            *n += batch;
+            i += batch;
+            batch *= 2;
+            refused = 0;
+        } else {
+            verdict_free(d, &v);
+            if (batch == 1) {
+                i++;
+                refused++;
+            }
+            batch = (batch + 1) / 2;
+        }
+    }
+    return true;
+}
+
+static const char *
+why_taken(struct candidate *const *taken, size_t n, const rewrite_item *item)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct reading *r = &taken[i]->reading[taken[i]->chosen];
+
+        if (r->kind == item->kind && !strcmp(taken[i]->name, item->name))
+            return r->why;
+    }
+    return NULL;
+}
+
+/* The accepted text becomes the one at hand. */
+static void
+commit(struct search *d, struct candidate *const *taken, size_t n, struct verdict *best)
+{
+    reduction *r = d->out;
+    struct elaborate_override *left = bg_calloc(d->set.n + 1, sizeof *left);
+    size_t nleft = remaining_set(d, &best->plan, left);
+
+    for (size_t i = 0; i < best->plan.item.n; i++) {
+        const rewrite_item *x = &best->plan.item.at[i];
+
+        if (x->kind == REWRITE_CLAMP)
+            map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = x->name, .line = line_of(d, x->at), .round = (int)r->rounds.n + 1,
+                                                     .why = why_taken(taken, n, x) }));
+    }
+    reduction_name_edits(r, d->first.c[0].sources, d->first.c[0].ast->file, &best->plan.edits);
+    vec_push(&r->rounds, best->plan.edits);
+    best->plan.edits = (edits){ 0 };
+    for (size_t i = 0; i < nleft; i++)
+        d->set.at[i] = left[i];
+    d->set.n = nleft;
+    free(left);
+    if (d->now.c != d->first.c)
+        version_free(d, &d->now);
+    d->now = best->v;
+    best->v = (struct version){ 0 };
+    for (size_t i = 0; i < d->bound.n; i++)
+        d->bound.at[i].fresh = tolerance(d, &d->now, &d->bound.at[i]);
+}
+
+enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };
+
+static enum step
+do_round(struct search *d, bool of_terms)
+{
+    candidates list = { 0 };
+    struct order o = { .batch = 1 };
+    struct verdict best = { 0 };
+    struct candidate **taken;
+    size_t n = 0;
+    bool fine = true;
+
+    d->round++;
+    if (of_terms)
+        find_terms(d, &list);
+    else
+        find_elements(d, &list);
+    if (list.n <= ALONE_MOST)
+        fine = order_by_error(d, &list, &o);
+    else
+        order_by_prediction(&list, &o);
+    taken = bg_calloc(list.n + 1, sizeof *taken);
+    fine = fine && take_batches(d, &o, taken, &n, &best);
+    if (fine && n)
+        commit(d, taken, n, &best);
+    verdict_free(d, &best);
+    terms_free(&d->terms);
+    vec_free(&o.at);
+    vec_free(&list);
+    free(taken);
+    return !fine ? STEP_INTERNAL : n ? STEP_CHANGED : STEP_NOTHING;
+}
+
+/* Elements until none goes, then terms; after a term went, elements again. */
+static bool
+search_all(struct search *d)
+{
+    for (;;) {
+        enum step elements, of_terms = STEP_NOTHING;
+
+        do {
+            d->closed = true;
+            d->refused.n = 0;
+            elements = do_round(d, false);
+        } while (elements == STEP_CHANGED);
+        if (elements == STEP_NOTHING && d->o->terms)
+            of_terms = do_round(d, true);
+        if (elements == STEP_INTERNAL || of_terms == STEP_INTERNAL)
+            return false;
+        if (of_terms == STEP_NOTHING)
+            break;
+    }
+    for (size_t i = 0; i < d->refused.n; i++)
+        vec_push(&d->out->kept, d->refused.at[i]);
+    return true;
+}
+
+/* ---------------------------------------------------------------- tolerances left */
+
+/* Rounded down to four digits. */
+static double
+rounded_down(double x)
+{
+    double power = x > 0 ? pow(10, floor(log10(x)) - 3) : 1;
+
+    return x > 0 ? floor(x / power * (1 - 1e-12)) * power : 0;
+}
+
+static const ast_experiment *
+find_experiment(const ast_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->ndecls; i++)
+        if (file->decl[i].kind == AST_DECL_EXPERIMENT && !strcmp(file->decl[i].experiment->name, name))
+            return file->decl[i].experiment;
+    return NULL;
+}
+
+/* Writes into the experiments what the outputs may still differ. */
+static void
+write_tolerances(struct search *d)
+{
+    reduction *r = d->out;
+    const compilation *c = &d->now.c[0];
+    rewrite plan = { 0 };
+    strbuf text = { 0 };
+    struct version next = { 0 };
+    size_t at;
+
+    for (size_t i = 0; i < d->bound.n; i++) {
+        const struct bound *b = &d->bound.at[i];
+        const compilation *own = &d->now.c[b->experiment];
+        const flat_output *y = &own->flat->output.at[b->output];
+        const ast_experiment *x = find_experiment(c->ast, d->o->experiment[b->experiment]);
+        const ast_exp_item *item = NULL;
+        double e = difference(&d->first, &d->now, b).max, left = b->tolerance - e / WITHIN;
+        bool unit_known = y->display && unit_offset(y->display) == 0;
+        char *number;
+
+        if (!(b->tolerance < INFINITY) || !(e > 0) || !x || x->nitems == 0)
+            continue;
+        for (int k = 0; k < x->nitems && !item; k++)
+            if (x->item[k].kind == AST_EXP_OBSERVE && x->item[k].ref.nparts == 1 && !strcmp(x->item[k].ref.part[0].name, y->name))
+                item = &x->item[k];
+        left = rounded_down(left / (unit_known ? unit_scale(y->display) : 1));
+        number = unit_known ? bg_format("%.9g [%s]", left, unit_text(y->display)) : bg_format("%.9g", left);
+        if (item && item->b) {
+            char *said = bg_format("%s;", number);
+
+            edits_replace(&plan.edits, item->b->at.begin, item->at.end, said, strlen(said));
+            free(said);
+        } else {
+            char *said = item ? bg_format(" within %s", number) : bg_format("observe %s within %s;\n    ", y->name, number);
+
+            edits_insert(&plan.edits, item ? item->ref.at.end : x->item[0].at.begin, said, strlen(said));
+            free(said);
+        }
+        free(number);
+        vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_TOLERANCE, .name = arena_strdup(r->arena, y->name),
+                                                     .line = line_of(d, item ? item->at : x->item[0].at), .round = (int)r->rounds.n + 1,
+                                                     .why = "what is left of it: the result differs from the model as given" }));
+    }
+    if (edits_seal(&plan.edits, d->now.length, &d->error) && plan.edits.list.n) {
+        const char *why;
+
+        edits_apply(&plan.edits, d->now.text, d->now.length, &text);
+        version_text(&next, &text);
+        why = run_version(d, &next, d->set.at, d->set.n, &at);
+        if (why)
+            d->error = bg_format("with the tolerances that are left: %s", why);
+        vec_push(&r->rounds, plan.edits);
+        plan.edits = (edits){ 0 };
+        if (d->now.c != d->first.c)
+            version_free(d, &d->now);
+        d->now = next;
+    }
+    strbuf_free(&text);
+    rewrite_free(&plan);
+}
+
+/* ---------------------------------------------------------------- all of it */
+
+static void
+measure_result(struct search *d)
+{
+    reduction *r = d->out;
+
+    for (size_t i = 0; i < d->bound.n; i++) {
+        const struct bound *b = &d->bound.at[i];
+        const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
+        struct trajectory_error t = difference(&d->first, &d->now, b);
+        const char *shown = unit_shown(y->unit, y->display);
+        double of = b->tolerance < INFINITY ? b->tolerance : 0.01 * t.reference;
+
+        vec_push(&r->error, ((reduce_error){
+            .experiment = arena_strdup(r->arena, d->o->experiment[b->experiment]), .output = arena_strdup(r->arena, y->name),
+            .unit = shown ? arena_strdup(r->arena, shown) : NULL, .shown = y->display ? unit_scale(y->display) : 1, .max = t.max, .rms = t.rms,
+            .within = b->tolerance < INFINITY ? b->tolerance : NAN, .avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN }));
+    }
+    r->states_before = model_nstates(d->first.c[0].model);
+    r->states_after = model_nstates(d->now.c[0].model);
+    r->elements_before = d->first.c[0].flat->element.n;
+    r->elements_after = d->now.c[0].flat->element.n;
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        r->cpu_before += d->first.run[i].cpu_seconds;
+        r->cpu_after += d->now.run[i].cpu_seconds;
+    }
+}
+
+static void
+begin(struct search *d)
+{
+    d->now = d->first;
+    find_bounds(d);
+    d->most_steps = bg_calloc(d->o->nexperiments, sizeof *d->most_steps);
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        const flat_model *f = d->first.c[i].flat;
+        uint64_t steps = d->first.run[i].steps * STEPS_TIMES;
+
+        d->most_steps[i] = steps > STEPS_AT_LEAST ? (size_t)steps : STEPS_AT_LEAST;
+        for (size_t k = 0; k < f->element.n; k++)
+            if (f->element.at[k].keep)
+                map_set(&d->kept_names, bg_hash_bytes(f->element.at[k].name, strlen(f->element.at[k].name), 0), 1);
+    }
+}
+
+enum reduce_result
+reduce_within(const char *path, const char *text, size_t length, const bounded_options *o, reduction *out, char **why)
+{
+    struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length } };
+    enum reduce_result result = REDUCE_DONE;
+    size_t at = 0;
+
+    memset(out, 0, sizeof *out);
+    *why = NULL;
+    out->arena = arena_new();
+    for (size_t i = 0; i < o->nset; i++)
+        vec_push(&d.set, o->set[i]);
+    if (run_version(&d, &d.first, d.set.at, d.set.n, &at)) {
+        if (o->failed)
+            o->failed(o->ctx, d.first.c[at].sources);
+        result = REDUCE_FAILED;
+    } else {
+        out->model = arena_strdup(out->arena, d.first.c[0].flat->name);
+        begin(&d);
+        if ((d.error = check_tolerances(&d)))
+            result = REDUCE_NO_TOLERANCE;
+        else if (!search_all(&d))
+            result = REDUCE_INTERNAL;
+        else if (!d.closed)
+            write_tolerances(&d);
+        if (d.error && result == REDUCE_DONE)
+            result = REDUCE_INTERNAL;
+        out->text = bg_malloc(d.now.length + 1);
+        memcpy(out->text, d.now.text, d.now.length);
+        out->text[d.now.length] = '\0';
+        out->length = d.now.length;
+        measure_result(&d);
+        if (d.now.c != d.first.c)
+            version_free(&d, &d.now);
+    }
+    *why = d.error;
+    version_free(&d, &d.first);
+    vec_free(&d.bound);
+    vec_free(&d.refused);
+    vec_free(&d.set);
+    map_free(&d.kept_names);
+    map_free(&d.clamped);
+    terms_free(&d.terms);
+    free(d.most_steps);
+    return result;
+}

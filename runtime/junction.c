@@ -1,0 +1,60 @@
+/* junction.c - see junction.h */
+#include "junction.h"
+
+#include <math.h>
+#include <string.h>
+
+static int
+by_activity(const void *pa, const void *pb)
+{
+    const junction_row *a = pa, *b = pb;
+
+    if (a->activity != b->activity)
+        return a->activity > b->activity ? -1 : 1;
+    if (a->is_bond != b->is_bond)
+        return a->is_bond ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+void
+junction_ratios(const flat_model *f, const double *activity, junction_table *out)
+{
+    double *top = bg_calloc(f->junction.n + 1, sizeof *top);
+
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < f->port.n; i++) {
+        uint32_t j = f->port.at[i].junction;
+
+        top[j] = fmax(top[j], activity[i]);
+    }
+    for (uint32_t i = 0; i < f->bond.n; i++) {
+        const flat_bond *b = &f->bond.at[i];
+        double a = activity[f->port.n + i];
+
+        top[b->from] = fmax(top[b->from], a);
+        top[b->to] = fmax(top[b->to], a);
+    }
+    for (uint32_t i = 0; i < f->bond.n; i++) {
+        const flat_bond *b = &f->bond.at[i];
+        double a = activity[f->port.n + i];
+
+        vec_push(&out->row, ((junction_row){ true, i, a, top[b->from] > 0 ? a / top[b->from] : NAN, top[b->to] > 0 ? a / top[b->to] : NAN }));
+    }
+    for (uint32_t i = 0; i < f->port.n; i++) {
+        const flat_port *p = &f->port.at[i];
+        double ratio = top[p->junction] > 0 ? activity[i] / top[p->junction] : NAN;
+
+        vec_push(&out->row, ((junction_row){ false, i, activity[i], p->sign > 0 ? ratio : NAN, p->sign > 0 ? NAN : ratio }));
+    }
+    if (out->row.n)
+        qsort(out->row.at, out->row.n, sizeof *out->row.at, by_activity);
+    for (size_t i = out->row.n; i-- > 0;)
+        out->total += out->row.at[i].activity;
+    free(top);
+}
+
+void
+junction_free(junction_table *t)
+{
+    vec_free(&t->row);
+}

@@ -1,0 +1,16 @@
+/* kl.h - importance of columns by the Karhunen-Loeve expansion
+ *
+ * S (rows: samples, columns: powers) = U diag(sigma) V'; the importance of column i is the sum over j of sigma_j^2 |v_ij|, as a share of all. Columns are
+ * not centred. Where singular values coincide the v_ij are not unique, and neither is the importance.
+ */
+#ifndef BG_KL_H
+#define BG_KL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* s: [columns][rows], one column after the other; overwritten. normalised: columns are brought to length 1 first. importance: [columns], sums to 1, or all
+ * 0 where S is. False if the decomposition does not converge or S is not finite. */
+bool kl_importance(double *s, size_t rows, size_t columns, bool normalised, double *importance);
+
+#endif

@@ -1,0 +1,156 @@
+/* relative.c - see relative.h
+ *
+ * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the end only. So of each pair those
+ * samples are kept that may still be it: the ones with no other of both more energy and a greater value. Few are.
+ */
+#include "relative.h"
+
+#include <math.h>
+#include <string.h>
+
+struct candidate { double energy, value; };
+typedef VEC(struct candidate) front;     /* energy falls, value rises */
+
+struct relative_track {
+    bg_model *model;
+    size_t nvalues, states;              /* bond values; where the values of storage begin */
+    double *base;                        /* energies at the window's beginning */
+    double *start, *top;                 /* [rows] stored energy at the window's beginning, its maximum so far */
+    front *front;                        /* [neighbours] */
+};
+
+static size_t
+channel(const flat_model *f, const relative_neighbour *k)
+{
+    return k->is_bond ? f->port.n + k->index : k->index;
+}
+
+void
+relative_begin(bg_model *m, relative *r)
+{
+    const flat_model *f = model_flat(m);
+    struct relative_track *t = bg_calloc(1, sizeof *t);
+
+    memset(r, 0, sizeof *r);
+    r->track = t;
+    t->model = m;
+    t->nvalues = model_nbond_values(m);
+    t->states = f->port.n + f->bond.n;
+    t->base = bg_calloc(t->nvalues + 1, sizeof *t->base);
+    for (uint32_t i = 0; i < f->port.n; i++) {
+        const flat_port *p = &f->port.at[i];
+        const flat_junction *j = &f->junction.at[p->junction];
+        relative_row row = { .port = i, .first = r->neighbour.n };
+
+        if (p->stored == VAR_NONE)
+            continue;
+        for (uint32_t k = 0; k < j->ninc; k++) {
+            const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
+
+            if (inc->is_bond || inc->index != i)
+                vec_push(&r->neighbour, ((relative_neighbour){ .is_bond = inc->is_bond, .index = inc->index }));
+        }
+        row.n = r->neighbour.n - row.first;
+        vec_push(&r->row, row);
+    }
+    t->start = bg_calloc(r->row.n + 1, sizeof *t->start);
+    t->top = bg_calloc(r->row.n + 1, sizeof *t->top);
+    t->front = bg_calloc(r->neighbour.n + 1, sizeof *t->front);
+}
+
+static void
+add_candidate(front *q, double energy, double value, double least)
+{
+    size_t lo = 0, hi = q->n, gone = 0;
+
+    while (q->n && q->at[q->n - 1].energy < least)       /* can never count any more */
+        q->n--;
+    hi = q->n;
+    while (lo < hi) {                                    /* the first with less energy */
+        size_t middle = lo + (hi - lo) / 2;
+
+        if (q->at[middle].energy >= energy)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    if (lo && q->at[lo - 1].value >= value)
+        return;
+    while (lo && q->at[lo - 1].energy == energy)         /* as much energy and less value */
+        lo--;
+    while (lo + gone < q->n && q->at[lo + gone].value <= value)
+        gone++;
+    if (gone == 0)
+        vec_push(q, ((struct candidate){ 0, 0 }));
+    memmove(q->at + lo + 1, q->at + lo + gone, (q->n - lo - (gone ? gone : 1)) * sizeof *q->at);
+    if (gone)
+        q->n -= gone - 1;
+    q->at[lo] = (struct candidate){ energy, value };
+}
+
+void
+relative_take(relative *r, bool first, const double *value, const double *energy)
+{
+    struct relative_track *t = r->track;
+    const flat_model *f = model_flat(t->model);
+
+    if (first)
+        memcpy(t->base, energy, t->nvalues * sizeof *t->base);
+    for (size_t i = 0; i < r->row.n; i++) {
+        relative_row *row = &r->row.at[i];
+        double stored = value[t->states + 2 * i], conjugate = value[t->states + 2 * i + 1];
+        double change = energy[row->port] - t->base[row->port], now;
+
+        if (first)
+            t->start[i] = model_stored_energy(t->model, row->port, stored, conjugate);
+        now = isnan(t->start[i]) ? fabs(stored * conjugate) / 2 : t->start[i] + change;
+        t->top[i] = fmax(t->top[i], now);
+        row->change = fmax(row->change, fabs(change));
+        row->stored = fmax(row->stored, fabs(stored));
+        for (size_t k = row->first; k < row->first + row->n; k++) {
+            relative_neighbour *b = &r->neighbour.at[k];
+            size_t c = channel(f, b);
+            double moved = fabs(energy[c] - t->base[c]);
+
+            b->change = fmax(b->change, moved);
+            if (now > 0 && now >= RELATIVE_GUARD * t->top[i] && conjugate != 0)
+                add_candidate(&t->front[k], now, moved / fabs(conjugate), RELATIVE_GUARD * t->top[i]);
+        }
+    }
+}
+
+void
+relative_end(relative *r)
+{
+    struct relative_track *t = r->track;
+
+    for (size_t i = 0; i < r->row.n; i++) {
+        relative_row *row = &r->row.at[i];
+
+        for (size_t k = row->first; k < row->first + row->n; k++) {
+            relative_neighbour *b = &r->neighbour.at[k];
+            front *q = &t->front[k];
+
+            while (q->n && q->at[q->n - 1].energy < RELATIVE_GUARD * t->top[i])
+                q->n--;
+            b->ratio9 = row->change > 0 ? b->change / row->change : NAN;
+            b->ratio10 = q->n && row->stored > 0 ? q->at[q->n - 1].value / row->stored : NAN;
+            vec_free(q);
+        }
+    }
+    free(t->base);
+    free(t->start);
+    free(t->top);
+    free(t->front);
+    free(t);
+    r->track = NULL;
+}
+
+void
+relative_free(relative *r)
+{
+    if (r->track)
+        relative_end(r);
+    vec_free(&r->row);
+    vec_free(&r->neighbour);
+}

@@ -1,0 +1,913 @@
+/* rewrite_without.c - takes parts of components, loops and arrays out, by `without` */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rewrite_without.h"
+
+enum { NOBODY = UINT32_MAX };
+
+/* A name as `without` writes it: "drag[" 3 "]", or "hub.bearing" without a last number. */
+struct entry { const char *head; uint32_t number; bool numbered; uint32_t group; size_t order; };
+/* One list of them: a statement of the model, or behind an instance. */
+struct group { const ast_stmt *after; const ast_node *node; const ast_stmt *old; bool used; };
+
+struct taking {
+    const flat_model *f;
+    const ast_file *file;
+    const char *text;
+    size_t length;
+    rewrite *r;
+    without_lost *lost;
+    map element_of, junction_of;         /* interned name -> index */
+    map top;                             /* statements that stand in the model itself */
+    uint32_t *wanted;                    /* [element] place in the list, NOBODY */
+    bool *element_gone, *junction_gone;
+    uint32_t *degree;                    /* [junction] */
+    bool *by_text;                       /* [junction + element]: the planner of the text took it, and said so */
+    map mentioned, mentioned_base;       /* by other experiments: whole name, first name -> item in their list */
+    VEC(span) mention;
+    VEC(uint32_t) open;
+    VEC(struct entry) entry;
+    VEC(struct group) group;
+    map heads;                           /* interned head -> order of its first entry */
+};
+
+/* ---------------------------------------------------------------- where elements come from */
+
+/* The outermost instance or round around; NOBODY: the model itself. */
+static uint32_t
+outermost(const flat_model *f, uint32_t origin)
+{
+    while (origin != NOBODY && f->origin.at[origin].parent != NOBODY)
+        origin = f->origin.at[origin].parent;
+    return origin;
+}
+
+static const ast_stmt *
+top_statement(const flat_model *f, const flat_element *e)
+{
+    uint32_t o = outermost(f, e->parent);
+
+    return o == NOBODY ? e->stmt : f->origin.at[o].stmt;
+}
+
+static void
+gather_statements(const flat_model *f, map *top)
+{
+    for (int k = 0; k < f->ast->nstmt; k++)
+        map_set(top, map_ptr_key(f->ast->stmt[k]), (uint32_t)k);
+}
+
+void
+without_elements(const flat_model *f, const char *const *name, size_t n, bool *is)
+{
+    map top = { 0 }, element_of = { 0 };
+
+    gather_statements(f, &top);
+    for (uint32_t e = 0; e < f->element.n; e++)
+        map_set(&element_of, map_ptr_key(f->element.at[e].name), e);
+    for (size_t k = 0; k < n; k++) {
+        uint32_t e = map_get(&element_of, map_ptr_key(name[k]));
+
+        is[k] = e != MAP_NONE && (f->element.at[e].parent != NOBODY || strchr(name[k], '[') ||
+                                  map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE);
+    }
+    map_free(&top);
+    map_free(&element_of);
+}
+
+static bool
+stands_in_model(const struct taking *t, const ast_stmt *s)
+{
+    return map_get(&t->top, map_ptr_key(s)) != MAP_NONE;
+}
+
+/* ---------------------------------------------------------------- what other experiments name */
+
+/* "front.spring[2]" of the first n names; NULL where an index is no plain number. */
+static const char *
+literal_name(const flat_model *f, const ast_ref *ref, int n)
+{
+    strbuf b = { 0 };
+    const char *name = NULL;
+    bool plain = true;
+
+    for (int k = 0; k < n; k++) {
+        const ast_part *p = &ref->part[k];
+
+        strbuf_printf(&b, "%s%s", k ? "." : "", p->name);
+        for (int i = 0; i < p->nindex; i++) {
+            plain &= p->index[i].from->kind == AST_NUMBER && !p->index[i].to;
+            if (plain)
+                strbuf_printf(&b, "%s%.0f%s", i ? "," : "[", p->index[i].from->number.value, i + 1 == p->nindex ? "]" : "");
+        }
+    }
+    if (plain)
+        name = names_intern(f->names, b.at, b.n);
+    strbuf_free(&b);
+    return name;
+}
+
+static void
+mention(struct taking *t, const ast_ref *ref, int n)
+{
+    const char *name;
+
+    if (n < 1)
+        return;
+    name = literal_name(t->f, ref, n);
+    map_set(name ? &t->mentioned : &t->mentioned_base, map_ptr_key(name ? name : ref->part[0].name), (uint32_t)t->mention.n);
+    vec_push(&t->mention, ref->at);
+}
+
+static void
+mention_expr(struct taking *t, const ast_expr *e)
+{
+    VEC(const ast_expr *) walk = { 0 };
+
+    vec_push(&walk, e);
+    while (walk.n) {
+        const ast_expr *x = walk.at[--walk.n];
+
+        if (!x)
+            continue;
+        switch (x->kind) {
+        case AST_NUMBER:
+        case AST_STRING:
+            break;
+        case AST_REF:
+            mention(t, &x->ref, x->ref.nparts - 1);
+            break;
+        case AST_NEG:
+        case AST_NOT:
+            vec_push(&walk, x->un.a);
+            break;
+        case AST_BINARY:
+            vec_push(&walk, x->bin.a);
+            vec_push(&walk, x->bin.b);
+            break;
+        case AST_IF:
+            vec_push(&walk, x->cond.c);
+            vec_push(&walk, x->cond.a);
+            vec_push(&walk, x->cond.b);
+            break;
+        case AST_CALL:
+            for (int i = 0; i < x->call.nargs; i++)
+                vec_push(&walk, x->call.arg[i]);
+            break;
+        case AST_MATRIX:
+            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
+                vec_push(&walk, x->matrix.entry[i]);
+            break;
+        }
+    }
+    vec_free(&walk);
+}
+
+/* The experiment that is run was elaborated and its readers are known; the others are read from the text. */
+static void
+read_experiments(struct taking *t)
+{
+    for (size_t d = 0; d < t->file->ndecls; d++) {
+        const ast_experiment *x = t->file->decl[d].kind == AST_DECL_EXPERIMENT ? t->file->decl[d].experiment : NULL;
+
+        if (!x || x == t->f->ast_experiment || x->model != t->f->ast->name)
+            continue;
+        for (int k = 0; k < x->nitems; k++) {
+            for (int i = 0; i < x->item[k].nexprs; i++)
+                mention_expr(t, x->item[k].exprs[i]);
+            for (int i = 0; i < x->item[k].nrefs; i++)
+                mention(t, &x->item[k].refs[i], x->item[k].refs[i].nparts);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- what goes */
+
+static bool
+is_two_port_element(const flat_element *e)
+{
+    return (e->type == EL_TF || e->type == EL_GY) && e->nports == 2;
+}
+
+static void
+thin(struct taking *t, uint32_t j)
+{
+    t->degree[j]--;
+    if (!t->junction_gone[j])
+        vec_push(&t->open, j);
+}
+
+static void
+drop_element(struct taking *t, uint32_t e)
+{
+    const flat_element *x = &t->f->element.at[e];
+
+    if (t->element_gone[e])
+        return;
+    t->element_gone[e] = true;
+    for (uint32_t k = 0; k < x->nports; k++)
+        thin(t, t->f->port.at[x->port0 + k].junction);
+}
+
+static void
+drop_junction(struct taking *t, uint32_t j)
+{
+    const flat_junction *x = &t->f->junction.at[j];
+
+    if (t->junction_gone[j])
+        return;
+    t->junction_gone[j] = true;
+    for (uint32_t k = 0; k < x->ninc; k++) {
+        const flat_incidence *i = &t->f->incidence.at[x->inc0 + k];
+
+        if (i->is_bond) {
+            const flat_bond *b = &t->f->bond.at[i->index];
+
+            thin(t, b->from == j ? b->to : b->from);
+        } else if (is_two_port_element(&t->f->element.at[t->f->port.at[i->index].element])) {
+            drop_element(t, t->f->port.at[i->index].element);
+        }
+    }
+}
+
+/* As compiler/without.c: no bond left, or one that leads on to no element. */
+static bool
+dangles(const struct taking *t, uint32_t j)
+{
+    const flat_model *f = t->f;
+    const flat_junction *x = &f->junction.at[j];
+
+    if (x->port || x->implicit || t->degree[j] > 1)
+        return false;
+    for (uint32_t k = 0; k < x->ninc; k++) {
+        const flat_incidence *i = &f->incidence.at[x->inc0 + k];
+        uint32_t e = i->is_bond ? NOBODY : f->port.at[i->index].element;
+
+        if (e != NOBODY && !t->element_gone[e])
+            return is_two_port_element(&f->element.at[e]);
+        if (e == NOBODY) {
+            const flat_bond *b = &f->bond.at[i->index];
+            uint32_t other = b->from == j ? b->to : b->from;
+
+            if (!t->junction_gone[other])
+                return !f->junction.at[other].implicit;
+        }
+    }
+    return true;
+}
+
+static void
+cascade(struct taking *t, const char *const *gone, size_t ngone)
+{
+    const flat_model *f = t->f;
+
+    t->open.n = 0;
+    memset(t->element_gone, 0, f->element.n * sizeof *t->element_gone);
+    memset(t->junction_gone, 0, f->junction.n * sizeof *t->junction_gone);
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        t->degree[j] = f->junction.at[j].ninc;
+    for (size_t k = 0; k < ngone; k++) {
+        uint32_t e = map_get(&t->element_of, map_ptr_key(gone[k])), j = map_get(&t->junction_of, map_ptr_key(gone[k]));
+
+        if (e != MAP_NONE) {
+            t->by_text[f->junction.n + e] = true;
+            drop_element(t, e);
+        } else if (j != MAP_NONE) {
+            t->by_text[j] = true;
+            drop_junction(t, j);
+        }
+    }
+    t->open.n = 0;                       /* what dangles by that, the text's planner knows */
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        if (f->junction.at[j].thinned && !t->junction_gone[j])
+            vec_push(&t->open, j);
+    for (uint32_t e = 0; e < f->element.n; e++)
+        if (t->wanted[e] != NOBODY)
+            drop_element(t, e);
+    while (t->open.n) {
+        uint32_t j = t->open.at[--t->open.n];
+
+        if (!t->junction_gone[j] && dangles(t, j))
+            drop_junction(t, j);
+    }
+}
+
+static void
+block(struct taking *t, uint32_t e, span reader, const char *why)
+{
+    rewrite_block b = { t->f->element.at[e].name, reader, why };
+
+    t->wanted[e] = NOBODY;
+    vec_push(&t->r->blocked, b);
+}
+
+static void
+block_named(struct taking *t)
+{
+    for (uint32_t e = 0; e < t->f->element.n; e++) {
+        const flat_element *x = &t->f->element.at[e];
+        char *base;
+        uint32_t at;
+
+        if (t->wanted[e] == NOBODY)
+            continue;
+        at = map_get(&t->mentioned, map_ptr_key(x->name));
+        if (at == MAP_NONE && t->mentioned_base.n) {
+            base = bg_strdup(x->name);
+            base[strcspn(base, ".[")] = 0;
+            at = map_get(&t->mentioned_base, map_ptr_key(names_intern_z(t->f->names, base)));
+            free(base);
+        }
+        if (x->read)
+            block(t, e, x->read_at, "it is read");
+        else if (at != MAP_NONE)
+            block(t, e, t->mention.at[at], "another experiment names it");
+    }
+}
+
+/* The wanted element nearest to junction j among what went, the most important of those on one junction; NOBODY without one. */
+static uint32_t
+holder(struct taking *t, uint32_t j, map *seen)
+{
+    const flat_model *f = t->f;
+    uint32_t best = NOBODY;
+
+    t->open.n = 0;
+    vec_push(&t->open, j);
+    map_set(seen, j, 1);
+    for (size_t at = 0; at < t->open.n && best == NOBODY; at++) {
+        const flat_junction *x = &f->junction.at[t->open.at[at]];
+
+        for (uint32_t k = 0; k < x->ninc; k++) {
+            const flat_incidence *i = &f->incidence.at[x->inc0 + k];
+            uint32_t e = i->is_bond ? NOBODY : f->port.at[i->index].element;
+
+            if (e != NOBODY && t->wanted[e] != NOBODY && (best == NOBODY || t->wanted[e] < t->wanted[best]))
+                best = e;
+            for (uint32_t p = 0; p < (e == NOBODY ? 2 : f->element.at[e].nports); p++) {
+                uint32_t other = e == NOBODY ? (p ? f->bond.at[i->index].to : f->bond.at[i->index].from) : f->port.at[f->element.at[e].port0 + p].junction;
+
+                if (t->junction_gone[other] && map_get(seen, other) == MAP_NONE) {
+                    map_set(seen, other, 1);
+                    vec_push(&t->open, other);
+                }
+            }
+        }
+    }
+    return best;
+}
+
+/* The element that a bond without a junction joins to e, if it stays; else NOBODY. */
+static uint32_t
+stranded(const struct taking *t, uint32_t e)
+{
+    const flat_model *f = t->f;
+    const flat_element *x = &f->element.at[e];
+
+    for (uint32_t p = x->port0; p < x->port0 + x->nports; p++) {
+        const flat_junction *j = &f->junction.at[f->port.at[p].junction];
+
+        for (uint32_t k = 0; j->implicit && k < j->ninc; k++) {
+            const flat_incidence *i = &f->incidence.at[j->inc0 + k];
+            uint32_t other = i->is_bond ? NOBODY : f->port.at[i->index].element;
+
+            if (other != NOBODY && !t->element_gone[other])
+                return other;
+        }
+    }
+    return NOBODY;
+}
+
+/* Keeps what something that stays names. True if anything was kept. */
+static bool
+keep_needed(struct taking *t)
+{
+    const flat_model *f = t->f;
+    map seen = { 0 };
+    bool any = false;
+
+    for (uint32_t j = 0; j < f->junction.n; j++) {
+        const flat_junction *x = &f->junction.at[j];
+        uint32_t e;
+
+        if (!t->junction_gone[j] || !x->read || t->by_text[j] || (e = holder(t, j, &seen)) == NOBODY)
+            continue;
+        block(t, e, x->read_at, "a junction that only it holds is read");
+        any = true;
+    }
+    for (uint32_t k = 0; k < f->element.n; k++) {
+        const flat_element *x = &f->element.at[k];
+        uint32_t e;
+
+        if (!t->element_gone[k] || t->wanted[k] != NOBODY || t->by_text[f->junction.n + k] || !(x->read || x->keep))
+            continue;
+        e = holder(t, f->port.at[x->port0].junction, &seen);
+        if (e == NOBODY)
+            continue;
+        block(t, e, x->read ? x->read_at : x->at, x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
+        any = true;
+    }
+    for (uint32_t k = 0; k < f->element.n; k++) {
+        uint32_t e = t->wanted[k] == NOBODY ? NOBODY : stranded(t, k);
+
+        if (e == NOBODY)
+            continue;
+        block(t, k, f->element.at[e].at, "an element bonded to it stays");
+        any = true;
+    }
+    map_free(&seen);
+    return any;
+}
+
+/* ---------------------------------------------------------------- lines of loops */
+
+static void
+note(struct taking *t, enum rewrite_kind kind, const char *name, span at)
+{
+    rewrite_item x = { .kind = kind, .name = name, .at = at };
+
+    vec_push(&t->r->item, x);
+}
+
+/* The loop whose body has the statement, if it is a line of its own there: one bond from a junction to the element. NULL otherwise. */
+static const ast_stmt *
+line_of_loop(const struct taking *t, const flat_element *e)
+{
+    const flat_origin *o = e->parent == NOBODY ? NULL : &t->f->origin.at[e->parent];
+    const ast_node *other;
+
+    for (uint32_t k = e->parent; k != NOBODY; k = t->f->origin.at[k].parent)
+        if (t->f->origin.at[k].model)
+            return NULL;                 /* of a component, which others may use */
+    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.bond || e->at.file != t->file->file)
+        return NULL;
+    other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
+    if (other->type)
+        return NULL;                     /* it declares more */
+    for (int k = 0; k < o->stmt->loop.n; k++)
+        if (o->stmt->loop.body[k] == e->stmt)
+            return o->stmt;
+    return NULL;
+}
+
+struct counted { uint32_t copies, going; bool whole; };
+
+/* Lines of loops all of whose copies go. Their elements need no `without`; whole[e] is set. */
+static void
+drop_lines(struct taking *t, bool *whole)
+{
+    const flat_model *f = t->f;
+    map of_node = { 0 }, left = { 0 };
+    VEC(struct counted) count = { 0 };
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t e = 0; e < f->element.n; e++) {
+            uint64_t key = map_ptr_key(f->element.at[e].node);
+            uint32_t at = map_get(&of_node, key);
+
+            if (pass && at != MAP_NONE) {
+                whole[e] = count.at[at].copies == count.at[at].going && line_of_loop(t, &f->element.at[e]);
+                continue;
+            }
+            if (at == MAP_NONE) {
+                at = (uint32_t)count.n;
+                map_set(&of_node, key, at);
+                vec_push(&count, ((struct counted){ 0 }));
+            }
+            count.at[at].copies++;
+            count.at[at].going += t->wanted[e] != NOBODY;
+        }
+    }
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        const ast_stmt *loop = whole[e] ? line_of_loop(t, &f->element.at[e]) : NULL;
+        uint32_t at = map_get(&of_node, map_ptr_key(f->element.at[e].node)), n;
+
+        if (!loop || count.at[at].whole)
+            continue;
+        count.at[at].whole = true;
+        n = map_get(&left, map_ptr_key(loop));
+        n = n == MAP_NONE ? (uint32_t)loop->loop.n - 1 : n - 1;
+        map_set(&left, map_ptr_key(loop), n);
+        /* the last line takes an outermost loop with it */
+        if (!n && stands_in_model(t, loop))
+            vec_push(&t->lost->list, loop->at);
+        else
+            vec_push(&t->lost->list, f->element.at[e].stmt->at);
+    }
+    map_free(&of_node);
+    map_free(&left);
+    vec_free(&count);
+}
+
+/* ---------------------------------------------------------------- lists of names */
+
+/* "drag[3]" -> "drag[", 3; "x[1,2]" -> "x[1,", 2 */
+static struct entry
+split_name(struct taking *t, const char *name, uint32_t group)
+{
+    size_t n = strlen(name), end = n ? n - 1 : 0, begin = end;
+    struct entry x = { .group = group };
+
+    if (n && name[end] == ']')
+        while (begin && isdigit((unsigned char)name[begin - 1]))
+            begin--;
+    if (begin < end && end - begin < 10) {
+        x.numbered = true;
+        x.number = (uint32_t)strtoul(name + begin, NULL, 10);
+        x.head = names_intern(t->f->names, name, begin);
+    } else {
+        x.head = names_intern(t->f->names, name, n);
+    }
+    return x;
+}
+
+static void
+add_entry(struct taking *t, const char *name, uint32_t group)
+{
+    struct entry x = split_name(t, name, group);
+    uint32_t order = map_get(&t->heads, map_ptr_key(x.head));
+
+    if (order == MAP_NONE) {
+        order = (uint32_t)t->entry.n;
+        map_set(&t->heads, map_ptr_key(x.head), order);
+    }
+    x.order = order;
+    vec_push(&t->entry, x);
+}
+
+static int
+entry_order(const void *pa, const void *pb)
+{
+    const struct entry *a = pa, *b = pb;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int
+list_length(const struct group *g)
+{
+    return g->old ? g->old->without.n : g->node ? g->node->nwithout : 0;
+}
+
+static const ast_ref *
+list_ref(const struct group *g, int k)
+{
+    return g->old ? &g->old->without.ref[k] : &g->node->without[k];
+}
+
+/* Whether a part of the text's own names, with a plain range behind its last name: its items become entries. */
+static bool
+add_old(struct taking *t, const ast_ref *ref, uint32_t group)
+{
+    const ast_part *last = &ref->part[ref->nparts - 1];
+    const char *before, *name;
+    double from, to;
+
+    if (last->nindex != 1 || !last->index[0].to) {
+        name = literal_name(t->f, ref, ref->nparts);
+        if (name)
+            add_entry(t, name, group);
+        return name != NULL;
+    }
+    if (last->index[0].from->kind != AST_NUMBER || last->index[0].to->kind != AST_NUMBER)
+        return false;
+    from = last->index[0].from->number.value;
+    to = last->index[0].to->number.value;
+    before = ref->nparts > 1 ? literal_name(t->f, ref, ref->nparts - 1) : "";
+    if (!before || !(from >= 0 && to >= from && to < 1e8))
+        return false;
+    for (double i = from; i <= to; i++) {
+        char *text = bg_format("%s%s%s[%.0f]", before, *before ? "." : "", last->name, i);
+
+        add_entry(t, text, group);
+        free(text);
+    }
+    return true;
+}
+
+static void
+put_word(strbuf *b, const char *word)
+{
+    strbuf_printf(b, "%s%s", b->n ? ", " : "", word);
+}
+
+/* The entries first .. end of one group as a list, ranges compressed, behind the words kept as they are. */
+static void
+put_entries(const struct taking *t, size_t first, size_t end, strbuf *b)
+{
+    for (size_t k = first; k < end;) {
+        const struct entry *x = &t->entry.at[k];
+        size_t to = k;
+        char *word;
+
+        while (to + 1 < end && t->entry.at[to + 1].head == x->head && x->numbered && t->entry.at[to + 1].number <= t->entry.at[to].number + 1)
+            to++;
+        if (!x->numbered)
+            word = bg_strdup(x->head);
+        else if (t->entry.at[to].number == x->number)
+            word = bg_format("%s%u]", x->head, x->number);
+        else
+            word = bg_format("%s%u..%u]", x->head, x->number, t->entry.at[to].number);
+        put_word(b, word);
+        free(word);
+        k = to + 1;
+    }
+}
+
+static uint32_t
+find_group(struct taking *t, const ast_node *instance)
+{
+    for (uint32_t k = 0; k < t->group.n; k++)
+        if (t->group.at[k].node == instance)
+            return k;
+    vec_push(&t->group, ((struct group){ .node = instance }));
+    return (uint32_t)t->group.n - 1;
+}
+
+/* The list that takes element e out, and what it is called there. */
+static uint32_t
+group_of(struct taking *t, uint32_t e, const char **name)
+{
+    const flat_model *f = t->f;
+    const flat_element *x = &f->element.at[e];
+    uint32_t o = outermost(f, x->parent), g;
+    const flat_origin *first = o == NOBODY ? NULL : &f->origin.at[o];
+
+    *name = x->name;
+    if (first && first->model && !strchr(first->name, '[') && stands_in_model(t, first->stmt)) {
+        g = find_group(t, first->node);
+        *name += strlen(first->name) + 1;
+    } else {
+        g = find_group(t, NULL);
+        if (!t->group.at[g].after || top_statement(f, x)->at.begin > t->group.at[g].after->at.begin)
+            t->group.at[g].after = top_statement(f, x);
+    }
+    t->group.at[g].used = true;
+    return g;
+}
+
+/* A name that a line of a loop declared which goes as a whole: no list may have it any more. */
+static bool
+names_dropped(const ast_ref *ref, const map *dropped)
+{
+    return map_get(dropped, map_ptr_key(ref->part[0].name)) != MAP_NONE;
+}
+
+static void
+insert_statement(struct taking *t, const struct group *g, const char *list)
+{
+    const char *x = t->text;
+    size_t line, at, end, after;
+    strbuf b = { 0 };
+
+    /* a statement of an if or loop around stands for it: the list goes behind the outermost */
+    for (int k = 0; k < t->f->ast->nstmt; k++)
+        if (t->f->ast->stmt[k]->at.begin <= g->after->at.begin && g->after->at.end <= t->f->ast->stmt[k]->at.end) {
+            end = t->f->ast->stmt[k]->at.end;
+            line = t->f->ast->stmt[k]->at.begin;
+            goto found;
+        }
+    end = g->after->at.end;
+    line = g->after->at.begin;
+found:
+    while (line > 0 && x[line - 1] != '\n')
+        line--;
+    for (at = line; x[at] == ' ' || x[at] == '\t'; at++)
+        ;
+    for (after = end; after < t->length && (x[after] == ' ' || x[after] == '\t'); after++)
+        ;
+    if (after + 1 < t->length && x[after] == '/' && x[after + 1] == '/')
+        while (after < t->length && x[after] != '\n')
+            after++;
+    if (after < t->length && (x[after] == '\n' || x[after] == '\r')) {
+        strbuf_puts(&b, "\n");
+        strbuf_add(&b, x + line, at - line);
+        end = after;
+    } else {
+        strbuf_puts(&b, " ");
+    }
+    strbuf_printf(&b, "without %s;", list);
+    edits_insert(&t->r->edits, end, b.at, b.n);
+    strbuf_free(&b);
+}
+
+/* What the lists have already: items as entries, what cannot be read so as it is. */
+static void
+take_over(struct taking *t, const map *dropped)
+{
+    for (uint32_t g = 0; g < t->group.n; g++) {
+        struct group *x = &t->group.at[g];
+        strbuf kept = { 0 };
+
+        for (int k = 0; k < list_length(x); k++) {
+            const ast_ref *ref = list_ref(x, k);
+
+            if (names_dropped(ref, dropped) || (x->used && add_old(t, ref, g)))
+                continue;
+            put_word(&kept, arena_strndup(t->f->arena, t->text + ref->at.begin, ref->at.end - ref->at.begin));
+        }
+        x->used |= list_length(x) > 0;
+        if (kept.n)
+            vec_push(&t->entry, ((struct entry){ .head = arena_strdup(t->f->arena, kept.at), .group = g }));
+        strbuf_free(&kept);
+    }
+}
+
+/* Writes each list anew. */
+static void
+write_lists(struct taking *t)
+{
+    size_t first = 0, end;
+
+    if (t->entry.n)
+        qsort(t->entry.at, t->entry.n, sizeof *t->entry.at, entry_order);
+    for (first = 0; first < t->entry.n; first = end) {
+        struct group *x = &t->group.at[t->entry.at[first].group];
+        strbuf list = { 0 };
+
+        for (end = first; end < t->entry.n && t->entry.at[end].group == t->entry.at[first].group; end++)
+            ;
+        put_entries(t, first, end, &list);
+        if (list_length(x)) {
+            const ast_ref *a = list_ref(x, 0), *z = list_ref(x, list_length(x) - 1);
+
+            edits_replace(&t->r->edits, a->at.begin, z->at.end, list.at, list.n);
+        } else if (x->node) {
+            char *text = bg_format(" without %s", list.at);
+
+            edits_insert(&t->r->edits, x->node->at.end, text, strlen(text));
+            free(text);
+        } else {
+            insert_statement(t, x, list.at);
+        }
+        x->used = false;
+        strbuf_free(&list);
+    }
+    for (uint32_t g = 0; g < t->group.n; g++)
+        if (t->group.at[g].used && t->group.at[g].old)
+            vec_push(&t->lost->list, t->group.at[g].old->at);   /* nothing is left of it */
+}
+
+/* The model's own statement: the last that stands in it. */
+static void
+find_old_lists(struct taking *t, const map *dropped, bool wanted)
+{
+    const ast_model *m = t->f->ast;
+    const ast_stmt *last = NULL;
+
+    for (int k = 0; k < m->nstmt; k++) {
+        if (m->stmt[k]->kind != AST_STMT_WITHOUT)
+            continue;
+        last = m->stmt[k];
+        for (int i = 0; i < last->without.n; i++)
+            if (names_dropped(&last->without.ref[i], dropped)) {
+                vec_push(&t->group, ((struct group){ .old = last }));
+                break;
+            }
+    }
+    if (wanted && last) {
+        for (uint32_t g = 0; g < t->group.n; g++)
+            if (t->group.at[g].old == last)
+                return;
+        vec_push(&t->group, ((struct group){ .old = last }));
+    }
+}
+
+/* ---------------------------------------------------------------- let of the experiments */
+
+/* `let spring[1].q(0)` of what goes, in any experiment of the model. */
+static void
+drop_lets(struct taking *t)
+{
+    for (size_t d = 0; d < t->file->ndecls; d++) {
+        const ast_experiment *x = t->file->decl[d].kind == AST_DECL_EXPERIMENT ? t->file->decl[d].experiment : NULL;
+
+        for (int k = 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
+            const ast_exp_item *item = &x->item[k];
+            const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
+            uint32_t e = name ? map_get(&t->element_of, map_ptr_key(name)) : MAP_NONE;
+
+            if (e == MAP_NONE || t->wanted[e] == NOBODY)
+                continue;
+            vec_push(&t->lost->list, item->at);
+            note(t, REWRITE_LET, name, item->at);
+        }
+    }
+}
+
+static void
+make_items(struct taking *t)
+{
+    const flat_model *f = t->f;
+
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        const flat_element *x = &f->element.at[e];
+
+        if (!t->element_gone[e] || t->by_text[f->junction.n + e])
+            continue;
+        note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name, x->at);
+        for (int i = 0; i < x->node->nitems; i++)
+            if (x->node->item[i].kind == AST_LAW_INITIAL)
+                note(t, REWRITE_INITIAL, x->name, x->node->item[i].at);
+    }
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit)
+            note(t, REWRITE_JUNCTION, f->junction.at[j].name, f->junction.at[j].at);
+}
+
+static void
+make_edits(struct taking *t)
+{
+    const flat_model *f = t->f;
+    bool *whole = bg_calloc(f->element.n, sizeof *whole), top = false;
+    const char *name;
+    map dropped = { 0 };
+
+    drop_lines(t, whole);
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        if (whole[e] && t->wanted[e] != NOBODY)
+            map_set(&dropped, map_ptr_key(f->element.at[e].node->ref.part[0].name), 1);
+        else if (t->wanted[e] != NOBODY)
+            top = true;                  /* a list of the model may be asked for */
+    }
+    find_old_lists(t, &dropped, top);
+    for (uint32_t e = 0; e < f->element.n; e++)
+        if (t->wanted[e] != NOBODY && !whole[e])
+            group_of(t, e, &name);
+    take_over(t, &dropped);
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        if (t->wanted[e] != NOBODY && !whole[e]) {
+            uint32_t g = group_of(t, e, &name);
+
+            add_entry(t, name, g);
+        }
+    }
+    write_lists(t);
+    drop_lets(t);
+    make_items(t);
+    map_free(&dropped);
+    free(whole);
+}
+
+bool
+without_plan(const flat_model *f, const ast_file *file, const char *const *wanted, size_t n, const char *const *gone, size_t ngone,
+             without_lost *lost, rewrite *r)
+{
+    struct taking t = { .f = f, .file = file, .text = source_text(f->sources, file->file), .length = source_length(f->sources, file->file), .r = r, .lost = lost };
+    size_t all = f->element.n + f->junction.n;
+    bool fine = true;
+
+    t.wanted = bg_malloc((f->element.n + 1) * sizeof *t.wanted);
+    t.element_gone = bg_calloc(f->element.n, sizeof *t.element_gone);
+    t.junction_gone = bg_calloc(f->junction.n, sizeof *t.junction_gone);
+    t.degree = bg_calloc(f->junction.n, sizeof *t.degree);
+    t.by_text = bg_calloc(all, sizeof *t.by_text);
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        map_set(&t.element_of, map_ptr_key(f->element.at[e].name), e);
+        t.wanted[e] = NOBODY;
+    }
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        if (!f->junction.at[j].implicit)
+            map_set(&t.junction_of, map_ptr_key(f->junction.at[j].name), j);
+    for (size_t k = 0; k < n && fine; k++) {
+        uint32_t e = map_get(&t.element_of, map_ptr_key(wanted[k]));
+
+        if (e == MAP_NONE) {
+            r->error = bg_format("model \"%s\" has no element \"%s\"", f->name, wanted[k]);
+            fine = false;
+        } else {
+            t.wanted[e] = (uint32_t)k;
+        }
+    }
+    gather_statements(f, &t.top);
+    if (fine) {
+        read_experiments(&t);
+        block_named(&t);
+        do
+            cascade(&t, gone, ngone);
+        while (keep_needed(&t));
+        make_edits(&t);
+    }
+    free(t.wanted);
+    free(t.element_gone);
+    free(t.junction_gone);
+    free(t.degree);
+    free(t.by_text);
+    map_free(&t.top);
+    map_free(&t.element_of);
+    map_free(&t.junction_of);
+    map_free(&t.mentioned);
+    map_free(&t.mentioned_base);
+    map_free(&t.heads);
+    vec_free(&t.mention);
+    vec_free(&t.open);
+    vec_free(&t.entry);
+    vec_free(&t.group);
+    return fine;
+}

@@ -1,0 +1,364 @@
+/* terms.c - the terms of sums that a model's text says */
+#include <math.h>
+#include <string.h>
+
+#include "terms.h"
+
+enum { NOWHERE = UINT32_MAX };
+
+struct finder {
+    const char *text;
+    arena *arena;
+    terms *out;
+    map fixed;                   /* interned names of parameters and constants */
+    const char *owner;
+    bool of_value;
+    const ast_node *node;
+};
+
+static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+static bool is_sum(const ast_expr *e) { return e->kind == AST_BINARY && (e->bin.op == AST_ADD || e->bin.op == AST_SUB); }
+
+/* Own variables e f q p and ports of the law an expression stands in. */
+static bool
+is_own(const ast_node *n, const ast_ref *r)
+{
+    const char *name = r->part[0].name;
+
+    if (!n)
+        return false;
+    if (r->nparts == 1)
+        return name[0] && !name[1] && strchr("efqp", name[0]);
+    for (int i = 0; i < n->nitems; i++)
+        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
+            if (n->item[i].port[k].name == name)
+                return true;
+    return false;
+}
+
+/* Does it read anything that is not a parameter? Trees are no higher than AST_MAX_HEIGHT. */
+static bool
+varies(const struct finder *f, const ast_expr *e)
+{
+    switch (e->kind) {
+    case AST_NUMBER:
+    case AST_STRING:
+        return false;
+    case AST_REF:
+        return e->ref.nparts && (is_own(f->node, &e->ref) || e->ref.nparts > 1 || (strcmp(e->ref.part[0].name, "pi") &&
+               map_get(&f->fixed, map_ptr_key(e->ref.part[0].name)) == MAP_NONE));
+    case AST_NEG:
+    case AST_NOT:
+        return varies(f, e->un.a);
+    case AST_BINARY:
+        return varies(f, e->bin.a) || varies(f, e->bin.b);
+    case AST_IF:
+        return varies(f, e->cond.c) || varies(f, e->cond.a) || varies(f, e->cond.b);
+    case AST_CALL:
+        for (int i = 0; i < e->call.nargs; i++)
+            if (varies(f, e->call.arg[i]))
+                return true;
+        return false;
+    case AST_MATRIX:
+        return true;
+    }
+    return true;
+}
+
+static span
+trimmed(const struct finder *f, span at)
+{
+    while (at.begin < at.end && is_space(f->text[at.begin]))
+        at.begin++;
+    while (at.end > at.begin && is_space(f->text[at.end - 1]))
+        at.end--;
+    return at;
+}
+
+static void find(struct finder *f, const ast_expr *e, uint32_t within);
+
+/* e is the topmost + or - of a sum: gathers its operands from the right. */
+static void
+find_sum(struct finder *f, const ast_expr *e, uint32_t within)
+{
+    VEC(term) list = { 0 };
+    term_sum s = { .first = (uint32_t)f->out->term.n };
+    bool any = false;
+
+    for (;;) {
+        const ast_expr *left = e->bin.a;
+        term x = { .op = e->bin.op_at, .minus = e->bin.op == AST_SUB, .expr = e->bin.b };
+
+        x.at = trimmed(f, (span){ e->at.file, e->bin.op_at.end, e->at.end });
+        vec_push(&list, x);
+        if (is_sum(left) && left->at.begin == e->at.begin) {         /* not in brackets */
+            e = left;
+            continue;
+        }
+        x = (term){ .op = SPAN_NONE, .expr = left };
+        x.at = trimmed(f, (span){ e->at.file, e->at.begin, e->bin.op_at.begin });
+        vec_push(&list, x);
+        break;
+    }
+    for (size_t i = list.n; i-- > 0;) {
+        term *x = &list.at[i];
+
+        x->varies = varies(f, x->expr);
+        any |= x->varies;
+        x->owner = f->owner;
+        x->of_value = f->of_value;
+        x->owner_node = f->node;
+        x->within = within;
+        x->sum = (uint32_t)f->out->sum.n;
+        x->text = arena_format(f->arena, "%s%.*s", x->minus ? "-" : "", (int)(x->at.end - x->at.begin), f->text + x->at.begin);
+        s.n++;
+    }
+    if (any) {
+        for (size_t i = list.n; i-- > 0;)
+            vec_push(&f->out->term, list.at[i]);
+        vec_push(&f->out->sum, s);
+        for (uint32_t i = 0; i < s.n; i++)
+            find(f, f->out->term.at[s.first + i].expr, s.first + i);
+    }
+    vec_free(&list);
+}
+
+/* Sums in an expression, from the outside in. Conditions, exponents and names of columns are no places for a smaller sum. */
+static void
+find(struct finder *f, const ast_expr *e, uint32_t within)
+{
+    if (!e)
+        return;
+    switch (e->kind) {
+    case AST_BINARY:
+        if (is_sum(e)) {
+            find_sum(f, e, within);
+        } else if (e->bin.op == AST_MUL || e->bin.op == AST_DIV) {
+            find(f, e->bin.a, within);
+            find(f, e->bin.b, within);
+        } else if (e->bin.op == AST_POW) {
+            find(f, e->bin.a, within);
+        }
+        break;
+    case AST_NEG:
+        find(f, e->un.a, within);
+        break;
+    case AST_IF:
+        find(f, e->cond.a, within);
+        find(f, e->cond.b, within);
+        break;
+    case AST_CALL:
+        for (int i = 0; i < e->call.nargs && strcmp(e->call.name, "table"); i++)
+            find(f, e->call.arg[i], within);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+find_node(struct finder *f, const ast_node *n)
+{
+    bool source;
+
+    if (!n->type || n->ref.nparts != 1 || n->ref.part[0].nindex || n->nargs)
+        return;
+    source = !strcmp(n->type, "Se") || !strcmp(n->type, "Sf");
+    f->owner = n->ref.part[0].name;
+    f->of_value = false;
+    f->node = NULL;              /* in `= expr` e f q p are no names of the law */
+    if (!source)
+        find(f, n->linear, NOWHERE);
+    f->node = n;
+    for (int i = 0; i < n->nitems; i++)
+        if (n->item[i].kind == AST_LAW_EQUATION)
+            find(f, n->item[i].right, NOWHERE);
+}
+
+void
+terms_find(const sources *s, const ast_file *file, const ast_model *model, arena *a, terms *out)
+{
+    struct finder f = { .text = source_text(s, file->file), .arena = a, .out = out };
+
+    memset(out, 0, sizeof *out);
+    for (size_t i = 0; i < file->ndecls; i++)
+        if (file->decl[i].kind == AST_DECL_CONSTANT)
+            map_set(&f.fixed, map_ptr_key(file->decl[i].constant->value.name), 1);
+    for (int i = 0; i < model->nstmt; i++)
+        if (model->stmt[i]->kind == AST_STMT_VALUE && (model->stmt[i]->value.kind == AST_PARAMETER || model->stmt[i]->value.kind == AST_CONSTANT))
+            map_set(&f.fixed, map_ptr_key(model->stmt[i]->value.name), 1);
+    for (int i = 0; i < model->nstmt; i++) {
+        const ast_stmt *x = model->stmt[i];
+
+        if (x->at.file != file->file)
+            continue;
+        if (x->kind == AST_STMT_CHAIN) {
+            for (int k = 0; k < x->chain.nnodes; k++)
+                find_node(&f, &x->chain.node[k]);
+        } else if (x->kind == AST_STMT_VALUE && x->value.kind == AST_SIGNAL && !x->value.nsize) {
+            f.owner = x->value.name;
+            f.of_value = true;
+            f.node = NULL;
+            find(&f, x->value.value, NOWHERE);
+        }
+    }
+    map_free(&f.fixed);
+}
+
+void
+terms_free(terms *t)
+{
+    vec_free(&t->term);
+    vec_free(&t->sum);
+}
+
+/* ---------------------------------------------------------------- outside of its law */
+
+struct places { const term *t; VEC(span) at; };
+
+static void
+own_names(struct places *p, const ast_expr *e)
+{
+    if (!e)
+        return;
+    switch (e->kind) {
+    case AST_REF:
+        if (e->ref.nparts && is_own(p->t->owner_node, &e->ref))
+            vec_push(&p->at, e->ref.at);
+        break;
+    case AST_NEG:
+    case AST_NOT:
+        own_names(p, e->un.a);
+        break;
+    case AST_BINARY:
+        own_names(p, e->bin.a);
+        own_names(p, e->bin.b);
+        break;
+    case AST_IF:
+        own_names(p, e->cond.c);
+        own_names(p, e->cond.a);
+        own_names(p, e->cond.b);
+        break;
+    case AST_CALL:
+        for (int i = 0; i < e->call.nargs; i++)
+            own_names(p, e->call.arg[i]);
+        break;
+    case AST_MATRIX:
+        for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
+            own_names(p, e->matrix.entry[i]);
+        break;
+    case AST_NUMBER:
+    case AST_STRING:
+        break;
+    }
+}
+
+static int
+by_place(const void *pa, const void *pb)
+{
+    const span *a = pa, *b = pb;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+char *
+term_outside(const sources *s, const term *t)
+{
+    struct places p = { .t = t };
+    const char *text = source_text(s, t->at.file);
+    size_t at = t->at.begin;
+    strbuf b = { 0 };
+
+    own_names(&p, t->expr);
+    if (p.at.n)
+        qsort(p.at.at, p.at.n, sizeof *p.at.at, by_place);
+    for (size_t i = 0; i < p.at.n; i++) {
+        strbuf_add(&b, text + at, p.at.at[i].begin - at);
+        strbuf_printf(&b, "%s.", t->owner);
+        at = p.at.at[i].begin;
+    }
+    strbuf_add(&b, text + at, t->at.end - at);
+    vec_free(&p.at);
+    return b.at;
+}
+
+/* ---------------------------------------------------------------- changes */
+
+static const char *
+signed_number(arena *a, double x, bool first)
+{
+    if (first)
+        return arena_format(a, "%.9g", x);
+    return arena_format(a, "%s %.9g", x < 0 ? "-" : "+", fabs(x));
+}
+
+/* The pieces of one sum. What was deleted goes with the sign before it; the first that stays gives up its plus. */
+static void
+sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, const double *mean, arena *a, rewrite_piece *piece, size_t *npieces)
+{
+    const term *x = &t->term.at[s->first];
+    uint32_t lead = 0;
+
+    while (lead < s->n && what[s->first + lead] == TERM_DELETED)
+        lead++;
+    for (uint32_t k = 0; k < s->n; k++) {
+        enum term_change w = what[s->first + k];
+        double value = mean[s->first + k] * (x[k].minus ? -1 : 1);
+        rewrite_piece *out = &piece[s->first + k];
+
+        npieces[s->first + k] = 1;
+        if (lead == s->n)                /* nothing stays */
+            *out = k == 0 ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[s->n - 1].at.end }, "0" } : (rewrite_piece){ x[0].at, NULL };
+        else if (k < lead)
+            *out = k > 0 ? (rewrite_piece){ x[0].at, NULL }
+                : what[s->first + lead] == TERM_MEAN ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.end },
+                                                                        signed_number(a, mean[s->first + lead] * (x[lead].minus ? -1 : 1), true) }
+                : (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.begin }, x[lead].minus ? "-" : "" };
+        else if (w == TERM_DELETED)
+            *out = (rewrite_piece){ { x[k].at.file, x[k - 1].at.end, x[k].at.end }, "" };
+        else if (w == TERM_MEAN && k == lead && lead > 0)
+            *out = (rewrite_piece){ x[0].at, NULL };                  /* said with the first */
+        else if (w == TERM_MEAN)
+            *out = (rewrite_piece){ { x[k].at.file, k ? x[k].op.begin : x[k].at.begin, x[k].at.end }, signed_number(a, value, k == 0) };
+        else
+            npieces[s->first + k] = 0;
+        if (npieces[s->first + k] && !out->text)
+            npieces[s->first + k] = 0;
+    }
+}
+
+size_t
+terms_changes(const terms *t, const enum term_change *what, const double *mean, arena *a, rewrite_change **out)
+{
+    size_t n = 0, all = t->term.n;
+    rewrite_change *c = arena_new_array(a, rewrite_change, all + 1);
+    rewrite_piece *piece = arena_new_array(a, rewrite_piece, all + 1);
+    size_t *npieces = arena_new_array(a, size_t, all + 1);
+    enum term_change *w = arena_new_array(a, enum term_change, all + 1);
+    bool *inside = arena_new_array(a, bool, all + 1);
+
+    for (size_t i = 0; i < all; i++) {           /* terms come after the one they are in */
+        uint32_t outer = t->term.at[i].within;
+
+        inside[i] = outer != NOWHERE && (inside[outer] || what[outer] != TERM_STAYS);
+        w[i] = inside[i] ? TERM_STAYS : what[i];
+    }
+    for (size_t i = 0; i < t->sum.n; i++) {
+        bool any = false;
+
+        for (uint32_t k = 0; k < t->sum.at[i].n; k++)
+            any |= w[t->sum.at[i].first + k] != TERM_STAYS;
+        if (any)
+            sum_pieces(t, &t->sum.at[i], w, mean, a, piece, npieces);
+    }
+    for (size_t i = 0; i < all; i++) {
+        const term *x = &t->term.at[i];
+
+        if (w[i] == TERM_STAYS)
+            continue;
+        c[n++] = (rewrite_change){ .kind = w[i] == TERM_DELETED ? REWRITE_TERM_DELETE : REWRITE_TERM_MEAN, .owner = x->owner, .of_value = x->of_value,
+                                   .name = arena_format(a, "%s: %s", x->owner, x->text), .at = x->at, .piece = &piece[i], .npieces = npieces[i] };
+    }
+    *out = c;
+    return n;
+}
