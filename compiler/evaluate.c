@@ -290,7 +290,7 @@ static int run_block(evaluator *v, uint32_t k)
 
 /* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Counted, not timed: runs are
  * reproducible, and both codes give the same bits. */
-static const size_t optimise_after = 30000000;
+static const size_t optimise_after = 60000000;
 
 int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out)
 {

@@ -460,6 +460,16 @@ int model_powers(bg_model *m, double t, const double *x, double *power)
     return run_permuted(m, PART_POWERS, t, x, power);
 }
 
+int model_powers_unordered(bg_model *m, double t, const double *x, double *power)
+{
+    return run_part(m, PART_POWERS, t, x, power);
+}
+
+const uint32_t *model_power_places(bg_model *m)
+{
+    return model_need(m, PART_POWERS) ? m->program[PART_POWERS]->out_index : NULL;
+}
+
 int model_outputs(bg_model *m, double t, const double *x, double *y)
 {
     if (!model_need(m, PART_OUTPUTS))

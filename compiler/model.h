@@ -44,6 +44,9 @@ bool model_initial(bg_model *m, double t, double *x);
 /* ---- evaluation, with the modes as they are ---- */
 int model_rhs(bg_model *m, double t, const double *x, double *dx);
 int model_powers(bg_model *m, double t, const double *x, double *power);
+/* The same in the order the code makes them, without a copy: that of element i is at model_power_places(m)[i] (NULL: at i). */
+int model_powers_unordered(bg_model *m, double t, const double *x, double *power);
+const uint32_t *model_power_places(bg_model *m);
 int model_outputs(bg_model *m, double t, const double *x, double *y);
 /* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
 void model_accept(bg_model *m, double t, const double *x);

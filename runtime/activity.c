@@ -28,6 +28,7 @@ struct activity {
     bg_model *model;
     activity_extra extra;
     size_t elements, n;              /* channels: elements, then extra ones */
+    const uint32_t *place;           /* of an element's channel; NULL: in order, as extra channels and samplers want them */
     VEC(double) border;
     struct cursor *cursor; size_t ncursors;
     double *value, *energy;          /* of a sample */
@@ -95,6 +96,7 @@ activity *activity_new(bg_model *m, const activity_extra *extra)
         a->extra = *extra;
     a->elements = model_nelements(m);
     a->n = a->elements + a->extra.n;
+    a->place = a->extra.n ? NULL : model_power_places(m);
     for (int k = 0; k < 5; k++)
         a->power[k] = bg_calloc(a->n + 1, sizeof(double));
     for (int k = 0; k < SUMS; k++) {
@@ -146,7 +148,7 @@ static bool watch_balance(activity *a, const double *p)
 
 static int evaluate(activity *a, double t, const double *x, double *power)
 {
-    int status = model_powers(a->model, t, x, power);
+    int status = a->place ? model_powers_unordered(a->model, t, x, power) : model_powers(a->model, t, x, power);
 
     return status == 0 && a->extra.n ? a->extra.evaluate(a->extra.ctx, t, x, power, power + a->elements) : status;
 }
@@ -439,6 +441,7 @@ void activity_sample_over(activity *a, const activity_sampler *s, size_t n, cons
         vec_push(&a->border, border[i]);
     a->cursor = bg_calloc(n, sizeof *a->cursor);
     a->ncursors = n;
+    a->place = NULL;
     for (size_t i = 0; i < n; i++) {
         a->cursor[i].s = s[i];
         a->cursor[i].count = share(s[i].n, border, nborders, 0);
@@ -544,7 +547,7 @@ void activity_totals(activity *a, double *absolute, double *square, double *net)
     flush_all(a);
     for (int k = 0; k < SUMS; k++)
         for (size_t i = 0; i < a->n; i++)
-            to[k][i] = a->total[k][i] + a->lost[k][i];
+            to[k][i] = a->total[k][a->place ? a->place[i] : i] + a->lost[k][a->place ? a->place[i] : i];
 }
 
 double activity_imbalance(const activity *a) { return a->imbalance; }

@@ -172,3 +172,6 @@ span model_explain(bg_model *m, double t, const double *x, char **out)
 double model_value(const bg_model *m, inst i) { (void)m, (void)i; return 0; }
 
 double model_compile_seconds(const bg_model *m) { (void)m; return 0; }
+
+int model_powers_unordered(bg_model *m, double t, const double *x, double *power) { return model_powers(m, t, x, power); }
+const uint32_t *model_power_places(bg_model *m) { (void)m; return NULL; }
