@@ -30,6 +30,14 @@ static bool run_causality(compilation *c)
     return c->causal != NULL;
 }
 
+static bool has_ports(const flat_model *f)
+{
+    for (int i = 0; i < f->ast->nstmt; i++)
+        if (f->ast->stmt[i]->kind == AST_STMT_PORT)
+            return true;
+    return false;
+}
+
 static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
 {
     elaborate_options eo = { 0 };
@@ -48,6 +56,7 @@ static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, c
     c->pool = pool_new();
     if (o) {
         eo.experiment = o->experiment;
+        eo.model = o->model;
         eo.set = o->set;
         eo.nset = o->nset;
     }
@@ -55,6 +64,9 @@ static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, c
     if (!c->flat || diag_errors(c->sources))
         return false;
     if (upto == STAGE_GRAPH)
+        return true;
+    c->component = upto < STAGE_MODEL && !eo.experiment && has_ports(c->flat);
+    if (c->component)
         return true;
     if (!run_causality(c))
         return false;

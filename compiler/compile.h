@@ -22,10 +22,12 @@ typedef struct compilation {
     struct equations *equations;
     bg_model *model;
     bool unreadable;             /* the file could not be read: errno tells why */
+    bool component;              /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at the graph */
 } compilation;
 
 typedef struct compile_options {
     const char *experiment;      /* NULL: none */
+    const char *model;           /* without an experiment: which; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
     bool long_run;               /* optimise all code */
 } compile_options;

@@ -11,10 +11,11 @@ struct elaborate_override { const char *name; double value; };   /* --set name=v
 
 typedef struct elaborate_options {
     const char *experiment;          /* name, or NULL: without one */
+    const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
 } elaborate_options;
 
-/* Elaborates the model of the file (of the experiment where one is named; else the only or first model).
+/* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).
  * NULL when errors were reported. A file whose tree has syntax errors is not elaborated. */
 flat_model *elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_file *file, const elaborate_options *opt);
 

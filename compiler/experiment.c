@@ -57,14 +57,14 @@ is_component(const ast_model *m)
     return false;
 }
 
-/* Without an experiment: the first model that is no component, else the first. */
+/* Without an experiment: the one asked for, or the first model that is no component, else the first. */
 static const ast_model *
 first_model(const elab *el)
 {
     const ast_model *first = NULL;
 
     for (size_t k = 0; k < el->file->ndecls; k++) {
-        if (el->file->decl[k].kind != AST_DECL_MODEL)
+        if (el->file->decl[k].kind != AST_DECL_MODEL || (el->opt->model && strcmp(el->opt->model, el->file->decl[k].model->name)))
             continue;
         if (!is_component(el->file->decl[k].model))
             return el->file->decl[k].model;

@@ -101,9 +101,15 @@ static void
 report(const loaded *l, FILE *out)
 {
     const flat_model *f = l->c.flat;
-    size_t nblocks = l->c.equations->block.n, ndependent = l->c.causal->dependent.n;
+    size_t nblocks, ndependent;
 
     fprintf(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f), plural(count_bonds(f)));
+    if (l->c.component) {
+        fputs("; a component: its equations depend on what joins its ports\n", out);
+        return;
+    }
+    nblocks = l->c.equations->block.n;
+    ndependent = l->c.causal->dependent.n;
     put_count(out, l->c.equations->state.n, "state");
     put_count(out, ndependent, "dependent state");
     put_count(out, equations_nloops(l->c.equations), "algebraic loop");
@@ -185,37 +191,71 @@ report_json(const loaded *l, bool fine, FILE *out)
         json_key(&j, "bonds"), json_count(&j, count_bonds(f));
         json_key(&j, "states");
         json_open(&j, '[');
-        for (size_t i = 0; i < l->c.equations->state.n; i++)
+        for (size_t i = 0; !l->c.component && i < l->c.equations->state.n; i++)
             json_string(&j, state_name(l, i));
         json_close(&j, ']');
         json_key(&j, "dependent_states");
         json_open(&j, '[');
-        for (size_t i = 0; i < l->c.causal->dependent.n; i++)
+        for (size_t i = 0; !l->c.component && i < l->c.causal->dependent.n; i++)
             json_string(&j, dependent_name(l, i));
         json_close(&j, ']');
-        json_key(&j, "algebraic_loops"), json_count(&j, equations_nloops(l->c.equations));
+        json_key(&j, "algebraic_loops"), json_count(&j, l->c.component ? 0 : equations_nloops(l->c.equations));
     }
     json_key(&j, "diagnostics");
     put_diagnostics(&j, l->c.sources);
     json_close(&j, '}');
 }
 
-/* The file's other experiments are read too. Their errors come through the first one that has some. */
-static int
-check_others(const request *q, const loaded *l)
-{
-    for (size_t i = 0; i < l->others.n; i++) {
-        compile_options o = { .experiment = l->others.at[i], .set = l->set.at, .nset = l->set.n };
-        compilation c = { 0 };
-        int status = compile_text(&c, l->path, l->text, l->length, STAGE_GRAPH, &o) ? STATUS_DONE : STATUS_MODEL;
+struct checked { map models; };          /* by name: said already */
 
-        if (status != STATUS_DONE)
-            print_diagnostics(q, c.sources);
-        compile_free(&c);
-        if (status != STATUS_DONE)
-            return status;
+static bool
+is_new(struct checked *done, const char *name)
+{
+    uint64_t key = bg_hash_bytes(name, strlen(name), 0);
+
+    if (map_get(&done->models, key) != MAP_NONE)
+        return false;
+    map_set(&done->models, key, 1);
+    return true;
+}
+
+/* One more experiment or model of the file. */
+static int
+check_more(const request *q, const loaded *l, const char *experiment, const char *model, struct checked *done, FILE *out)
+{
+    compile_options o = { .experiment = experiment, .model = model, .set = l->set.at, .nset = l->set.n };
+    loaded more = *l;
+    int status = STATUS_DONE;
+
+    more.c = (compilation){ 0 };
+    if (!compile_text(&more.c, l->path, l->text, l->length, STAGE_EQUATIONS, &o))
+        status = STATUS_MODEL;
+    if (status != STATUS_DONE)
+        print_diagnostics(q, more.c.sources);
+    else if (is_new(done, more.c.flat->name) && !q->json)
+        report(&more, out);
+    compile_free(&more.c);
+    return status;
+}
+
+/* The file's other experiments and models are read too, up to the first that has errors. */
+static int
+check_others(const request *q, const loaded *l, FILE *out)
+{
+    struct checked done = { { 0 } };
+    int status = STATUS_DONE;
+
+    is_new(&done, l->c.flat->name);
+    for (size_t i = 0; i < l->others.n && status == STATUS_DONE; i++)
+        status = check_more(q, l, l->others.at[i], NULL, &done, out);
+    for (size_t i = 0; i < l->c.ast->ndecls && status == STATUS_DONE && !q->text[OPT_EXPERIMENT]; i++) {
+        const ast_decl *d = &l->c.ast->decl[i];
+
+        if (d->kind == AST_DECL_MODEL && map_get(&done.models, bg_hash_bytes(d->model->name, strlen(d->model->name), 0)) == MAP_NONE)
+            status = check_more(q, l, NULL, d->model->name, &done, out);
     }
-    return STATUS_DONE;
+    map_free(&done.models);
+    return status;
 }
 
 static int
@@ -226,14 +266,17 @@ check_one(const request *q, const char *path, int stage, FILE *out)
 
     if (status == STATUS_DONE && stage != DUMP_NONE) {
         print_diagnostics(q, l.c.sources);
-        dump(&l, stage, out);
+        if (l.c.component && stage > DUMP_GRAPH)
+            complain("%s is a component: its %s depend on what joins its ports", l.c.flat->name, stages[stage]);
+        else
+            dump(&l, stage, out);
     } else if (status == STATUS_DONE) {
         print_diagnostics(q, l.c.sources);
-        status = check_others(q, &l);
         if (q->json)
             report_json(&l, true, out);
-        else if (status == STATUS_DONE)
+        else
             report(&l, out);
+        status = check_others(q, &l, out);
     } else if (q->json && (status == STATUS_MODEL || status == STATUS_NUMBERS)) {
         report_json(&l, false, out);
     }
