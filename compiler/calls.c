@@ -34,9 +34,11 @@ arguments(builder *b, const ast_expr *e, int least, int most, const char *how)
     if (e->call.nargs >= least && e->call.nargs <= most)
         return true;
     if (least == most)
-        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d argument%s; here are %d", e->call.name, least, least == 1 ? "" : "s", e->call.nargs);
+        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d argument%s; here %s %d", e->call.name, least, least == 1 ? "" : "s",
+                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
     else
-        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d or %d arguments; here are %d", e->call.name, least, most, e->call.nargs);
+        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d or %d arguments; here %s %d", e->call.name, least, most,
+                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
     diag_help(b->el->s, "Write %s.", how);
     return false;
 }
@@ -396,7 +398,8 @@ call_function(builder *b, const ast_expr *e, uint32_t index)
     val r;
 
     if (e->call.nargs != (int)f->nargs) {
-        diag_error(el->s, "call-arguments", e->at, "%s takes %u argument%s; here are %d", e->call.name, f->nargs, f->nargs == 1 ? "" : "s", e->call.nargs);
+        diag_error(el->s, "call-arguments", e->at, "%s takes %u argument%s; here %s %d", e->call.name, f->nargs, f->nargs == 1 ? "" : "s",
+                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
         diag_note(el->s, f->ast->name_at, "\"%s\" is declared here", e->call.name);
         return val_bad(el);
     }

@@ -21,7 +21,7 @@ static const struct type_row { const char *name; bool junction; uint8_t junction
     { "MR", false, 0, EL_R, true },    { "MC", false, 0, EL_C, true },    { "MI", false, 0, EL_I, true },
     { "MTF", false, 0, EL_TF, true },  { "MGY", false, 0, EL_GY, true },
 };
-enum { NTYPES = sizeof types / sizeof *types };
+enum { NTYPES = sizeof types / sizeof *types, SHOWN_ARGUMENTS = 10 /* named in a message */ };
 
 static const struct type_row *
 find_type(const char *name)
@@ -252,6 +252,28 @@ may_nest(elab *el, scope *in, const ast_model *m, const ast_node *written)
     return false;
 }
 
+/* Names the parameters and inputs of a model that was given another. */
+static void
+help_arguments(elab *el, const scope *inside, const char *model)
+{
+    strbuf list = { 0 };
+    size_t count = 0;
+
+    for (size_t k = 0; k < el->family.n && count <= SHOWN_ARGUMENTS; k++) {
+        const family *f = &el->family.at[k];
+        if (f->is_part || f->scope != inside->id || !f->n)
+            continue;
+        const value *v = &el->value.at[f->first];
+        if (v->kind != AST_PARAMETER && v->kind != AST_INPUT)
+            continue;
+        if (count++ < SHOWN_ARGUMENTS)
+            strbuf_printf(&list, "%s%s", list.n ? ", " : "", f->name);
+    }
+    if (count)
+        diag_help(el->s, "%s takes %s%s.", model, list.at, count > SHOWN_ARGUMENTS ? ", ..." : "");
+    strbuf_free(&list);
+}
+
 /* Gives an instance's parameters and inputs their values. */
 static void
 give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
@@ -282,6 +304,8 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
             near = nearest_value(el, inside, a->name);
             if (near && own_family(el, inside, near, false) != NONE)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
+            else if (!errors_are_many(el))
+                help_arguments(el, inside, m->name);
         } else if (v && v->kind != AST_PARAMETER && v->kind != AST_INPUT) {
             diag_error(el->s, "argument-target", a->name_at, "\"%s\" of model \"%s\" is %s; parameters and inputs can be given", a->name, m->name,
                        v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");

@@ -664,7 +664,20 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
     return bad;
 }
 
-static char *describe(bg_model *m, var_id v, node culprit)
+/* A part of the definition of v, with the numbers of all variables. */
+static double part_value(bg_model *m, var_id v, node part, const double *number)
+{
+    inst d = m->e->var.at[v].def;
+    double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
+
+    for (uint32_t k = 0; k < d.n; k++)
+        slot[k] = number[m->f->slot.at[d.first + k]];
+    value = ex_eval(m->f->pool, part, slot);
+    free(slot);
+    return value;
+}
+
+static char *describe(bg_model *m, var_id v, node culprit, const double *number)
 {
     flat_model *f = m->f;
     const eq_var *d = &m->e->var.at[v];
@@ -674,7 +687,8 @@ static char *describe(bg_model *m, var_id v, node culprit)
     const char *what = "no finite value";
 
     switch (x->op) {
-    case EX_DIV: what = "division by zero"; break;
+    case EX_DIV: what = part_value(m, v, x->b, number) == 0 ? "division by zero" : "overflow"; break;
+    case EX_ADD: case EX_SUB: case EX_MUL:
     case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
     case EX_POW: what = "power without a value"; break;
@@ -697,17 +711,18 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
     *text = NULL;
     if (bad != VAR_NONE) {
         at = m->f->var.at[bad].at;
-        *text = describe(m, bad, culprit);
+        *text = describe(m, bad, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
         const eq_block *b = &m->e->block.at[m->memory.failed];
         var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];
 
         at = m->f->var.at[u].at;
         if (m->memory.failed_singular)
-            *text = bg_format("\"%s\": the %u equations it is solved from do not determine it here (singular)", m->f->var.at[u].name, b->n);
+            *text = bg_format("the equation%s that \"%s\" is solved from do%s not determine it here", b->n == 1 ? "" : "s", m->f->var.at[u].name,
+                              b->n == 1 ? "es" : "");
         else
-            *text = bg_format("\"%s\": the %u equation%s it is solved from ha%s no solution that the iteration finds", m->f->var.at[u].name, b->n,
-                              b->n == 1 ? "" : "s", b->n == 1 ? "s" : "ve");
+            *text = b->n == 1 ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
+                              : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it", b->n, m->f->var.at[u].name);
     }
     free(v);
     return at;

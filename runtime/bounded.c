@@ -727,8 +727,10 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
 
         if (x->kind == REWRITE_CLAMP)
             map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
+        const char *said = reduction_said(r->arena, d->now.c[0].sources, x);
+
         vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = x->name, .line = line_of(d, x->at), .round = (int)r->rounds.n + 1,
-                                                     .why = why_taken(taken, n, x) }));
+                                                     .why = said ? said : why_taken(taken, n, x) }));
     }
     reduction_name_edits(r, d->first.c[0].sources, d->first.c[0].ast->file, &best->plan.edits);
     vec_push(&r->rounds, best->plan.edits);

@@ -208,6 +208,8 @@ accept_option(request *q, int o, const char *value)
     case OPT_ATOL:
         if (!parse_number(value, &x) || x <= 0)
             return wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
+        if (o == OPT_RTOL && x > 0.1)
+            return wrong(q, "--rtol is a relative tolerance, at most 0.1, not \"%s\"", value);
         *(o == OPT_RTOL ? &q->rtol : &q->atol) = x;
         break;
     case OPT_SOLVER:

@@ -4,7 +4,7 @@
  * unless motion would lead away from it (an upright pendulum). Else, and where motion leaves something free, pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as the rates shrink, so that the iteration follows the model's own motion
  * first and becomes Newton's method in the end. It needs no more than the integrator's matrix, and what the motion conserves (a total mass, a
  * momentum) keeps its initial value even where J is singular. Modes follow after every step. Up to 600 states a singular
- * value decomposition then gives minimum-norm corrections down to rounding and the directions that stay free.
+ * value decomposition then gives corrections of least size that keep these totals, down to rounding, and the directions that stay free.
  *
  * Kelley & Keyes (1998), SIAM J. Numer. Anal. 35(2):508-523
  */
@@ -381,7 +381,38 @@ static bool decompose(rest *s, const double *x)
     return ok;
 }
 
-/* Corrections of least size with the decomposed Jacobian, while they help. */
+/* Adds to the step what leaves the states free, such that it changes nothing that motion conserves: for w with w'J = 0, w'step = 0. All in scaled
+ * states. Where motion along what is free changes a total (a body that drifts), nothing is added. */
+static bool keep_totals(rest *s)
+{
+    size_t n = s->n, k = n - s->rank;
+    double *w = bg_calloc(n * k + 1, sizeof(double)), *m = bg_calloc(k * k + 1, sizeof(double));
+    double *c = bg_calloc(k + 1, sizeof(double)), *work = bg_calloc(k + 1, sizeof(double));
+    lapack_int rank;
+
+    for (size_t a = 0; a < k; a++)
+        for (size_t j = 0; j < n; j++)
+            w[a * n + j] = s->active[j] ? s->u[(s->rank + a) * n + j] * s->row_scale[j] * s->column_scale[j] : 0;
+    bool ok = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, w, (lapack_int)n, work) == 0
+              && LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, (lapack_int)k, w, (lapack_int)n, work) == 0;
+    for (size_t a = 0; ok && a < k; a++)
+        for (size_t j = 0; j < n; j++) {
+            c[a] -= w[a * n + j] * s->step[j];
+            for (size_t b = 0; b < k; b++)
+                m[b * k + a] += w[a * n + j] * s->vt[j * n + s->rank + b];
+        }
+    ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)k, 1, m, (lapack_int)k, c, (lapack_int)k, work, 1e-8, &rank) == 0;
+    for (size_t b = 0; ok && b < k; b++)
+        for (size_t j = 0; j < n; j++)
+            s->step[j] += c[b] * s->vt[j * n + s->rank + b];
+    free(w);
+    free(m);
+    free(c);
+    free(work);
+    return ok;
+}
+
+/* Corrections of least size among those that leave totals as they are, with the decomposed Jacobian, while they help. */
 static double polish(rest *s, double *x)
 {
     size_t n = s->n;
@@ -397,6 +428,8 @@ static double polish(rest *s, double *x)
             for (size_t j = 0; j < n; j++)
                 s->step[j] += c * s->vt[j * n + a];
         }
+        if (s->rank < n && !keep_totals(s))
+            break;
         for (size_t j = 0; j < n; j++)
             s->trial[j] = s->active[j] ? x[j] + s->column_scale[j] * s->step[j] : x[j];
         if (!rates(s, s->trial, s->probe))
@@ -433,7 +466,7 @@ static void report_failure(rest *s)
     for (size_t k = 0; k < count; k++)
         strbuf_printf(&list, "%s\"%s\" (%.3g/s)", k ? ", " : "", model_state(s->model, worst[k]).name, s->f[worst[k]]);
     if (count > 0) {
-        diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at, "no equilibrium at %.6g s: what keeps changing is %s", s->t, list.at);
+        diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at, "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
         for (size_t k = 1; k < count; k++)
             diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
         diag_help(src, "A force, a flow or a voltage that nothing balances keeps a model moving; start from given values instead.");
@@ -469,8 +502,8 @@ static void report_free(rest *s)
     if (more)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
-        diag_info(model_flat(s->model)->sources, "equilibrium-free", at, "the equilibrium does not determine %s: %s initial value%s kept", list.at,
-                  named + more > 1 ? "their" : "its", named + more > 1 ? "s are" : " is");
+        diag_info(model_flat(s->model)->sources, "equilibrium-free", at, "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
+                  named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);
 }
 

@@ -83,6 +83,20 @@ reduction_name_edits(reduction *r, const sources *given, uint32_t file, const ed
     map_free(&named);
 }
 
+const char *
+reduction_said(arena *a, const sources *s, const rewrite_item *item)
+{
+    const char *text;
+    size_t n;
+
+    if ((item->kind != REWRITE_INITIAL && item->kind != REWRITE_LET) || !span_known(item->at))
+        return NULL;
+    text = source_text(s, item->at.file) + item->at.begin;
+    for (n = item->at.end - item->at.begin; n && strchr("; \t\r\n", text[n - 1]);)
+        n--;
+    return arena_strndup(a, text, n);
+}
+
 static void
 version_free(struct version *v)
 {
@@ -293,7 +307,8 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
             next->length = text.n;
             for (size_t i = 0; i < plan.item.n; i++)
                 vec_push(&r->operation, ((reduce_operation){ .kind = plan.item.at[i].kind, .name = arena_strdup(r->arena, plan.item.at[i].name),
-                                                             .line = line_of(d, first, plan.item.at[i].at), .round = (int)r->rounds.n + 1 }));
+                                                             .line = line_of(d, first, plan.item.at[i].at), .round = (int)r->rounds.n + 1,
+                                                             .why = reduction_said(r->arena, v->c->sources, &plan.item.at[i]) }));
             reduction_name_edits(r, first->c->sources, first->c->ast->file, &plan.edits);
             vec_push(&r->rounds, plan.edits);
             plan.edits = (edits){ 0 };

@@ -91,6 +91,9 @@ size_t reduction_origin(void *ctx, size_t at);
  * or a loop changes the line that says `without`, not its own. */
 void reduction_name_edits(reduction *r, const sources *given, uint32_t file, const edits *e);
 
+/* What an initial value that went said: "q(0) = 1 [mm]", of the model or of an experiment (s: of the text before). NULL: the item is no such. */
+const char *reduction_said(arena *a, const sources *s, const rewrite_item *item);
+
 /* Difference of two trajectories of n points with the given strides. */
 struct trajectory_error { double max, rms, mean, reference; };       /* mean of |difference|, of |a| */
 struct trajectory_error trajectory_compare(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n);

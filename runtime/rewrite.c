@@ -19,6 +19,10 @@ struct part {
     uint32_t end[2];             /* a bond's two parts */
     bool gone, fixed;            /* fixed: a port, or bonded within a loop: never goes by itself */
     bool clamped;
+    bool thinned;                /* an earlier `without` took a bond of it: the language itself cleans it up */
+    bool held;                   /* something that stays names it: it stays while a bond is left */
+    bool at_rest, looked;        /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
+    uint32_t passed;             /* its links before this do not keep it */
 };
 
 struct value { const ast_stmt *stmt; bool output, read, gone; };
@@ -497,23 +501,90 @@ take_out(struct plan *p, uint32_t i)
     }
 }
 
-/* Does a part that lost a bond dangle? A junction without bonds, or whose only bond leads on to no element of its own; a two-port with one side. */
-static bool
-dangles(const struct plan *p, const struct part *x)
-{
-    if (x->fixed)
-        return false;
-    if (x->kind == PART_TWO_PORT)
-        return x->degree < 2;
-    if (x->kind != PART_JUNCTION || x->degree > 1)
-        return false;
-    for (uint32_t k = 0; k < x->nlinks; k++) {
-        const struct part *y = &p->part.at[p->link[x->link0 + k]];
+/* Links of a junction.
+ *
+ * What a junction says without its last bonds: a 1-junction adds up efforts, a 0-junction flows, and no bond is zero of these. So a dead end,
+ * a junction with one bond, passes that zero on. Where this leads to a junction that adds up the same, the bond's absence says it too. Where
+ * it leads to one of the other kind, it holds that one's common variable at zero, which only a junction at rest says, unless all else around
+ * that one adds up what is zero: then again absence says it.
+ */
 
-        if (!y->gone)
-            return y->kind == PART_JUNCTION || y->kind == PART_TWO_PORT;
+/* The junction that link k of a junction leads to, straight or through one two-port; NOBODY: none. *like: it adds up what this one's bond has zero of. */
+static uint32_t
+leads_to(const struct plan *p, uint32_t i, uint32_t k, bool *like)
+{
+    const struct part *x = &p->part.at[i], *y;
+    uint32_t j = p->link[x->link0 + k];
+    bool turned = false;
+
+    y = &p->part.at[j];
+    if (y->kind == PART_TWO_PORT && y->nlinks == 2) {
+        turned = strstr(y->node->type, "GY") != NULL;
+        j = p->link[y->link0 + (p->link[y->link0] == i)];
+        y = &p->part.at[j];
     }
-    return true;
+    if (y->kind != PART_JUNCTION)
+        return NOBODY;
+    *like = (x->node->type[0] == y->node->type[0]) != turned;
+    return j;
+}
+
+static bool
+may_go(const struct part *x)
+{
+    return x->kind == PART_JUNCTION && !x->fixed && !(x->held && x->degree);
+}
+
+static void
+put_at_rest(struct plan *p, uint32_t i)
+{
+    if (p->part.at[i].at_rest || !may_go(&p->part.at[i]))
+        return;
+    p->part.at[i].at_rest = true;
+    vec_push(&p->work, i);
+}
+
+/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction keeps it until it goes. */
+static bool
+rests_alone(struct plan *p, uint32_t i)
+{
+    struct part *x = &p->part.at[i];
+    bool like;
+
+    for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
+        uint32_t j = leads_to(p, i, k, &like);
+
+        if (j != NOBODY && !like && !p->part.at[j].gone && p->part.at[j].degree == 1 && may_go(&p->part.at[j]))
+            x->at_rest = true;
+    }
+    x->looked = true;
+    for (; x->at_rest && x->passed < x->nlinks; x->passed++)
+        if (!p->part.at[p->link[x->link0 + x->passed]].gone && (leads_to(p, i, x->passed, &like) == NOBODY || like))
+            return false;
+    return x->at_rest;
+}
+
+/* Does part i, which lost a bond or rests, dangle? */
+static bool
+dangles(struct plan *p, uint32_t i)
+{
+    struct part *x = &p->part.at[i];
+    bool like;
+
+    if (x->kind == PART_TWO_PORT)
+        return !x->fixed && x->degree < 2;
+    if (!may_go(x))
+        return false;
+    for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
+        uint32_t j = p->part.at[p->link[x->link0 + k]].gone ? NOBODY : leads_to(p, i, k, &like);
+
+        if (j == NOBODY)
+            continue;
+        if (like)
+            return true;
+        put_at_rest(p, j);
+    }
+    return !x->degree || rests_alone(p, i);
 }
 
 /* Takes out what is wanted and then what dangles. */
@@ -522,8 +593,9 @@ cascade(struct plan *p)
 {
     p->work.n = 0;
     for (size_t i = 0; i < p->part.n; i++) {
-        p->part.at[i].gone = false;
+        p->part.at[i].gone = p->part.at[i].at_rest = p->part.at[i].looked = false;
         p->part.at[i].degree = p->part.at[i].nlinks;
+        p->part.at[i].passed = 0;
     }
     for (size_t i = 0; i < p->part.n; i++)
         if (p->part.at[i].wanted != NOBODY)
@@ -531,7 +603,7 @@ cascade(struct plan *p)
     while (p->work.n) {
         uint32_t i = p->work.at[--p->work.n];
 
-        if (!p->part.at[i].gone && dangles(p, &p->part.at[i]))
+        if (!p->part.at[i].gone && dangles(p, i))
             take_out(p, i);
     }
 }
@@ -618,13 +690,36 @@ block(struct plan *p, uint32_t element, span reader, const char *why)
     vec_push(&p->out->blocked, b);
 }
 
+/* What dangles but is named stays where it hangs, which is as true: a junction, and both sides of a two-port. True if that is new. */
+static bool
+hold(struct plan *p, uint32_t i)
+{
+    struct part *x = &p->part.at[i];
+    bool any = false;
+
+    if (x->wanted != NOBODY || x->thinned)
+        return false;
+    if (x->kind == PART_JUNCTION) {
+        any = !x->held;
+        x->held = true;
+    }
+    for (uint32_t k = 0; x->kind == PART_TWO_PORT && k < x->nlinks; k++) {
+        struct part *y = &p->part.at[p->link[x->link0 + k]];
+
+        if (y->kind != PART_JUNCTION || y->held || y->thinned)
+            continue;
+        y->held = any = true;
+    }
+    return any;
+}
+
 /* Keeps what something that stays needs. True if anything was kept: then what goes must be found again. */
 static bool
 keep_needed(struct plan *p)
 {
     VEC(struct { uint32_t element; span reader; const char *why; }) found = { 0 };
     map seen = { 0 };            /* shared: each region that went is searched once a round */
-    bool any;
+    bool any, held = false;
 
     for (uint32_t i = 0; i < p->part.n; i++) {
         const struct part *x = &p->part.at[i];
@@ -633,6 +728,10 @@ keep_needed(struct plan *p)
 
         if (!(x->gone && p->live[i]) && !stranded)
             continue;
+        if (hold(p, i)) {
+            held = true;
+            continue;
+        }
         e = holder(p, i, &seen);
         if (e == NOBODY)
             continue;
@@ -646,7 +745,7 @@ keep_needed(struct plan *p)
             found.at[found.n - 1].why = "it is read";
         }
     }
-    any = found.n > 0;
+    any = held || found.n > 0;
     map_free(&seen);
     for (size_t i = 0; i < found.n; i++)
         block(p, found.at[i].element, found.at[i].reader, found.at[i].why);
@@ -1007,6 +1106,9 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     }
     if (p.replaced.n)
         qsort(p.replaced.at, p.replaced.n, sizeof *p.replaced.at, span_order);
+    for (uint32_t j = 0; f && j < f->junction.n; j++)
+        if (f->junction.at[j].thinned && find_part(&p, f->junction.at[j].name) != MAP_NONE)
+            p.part.at[find_part(&p, f->junction.at[j].name)].thinned = true;
     gather_readings(&p);
     p.live = bg_calloc(world(&p) + 1, sizeof *p.live);
     p.via = bg_calloc(world(&p) + 1, sizeof *p.via);

@@ -1,13 +1,17 @@
 /* rewrite_check.c - the graph of a rewritten text against the graph it must have
  *
  * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the first, what it
- * clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not others.
+ * clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two sorted lists must be equal. Values are
+ * compared where the new text still has them: the new text may have fewer, not others. Expressions are compared by a number that does not depend
+ * on the order of a sum's terms or a product's factors, which is not the same in both graphs; their text stands behind the line, for messages.
  */
 #include <string.h>
 
 #include "rewrite.h"
 
-struct lines { strbuf text; VEC(size_t) at; const char **line; };
+/* A line: what is compared, '\n', and its expressions as text. */
+struct lines { strbuf text, shown; VEC(size_t) at; const char **line; };
+enum { EXPRESSION_MARK = '#', END_OF_KEY = '\n' };
 
 static void
 begin_line(struct lines *l)
@@ -18,13 +22,33 @@ begin_line(struct lines *l)
 static void
 end_line(struct lines *l)
 {
+    strbuf_printf(&l->text, "%c", END_OF_KEY);
+    strbuf_add(&l->text, l->shown.n ? l->shown.at : "", l->shown.n);
     strbuf_add(&l->text, "", 1);         /* a 0 between lines */
+    l->shown.n = 0;
+}
+
+static int
+key_order(const char *a, const char *b)
+{
+    while (*a == *b && *a != END_OF_KEY)
+        a++, b++;
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* Up to the first expression, and the expressions. */
+static char *
+readable(const char *line)
+{
+    size_t key = strcspn(line, "\n"), head = strcspn(line, "#");
+
+    return bg_format("%.*s%s", (int)(head < key ? head : key), line, line + key + 1);
 }
 
 static int
 line_order(const void *pa, const void *pb)
 {
-    return strcmp(*(const char *const *)pa, *(const char *const *)pb);
+    return key_order(*(const char *const *)pa, *(const char *const *)pb);
 }
 
 static void
@@ -41,6 +65,7 @@ static void
 free_lines(struct lines *l)
 {
     strbuf_free(&l->text);
+    strbuf_free(&l->shown);
     vec_free(&l->at);
     free(l->line);
 }
@@ -65,13 +90,91 @@ put_junction(const flat_model *f, uint32_t j, strbuf *b)
     strbuf_puts(b, ")");
 }
 
-static void
-put_inst(const flat_model *f, inst i, strbuf *b)
+static uint64_t
+constant_number(double value)
 {
-    if (inst_known(i))
-        flat_print(f, i, b);
-    else
-        strbuf_puts(b, "-");
+    return bg_hash_mix(bg_hash_mix(EX_CONST, 17), bg_hash_bytes(&value, sizeof value, 1));
+}
+
+/* A number for an expression: equal for equal ones, whatever the order of commutative operands. */
+static uint64_t
+expression_number(const flat_model *f, inst i)
+{
+    const var_id *slot = inst_slots(f, i);
+    VEC(node) todo = { 0 };
+    VEC(uint64_t) number = { 0 };
+    map done = { 0 };
+    uint64_t result;
+
+    vec_push(&todo, i.root);
+    while (todo.n) {
+        node at = todo.at[todo.n - 1];
+        const ex_node *e = pool_node(f->pool, at);
+        node operand[3] = { e->a, e->b, e->c };
+        uint64_t of[3] = { 0, 0, 0 }, x = bg_hash_mix(e->op, 17);
+        bool ready = true;
+
+        if (map_get(&done, at) != MAP_NONE) {
+            todo.n--;
+            continue;
+        }
+        if (e->op == EX_CONST) {
+            x = constant_number(e->value);
+        } else if (e->op == EX_SLOT && slot && e->a < i.n && f->var.at[slot[e->a]].kind == VAR_LITERAL) {
+            x = constant_number(f->var.at[slot[e->a]].value);
+        } else if (e->op == EX_SLOT) {
+            const char *name = slot && e->a < i.n && slot[e->a] < f->var.n ? f->var.at[slot[e->a]].name : "?";
+
+            x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), 2));
+        } else {
+            for (int k = 0; k < ex_ops[e->op].arity; k++) {
+                uint32_t known = operand[k] == NODE_NONE ? MAP_NONE : map_get(&done, operand[k]);
+
+                if (known != MAP_NONE) {
+                    of[k] = number.at[known];
+                } else if (operand[k] != NODE_NONE) {
+                    vec_push(&todo, operand[k]);
+                    ready = false;
+                }
+            }
+            if (!ready)
+                continue;
+            if (ex_ops[e->op].commutative && of[0] > of[1]) {
+                uint64_t swap = of[0];
+
+                of[0] = of[1];
+                of[1] = swap;
+            }
+            if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE) {
+                const char *name = pool_table(f->pool, e->table)->name;
+
+                x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), 3));
+            }
+            for (int k = 0; k < 3; k++)
+                x = bg_hash_mix(x, of[k]);
+        }
+        map_set(&done, at, (uint32_t)number.n);
+        vec_push(&number, x);
+        todo.n--;
+    }
+    result = number.at[number.n - 1];
+    vec_free(&todo);
+    vec_free(&number);
+    map_free(&done);
+    return result;
+}
+
+static void
+put_inst(const flat_model *f, inst i, struct lines *l)
+{
+    if (!inst_known(i)) {
+        strbuf_puts(&l->text, "-");
+        return;
+    }
+    strbuf_printf(&l->text, "%c%016llx", EXPRESSION_MARK, (unsigned long long)expression_number(f, i));
+    if (l->shown.n)
+        strbuf_puts(&l->shown, ", ");
+    flat_print(f, i, &l->shown);
 }
 
 static bool
@@ -106,13 +209,16 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
     for (uint32_t i = 0; i < e->nlaws; i++) {
         const flat_law *law = &f->law.at[e->law0 + i];
 
-        if (clamped)
-            strbuf_printf(b, "; law %d of port 0, quantity %d: 0", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT));
+        if (clamped) {
+            strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK,
+                          (unsigned long long)constant_number(0));
+            strbuf_puts(&l->shown, "0");
+        }
         else if (changed)
             strbuf_printf(b, "; changed law %d of port %u", (int)law->kind, law->port - e->port0);
         else {
             strbuf_printf(b, "; law %d of port %u, quantity %d: ", (int)law->kind, law->port - e->port0, (int)law->out);
-            put_inst(f, law->def, b);
+            put_inst(f, law->def, l);
         }
     }
     end_line(l);
@@ -159,19 +265,19 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
             continue;
         begin_line(l);
         strbuf_printf(b, "initial %s quantity %d: ", of, (int)x->q);
-        put_inst(f, x->def, b);
+        put_inst(f, x->def, l);
         end_line(l);
     }
     for (size_t i = 0; i < f->output.n; i++) {
         begin_line(l);
         strbuf_printf(b, "output %s = ", f->output.at[i].name);
-        put_inst(f, f->output.at[i].def, b);
+        put_inst(f, f->output.at[i].def, l);
         end_line(l);
     }
     for (size_t i = 0; i < f->experiment.record.n; i++) {
         begin_line(l);
         strbuf_printf(b, "record %s = ", f->experiment.record.at[i].name);
-        put_inst(f, f->experiment.record.at[i].def, b);
+        put_inst(f, f->experiment.record.at[i].def, l);
         end_line(l);
     }
 }
@@ -187,7 +293,7 @@ put_values(const flat_model *f, const map *declared, const map *changed, struct 
             continue;
         begin_line(l);
         strbuf_printf(&l->text, "value %s = ", v->name);
-        put_inst(f, v->def, &l->text);
+        put_inst(f, v->def, l);
         end_line(l);
     }
 }
@@ -199,14 +305,17 @@ compare(const struct lines *a, const struct lines *b, bool subset, char **why)
     size_t i = 0, j = 0;
 
     while (i < a->at.n || j < b->at.n) {
-        int order = i == a->at.n ? 1 : j == b->at.n ? -1 : strcmp(a->line[i], b->line[j]);
+        int order = i == a->at.n ? 1 : j == b->at.n ? -1 : key_order(a->line[i], b->line[j]);
 
         if (order == 0) {
             i++, j++;
         } else if (order < 0 && subset) {
             i++;
         } else {
-            *why = order < 0 ? bg_format("the new text lacks: %s", a->line[i]) : bg_format("the new text has what it should not: %s", b->line[j]);
+            char *line = readable(order < 0 ? a->line[i] : b->line[j]);
+
+            *why = bg_format(order < 0 ? "the new text lacks: %s" : "the new text has what it should not: %s", line);
+            free(line);
             return false;
         }
     }

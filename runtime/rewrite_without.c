@@ -24,6 +24,8 @@ struct taking {
     uint32_t *wanted;                    /* [element] place in the list, NOBODY */
     bool *element_gone, *junction_gone;
     uint32_t *degree;                    /* [junction] */
+    uint32_t *passed;                    /* [junction] its bonds before this do not keep it */
+    bool *at_rest, *looked;              /* [junction] its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
     bool *by_text;                       /* [junction + element]: the planner of the text took it, and said so */
     map mentioned, mentioned_base;       /* by other experiments: whole name, first name -> item in their list */
     VEC(span) mention;
@@ -59,22 +61,61 @@ gather_statements(const flat_model *f, map *top)
         map_set(top, map_ptr_key(f->ast->stmt[k]), (uint32_t)k);
 }
 
+static void
+gather_bonded(const ast_stmt *s, map *bonded)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int k = 0; k < s->chain.nnodes; k++)
+            if (s->chain.node[k].ref.nparts)
+                map_set(bonded, map_ptr_key(s->chain.node[k].ref.part[0].name), 1);
+        break;
+    case AST_STMT_FOR:
+        for (int k = 0; k < s->loop.n; k++)
+            gather_bonded(s->loop.body[k], bonded);
+        break;
+    case AST_STMT_IF:
+        for (int k = 0; k < s->cond.nthen; k++)
+            gather_bonded(s->cond.then[k], bonded);
+        for (int k = 0; k < s->cond.nother; k++)
+            gather_bonded(s->cond.other[k], bonded);
+        break;
+    case AST_STMT_VALUE:
+    case AST_STMT_PORT:
+    case AST_STMT_WITHOUT:
+    case AST_STMT_WHEN:
+        break;
+    }
+}
+
+/* First names that stand in bonds within loops and ifs. Nesting is bounded by the parser. */
+static void
+gather_inner_bonds(const flat_model *f, map *bonded)
+{
+    for (int k = 0; k < f->ast->nstmt; k++)
+        if (f->ast->stmt[k]->kind == AST_STMT_FOR || f->ast->stmt[k]->kind == AST_STMT_IF)
+            gather_bonded(f->ast->stmt[k], bonded);
+}
+
 void
 without_elements(const flat_model *f, const char *const *name, size_t n, bool *is)
 {
-    map top = { 0 }, element_of = { 0 };
+    map top = { 0 }, element_of = { 0 }, bonded = { 0 };
 
     gather_statements(f, &top);
+    gather_inner_bonds(f, &bonded);
     for (uint32_t e = 0; e < f->element.n; e++)
         map_set(&element_of, map_ptr_key(f->element.at[e].name), e);
     for (size_t k = 0; k < n; k++) {
         uint32_t e = map_get(&element_of, map_ptr_key(name[k]));
 
         is[k] = e != MAP_NONE && (f->element.at[e].parent != NOBODY || strchr(name[k], '[') ||
-                                  map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE);
+                                  map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE ||
+                                  map_get(&bonded, map_ptr_key(f->element.at[e].name)) != MAP_NONE);
     }
     map_free(&top);
     map_free(&element_of);
+    map_free(&bonded);
 }
 
 static bool
@@ -188,7 +229,12 @@ read_experiments(struct taking *t)
 static bool
 is_two_port_element(const flat_element *e)
 {
-    return (e->type == EL_TF || e->type == EL_GY) && e->nports == 2;
+    if ((e->type != EL_TF && e->type != EL_GY) || e->nports != 2)
+        return false;
+    for (int i = 0; i < e->node->nitems; i++)
+        if (e->node->item[i].kind == AST_LAW_PORT)
+            return false;                /* a field: it stands with fewer bonds too */
+    return true;
 }
 
 static void
@@ -232,30 +278,79 @@ drop_junction(struct taking *t, uint32_t j)
     }
 }
 
-/* As compiler/without.c: no bond left, or one that leads on to no element. */
-static bool
-dangles(const struct taking *t, uint32_t j)
+/* As compiler/without.c, in the flat model. The junction that incidence i of junction j leads to, straight or through one two-port; NOBODY:
+ * none. *near: the two-port or bond is still there. *like: it adds up what this one's bond has zero of. */
+static uint32_t
+leads_to(const struct taking *t, uint32_t j, uint32_t i, bool *near, bool *like)
 {
     const flat_model *f = t->f;
-    const flat_junction *x = &f->junction.at[j];
+    const flat_incidence *x = &f->incidence.at[f->junction.at[j].inc0 + i];
+    bool turned = false;
+    uint32_t far;
 
-    if (x->port || x->implicit || t->degree[j] > 1)
+    if (x->is_bond) {
+        far = f->bond.at[x->index].from == j ? f->bond.at[x->index].to : f->bond.at[x->index].from;
+        *near = !t->junction_gone[far];
+    } else {
+        const flat_element *e = &f->element.at[f->port.at[x->index].element];
+
+        *near = !t->element_gone[f->port.at[x->index].element];
+        if (!is_two_port_element(e))
+            return NOBODY;
+        turned = e->type == EL_GY;
+        far = f->port.at[e->port0 + (e->port0 == x->index)].junction;
+    }
+    if (f->junction.at[far].implicit)
+        return NOBODY;
+    *like = (f->junction.at[far].type == f->junction.at[j].type) != turned;
+    return far;
+}
+
+static bool may_go(const flat_junction *j) { return !j->port && !j->implicit; }
+
+static bool
+rests_alone(struct taking *t, uint32_t j)
+{
+    uint32_t n = t->f->junction.at[j].ninc;
+    bool near, like;
+
+    for (uint32_t i = 0; i < n && !t->looked[j]; i++) {
+        uint32_t far = leads_to(t, j, i, &near, &like);
+
+        if (near && far != NOBODY && !like && !t->junction_gone[far] && t->degree[far] == 1 && may_go(&t->f->junction.at[far]))
+            t->at_rest[j] = true;
+    }
+    t->looked[j] = true;
+    for (; t->at_rest[j] && t->passed[j] < n; t->passed[j]++) {
+        uint32_t far = leads_to(t, j, t->passed[j], &near, &like);
+
+        if (near && (far == NOBODY || like))
+            return false;
+    }
+    return t->at_rest[j];
+}
+
+static bool
+dangles(struct taking *t, uint32_t j)
+{
+    const flat_junction *x = &t->f->junction.at[j];
+    bool near, like;
+
+    if (!may_go(x))
         return false;
-    for (uint32_t k = 0; k < x->ninc; k++) {
-        const flat_incidence *i = &f->incidence.at[x->inc0 + k];
-        uint32_t e = i->is_bond ? NOBODY : f->port.at[i->index].element;
+    for (uint32_t i = 0; i < x->ninc && t->degree[j] == 1; i++) {
+        uint32_t far = leads_to(t, j, i, &near, &like);
 
-        if (e != NOBODY && !t->element_gone[e])
-            return is_two_port_element(&f->element.at[e]);
-        if (e == NOBODY) {
-            const flat_bond *b = &f->bond.at[i->index];
-            uint32_t other = b->from == j ? b->to : b->from;
-
-            if (!t->junction_gone[other])
-                return !f->junction.at[other].implicit;
+        if (!near || far == NOBODY)
+            continue;
+        if (like)
+            return true;
+        if (!t->at_rest[far] && may_go(&t->f->junction.at[far])) {
+            t->at_rest[far] = true;
+            vec_push(&t->open, far);
         }
     }
-    return true;
+    return !t->degree[j] || rests_alone(t, j);
 }
 
 static void
@@ -266,6 +361,9 @@ cascade(struct taking *t, const char *const *gone, size_t ngone)
     t->open.n = 0;
     memset(t->element_gone, 0, f->element.n * sizeof *t->element_gone);
     memset(t->junction_gone, 0, f->junction.n * sizeof *t->junction_gone);
+    memset(t->at_rest, 0, f->junction.n * sizeof *t->at_rest);
+    memset(t->looked, 0, f->junction.n * sizeof *t->looked);
+    memset(t->passed, 0, f->junction.n * sizeof *t->passed);
     for (uint32_t j = 0; j < f->junction.n; j++)
         t->degree[j] = f->junction.at[j].ninc;
     for (size_t k = 0; k < ngone; k++) {
@@ -781,6 +879,15 @@ find_old_lists(struct taking *t, const map *dropped, bool wanted)
 
 /* ---------------------------------------------------------------- let of the experiments */
 
+/* Does it go by a `without` of this plan? */
+static bool
+goes(const struct taking *t, const char *name)
+{
+    uint32_t e = map_get(&t->element_of, map_ptr_key(name)), j = map_get(&t->junction_of, map_ptr_key(name));
+
+    return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e] : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
+}
+
 /* `let spring[1].q(0)` of what goes, in any experiment of the model. */
 static void
 drop_lets(struct taking *t)
@@ -791,14 +898,21 @@ drop_lets(struct taking *t)
         for (int k = 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
             const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
-            uint32_t e = name ? map_get(&t->element_of, map_ptr_key(name)) : MAP_NONE;
 
-            if (e == MAP_NONE || t->wanted[e] == NOBODY)
+            if (!name || !goes(t, name))
                 continue;
             vec_push(&t->lost->list, item->at);
             note(t, REWRITE_LET, name, item->at);
         }
     }
+}
+
+static void
+note_initials(struct taking *t, const char *name, const ast_node *n)
+{
+    for (int i = 0; n && i < n->nitems; i++)
+        if (n->item[i].kind == AST_LAW_INITIAL)
+            note(t, REWRITE_INITIAL, name, n->item[i].at);
 }
 
 static void
@@ -812,13 +926,13 @@ make_items(struct taking *t)
         if (!t->element_gone[e] || t->by_text[f->junction.n + e])
             continue;
         note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name, x->at);
-        for (int i = 0; i < x->node->nitems; i++)
-            if (x->node->item[i].kind == AST_LAW_INITIAL)
-                note(t, REWRITE_INITIAL, x->name, x->node->item[i].at);
+        note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
-        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit)
+        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit) {
             note(t, REWRITE_JUNCTION, f->junction.at[j].name, f->junction.at[j].at);
+            note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
+        }
 }
 
 static void
@@ -867,6 +981,9 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     t.element_gone = bg_calloc(f->element.n, sizeof *t.element_gone);
     t.junction_gone = bg_calloc(f->junction.n, sizeof *t.junction_gone);
     t.degree = bg_calloc(f->junction.n, sizeof *t.degree);
+    t.passed = bg_calloc(f->junction.n, sizeof *t.passed);
+    t.at_rest = bg_calloc(f->junction.n, sizeof *t.at_rest);
+    t.looked = bg_calloc(f->junction.n, sizeof *t.looked);
     t.by_text = bg_calloc(all, sizeof *t.by_text);
     for (uint32_t e = 0; e < f->element.n; e++) {
         map_set(&t.element_of, map_ptr_key(f->element.at[e].name), e);
@@ -898,6 +1015,9 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     free(t.element_gone);
     free(t.junction_gone);
     free(t.degree);
+    free(t.passed);
+    free(t.at_rest);
+    free(t.looked);
     free(t.by_text);
     map_free(&t.top);
     map_free(&t.element_of);

@@ -32,6 +32,7 @@ typedef struct run {
     activity *activity;
     bool blocks;
     double *x, *x_probe, *inner[3];  /* present state; scratch; states inside a step */
+    double *x_first;                 /* the state that the first step set out from */
     VEC(double) border;              /* of the union of windows: from, to, from, to, ... ascending */
     size_t next_border;
     bool inside;                     /* of a window */
@@ -171,6 +172,11 @@ static bool emit_step(run *s, double t0, double t1)
         double t = grid_time(s, s->grid);
         if (t >= t1 - tiny(s, t1) || s->grid + 1 == s->o->points)
             return true;
+        if (s->grid == 0 && t <= s->start) {      /* dense output at the start is the state but for rounding */
+            if (!emit(s, s->start, s->x_first))
+                return false;
+            continue;
+        }
         t = fmax(t, t0);
         if (!integrator_dense(s->integrator, t, s->x_probe))
             return fail_evaluation(s, t, s->x);
@@ -295,6 +301,8 @@ static bool set_out(run *s)
         model_accept(s->model, s->t, s->x);
     if (!integrator_start(s->integrator, s->t, s->x))
         return false;
+    if (s->t <= s->start)
+        memcpy(s->x_first, s->x, s->nx * sizeof(double));
     if (s->inside && activity_begin(s->activity, s->t, s->x) != 0)
         return fail_evaluation(s, s->t, s->x);
     return true;
@@ -521,6 +529,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.blocks = model_has_blocks(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
+    s.x_first = bg_calloc(s.nx + 1, sizeof(double));
     for (int i = 0; i < 3; i++)
         s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
     s.events = events_new(m, s.start, s.stop);
@@ -552,6 +561,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     activity_free(s.activity);
     free(s.x);
     free(s.x_probe);
+    free(s.x_first);
     for (int i = 0; i < 3; i++)
         free(s.inner[i]);
     vec_free(&s.border);

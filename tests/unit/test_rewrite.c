@@ -201,12 +201,40 @@ static void
 dangling(void **state)
 {
     (void)state;
-    /* the last element of a junction takes it along; that of a two-port the two-port too */
+    /* no effort: a 1-junction on a 1-junction adds none to it, and its absence says so too; through a transformer as well */
+    expect("model m {\n    1:body -> I:mass = 1;\n    body -> 1:arm;\n    arm -> R:damper = 2;\n}\n", "damper",
+           "model m {\n    1:body -> I:mass = 1;\n}\n");
+    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n}\n", "damper",
+           "model m {\n    1:body -> I:mass = 1;\n}\n");
+    /* on a 0-junction it says that the effort there is zero. Without it the tire would be rigid between ground and body */
     expect("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n    travel -> R:damper = 2;\n}\n",
            "damper",
-           "model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n}\n");
+           "model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n}\n");
+    /* a motor without a load runs free, and so takes no current: through a gyrator, the other way round */
     expect("model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> 1:shaft;\n    shaft -> I:J = 1;\n}\n", "J",
-           "model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n}\n");
+           "model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> 1:shaft;\n}\n");
+    expect("model m {\n    1:rotor -> I:J = 1;\n    rotor -> GY:pump = 2 -> 0:line;\n    line -> C:tank = 1;\n}\n", "tank",
+           "model m {\n    1:rotor -> I:J = 1;\n}\n");
+    /* a strut that passes no force on is no strut: its bonds to the bodies say it by their absence */
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
+           "    travel -> C:spring = 1;\n    travel -> R:damper = 2;\n}\n", "spring damper",
+           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> TF:lever = 2 -> body;\n    strut -> 1:travel;\n"
+           "    travel -> C:spring = 1;\n}\n", "spring",
+           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
+    /* the same the other way round: a branch without current between two nodes of a circuit */
+    expect("model m {\n    0:a -> C:c1 = 1;\n    0:b -> C:c2 = 1;\n    a -> 1:branch -> b;\n    branch -> 0:coil;\n    coil -> I:L = 1;\n    coil -> R:r = 2;\n}\n",
+           "L r", "model m {\n    0:a -> C:c1 = 1;\n    0:b -> C:c2 = 1;\n}\n");
+    /* where the strut was at rest before, the last element that kept it takes it along */
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n    strut -> R:leak = 2;\n}\n",
+           "leak", "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
+    /* what is read stays as it is: at rest */
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
+           "    travel -> C:spring = 1;\n    output stroke = integral(travel.f);\n}\n", "spring",
+           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
+           "    output stroke = integral(travel.f);\n}\n");
+    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n    output turn = integral(arm.f);\n}\n", "damper",
+           "model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    output turn = integral(arm.f);\n}\n");
     /* a junction that passes a bond through stays */
     expect("model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    mid -> C:c = 1;\n    b -> I:mb = 1;\n}\n", "c",
            "model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    b -> I:mb = 1;\n}\n");
@@ -266,9 +294,9 @@ readers_block(void **state)
     /* through a signal, and through an element that therefore stays */
     blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:a = 2;\n    v -> R:b { e = a.e*f; }\n    signal s = b.e;\n    output y = s;\n}\n", "a b", "a",
             "a.e*f");
-    /* a junction that is read holds one of its elements, the more important */
-    blocked("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n    travel -> R:r = 2;\n"
-            "    travel -> C:c = 2;\n    output x = integral(travel.f);\n}\n", "r c", "r", "travel.f");
+    /* a junction that is read and would be left without a bond holds one of its elements, the more important */
+    blocked("model m {\n    1:body -> I:mass = 1;\n    Se:push = 1 -> 1:travel;\n    travel -> R:r = 2;\n    travel -> C:c = 2;\n"
+            "    output x = integral(travel.f);\n}\n", "r c push", "r", "travel.f");
     /* joined to a source directly */
     blocked("model m {\n    Se:u = 1 -> R:load = 2;\n    1:v -> I:m = 1;\n    v -> R:r = 1;\n}\n", "load", "load", "Se:u");
 }
