@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base.h"
 
@@ -458,4 +459,19 @@ double bg_cpu_seconds(void)
 
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+char *bg_program_folder(void)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    char *slash;
+
+    if (n <= 0)
+        return NULL;
+    path[n] = 0;
+    slash = strrchr(path, '/');
+    if (slash)
+        *slash = 0;
+    return bg_strdup(path);
 }

@@ -25,6 +25,7 @@ void *bg_realloc(void *p, size_t size);
 char *bg_strdup(const char *s);                       /* free() it */
 char *bg_format(const char *fmt, ...) BG_PRINTF(1, 2); /* free() it */
 
+char *bg_program_folder(void);                        /* where the running program lies; NULL if that is unknown; free() it */
 double bg_cpu_seconds(void);                          /* CPU time of the process so far; for reports, never for decisions */
 
 /* ---- arena: everything in it is released together ---- */

@@ -1,8 +1,8 @@
 /* imports.c - the files that a file imports, and whose names they are
  *
  * `import "tire.bg";` is a file beside the one that says so. `import mechanics.translation;` is mechanics/translation.bg of the standard
- * library: of the folder in the environment variable BGC_STDLIB, else as installed, else beside the sources. A file sees the functions,
- * constants and models of what it imports itself.
+ * library: of the folder in the environment variable BGC_STDLIB, else as installed (beside the program, then under the prefix of the build),
+ * else beside the sources. A file sees the functions, constants and models of what it imports itself.
  *
  * needs     the file's tree
  * provides  all trees, the file first, each once
@@ -59,11 +59,22 @@ is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+/* Where the library is when what was installed has been moved, or was installed under another prefix: ../share beside the program's folder. */
+static const char *
+beside_program(elab *el)
+{
+    char *folder = bg_program_folder();
+    const char *path = folder ? arena_format(el->a, "%s/../share/bgc/stdlib", folder) : NULL;
+
+    free(folder);
+    return path;
+}
+
 /* The library's file, or NULL. */
 static const char *
 in_library(elab *el, const char *dotted)
 {
-    const char *const root[] = { getenv("BGC_STDLIB"), BGC_STDLIB_INSTALLED, BGC_STDLIB_SOURCE };
+    const char *const root[] = { getenv("BGC_STDLIB"), beside_program(el), BGC_STDLIB_INSTALLED, BGC_STDLIB_SOURCE };
     char *inner = arena_strdup(el->a, dotted);
 
     for (char *c = inner; *c; c++)
