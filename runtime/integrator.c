@@ -82,18 +82,22 @@ static double *state(const integrator *g, int i) { return NV_DATA_S(g->y[i]); }
  * where the state is of its usual size, large enough that a state passing through zero does not stop the run. The size is the greatest
  * |x_i| seen, at the start also (sum of the terms in its rate) / (spectral radius): what such terms can move it by; that is its noise in an equilibrium,
  * where x_i itself may be zero. States of one dimension are not resolved below a thousandth of the largest of them, or far parts of a long chain
- * at rest would be followed with full relative accuracy down to nothing. */
+ * at rest would be followed with full relative accuracy down to nothing; nor below what rounding in sums with the largest leaves of them, which
+ * a tight rtol would ask for. */
 #define ATOL_SHARE 1e-3
 #define GROUP_SHARE 1e-3
+#define ROUNDING 1e-14
 #define LEAST_SIZE 1e-12
 
 static void update_groups(integrator *g)
 {
+    double share = fmin(fmax(GROUP_SHARE, ROUNDING / (g->rtol * ATOL_SHARE)), 1);
+
     memset(g->group_size, 0, g->ngroups * sizeof(double));
     for (size_t i = 0; i < g->n; i++)
         g->group_size[g->group[i]] = fmax(g->group_size[g->group[i]], g->size[i]);
     for (size_t i = 0; i < g->n; i++)
-        g->least[i] = fmax(GROUP_SHARE * g->group_size[g->group[i]], LEAST_SIZE);
+        g->least[i] = fmax(share * g->group_size[g->group[i]], LEAST_SIZE);
 }
 
 static void compute_weights(integrator *g, const double *x, double *w)
