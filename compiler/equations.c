@@ -290,8 +290,15 @@ static inst sum_of(equations *e, struct terms *t, uint32_t junction)
     return sum;
 }
 
-/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the value: with one name for all of
- * them, what cancels cancels. */
+static uint32_t representative(uint32_t *equal, uint32_t j)
+{
+    while (equal[j] != j)
+        j = equal[j] = equal[equal[j]];
+    return j;
+}
+
+/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the value (in an open component: by
+ * any one): with one name for all of them, what cancels cancels. */
 static void find_equal(equations *e)
 {
     const flat_model *f = e->f;
@@ -318,6 +325,11 @@ static void find_equal(equations *e)
             e->equal[path.at[i]] = k;
     }
     vec_free(&path);
+    for (uint32_t i = 0; i < f->bond.n; i++)
+        if (f->bond.at[i].own != VAR_NONE && e->c->bond_from[i] == ST_OPEN && e->c->bond_to[i] == ST_OPEN)
+            e->equal[representative(e->equal, f->bond.at[i].to)] = representative(e->equal, f->bond.at[i].from);
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        e->equal[j] = representative(e->equal, j);
 }
 
 /* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
