@@ -5,7 +5,7 @@
 #include "evaluate.h"
 #include "factor.h"
 
-enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200 };
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200, MAX_BISECTIONS = 40 /* then Newton's method is near enough */ };
 
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
 static const double tiny_pivot = 1e-13;
@@ -255,6 +255,39 @@ static int homotopy(evaluator *v, const program_block *b, struct block_run *run)
     return status;
 }
 
+/* One unknown: a residual that changes sign somewhere has a zero there, also where Newton's method runs into a fold. Looks outwards from z0 in steps
+ * that double, then halves the bracket. */
+static int bisect(evaluator *v, const program_block *b, struct block_run *run, double z0)
+{
+    double at[2] = { z0, z0 }, value[2], r;
+
+    residuals(v, b, &z0, &r);
+    value[0] = value[1] = r;
+    for (double step = 1e-3 * fmax(1, fabs(z0)); step < 1e9 * fmax(1, fabs(z0)); step *= 2)
+        for (int side = 0; side < 2; side++) {
+            double lo = at[side], hi = z0 + (side ? step : -step), below = value[side];
+
+            residuals(v, b, &hi, &r);
+            if (!isfinite(r) || !isfinite(below))
+                continue;
+            at[side] = hi;
+            value[side] = r;
+            if ((r < 0) == (below < 0))
+                continue;
+            for (int i = 0; i < MAX_BISECTIONS; i++) {
+                double middle = lo + (hi - lo) / 2;
+
+                residuals(v, b, &middle, &r);
+                if (!isfinite(r))
+                    return 1;
+                *((r < 0) == (below < 0) ? &lo : &hi) = middle;
+            }
+            run->z[0] = lo + (hi - lo) / 2;
+            return newton(v, b, run, NULL);
+        }
+    return 1;
+}
+
 static int solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
 {
     const double *start = v->memory->start + v->g->e->block.at[b->block].unknown0;
@@ -269,7 +302,9 @@ static int solve_nonlinear(evaluator *v, const program_block *b, struct block_ru
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    return homotopy(v, b, run);
+    if (homotopy(v, b, run) == 0)
+        return 0;
+    return b->n == 1 ? bisect(v, b, run, started ? start[0] : 0) : 1;
 }
 
 static int run_block(evaluator *v, uint32_t k)
