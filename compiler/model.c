@@ -343,7 +343,6 @@ size_t model_noutputs(const bg_model *m) { return m->e->output.n; }
 size_t model_nelements(const bg_model *m) { return m->f->element.n; }
 const flat_model *model_flat(const bg_model *m) { return m->f; }
 double *model_modes(bg_model *m) { return m->modes; }
-void model_set_rtol(bg_model *m, double rtol) { (void)m, (void)rtol; }
 
 struct model_state model_state(const bg_model *m, size_t i)
 {

@@ -51,8 +51,6 @@ int model_outputs(bg_model *m, double t, const double *x, double *y);
 /* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
 void model_accept(bg_model *m, double t, const double *x);
 bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
-/* Relative tolerance the run uses; blocks are solved 100 times tighter. */
-void model_set_rtol(bg_model *m, double rtol);
 
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */

@@ -16,12 +16,6 @@ to_display(const unit *display, double si)
     return display ? (si - unit_offset(display)) / unit_scale(display) : si;
 }
 
-double
-to_display_difference(const unit *display, double si)
-{
-    return display ? si / unit_scale(display) : si;
-}
-
 const char *
 unit_shown(const unit *u, const unit *display)
 {

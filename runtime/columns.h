@@ -27,8 +27,6 @@ const char *column_unit(const column *c);
 /* Name and unit of output k (outputs, then recorded expressions). */
 const flat_output *model_output(const flat_model *f, size_t k);
 double to_display(const unit *display, double si);
-/* A difference: without the unit's offset. */
-double to_display_difference(const unit *display, double si);
 const char *unit_shown(const unit *u, const unit *display);
 
 #endif

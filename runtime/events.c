@@ -30,7 +30,7 @@ struct events {
     double *sign;                    /* [n] of a MODE_EQUAL's g since its last zero */
     double *g_ahead, *x_ahead, *f;   /* forward evaluation, for right limits */
     VEC(uint32_t) watched, turn;     /* turn: those that are to switch */
-    bool *marked, any_marked;
+    bool *marked;
     unsigned *count; double *since;  /* [n] switchings since that time, for the guard */
     VEC(struct due) heap;
     size_t *passed;                  /* [n] corners passed, of known pieces */
@@ -211,7 +211,6 @@ void events_free(events *e)
 }
 
 bool events_watched(const events *e) { return e->watched.n > 0; }
-bool events_marked(const events *e) { return e->any_marked; }
 double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFINITY; }
 
 /* ---- conditions ---- */
@@ -283,14 +282,12 @@ static void note_sizes(events *e, const double *g)
 
 bool events_mark(events *e, double t, const double *x)
 {
-    e->any_marked = false;
     if (!look(e, t, x, e->g))
         return false;
     note_sizes(e, e->g);
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         e->marked[k] = margin(e, k, e->g[k]) <= 0;
-        e->any_marked |= e->marked[k];
     }
     return true;
 }

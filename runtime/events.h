@@ -33,7 +33,6 @@ enum events_status events_due(events *e, double t, const double *x);
 bool events_watched(const events *e);
 /* A step begins at (t, x): notes which margins are not above zero there (just switched). False: not evaluable. */
 bool events_mark(events *e, double t, const double *x);
-bool events_marked(const events *e);     /* was any? */
 /* Least margin of the watched modes at (t, x), each relative to its size so far. False: not evaluable. */
 bool events_margin(events *e, double t, const double *x, double *least);
 /* Switches at (t, x) what contradicts its mode at (t_seen, x_seen), a point at or just behind t, and what follows from it. */

@@ -525,7 +525,6 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->x_end = bg_calloc(s.nx + 1, sizeof(double));
     if (!check_options(&s) || !need_parts(m, o))
         return false;
-    model_set_rtol(m, rtol);
     s.blocks = model_has_blocks(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
