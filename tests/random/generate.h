@@ -11,24 +11,32 @@
 
 /* ---- expressions: children are older than parents ---- */
 enum rg_op { RG_CONST, RG_PARAM, RG_VAR, RG_TIME, RG_ADD, RG_SUB, RG_MUL, RG_DIV, RG_NEG, RG_SIN, RG_COS, RG_EXP, RG_SINH, RG_ABS, RG_CUBE };
-typedef struct rg_node { enum rg_op op; uint32_t a, b; double value; } rg_node;   /* a: child, parameter or variable */
+typedef struct rg_node { enum rg_op op; uint32_t a, b; double value; char unit[16]; } rg_node;   /* a: child, parameter or variable */
 
 /* ---- variables: algebraic first, then differential ---- */
 enum rg_var_kind { RG_EFFORT, RG_FLOW, RG_SIGNAL, RG_STORED, RG_INTEGRAL };
 typedef struct rg_var {
     enum rg_var_kind kind;
-    char name[24];               /* as an expression reads it; empty where it cannot be read */
+    char name[72];               /* as an expression reads it; empty where it cannot be read */
     uint32_t rate;               /* differential: the algebraic variable that is its rate */
 } rg_var;
 
-typedef struct rg_junction { uint8_t type; bool implicit; uint32_t common; /* a variable equal to the common one */ uint32_t degree; } rg_junction;
+typedef struct rg_junction {
+    uint8_t type; bool implicit; uint32_t common; /* a variable equal to the common one */ uint32_t degree;
+    char name[64];
+    uint32_t scope; bool joined; /* where it is declared; bonds come from elsewhere */
+    uint32_t row, round; bool link;
+    uint32_t region, domain; bool said;           /* of units; the text names the domain */
+} rg_junction;
 
 enum rg_type { RG_SE, RG_SF, RG_R, RG_C, RG_I, RG_TF, RG_GY };
 typedef struct rg_port { uint32_t junction; int sign; /* +1: arrow into the element */ uint32_t e, f; } rg_port;
 typedef struct rg_element {
     enum rg_type type;
     bool modulated, block;       /* spelled M..; law in a block */
-    char name[16];
+    char name[64];
+    uint32_t scope, row, round;  /* where it is declared; of a row: its number and the round, from 1 */
+    bool link;                   /* of a row: between two */
     rg_port port[3]; int nports; /* two-ports: in, out; fields: a, b, c */
     uint32_t stored;             /* variable, UINT32_MAX if none */
     char lhs;                    /* what stands left of = : e f q p, or n for a linear law or modulus */
@@ -39,15 +47,30 @@ typedef struct rg_element {
     uint32_t holds[3], law[3], energy;
     char left[3];
 } rg_element;
-typedef struct rg_bond { uint32_t from, to; uint32_t e, f; } rg_bond;
+typedef struct rg_bond { uint32_t from, to; uint32_t e, f; uint32_t scope, row, round; } rg_bond;
 typedef struct rg_signal { uint32_t var, def; bool integral; double initial; } rg_signal;
 typedef struct rg_output { uint32_t def; } rg_output;
 
+/* ---- only of the text: how a parameter is spelled, in which component what stands ---- */
+typedef struct rg_param { char name[16], unit[48]; double factor; uint32_t home; bool row; } rg_param;
+typedef struct rg_need { bool param; uint32_t index; } rg_need;
+typedef struct rg_scope {
+    uint32_t parent, junctions;
+    char path[40];               /* "c1.c2."; empty: the model itself, which is the first */
+    uint32_t gone;               /* junction of an element that the text declares and takes out again */
+    VEC(rg_need) need;           /* what the component is given */
+} rg_scope;
+typedef struct rg_row { uint32_t n; bool cells, size, apart, gone; } rg_row;   /* cells: instances; size: n is one of the model's; apart: links in a loop of their own */
+
 typedef struct rgraph {
     uint64_t seed;
+    bool units, parts, rows;     /* of the text: units and domains; components; arrays and loops */
     bool nonlinear, feedback, wide, fields;   /* laws; signals that read efforts and flows; parameters over many decades; elements of several ports */
     VEC(rg_node) node;
     VEC(double) param;
+    VEC(rg_param) shown;         /* as many */
+    VEC(rg_scope) scope;
+    VEC(rg_row) row;
     VEC(rg_var) var;
     VEC(rg_junction) junction;
     VEC(rg_element) element;

@@ -485,7 +485,7 @@ static enum reference_outcome newton(solver *s)
     return out;
 }
 
-enum reference_outcome reference_at(const rgraph *g, double t, const uint32_t *state, const double *value, size_t nstates, reference *r)
+enum reference_outcome reference_at(const rgraph *g, double t, const uint32_t *state, const double *value, size_t nstates, const double *start, reference *r)
 {
     solver s = { .g = g, .m = g->nalgebraic, .nx = g->var.n - g->nalgebraic, .ns = nstates, .state = state, .given = value, .t = t };
     *r = (reference){ 0 };
@@ -505,6 +505,7 @@ enum reference_outcome reference_at(const rgraph *g, double t, const uint32_t *s
         s.a = bg_calloc(s.rows * s.cols + 1, sizeof *s.a);
         s.rhs = bg_calloc(s.rows + 1, sizeof *s.rhs);
         memset(s.var, 0, g->var.n * sizeof *s.var);
+        for (size_t v = 0; v < g->var.n && start; v++) s.var[v].c[0] = start[v];
         for (size_t i = 0; i < nstates; i++) s.var[state[i]].c[0] = value[i];
         out = newton(&s);
         r->derivatives = s.order;

@@ -24,9 +24,10 @@ typedef struct reference {
     unsigned derivatives;        /* how often the equations were differentiated */
 } reference;
 
-/* Everything at time t, given values of nstates variables. state[i] is a differential variable, or an algebraic one (the common
+/* Everything at time t, given values of nstates variables. Equations that close over a wave of a stored quantity may have several solutions:
+ * Newton's method begins at the values of start[var], or, where that is NULL, at zero. state[i] is a differential variable, or an algebraic one (the common
  * variable of a junction that is a state). */
-enum reference_outcome reference_at(const rgraph *g, double t, const uint32_t *state, const double *value, size_t nstates, reference *r);
+enum reference_outcome reference_at(const rgraph *g, double t, const uint32_t *state, const double *value, size_t nstates, const double *start, reference *r);
 void reference_free(reference *r);
 
 #endif

@@ -12,11 +12,11 @@
 enum { MAX_SHOWN = 8 };
 
 /* The place of a diagnostic; noted places count too, as where "declared twice" says the first one was. */
-static bool on_line(const sources *s, const diagnostic *d, int line)
+static bool on_line(const sources *s, span at, int line)
 {
     int l, c;
-    if (!line || !span_known(d->at)) return false;
-    source_place(s, d->at.file, d->at.begin, &l, &c);
+    if (!line || !span_known(at)) return false;
+    source_place(s, at.file, at.begin, &l, &c);
     return l == line;
 }
 static bool reported(const sources *s, const struct rg_mutation *m)
@@ -24,7 +24,9 @@ static bool reported(const sources *s, const struct rg_mutation *m)
     for (size_t i = 0; i < diag_count(s); i++) {
         const diagnostic *d = diag_at(s, i);
         if (d->severity != SEV_ERROR) continue;
-        if (!m->line || on_line(s, d, m->line) || on_line(s, d, m->other)) return true;
+        if (!m->line || on_line(s, d->at, m->line) || on_line(s, d->at, m->other)) return true;
+        for (size_t k = 0; k < d->nchild; k++)
+            if (on_line(s, d->child[k].at, m->line)) return true;
     }
     return false;
 }
