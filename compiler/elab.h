@@ -162,6 +162,7 @@ typedef struct part {
     bool keep;                      /* the experiment's */
     bool thinned;                   /* lost a bond to something taken out */
     bool gone; span gone_at;        /* taken out, and what did it */
+    bool rests; enum quantity rest; span rest_at; /* of an element, its e or f was taken out: it is a source of zero */
 } part;
 
 /* A chain as written, in one place where it is made. */

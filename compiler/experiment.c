@@ -264,6 +264,12 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
         diag_note(el->s, p->gone_at, "taken out here");
         return false;
     }
+    if (p->rests) {
+        diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value", said_by(el, g),
+                   p->rest == Q_FLOW ? "flow" : "effort", p->name);
+        diag_note(el->s, p->rest_at, "taken out here");
+        return false;
+    }
     if (!override_quantity(el, p, quantity, &g->q, &has)) {
         diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g), p->name, quantity, has);
         diag_note(el->s, p->at, "declared here");

@@ -75,6 +75,7 @@ typedef struct flat_element {
     bool keep;                   /* experiment's keep */
     bool read; span read_at;     /* an expression names it (not its own law), and the first that does */
     bool thinned;                /* lost a bond to something taken out */
+    bool rests;                  /* its effort or flow was taken out: a source of zero, whatever the text says */
 } flat_element;
 
 /* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number */

@@ -183,6 +183,18 @@ count_equations(elab *el, const flat_element *x)
     return n;
 }
 
+/* Of an element whose effort or flow was taken out. */
+static void
+make_rest(elab *el, uint32_t e)
+{
+    flat_element *x = &el->f->element.at[e];
+
+    if (!x->nports)
+        return;
+    x->linear = true;
+    add_law(el, e, (flat_law){ .kind = LAW_ASSIGN, .port = x->port0, .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW, .def = set_inst(el, 0), .at = x->at });
+}
+
 void
 make_law(elab *el, scope *in, uint32_t e)
 {
@@ -191,6 +203,10 @@ make_law(elab *el, scope *in, uint32_t e)
     int n;
 
     x->law0 = (uint32_t)el->f->law.n;
+    if (x->rests) {
+        make_rest(el, e);
+        return;
+    }
     if (is_field(el, e)) {
         make_field_laws(el, in, e);
         return;
@@ -338,6 +354,8 @@ make_initial(elab *el, scope *in, uint32_t p)
         make_field_initial(el, in, x->index);
         return;
     }
+    if (x->rests)
+        return;
     for (int k = 0; k < written->nitems; k++) {
         const ast_law_item *item = &written->item[k];
         enum quantity q;

@@ -348,6 +348,13 @@ read_element(builder *b, const ast_part *p, const ast_part *q, const flat_elemen
         return power_of(b, port->junction, port->e, port->f, port->sign > 0);
     if ((q->name == el->n_q && x->type == EL_C) || (q->name == el->n_p && x->type == EL_I))
         return read_variable(b, port->stored);
+    if (x->rests) {
+        const part *of = &el->part.at[el->element_part.at[x - el->f->element.at]];
+
+        diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", p->name, q->name, of->rest == Q_FLOW ? "flow" : "effort");
+        diag_note(el->s, of->rest_at, "taken out here");
+        return val_bad(el);
+    }
     return no_such_quantity(b, p, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
                             arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", p->name, p->name, p->name,
                                          x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? p->name : "",

@@ -185,7 +185,11 @@ make_parts(elab *el)
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element, .modulated = p->modulated, .name = p->name, .at = p->at, .stmt = p->stmt,
-                                                   .node = p->node, .parent = p->in->origin, .thinned = p->thinned }));
+                                                   .node = p->node, .parent = p->in->origin, .thinned = p->thinned, .rests = p->rests }));
+            if (p->rests) {
+                f->element.at[p->index].type = p->rest == Q_FLOW ? EL_SF : EL_SE;
+                f->element.at[p->index].modulated = false;
+            }
             vec_push(&el->element_part, k);
             declare_field(el, p->index, p->node);
         }
@@ -289,6 +293,7 @@ links_sound(const elab *el, const part *p)
 static void
 make_one_port(elab *el, uint32_t p, flat_element *x)
 {
+    const flat_model *f = el->f;
     const part *q = &el->part.at[p];
     const char *type = element_type_name(x->type);
 
@@ -306,6 +311,14 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     }
     if (!links_sound(el, q))
         return;
+    if (q->rests && (f->junction.at[el->link.at[q->link[0]].junction_from].type == 1) != (q->rest == Q_FLOW)) {
+        const char *shared = q->rest == Q_FLOW ? "effort" : "flow", *added = q->rest == Q_FLOW ? "flow" : "effort";
+
+        diag_error(el->s, "without-variable", q->rest_at, "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
+                   q->rest == Q_FLOW ? 0 : 1, shared, added);
+        diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name, q->rest == Q_FLOW ? "e" : "f", q->name);
+        return;
+    }
     if (!is_source(x->type) && el->link.at[q->link[0]].to != p) {
         const link *l = &el->link.at[q->link[0]];
 

@@ -3,7 +3,8 @@
  * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and whose absence says the same as
  * what is left of it goes too, as in a reduction (runtime/rewrite.c): a two-port with one side, an element whose junction went, a junction
  * without bonds, a dead end (a junction with one bond) on a junction that adds up the same, and a junction that a dead end holds at rest
- * and that meets nothing else but junctions which add up its zero. Ports of components stay.
+ * and that meets nothing else but junctions which add up its zero. Ports of components stay. An element whose effort or flow is named
+ * (`mass.f`) becomes a source of zero, which holds its junction.
  *
  * needs     all names declared (take_out_parts); the bonds as written (clean_up)
  * time      linear in parts and bonds
@@ -12,7 +13,7 @@
 
 /* ---------------------------------------------------------------- what is named */
 
-struct taking { elab *el; span at; bool new, instances; };
+struct taking { elab *el; span at; bool new, instances; enum quantity rest; };
 
 static bool
 take(void *ctx, uint32_t index, uint32_t entry)
@@ -32,6 +33,45 @@ take(void *ctx, uint32_t index, uint32_t entry)
     p->gone_at = t->at;
     t->instances |= p->inside != NULL;
     return true;
+}
+
+/* The effort or flow of an element: its junction's common variable is zero. */
+static bool
+take_variable(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct taking *t = ctx;
+    elab *el = t->el;
+    part *p = &el->part.at[index];
+
+    (void)entry;
+    if (p->kind != PART_ELEMENT || p->field || (p->element != EL_R && p->element != EL_C && p->element != EL_I)) {
+        diag_error(el->s, "without-variable", t->at, "only R, C and I with one port can be held at zero; \"%s\" is %s", p->name,
+                   p->kind == PART_JUNCTION ? "a junction" : p->kind == PART_BOND ? "a bond" : p->field ? "a field"
+                   : is_source(p->element) ? "a source" : "a two-port");
+        if (p->kind == PART_JUNCTION && p->junction == (t->rest == Q_FLOW))
+            diag_help(el->s, "Name one of its elements; they share its %s.", t->rest == Q_FLOW ? "flow" : "effort");
+        return false;
+    }
+    if (p->rests && p->rest != t->rest) {
+        diag_error(el->s, "without-variable", t->at, "both the effort and the flow of \"%s\" are taken out; without %s takes it out", p->name, p->name);
+        diag_note(el->s, p->rest_at, "the other one is here");
+        return false;
+    }
+    t->new |= !p->rests;
+    p->rests = true;
+    p->rest = t->rest;
+    p->rest_at = t->at;
+    return true;
+}
+
+/* What a path asks of the parts it leads to, if it is one name behind them: e or f. */
+static bool
+variable_asked(const elab *el, const ast_ref *r, const path_end *p, enum quantity *q)
+{
+    const ast_part *last = &r->part[r->nparts - 1];
+
+    *q = last->name == el->n_e ? Q_EFFORT : Q_FLOW;
+    return p->used == r->nparts - 1 && !last->nindex && (last->name == el->n_e || last->name == el->n_f);
 }
 
 bool
@@ -90,12 +130,17 @@ take_out_parts(elab *el)
 
         if (p.kind == PLACE_NONE)
             continue;
+        t.at = w->ref->at;
+        t.new = false;
+        if (variable_asked(el, w->ref, &p, &t.rest)) {
+            if (each_item(el, &p, w->ref->at, false, take_variable, &t) && !t.new && el->family.at[p.family].n)
+                diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
+            continue;
+        }
         if (p.used < w->ref->nparts) {
             diag_error(el->s, "without-part", w->ref->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(el, w->ref->at));
             continue;
         }
-        t.at = w->ref->at;
-        t.new = false;
         if (each_item(el, &p, w->ref->at, false, take, &t) && !t.new && el->family.at[p.family].n)
             diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
     }

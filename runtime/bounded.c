@@ -307,12 +307,7 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, rewrite *pla
             mean[x->term] = x->mean;
             any_term = true;
         } else if (kind == REWRITE_CLAMP) {
-            const flat_element *e = &c->flat->element.at[x->element];
-            rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
-            size_t pieces = rewrite_clamp_pieces(e->node, c->flat->junction.at[c->flat->port.at[e->port0].junction].type, piece);
-
-            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name, .at = e->node->at,
-                                                   .piece = piece, .npieces = pieces };
+            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name };
         } else {
             name[nnames++] = x->name;
         }
@@ -447,9 +442,7 @@ try_alone(struct search *d, struct candidate *x)
 static bool
 clampable(const flat_model *f, const flat_element *e)
 {
-    bool several = e->parent != UINT32_MAX || strchr(e->name, '[');     /* the same text says others */
-
-    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 && !several &&
+    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 &&
         !f->junction.at[f->port.at[e->port0].junction].implicit;
 }
 

@@ -985,16 +985,6 @@ note_initials(struct plan *p, const struct part *x)
             note(p, REWRITE_INITIAL, x->name, x->node->item[i].at);
 }
 
-size_t
-rewrite_clamp_pieces(const ast_node *n, int junction, rewrite_piece out[2])
-{
-    span name = n->domain ? n->domain_at : n->ref.at;
-
-    out[0] = (rewrite_piece){ n->type_at, junction ? "Sf" : "Se" };
-    out[1] = (rewrite_piece){ { name.file, name.end, n->at.end }, " = 0" };
-    return 2;
-}
-
 /* The changes inside what stays. */
 static void
 edit_changes(struct plan *p)
@@ -1065,9 +1055,12 @@ make_edits(struct plan *p)
     free(r.at);
 }
 
-/* What only `without` takes out, once it is known what goes from the text. */
+/* What only `without` can take out or hold at zero. */
+struct inner { VEC(const char *) drop, clamp; };
+
+/* Takes that out, once it is known what goes from the text. */
 static bool
-take_without(struct plan *p, const flat_model *f, const ast_file *file, const char *const *name, size_t n)
+take_without(struct plan *p, const flat_model *f, const ast_file *file, const struct inner *x)
 {
     VEC(const char *) gone = { 0 };
     without_lost lost = { 0 };
@@ -1076,7 +1069,7 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const ch
     for (size_t i = 0; i < p->part.n; i++)
         if (p->part.at[i].gone && p->part.at[i].kind != PART_BOND)
             vec_push(&gone, p->part.at[i].name);
-    fine = without_plan(f, file, name, n, gone.at, gone.n, &lost, p->out);
+    fine = without_plan(f, file, x->drop.at, x->drop.n, x->clamp.at, x->clamp.n, gone.at, gone.n, &lost, p->out);
     for (size_t i = 0; i < lost.list.n; i++)
         vec_push(&p->lost, lost.list.at[i]);
     vec_free(&gone);
@@ -1086,7 +1079,7 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const ch
 
 static bool
 make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name, size_t n,
-          const char *const *inner, size_t ninner, const rewrite_change *change, size_t nchanges, rewrite *r)
+          const struct inner *inner, const rewrite_change *change, size_t nchanges, rewrite *r)
 {
     struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r,
                       .change = change, .nchanges = nchanges };
@@ -1127,7 +1120,7 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
             cascade(&p);
             mark_live(&p);
         } while (keep_needed(&p));
-        fine = !f || take_without(&p, f, file, inner, ninner);
+        fine = !f || take_without(&p, f, file, inner);
     }
     if (fine) {
         make_edits(&p);
@@ -1154,21 +1147,65 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
 bool
 rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
 {
-    return make_plan(s, file, model, NULL, name, n, NULL, 0, NULL, 0, r);
+    return make_plan(s, file, model, NULL, name, n, NULL, NULL, 0, r);
 }
 
 bool
 rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
                      const rewrite_change *change, size_t nchanges, rewrite *r)
 {
-    return make_plan(s, file, model, NULL, name, n, NULL, 0, change, nchanges, r);
+    return make_plan(s, file, model, NULL, name, n, NULL, change, nchanges, r);
+}
+
+/* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction, Se on a 0. The others are
+ * left to `without`. Other changes as they are. Returns how many there are in out. */
+static size_t
+split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena *a, rewrite_change *out, struct inner *inner)
+{
+    map element_of = { 0 };
+    const char **name = arena_new_array(a, const char *, n + 1);
+    bool *is = arena_new_array(a, bool, n + 1);
+    size_t count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        name[i] = change[i].owner;
+    without_elements(f, name, n, is);
+    for (uint32_t e = 0; e < f->element.n; e++)
+        map_set(&element_of, map_ptr_key(f->element.at[e].name), e);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t e = change[i].kind == REWRITE_CLAMP ? map_get(&element_of, map_ptr_key(change[i].owner)) : MAP_NONE;
+        rewrite_change *x = &out[count];
+
+        if (e != MAP_NONE && is[i]) {
+            vec_push(&inner->clamp, change[i].owner);
+            continue;
+        }
+        *x = change[i];
+        count++;
+        if (e != MAP_NONE) {
+            const ast_node *written = f->element.at[e].node;
+            span head = written->domain ? written->domain_at : written->ref.at;
+            rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
+
+            piece[0] = (rewrite_piece){ written->type_at, f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf" : "Se" };
+            piece[1] = (rewrite_piece){ { head.file, head.end, written->at.end }, " = 0" };
+            x->at = written->at;
+            x->piece = piece;
+            x->npieces = 2;
+        }
+    }
+    map_free(&element_of);
+    return count;
 }
 
 bool
 rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                    rewrite *r)
 {
-    VEC(const char *) own = { 0 }, inner = { 0 };
+    VEC(const char *) own = { 0 };
+    struct inner inner = { 0 };
+    arena *a;
+    rewrite_change *changes;
     bool *is, fine;
 
     memset(r, 0, sizeof *r);
@@ -1177,18 +1214,22 @@ rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const 
                              source_path(f->sources, f->ast->at.file));
         return false;
     }
-    is = bg_calloc(n, sizeof *is);
+    a = arena_new();
+    changes = arena_new_array(a, rewrite_change, nchanges + 1);
+    is = arena_new_array(a, bool, n + 1);
     without_elements(f, name, n, is);
     for (size_t i = 0; i < n; i++) {
         if (is[i])
-            vec_push(&inner, name[i]);
+            vec_push(&inner.drop, name[i]);
         else
             vec_push(&own, name[i]);
     }
-    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, inner.at, inner.n, change, nchanges, r);
-    free(is);
+    nchanges = split_clamps(f, change, nchanges, a, changes, &inner);
+    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, &inner, changes, nchanges, r);
     vec_free(&own);
-    vec_free(&inner);
+    vec_free(&inner.drop);
+    vec_free(&inner.clamp);
+    arena_free(a);
     return fine;
 }
 

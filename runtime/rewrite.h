@@ -63,11 +63,10 @@ bool rewrite_plan(const sources *s, const ast_file *file, const ast_model *model
 bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
                           const rewrite_change *change, size_t nchanges, rewrite *r);
 /* The same for elements of components, loops and arrays too (full names: "front.spring", "drag[3]"): f is the model as elaborated from the
- * text. These are taken out by `without`; what clean-up after that takes is in the items. */
+ * text. These are taken out by `without`; what clean-up after that takes is in the items. A clamp needs no pieces: an element of the text itself
+ * becomes a source of zero there, another is held by `without` of its effort or flow. */
 bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                         rewrite *r);
-/* The pieces that make a source of zero of an element: Sf where it is on a 1-junction, Se on a 0. Returns how many (up to 2). */
-size_t rewrite_clamp_pieces(const ast_node *node, int junction, rewrite_piece out[2]);
 void rewrite_free(rewrite *r);
 
 /* Is the graph `after` what `before` becomes when the plan's parts are taken out? By names, types, laws and arrows.

@@ -7,8 +7,8 @@
 
 enum { NOBODY = UINT32_MAX };
 
-/* A name as `without` writes it: "drag[" 3 "]", or "hub.bearing" without a last number. */
-struct entry { const char *head; uint32_t number; bool numbered; uint32_t group; size_t order; };
+/* A name as `without` writes it: "drag[" 3 "]", "m[" 3 "].f", or "hub.bearing" without a last number. */
+struct entry { const char *head, *tail; uint32_t number; bool numbered; uint32_t group; size_t order; };
 /* One list of them: a statement of the model, or behind an instance. */
 struct group { const ast_stmt *after; const ast_node *node; const ast_stmt *old; bool used; };
 
@@ -22,6 +22,7 @@ struct taking {
     map element_of, junction_of;         /* interned name -> index */
     map top;                             /* statements that stand in the model itself */
     uint32_t *wanted;                    /* [element] place in the list, NOBODY */
+    bool *clamped;                       /* [element] its junction's common variable is taken out instead */
     bool *element_gone, *junction_gone;
     uint32_t *degree;                    /* [junction] */
     uint32_t *passed;                    /* [junction] its bonds before this do not keep it */
@@ -32,7 +33,7 @@ struct taking {
     VEC(uint32_t) open;
     VEC(struct entry) entry;
     VEC(struct group) group;
-    map heads;                           /* interned head -> order of its first entry */
+    map heads;                           /* hash of head and tail -> order of the first entry with them */
 };
 
 /* ---------------------------------------------------------------- where elements come from */
@@ -398,6 +399,7 @@ block(struct taking *t, uint32_t e, span reader, const char *why)
     rewrite_block b = { t->f->element.at[e].name, reader, why };
 
     t->wanted[e] = NOBODY;
+    t->clamped[e] = false;
     vec_push(&t->r->blocked, b);
 }
 
@@ -409,7 +411,7 @@ block_named(struct taking *t)
         char *base;
         uint32_t at;
 
-        if (t->wanted[e] == NOBODY)
+        if (t->wanted[e] == NOBODY && !t->clamped[e])
             continue;
         at = map_get(&t->mentioned, map_ptr_key(x->name));
         if (at == MAP_NONE && t->mentioned_base.n) {
@@ -418,7 +420,7 @@ block_named(struct taking *t)
             at = map_get(&t->mentioned_base, map_ptr_key(names_intern_z(t->f->names, base)));
             free(base);
         }
-        if (x->read)
+        if (x->read && !t->clamped[e])   /* its effort and flow stay; whether more is read, the compiler says */
             block(t, e, x->read_at, "it is read");
         else if (at != MAP_NONE)
             block(t, e, t->mention.at[at], "another experiment names it");
@@ -601,13 +603,21 @@ drop_lines(struct taking *t, bool *whole)
 
 /* ---------------------------------------------------------------- lists of names */
 
-/* "drag[3]" -> "drag[", 3; "x[1,2]" -> "x[1,", 2 */
+/* Is the text, n long, the name of a variable behind a part: ".e" or ".f"? */
+static bool
+is_variable(const char *name, size_t n)
+{
+    return n > 2 && name[n - 2] == '.' && (name[n - 1] == 'e' || name[n - 1] == 'f');
+}
+
+/* "drag[3]" -> "drag[", 3, "]"; "x[1,2].f" -> "x[1,", 2, "].f" */
 static struct entry
 split_name(struct taking *t, const char *name, uint32_t group)
 {
-    size_t n = strlen(name), end = n ? n - 1 : 0, begin = end;
+    size_t n = strlen(name), end = is_variable(name, n) ? n - 2 : n, begin;
     struct entry x = { .group = group };
 
+    begin = end = end ? end - 1 : 0;
     if (n && name[end] == ']')
         while (begin && isdigit((unsigned char)name[begin - 1]))
             begin--;
@@ -615,8 +625,10 @@ split_name(struct taking *t, const char *name, uint32_t group)
         x.numbered = true;
         x.number = (uint32_t)strtoul(name + begin, NULL, 10);
         x.head = names_intern(t->f->names, name, begin);
+        x.tail = names_intern_z(t->f->names, name + end);
     } else {
         x.head = names_intern(t->f->names, name, n);
+        x.tail = names_intern_z(t->f->names, "");
     }
     return x;
 }
@@ -625,11 +637,12 @@ static void
 add_entry(struct taking *t, const char *name, uint32_t group)
 {
     struct entry x = split_name(t, name, group);
-    uint32_t order = map_get(&t->heads, map_ptr_key(x.head));
+    uint64_t key = bg_hash_mix(map_ptr_key(x.head), map_ptr_key(x.tail));
+    uint32_t order = map_get(&t->heads, key);
 
     if (order == MAP_NONE) {
         order = (uint32_t)t->entry.n;
-        map_set(&t->heads, map_ptr_key(x.head), order);
+        map_set(&t->heads, key, order);
     }
     x.order = order;
     vec_push(&t->entry, x);
@@ -659,31 +672,52 @@ list_ref(const struct group *g, int k)
     return g->old ? &g->old->without.ref[k] : &g->node->without[k];
 }
 
-/* Whether a part of the text's own names, with a plain range behind its last name: its items become entries. */
+/* An entry of a list as it was; what held an element at zero that goes now is left out. */
+static void
+add_old_entry(struct taking *t, const char *name, uint32_t group)
+{
+    const struct group *g = &t->group.at[group];
+    size_t n = strlen(name);
+
+    if (is_variable(name, n)) {
+        char *element = g->node ? bg_format("%s.%.*s", g->node->ref.part[0].name, (int)n - 2, name) : bg_format("%.*s", (int)n - 2, name);
+        uint32_t e = map_get(&t->element_of, map_ptr_key(names_intern_z(t->f->names, element)));
+
+        free(element);
+        if (e != MAP_NONE && t->wanted[e] != NOBODY)
+            return;
+    }
+    add_entry(t, name, group);
+}
+
+/* Whether a part of the text's own names, with a plain range behind its last name (or the last before an e or f): its items become entries. */
 static bool
 add_old(struct taking *t, const ast_ref *ref, uint32_t group)
 {
-    const ast_part *last = &ref->part[ref->nparts - 1];
+    const ast_part *end = &ref->part[ref->nparts - 1];
+    bool variable = ref->nparts > 1 && !end->nindex && (!strcmp(end->name, "e") || !strcmp(end->name, "f"));
+    int n = variable && ref->part[ref->nparts - 2].nindex ? ref->nparts - 1 : ref->nparts;
+    const ast_part *last = &ref->part[n - 1];
     const char *before, *name;
     double from, to;
 
     if (last->nindex != 1 || !last->index[0].to) {
         name = literal_name(t->f, ref, ref->nparts);
         if (name)
-            add_entry(t, name, group);
+            add_old_entry(t, name, group);
         return name != NULL;
     }
     if (last->index[0].from->kind != AST_NUMBER || last->index[0].to->kind != AST_NUMBER)
         return false;
     from = last->index[0].from->number.value;
     to = last->index[0].to->number.value;
-    before = ref->nparts > 1 ? literal_name(t->f, ref, ref->nparts - 1) : "";
+    before = n > 1 ? literal_name(t->f, ref, n - 1) : "";
     if (!before || !(from >= 0 && to >= from && to < 1e8))
         return false;
     for (double i = from; i <= to; i++) {
-        char *text = bg_format("%s%s%s[%.0f]", before, *before ? "." : "", last->name, i);
+        char *text = bg_format("%s%s%s[%.0f]%s%s", before, *before ? "." : "", last->name, i, n < ref->nparts ? "." : "", n < ref->nparts ? end->name : "");
 
-        add_entry(t, text, group);
+        add_old_entry(t, text, group);
         free(text);
     }
     return true;
@@ -704,14 +738,15 @@ put_entries(const struct taking *t, size_t first, size_t end, strbuf *b)
         size_t to = k;
         char *word;
 
-        while (to + 1 < end && t->entry.at[to + 1].head == x->head && x->numbered && t->entry.at[to + 1].number <= t->entry.at[to].number + 1)
+        while (to + 1 < end && t->entry.at[to + 1].head == x->head && t->entry.at[to + 1].tail == x->tail && x->numbered &&
+               t->entry.at[to + 1].number <= t->entry.at[to].number + 1)
             to++;
         if (!x->numbered)
             word = bg_strdup(x->head);
         else if (t->entry.at[to].number == x->number)
-            word = bg_format("%s%u]", x->head, x->number);
+            word = bg_format("%s%u%s", x->head, x->number, x->tail);
         else
-            word = bg_format("%s%u..%u]", x->head, x->number, t->entry.at[to].number);
+            word = bg_format("%s%u..%u%s", x->head, x->number, t->entry.at[to].number, x->tail);
         put_word(b, word);
         free(word);
         k = to + 1;
@@ -812,7 +847,7 @@ take_over(struct taking *t, const map *dropped)
         }
         x->used |= list_length(x) > 0;
         if (kept.n)
-            vec_push(&t->entry, ((struct entry){ .head = arena_strdup(t->f->arena, kept.at), .group = g }));
+            vec_push(&t->entry, ((struct entry){ .head = arena_strdup(t->f->arena, kept.at), .tail = "", .group = g }));
         strbuf_free(&kept);
     }
 }
@@ -879,12 +914,14 @@ find_old_lists(struct taking *t, const map *dropped, bool wanted)
 
 /* ---------------------------------------------------------------- let of the experiments */
 
-/* Does it go by a `without` of this plan? */
+/* Does it, or what it stores, go by a `without` of this plan? */
 static bool
 goes(const struct taking *t, const char *name)
 {
     uint32_t e = map_get(&t->element_of, map_ptr_key(name)), j = map_get(&t->junction_of, map_ptr_key(name));
 
+    if (e != MAP_NONE && t->clamped[e])
+        return true;
     return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e] : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
 }
 
@@ -921,6 +958,14 @@ make_items(struct taking *t)
     const flat_model *f = t->f;
 
     for (uint32_t e = 0; e < f->element.n; e++) {
+        if (!t->clamped[e])
+            continue;
+        note(t, REWRITE_CLAMP, f->element.at[e].name, f->element.at[e].at);
+        t->r->item.at[t->r->item.n - 1].owner = f->element.at[e].name;
+        note_initials(t, f->element.at[e].name, f->element.at[e].node);
+    }
+
+    for (uint32_t e = 0; e < f->element.n; e++) {
         const flat_element *x = &f->element.at[e];
 
         if (!t->element_gone[e] || t->by_text[f->junction.n + e])
@@ -935,6 +980,12 @@ make_items(struct taking *t)
         }
 }
 
+static bool
+shares_flow(const flat_model *f, uint32_t e)
+{
+    return f->junction.at[f->port.at[f->element.at[e].port0].junction].type == 1;
+}
+
 static void
 make_edits(struct taking *t)
 {
@@ -947,18 +998,20 @@ make_edits(struct taking *t)
     for (uint32_t e = 0; e < f->element.n; e++) {
         if (whole[e] && t->wanted[e] != NOBODY)
             map_set(&dropped, map_ptr_key(f->element.at[e].node->ref.part[0].name), 1);
-        else if (t->wanted[e] != NOBODY)
+        else if (t->wanted[e] != NOBODY || t->clamped[e])
             top = true;                  /* a list of the model may be asked for */
     }
     find_old_lists(t, &dropped, top);
     for (uint32_t e = 0; e < f->element.n; e++)
-        if (t->wanted[e] != NOBODY && !whole[e])
+        if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e])
             group_of(t, e, &name);
     take_over(t, &dropped);
     for (uint32_t e = 0; e < f->element.n; e++) {
-        if (t->wanted[e] != NOBODY && !whole[e]) {
+        if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e]) {
             uint32_t g = group_of(t, e, &name);
 
+            if (t->clamped[e])
+                name = arena_format(t->f->arena, "%s.%s", name, shares_flow(f, e) ? "f" : "e");
             add_entry(t, name, g);
         }
     }
@@ -970,14 +1023,15 @@ make_edits(struct taking *t)
 }
 
 bool
-without_plan(const flat_model *f, const ast_file *file, const char *const *wanted, size_t n, const char *const *gone, size_t ngone,
-             without_lost *lost, rewrite *r)
+without_plan(const flat_model *f, const ast_file *file, const char *const *wanted, size_t n, const char *const *clamped, size_t nclamped,
+             const char *const *gone, size_t ngone, without_lost *lost, rewrite *r)
 {
     struct taking t = { .f = f, .file = file, .text = source_text(f->sources, file->file), .length = source_length(f->sources, file->file), .r = r, .lost = lost };
     size_t all = f->element.n + f->junction.n;
     bool fine = true;
 
     t.wanted = bg_malloc((f->element.n + 1) * sizeof *t.wanted);
+    t.clamped = bg_calloc(f->element.n + 1, sizeof *t.clamped);
     t.element_gone = bg_calloc(f->element.n, sizeof *t.element_gone);
     t.junction_gone = bg_calloc(f->junction.n, sizeof *t.junction_gone);
     t.degree = bg_calloc(f->junction.n, sizeof *t.degree);
@@ -1002,6 +1056,12 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
             t.wanted[e] = (uint32_t)k;
         }
     }
+    for (size_t k = 0; k < nclamped && fine; k++) {
+        uint32_t e = map_get(&t.element_of, map_ptr_key(clamped[k]));
+
+        if (e != MAP_NONE && t.wanted[e] == NOBODY)
+            t.clamped[e] = true;
+    }
     gather_statements(f, &t.top);
     if (fine) {
         read_experiments(&t);
@@ -1012,6 +1072,7 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
         make_edits(&t);
     }
     free(t.wanted);
+    free(t.clamped);
     free(t.element_gone);
     free(t.junction_gone);
     free(t.degree);
