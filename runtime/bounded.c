@@ -8,6 +8,7 @@
 
 #include "columns.h"
 #include "predict.h"
+#include "readings.h"
 #include "reduce.h"
 #include "terms.h"
 
@@ -34,13 +35,11 @@ struct bound {
     double fresh;                /* what it may be to the text at hand, if that were reduced again */
 };
 
-struct reading { enum rewrite_kind kind; const char *why; };
-
 struct candidate {
     const char *name;            /* interned in the version at hand: element; else what it is called */
     uint32_t element, term;      /* in that version; UINT32_MAX */
     int line;
-    struct reading reading[2]; int nreadings, chosen;
+    struct reading reading[READINGS_MOST]; int nreadings, chosen;
     double mean;                 /* of a term */
     double predicted;            /* error over tolerance, or an activity */
 };
@@ -439,35 +438,6 @@ try_alone(struct search *d, struct candidate *x)
 
 /* ---------------------------------------------------------------- candidates */
 
-static bool
-clampable(const flat_model *f, const flat_element *e)
-{
-    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 &&
-        !f->junction.at[f->port.at[e->port0].junction].implicit;
-}
-
-static void
-set_readings(struct search *d, const flat_model *f, const flat_element *e, const factor *at, struct candidate *x)
-{
-    arena *a = d->out->arena;
-    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1;
-    struct reading drop = { REWRITE_ELEMENT, NULL }, clamp = { REWRITE_CLAMP, NULL };
-
-    if (at && isfinite(at->own))
-        drop.why = arena_format(a, "its %s is %.2g of the others' at its junction", common ? "effort" : "flow", at->own);
-    if (at && isfinite(at->common))
-        clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort", at->common);
-    x->reading[x->nreadings++] = drop;
-    if (!at || !clampable(f, e))
-        return;
-    if (at->common < at->own) {
-        x->reading[x->nreadings++] = drop;
-        x->reading[0] = clamp;
-    } else if (e->type != EL_R) {
-        x->reading[x->nreadings++] = clamp;
-    }
-}
-
 static recording *
 recordings(const struct search *d)
 {
@@ -515,7 +485,7 @@ find_elements(struct search *d, candidates *out)
         x.name = e->name;
         x.line = line_of(d, place_in_model(f, e));
         x.predicted = known ? at[i].activity : (double)i;
-        set_readings(d, f, e, known ? &at[i] : NULL, &x);
+        x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
         if (rests)
             vec_push(&zero, x);
         else

@@ -70,6 +70,32 @@ meet(struct top *t, uint32_t whose, double x)
     }
 }
 
+/* The two smallest of what an effort or flow meets beyond a junction, and where the smallest is. */
+struct least { double first, second; uint32_t where; };
+
+static void
+stand(struct least *l, uint32_t where, double x)
+{
+    if (x < l->first || l->where == UINT32_MAX) {
+        l->second = l->first;
+        l->first = x;
+        l->where = where;
+    } else if (x < l->second) {
+        l->second = x;
+    }
+}
+
+/* The neighbour of the other kind that incidence i of junction k bonds it to; UINT32_MAX: none. */
+static uint32_t
+neighbour(const flat_model *f, uint32_t k, uint32_t i)
+{
+    const flat_incidence *x = &f->incidence.at[i];
+    const flat_bond *b = x->is_bond ? &f->bond.at[x->index] : NULL;
+    uint32_t far = !b ? UINT32_MAX : b->from == k ? b->to : b->from;
+
+    return b && f->junction.at[far].type != f->junction.at[k].type ? far : UINT32_MAX;
+}
+
 static double beside(const struct top *t, uint32_t whose) { return t->whose == whose ? t->second : t->first; }
 static double share(double x, double of) { return of > 0 ? x / of : x > 0 ? INFINITY : 0; }
 
@@ -108,12 +134,63 @@ gather(const flat_model *f, const recording *r, size_t n, double *e, double *flo
     return fine;
 }
 
+/* What is summed at each junction, by incidence, and by neighbour of the other kind (numbered behind the incidences). */
+static void
+find_sums(const flat_model *f, const double *e, const double *flow, const double *common, struct top *sum)
+{
+    for (uint32_t k = 0; k < f->junction.n; k++) {
+        const flat_junction *j = &f->junction.at[k];
+
+        sum[k].whose = UINT32_MAX;
+        for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+            const flat_incidence *x = &f->incidence.at[i];
+            uint32_t far = neighbour(f, k, i);
+
+            if (!x->is_bond)
+                meet(&sum[k], i, j->type == 1 ? e[x->index] : flow[x->index]);
+            else if (far != UINT32_MAX)
+                meet(&sum[k], far + (uint32_t)f->incidence.n, common[far]);
+        }
+    }
+}
+
+/* Is the junction's shared variable given, whatever is summed there? */
+static bool
+is_given(const flat_model *f, const flat_junction *j)
+{
+    for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+        const flat_incidence *x = &f->incidence.at[i];
+
+        if (!x->is_bond && f->element.at[f->port.at[x->index].element].type == (j->type == 1 ? EL_SF : EL_SE))
+            return true;
+    }
+    return false;
+}
+
+/* A junction's shared variable is summed at its neighbours of the other kind: the least that it stands beside there. */
+static void
+find_least(const flat_model *f, const struct top *sum, struct least *least)
+{
+    for (uint32_t k = 0; k < f->junction.n; k++) {
+        const flat_junction *j = &f->junction.at[k];
+
+        least[k] = (struct least){ INFINITY, INFINITY, UINT32_MAX };
+        for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+            uint32_t far = neighbour(f, k, i);
+
+            if (far != UINT32_MAX && !is_given(f, &f->junction.at[far]))
+                stand(&least[k], far, beside(&sum[far], k + (uint32_t)f->incidence.n));
+        }
+    }
+}
+
 bool
 predict_factors(const flat_model *f, const recording *r, size_t n, factor *out)
 {
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
     double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute), *common = bg_calloc(f->junction.n + 1, sizeof *common);
-    struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);     /* of what is summed at a junction, by incidence */
+    struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
+    struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
     bool fine = gather(f, r, n, e, flow, absolute);
 
     for (uint32_t i = 0; i < f->element.n; i++)
@@ -125,42 +202,35 @@ predict_factors(const flat_model *f, const recording *r, size_t n, factor *out)
         flow[p] = sqrt(flow[p]);
         common[f->port.at[p].junction] = j->type == 1 ? flow[p] : e[p];
     }
-    for (uint32_t k = 0; k < f->junction.n && fine; k++) {
-        const flat_junction *j = &f->junction.at[k];
-
-        sum[k].whose = UINT32_MAX;
-        for (uint32_t i = 0; i < j->ninc; i++) {
-            const flat_incidence *x = &f->incidence.at[j->inc0 + i];
-            const flat_bond *b = x->is_bond ? &f->bond.at[x->index] : NULL;
-            uint32_t far = !b ? 0 : b->from == k ? b->to : b->from;
-
-            if (!b)
-                meet(&sum[k], j->inc0 + i, j->type == 1 ? e[x->index] : flow[x->index]);
-            else if (f->junction.at[far].type != j->type)
-                meet(&sum[k], far + (uint32_t)f->incidence.n, common[far]);
-        }
+    if (fine) {
+        find_sums(f, e, flow, common, sum);
+        find_least(f, sum, least);
     }
     for (uint32_t k = 0; k < f->junction.n && fine; k++) {
         const flat_junction *j = &f->junction.at[k];
-        double most = -1;
+        double most = -1, beyond = INFINITY;
 
-        /* the shared variable is summed with others at the neighbours of the other kind */
-        for (uint32_t i = 0; i < j->ninc; i++) {
-            const flat_incidence *x = &f->incidence.at[j->inc0 + i];
-            const flat_bond *b = x->is_bond ? &f->bond.at[x->index] : NULL;
-            uint32_t far = !b ? 0 : b->from == k ? b->to : b->from;
+        for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+            uint32_t far = neighbour(f, k, i);
 
-            if (b && f->junction.at[far].type != j->type)
-                most = fmax(most, beside(&sum[far], k + (uint32_t)f->incidence.n));
+            if (far == UINT32_MAX)
+                continue;
+            most = fmax(most, beside(&sum[far], k + (uint32_t)f->incidence.n));
+            beyond = fmin(beyond, least[far].where == k ? least[far].second : least[far].first);
         }
-        for (uint32_t i = 0; i < j->ninc; i++) {
-            const flat_incidence *x = &f->incidence.at[j->inc0 + i];
+        for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+            const flat_incidence *x = &f->incidence.at[i];
             factor *o = x->is_bond ? NULL : &out[f->port.at[x->index].element];
+            double own;
 
             if (!o)
                 continue;
+            own = j->type == 1 ? e[x->index] : flow[x->index];
             if (j->ninc > 1)
-                o->own = share(j->type == 1 ? e[x->index] : flow[x->index], beside(&sum[k], j->inc0 + i));
+                o->own = share(own, beside(&sum[k], i));
+            /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does not matter here */
+            if (isfinite(beyond))
+                o->own = fmin(o->own, share(own, beyond));
             if (most >= 0)
                 o->common = share(common[k], most);
         }
@@ -170,5 +240,6 @@ predict_factors(const flat_model *f, const recording *r, size_t n, factor *out)
     free(absolute);
     free(common);
     free(sum);
+    free(least);
     return fine;
 }

@@ -26,7 +26,9 @@ bool record(const recording *r, const char *const *expression, size_t n, double 
 
 typedef struct factor {
     double activity;             /* integral of |P| */
-    double own, common;          /* of its own and of the shared variable over the greatest it stands beside; INFINITY: beside none */
+    /* of its own and of the shared variable over the greatest it stands beside; INFINITY: beside none. Its own stands beside what is summed at its
+     * junction, or at those that its junction's neighbours pass it on to (a strut's efforts at the bodies), whichever makes it smaller. */
+    double own, common;
 } factor;
 
 /* By element of f, from the sum over n experiments. False where their runs do not tell. */

@@ -3,9 +3,14 @@
 #include <string.h>
 
 #include "columns.h"
+#include "readings.h"
 #include "reduce.h"
 
 static const double SHARE_WITHOUT_TOLERANCE = 0.01;      /* performance index of outputs without `within`: 1 % of their mean size */
+/* An output that grows so many times beyond what it was says that the smaller model is unstable. */
+static const double UNSTABLE_TIMES = 1e3;
+/* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */
+enum { FACTORS_MOST_PORTS = 2000 };
 
 /* A text, what was compiled from it and how it ran. The first is the caller's. */
 struct version {
@@ -15,12 +20,18 @@ struct version {
     sim_result run;
 };
 
+/* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
+struct chosen { const char *name; uint32_t element; struct reading reading[READINGS_MOST]; int n, at; const char *refused; };
+typedef VEC(struct chosen) choices;
+
 struct reducer {
     const reduce_options *o;
     reduction *out;
     const char *path;
     VEC(struct elaborate_override) set;      /* those whose parameters are still there */
-    map held;                                /* interned name -> 1: put back in this round */
+    map turn;                                /* interned name -> reading to try in this round, beyond the last: put back */
+    VEC(const char *) refused;               /* why the first readings were refused */
+    map refused_at;                          /* interned name -> index of it */
     map said;                                /* hash of a name -> 1: reported as kept */
 };
 
@@ -132,14 +143,29 @@ options(const struct reducer *d)
     return (struct compile_options){ .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n };
 }
 
+/* How small the factors of each element's power are, or NULL. */
+static factor *
+find_factors(const struct reducer *d, const struct version *v)
+{
+    const flat_model *f = v->c->flat;
+    recording r = { .path = d->path, .text = v->text, .length = v->length, .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n,
+                    .adjust = d->o->adjust, .ctx = d->o->ctx };
+    factor *at = f->port.n <= FACTORS_MOST_PORTS ? bg_calloc(f->element.n + 1, sizeof *at) : NULL;
+
+    if (at && !predict_factors(f, &r, 1, at)) {
+        free(at);
+        at = NULL;
+    }
+    return at;
+}
+
 /* Elements to try, the most important first: those behind the leading set that the threshold asks for. */
 static void
-choose(const struct reducer *d, const struct version *v, const char ***name, size_t *n)
+choose(struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
     const flat_model *f = v->c->flat;
     ranking r;
     double total = 0, rest;
-    VEC(const char *) list = { 0 };
 
     ranking_make(f, &v->run, d->o->metric, &r);
     for (size_t i = r.row.n; i-- > 0;)
@@ -149,24 +175,49 @@ choose(const struct reducer *d, const struct version *v, const char ***name, siz
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
         const flat_element *e = &f->element.at[row->element];
+        struct chosen x = { .name = e->name, .element = row->element };
+        uint32_t turn = map_get(&d->turn, map_ptr_key(e->name)), refused = map_get(&d->refused_at, map_ptr_key(e->name));
 
         if (row->source)
             continue;
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        if (!e->keep && e->node && map_get(&d->held, map_ptr_key(e->name)) == MAP_NONE)
-            vec_push(&list, e->name);
+        if (e->keep || !e->node)
+            continue;
+        x.n = readings_of(f, e, at ? &at[row->element] : NULL, d->out->arena, x.reading);
+        x.at = turn == MAP_NONE ? 0 : (int)turn;
+        x.refused = refused == MAP_NONE ? NULL : d->refused.at[refused];
+        if (x.at < x.n)
+            vec_push(out, x);
     }
-    for (size_t i = 0; i < list.n / 2; i++) {
-        const char *x = list.at[i];
+    for (size_t i = 0; i < out->n / 2; i++) {
+        struct chosen x = out->at[i];
 
-        list.at[i] = list.at[list.n - 1 - i];
-        list.at[list.n - 1 - i] = x;
+        out->at[i] = out->at[out->n - 1 - i];
+        out->at[out->n - 1 - i] = x;
     }
     ranking_free(&r);
-    *name = list.at;
-    *n = list.n;
+}
+
+static bool
+make_plan(const struct version *v, const choices *x, rewrite *plan)
+{
+    const char **name = bg_calloc(x->n + 1, sizeof *name);
+    rewrite_change *change = bg_calloc(x->n + 1, sizeof *change);
+    size_t nnames = 0, nchanges = 0;
+    bool fine;
+
+    for (size_t i = 0; i < x->n; i++) {
+        if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
+            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
+        else
+            name[nnames++] = x->at[i].name;
+    }
+    fine = rewrite_plan_model(v->c->flat, v->c->ast, name, nnames, change, nchanges, plan);
+    free(name);
+    free(change);
+    return fine;
 }
 
 static int
@@ -233,26 +284,65 @@ forget_overrides(struct reducer *d, const rewrite *plan)
     map_free(&went);
 }
 
-/* Puts back the n most important of what the plan takes out. */
+/* Of the n most important that the plan changes: reads them in another way, or puts them back. */
 static void
-put_back(struct reducer *d, const struct version *first, const rewrite *plan, const char *const *name, size_t nnames, size_t n,
-         const char *why)
+turn_to_next(struct reducer *d, const struct version *first, const rewrite *plan, const choices *x, size_t n, const char *why)
 {
     map goes = { 0 };
 
     for (size_t i = 0; i < plan->item.n; i++)
-        if (plan->item.at[i].kind == REWRITE_ELEMENT)
+        if (plan->item.at[i].kind == REWRITE_ELEMENT || plan->item.at[i].kind == REWRITE_CLAMP)
             map_set(&goes, map_ptr_key(plan->item.at[i].name), (uint32_t)i);
-    for (size_t i = 0; i < nnames && n; i++) {
-        uint32_t k = map_get(&goes, map_ptr_key(name[i]));
+    for (size_t i = 0; i < x->n && n; i++) {
+        const struct chosen *c = &x->at[i];
+        uint32_t k = map_get(&goes, map_ptr_key(c->name));
 
         if (k == MAP_NONE)
             continue;
-        map_set(&d->held, map_ptr_key(name[i]), 1);
-        keep(d, name[i], why, line_of(d, first, plan->item.at[k].at));
+        map_set(&d->turn, map_ptr_key(c->name), (uint32_t)c->at + 1);
+        if (c->at + 1 == c->n) {
+            keep(d, c->name, why, line_of(d, first, plan->item.at[k].at));
+        } else {
+            map_set(&d->refused_at, map_ptr_key(c->name), (uint32_t)d->refused.n);
+            vec_push(&d->refused, arena_format(d->out->arena, "%s: %s", rewrite_kind_name(c->reading[c->at].kind), why));
+        }
         n--;
     }
     map_free(&goes);
+}
+
+static const char *
+why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
+{
+    if (item->kind != REWRITE_ELEMENT && item->kind != REWRITE_CLAMP)
+        return NULL;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct chosen *c = &x->at[i];
+        const char *why = c->reading[c->at].why;
+
+        if (c->name == item->name)
+            return !c->refused ? why : why ? arena_format(d->out->arena, "%s; %s", why, c->refused) : c->refused;
+    }
+    return NULL;
+}
+
+/* Why the smaller model is no stable one, or NULL. */
+static const char *
+unstable(const struct reducer *d, const struct version *first, const struct version *v)
+{
+    size_t n = model_noutputs(first->c->model), m = model_noutputs(v->c->model);
+
+    for (size_t k = 0; k < n && k < m; k++) {
+        double before = 0, after = 0;
+
+        for (size_t i = 0; i < first->run.points; i++)
+            before = fmax(before, fabs(first->run.output[i * n + k]));
+        for (size_t i = 0; i < v->run.points; i++)
+            after = fmax(after, fabs(v->run.output[i * m + k]));
+        if (before > 0 && after > UNSTABLE_TIMES * before)
+            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was", model_output(first->c->flat, (uint32_t)k)->name, after / before);
+    }
+    return NULL;
 }
 
 enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
@@ -262,30 +352,33 @@ static enum round
 do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
 {
     reduction *r = d->out;
+    factor *at = find_factors(d, v);
 
-    map_free(&d->held);
+    map_free(&d->turn);
+    map_free(&d->refused_at);
     for (size_t back = 1;; back *= 2) {
-        const char **name;
-        size_t n;
+        choices chosen = { 0 };
         rewrite plan;
         strbuf text = { 0 };
         struct compile_options o;
         VEC(struct elaborate_override) before = { 0 };
         const char *failure = NULL;
+        enum round result = ROUND_CHANGED;
 
-        choose(d, v, &name, &n);
-        if (!rewrite_plan_model(v->c->flat, v->c->ast, name, n, NULL, 0, &plan)) {
+        choose(d, v, at, &chosen);
+        if (!make_plan(v, &chosen, &plan)) {
             *why = bg_strdup(plan.error);
-            rewrite_free(&plan);
-            free(name);
-            return ROUND_INTERNAL;
+            result = ROUND_INTERNAL;
         }
         for (size_t i = 0; i < plan.blocked.n; i++)
             keep(d, plan.blocked.at[i].element, plan.blocked.at[i].why, line_of(d, first, plan.blocked.at[i].reader));
-        if (plan.edits.list.n == 0) {
+        if (result == ROUND_CHANGED && plan.edits.list.n == 0)
+            result = ROUND_NOTHING;
+        if (result != ROUND_CHANGED) {
             rewrite_free(&plan);
-            free(name);
-            return ROUND_NOTHING;
+            vec_free(&chosen);
+            free(at);
+            return result;
         }
         edits_apply(&plan.edits, v->text, v->length, &text);
         if (!text.at)
@@ -298,23 +391,28 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
             *next = (struct version){ .c = bg_calloc(1, sizeof *next->c), .own = true };
             o = options(d);
             if (!compile_text(next->c, d->path, text.at, text.n, STAGE_MODEL, &o))
-                failure = "without it the equations are singular or contradict each other";
+                failure = "the equations are singular or contradict each other";
             else if (!run(d, next))
-                failure = "without it the run fails";
+                failure = "the run fails";
+            else
+                failure = unstable(d, first, next);
         }
         if (!*why && !failure) {
             next->text = arena_strndup(r->arena, text.at, text.n);
             next->length = text.n;
-            for (size_t i = 0; i < plan.item.n; i++)
-                vec_push(&r->operation, ((reduce_operation){ .kind = plan.item.at[i].kind, .name = arena_strdup(r->arena, plan.item.at[i].name),
-                                                             .line = line_of(d, first, plan.item.at[i].at), .round = (int)r->rounds.n + 1,
-                                                             .why = reduction_said(r->arena, v->c->sources, &plan.item.at[i]) }));
+            for (size_t i = 0; i < plan.item.n; i++) {
+                const rewrite_item *x = &plan.item.at[i];
+                const char *said = reduction_said(r->arena, v->c->sources, x);
+
+                vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, first, x->at),
+                                                             .round = (int)r->rounds.n + 1, .why = said ? said : why_done(d, &chosen, x) }));
+            }
             reduction_name_edits(r, first->c->sources, first->c->ast->file, &plan.edits);
             vec_push(&r->rounds, plan.edits);
             plan.edits = (edits){ 0 };
         } else {
             if (!*why) {
-                put_back(d, first, &plan, name, n, back, failure);
+                turn_to_next(d, first, &plan, &chosen, back, failure);
                 version_free(next);
             }
             d->set.n = 0;
@@ -324,11 +422,11 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         vec_free(&before);
         rewrite_free(&plan);
         strbuf_free(&text);
-        free(name);
-        if (*why)
-            return ROUND_INTERNAL;
-        if (!failure)
-            return ROUND_CHANGED;
+        vec_free(&chosen);
+        if (*why || !failure) {
+            free(at);
+            return *why ? ROUND_INTERNAL : ROUND_CHANGED;
+        }
     }
 }
 
@@ -410,7 +508,9 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     version_free(&last);
     sim_result_free(&first.run);
     vec_free(&d.set);
-    map_free(&d.held);
+    map_free(&d.turn);
+    map_free(&d.refused_at);
+    vec_free(&d.refused);
     map_free(&d.said);
     return result;
 }

@@ -1,0 +1,36 @@
+/* readings.c - see readings.h */
+#include "readings.h"
+
+#include <math.h>
+
+static bool
+clampable(const flat_model *f, const flat_element *e)
+{
+    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 &&
+        !f->junction.at[f->port.at[e->port0].junction].implicit;
+}
+
+int
+readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
+{
+    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1, rests_first = at && at->common < at->own;
+    struct reading drop = { REWRITE_ELEMENT, NULL }, clamp = { REWRITE_CLAMP, NULL };
+    int n = 0;
+
+    if (at && isfinite(at->own))
+        drop.why = arena_format(a, "its %s is %.2g of the greatest it is added to", common ? "effort" : "flow", at->own);
+    if (at && isfinite(at->common))
+        clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort", at->common);
+    if (!clampable(f, e)) {
+        out[n++] = drop;
+    } else if (rests_first) {
+        out[n++] = clamp;
+        out[n++] = drop;
+    } else {
+        out[n++] = drop;
+        /* a resistor at rest says no more than its junction's storage at rest does */
+        if (e->type != EL_R)
+            out[n++] = clamp;
+    }
+    return n;
+}
