@@ -250,6 +250,15 @@ size_t diag_errors(const sources *s) { return s->nerrors; }
 size_t diag_count(const sources *s) { return s->diag.n; }
 const diagnostic *diag_at(const sources *s, size_t i) { return i < s->diag.n ? &s->diag.at[i] : NULL; }
 
+const char *
+diag_first_error(const sources *s)
+{
+    for (size_t i = 0; i < s->diag.n; i++)
+        if (s->diag.at[i].severity == SEV_ERROR)
+            return s->diag.at[i].message;
+    return "";
+}
+
 /* ---------------------------------------------------------------- printing */
 
 struct look { const char *bold, *red, *magenta, *cyan, *green, *off; };

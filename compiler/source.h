@@ -58,6 +58,8 @@ void diag_note(sources *s, span at, const char *fmt, ...) BG_PRINTF(3, 4);
 void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
 size_t diag_errors(const sources *s);                        /* how many errors so far */
 size_t diag_count(const sources *s);
+/* The message of the first error, of the sources; "" without one. */
+const char *diag_first_error(const sources *s);
 const diagnostic *diag_at(const sources *s, size_t i);       /* order of report */
 /* Prints all in the form `file:line:col: error: message [code]`, source line and underline, notes, helps.
  * quiet leaves out warnings and notes of their own. color: ANSI escapes. */

@@ -95,15 +95,6 @@ version_text(struct version *v, strbuf *text)
     *text = (strbuf){ 0 };
 }
 
-static const char *
-first_error(arena *a, const sources *s, const char *otherwise)
-{
-    for (size_t i = 0; i < diag_count(s); i++)
-        if (diag_at(s, i)->severity == SEV_ERROR)
-            return arena_strdup(a, diag_at(s, i)->message);
-    return otherwise;
-}
-
 /* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. */
 static const char *
 run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
@@ -120,7 +111,7 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
 
         *at = i;
         if (!compile_text(c, d->path, v->text, v->length, STAGE_MODEL, &co)) {
-            why = first_error(d->out->arena, c->sources, "it does not compile");
+            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
             continue;
         }
         if (sim_options_from_experiment(c->model, &so)) {
@@ -131,10 +122,10 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
             if (d->most_steps)
                 so.max_steps = d->most_steps[i];
             if (!simulate(c->model, &so, &v->run[i]))
-                why = first_error(d->out->arena, c->sources, "the run fails");
+                why = arena_strdup(d->out->arena, diag_first_error(c->sources));
             d->out->simulations++;
         } else {
-            why = first_error(d->out->arena, c->sources, "the run fails");
+            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
         }
         sim_options_free(&so);
     }
@@ -451,19 +442,6 @@ recordings(const struct search *d)
 
 typedef VEC(struct candidate) candidates;
 
-/* The statement of the model itself that makes an element: its own, or that of the component or loop around. */
-static span
-place_in_model(const flat_model *f, const flat_element *e)
-{
-    uint32_t o = e->parent;
-
-    if (o == UINT32_MAX)
-        return e->node->at;
-    while (f->origin.at[o].parent != UINT32_MAX)
-        o = f->origin.at[o].parent;
-    return f->origin.at[o].stmt->at;
-}
-
 static void
 find_elements(struct search *d, candidates *out)
 {
@@ -483,7 +461,7 @@ find_elements(struct search *d, candidates *out)
             map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
             continue;
         x.name = e->name;
-        x.line = line_of(d, place_in_model(f, e));
+        x.line = line_of(d, rewrite_place(f, e->parent, e->node->at));
         x.predicted = known ? at[i].activity : (double)i;
         x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
         if (rests)

@@ -205,7 +205,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     table_print(&t, out, "  ");
 }
 
-/* Tables are found beside the text: one written elsewhere may lose them. */
+/* Imports and tables are found beside the text: one written elsewhere may lose them. */
 static void
 warn_of_place(const loaded *l, const reduction *r, const char *target)
 {
@@ -213,7 +213,7 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compilation here = { 0 }, there = { 0 };
 
     if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) && !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
-        complain("warning: %s does not find from where it is what %s reads: tables stand beside the text that names them", target, l->path);
+        complain("warning: %s does not find, from where it is, what %s reads: imports and tables are looked for beside the text that names them", target, l->path);
     compile_free(&here);
     compile_free(&there);
 }

@@ -24,15 +24,24 @@ struct version {
 struct chosen { const char *name; uint32_t element; struct reading reading[READINGS_MOST]; int n, at; const char *refused; };
 typedef VEC(struct chosen) choices;
 
+typedef VEC(struct elaborate_override) overrides;
+
 struct reducer {
     const reduce_options *o;
     reduction *out;
     const char *path;
-    VEC(struct elaborate_override) set;      /* those whose parameters are still there */
-    map turn;                                /* interned name -> reading to try in this round, beyond the last: put back */
-    VEC(const char *) refused;               /* why the first readings were refused */
-    map refused_at;                          /* interned name -> index of it */
+    overrides set;                           /* those whose parameters are still there */
     map said;                                /* hash of a name -> 1: reported as kept */
+};
+
+/* What became of taking a set of choices out. */
+struct trial {
+    rewrite plan;
+    struct version v;                        /* its text is the trial's own */
+    strbuf text;
+    overrides set;
+    const char *failure;                     /* NULL: it works */
+    char *internal;
 };
 
 struct trajectory_error
@@ -138,9 +147,9 @@ run(const struct reducer *d, struct version *v)
 }
 
 static struct compile_options
-options(const struct reducer *d)
+options(const struct reducer *d, const overrides *set)
 {
-    return (struct compile_options){ .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n };
+    return (struct compile_options){ .experiment = d->o->experiment, .set = set->at, .nset = set->n };
 }
 
 /* How small the factors of each element's power are, or NULL. */
@@ -159,9 +168,9 @@ find_factors(const struct reducer *d, const struct version *v)
     return at;
 }
 
-/* Elements to try, the most important first: those behind the leading set that the threshold asks for. */
+/* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
 static void
-choose(struct reducer *d, const struct version *v, const factor *at, choices *out)
+choose(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
     const flat_model *f = v->c->flat;
     ranking r;
@@ -176,7 +185,6 @@ choose(struct reducer *d, const struct version *v, const factor *at, choices *ou
         const metric_row *row = &r.row.at[i];
         const flat_element *e = &f->element.at[row->element];
         struct chosen x = { .name = e->name, .element = row->element };
-        uint32_t turn = map_get(&d->turn, map_ptr_key(e->name)), refused = map_get(&d->refused_at, map_ptr_key(e->name));
 
         if (row->source)
             continue;
@@ -186,16 +194,7 @@ choose(struct reducer *d, const struct version *v, const factor *at, choices *ou
         if (e->keep || !e->node)
             continue;
         x.n = readings_of(f, e, at ? &at[row->element] : NULL, d->out->arena, x.reading);
-        x.at = turn == MAP_NONE ? 0 : (int)turn;
-        x.refused = refused == MAP_NONE ? NULL : d->refused.at[refused];
-        if (x.at < x.n)
-            vec_push(out, x);
-    }
-    for (size_t i = 0; i < out->n / 2; i++) {
-        struct chosen x = out->at[i];
-
-        out->at[i] = out->at[out->n - 1 - i];
-        out->at[out->n - 1 - i] = x;
+        vec_push(out, x);
     }
     ranking_free(&r);
 }
@@ -208,7 +207,7 @@ make_plan(const struct version *v, const choices *x, rewrite *plan)
     size_t nnames = 0, nchanges = 0;
     bool fine;
 
-    for (size_t i = 0; i < x->n; i++) {
+    for (size_t i = x->n; i-- > 0;) {            /* the most important first */
         if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
             change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
         else
@@ -244,24 +243,17 @@ keep(struct reducer *d, const char *name, const char *why, int line)
 
 /* The graph of the new text must be the old one's without what the plan takes out. */
 static char *
-check_graph(const struct reducer *d, const struct version *v, const rewrite *plan, const char *text, size_t n)
+check_graph(const struct reducer *d, const struct version *v, const struct trial *t)
 {
-    struct compile_options o = options(d);
+    struct compile_options before = options(d, &d->set), after = options(d, &t->set);
     compilation a = { 0 }, b = { 0 };
     char *why = NULL;
 
-    if (!compile_text(&a, d->path, v->text, v->length, STAGE_GRAPH, &o)) {
-        why = bg_strdup("the text before the reduction cannot be read again");
-    } else if (!compile_text(&b, d->path, text, n, STAGE_GRAPH, &o)) {
-        const diagnostic *x = NULL;
-
-        for (size_t i = 0; i < diag_count(b.sources) && !x; i++)
-            if (diag_at(b.sources, i)->severity == SEV_ERROR)
-                x = diag_at(b.sources, i);
-        why = bg_format("the reduced text has an error: %s", x ? x->message : "unknown");
-    } else {
-        rewrite_check(a.flat, plan, b.flat, &why);
-    }
+    if (!compile_text(&a, d->path, v->text, v->length, STAGE_GRAPH, &before) ||
+        !compile_text(&b, d->path, t->text.at, t->text.n, STAGE_GRAPH, &after))
+        why = bg_strdup("a text that was compiled cannot be read again");
+    else
+        rewrite_check(a.flat, &t->plan, b.flat, &why);
     compile_free(&a);
     compile_free(&b);
     return why;
@@ -269,9 +261,8 @@ check_graph(const struct reducer *d, const struct version *v, const rewrite *pla
 
 /* --set of a parameter that went has nothing to set any more. */
 static void
-forget_overrides(struct reducer *d, const rewrite *plan)
+remaining_overrides(const struct reducer *d, const rewrite *plan, overrides *out)
 {
-    size_t n = 0;
     map went = { 0 };
 
     for (size_t i = 0; i < plan->item.n && d->set.n; i++)
@@ -279,36 +270,8 @@ forget_overrides(struct reducer *d, const rewrite *plan)
             map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
     for (size_t i = 0; i < d->set.n; i++)
         if (map_get(&went, bg_hash_bytes(d->set.at[i].name, strlen(d->set.at[i].name), 0)) == MAP_NONE)
-            d->set.at[n++] = d->set.at[i];
-    d->set.n = n;
+            vec_push(out, d->set.at[i]);
     map_free(&went);
-}
-
-/* Of the n most important that the plan changes: reads them in another way, or puts them back. */
-static void
-turn_to_next(struct reducer *d, const struct version *first, const rewrite *plan, const choices *x, size_t n, const char *why)
-{
-    map goes = { 0 };
-
-    for (size_t i = 0; i < plan->item.n; i++)
-        if (plan->item.at[i].kind == REWRITE_ELEMENT || plan->item.at[i].kind == REWRITE_CLAMP)
-            map_set(&goes, map_ptr_key(plan->item.at[i].name), (uint32_t)i);
-    for (size_t i = 0; i < x->n && n; i++) {
-        const struct chosen *c = &x->at[i];
-        uint32_t k = map_get(&goes, map_ptr_key(c->name));
-
-        if (k == MAP_NONE)
-            continue;
-        map_set(&d->turn, map_ptr_key(c->name), (uint32_t)c->at + 1);
-        if (c->at + 1 == c->n) {
-            keep(d, c->name, why, line_of(d, first, plan->item.at[k].at));
-        } else {
-            map_set(&d->refused_at, map_ptr_key(c->name), (uint32_t)d->refused.n);
-            vec_push(&d->refused, arena_format(d->out->arena, "%s: %s", rewrite_kind_name(c->reading[c->at].kind), why));
-        }
-        n--;
-    }
-    map_free(&goes);
 }
 
 static const char *
@@ -345,6 +308,96 @@ unstable(const struct reducer *d, const struct version *first, const struct vers
     return NULL;
 }
 
+static void
+trial_free(struct trial *t)
+{
+    version_free(&t->v);
+    rewrite_free(&t->plan);
+    strbuf_free(&t->text);
+    vec_free(&t->set);
+    free(t->internal);
+    *t = (struct trial){ 0 };
+}
+
+/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be done. */
+static void
+try_choices(struct reducer *d, const struct version *first, const struct version *v, const choices *x, struct trial *t)
+{
+    arena *a = d->out->arena;
+    struct compile_options o;
+
+    *t = (struct trial){ 0 };
+    if (!make_plan(v, x, &t->plan)) {
+        t->internal = bg_strdup(t->plan.error);
+        return;
+    }
+    if (t->plan.edits.list.n == 0)
+        return;
+    edits_apply(&t->plan.edits, v->text, v->length, &t->text);
+    if (!t->text.at)
+        strbuf_puts(&t->text, "");
+    remaining_overrides(d, &t->plan, &t->set);
+    t->v = (struct version){ .c = bg_calloc(1, sizeof *t->v.c), .own = true, .text = t->text.at, .length = t->text.n };
+    o = options(d, &t->set);
+    if (!compile_text(t->v.c, d->path, t->text.at, t->text.n, STAGE_MODEL, &o))
+        t->failure = arena_format(a, "it does not compile: %s", diag_first_error(t->v.c->sources));
+    else if (!run(d, &t->v))
+        t->failure = arena_format(a, "the run fails: %s", diag_first_error(t->v.c->sources));
+    else
+        t->failure = unstable(d, first, &t->v);
+    if (!t->failure)
+        t->internal = check_graph(d, v, t);
+}
+
+/* Does the plan leave the element as it is, because something that stays needs it? */
+static bool
+is_blocked(const rewrite *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->blocked.n; i++)
+        if (plan->blocked.at[i].element == name)
+            return true;
+    return false;
+}
+
+/* Takes out as many of the choices as go together, the least important first: all at once, and where that fails in halves, down to one alone, which
+ * is read in another way or stays. *taken: those that went; *best: the trial of them. False: internal. */
+static bool
+take_most(struct reducer *d, const struct version *first, const struct version *v, choices *x, choices *taken, struct trial *best)
+{
+    size_t batch = x->n;
+
+    for (size_t i = 0; i < x->n;) {
+        size_t n = batch < x->n - i ? batch : x->n - i, before = taken->n;
+        struct chosen *alone = &x->at[i];
+        struct trial t;
+
+        for (size_t k = 0; k < n; k++)
+            vec_push(taken, x->at[i + k]);
+        try_choices(d, first, v, taken, &t);
+        if (t.internal || !t.failure) {
+            trial_free(best);
+            *best = t;
+            if (t.internal)
+                return false;
+            i += n;
+            batch *= 2;
+            continue;
+        }
+        taken->n = before;
+        batch = (n + 1) / 2;
+        if (n == 1 && !is_blocked(&t.plan, alone->name) && alone->at + 1 < alone->n) {
+            alone->refused = arena_format(d->out->arena, "%s: %s", rewrite_kind_name(alone->reading[alone->at].kind), t.failure);
+            alone->at++;
+        } else if (n == 1) {
+            keep(d, alone->name, alone->refused ? arena_format(d->out->arena, "%s; %s: %s", alone->refused, rewrite_kind_name(alone->reading[alone->at].kind), t.failure)
+                                                : t.failure, line_of(d, first, rewrite_place(v->c->flat, v->c->flat->element.at[alone->element].parent, v->c->flat->element.at[alone->element].at)));
+            i++;
+        }
+        trial_free(&t);
+    }
+    return true;
+}
+
 enum round { ROUND_CHANGED, ROUND_NOTHING, ROUND_INTERNAL };
 
 /* One round on version v. Changed: *next is the new version and the plan's operations are recorded. */
@@ -353,81 +406,43 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
 {
     reduction *r = d->out;
     factor *at = find_factors(d, v);
+    choices all = { 0 }, taken = { 0 };
+    struct trial best = { 0 };
+    enum round result = ROUND_NOTHING;
 
-    map_free(&d->turn);
-    map_free(&d->refused_at);
-    for (size_t back = 1;; back *= 2) {
-        choices chosen = { 0 };
-        rewrite plan;
-        strbuf text = { 0 };
-        struct compile_options o;
-        VEC(struct elaborate_override) before = { 0 };
-        const char *failure = NULL;
-        enum round result = ROUND_CHANGED;
-
-        choose(d, v, at, &chosen);
-        if (!make_plan(v, &chosen, &plan)) {
-            *why = bg_strdup(plan.error);
-            result = ROUND_INTERNAL;
-        }
-        for (size_t i = 0; i < plan.blocked.n; i++)
-            keep(d, plan.blocked.at[i].element, plan.blocked.at[i].why, line_of(d, first, plan.blocked.at[i].reader));
-        if (result == ROUND_CHANGED && plan.edits.list.n == 0)
-            result = ROUND_NOTHING;
-        if (result != ROUND_CHANGED) {
-            rewrite_free(&plan);
-            vec_free(&chosen);
-            free(at);
-            return result;
-        }
-        edits_apply(&plan.edits, v->text, v->length, &text);
-        if (!text.at)
-            strbuf_puts(&text, "");
-        for (size_t i = 0; i < d->set.n; i++)
-            vec_push(&before, d->set.at[i]);
-        forget_overrides(d, &plan);
-        *why = check_graph(d, v, &plan, text.at, text.n);
-        if (!*why) {
-            *next = (struct version){ .c = bg_calloc(1, sizeof *next->c), .own = true };
-            o = options(d);
-            if (!compile_text(next->c, d->path, text.at, text.n, STAGE_MODEL, &o))
-                failure = "the equations are singular or contradict each other";
-            else if (!run(d, next))
-                failure = "the run fails";
-            else
-                failure = unstable(d, first, next);
-        }
-        if (!*why && !failure) {
-            next->text = arena_strndup(r->arena, text.at, text.n);
-            next->length = text.n;
-            for (size_t i = 0; i < plan.item.n; i++) {
-                const rewrite_item *x = &plan.item.at[i];
-                const char *said = reduction_said(r->arena, v->c->sources, x);
-
-                vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, first, x->at),
-                                                             .round = (int)r->rounds.n + 1, .why = said ? said : why_done(d, &chosen, x) }));
-            }
-            reduction_name_edits(r, first->c->sources, first->c->ast->file, &plan.edits);
-            vec_push(&r->rounds, plan.edits);
-            plan.edits = (edits){ 0 };
-        } else {
-            if (!*why) {
-                turn_to_next(d, first, &plan, &chosen, back, failure);
-                version_free(next);
-            }
-            d->set.n = 0;
-            for (size_t i = 0; i < before.n; i++)
-                vec_push(&d->set, before.at[i]);
-        }
-        vec_free(&before);
-        rewrite_free(&plan);
-        strbuf_free(&text);
-        vec_free(&chosen);
-        if (*why || !failure) {
-            free(at);
-            return *why ? ROUND_INTERNAL : ROUND_CHANGED;
-        }
+    choose(d, v, at, &all);
+    if (!take_most(d, first, v, &all, &taken, &best)) {
+        *why = best.internal;
+        best.internal = NULL;
+        result = ROUND_INTERNAL;
+    } else {
+        for (size_t i = 0; i < best.plan.blocked.n; i++)
+            keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why, line_of(d, first, best.plan.blocked.at[i].reader));
     }
+    if (result == ROUND_NOTHING && best.plan.edits.list.n) {
+        for (size_t i = 0; i < best.plan.item.n; i++) {
+            const rewrite_item *x = &best.plan.item.at[i];
+            const char *said = reduction_said(r->arena, v->c->sources, x);
+
+            vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, first, x->at),
+                                                         .round = (int)r->rounds.n + 1, .why = said ? said : why_done(d, &taken, x) }));
+        }
+        reduction_name_edits(r, first->c->sources, first->c->ast->file, &best.plan.edits);
+        vec_push(&r->rounds, best.plan.edits);
+        best.plan.edits = (edits){ 0 };
+        best.v.text = arena_strndup(r->arena, best.text.at, best.text.n);
+        *next = best.v;
+        best.v = (struct version){ 0 };
+        d->set.n = 0;
+        for (size_t i = 0; i < best.set.n; i++)
+            vec_push(&d->set, best.set.at[i]);
+        result = ROUND_CHANGED;
+    }
+    trial_free(&best);
+    vec_free(&all);
+    vec_free(&taken);
+    free(at);
+    return result;
 }
 
 static void
@@ -508,9 +523,6 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     version_free(&last);
     sim_result_free(&first.run);
     vec_free(&d.set);
-    map_free(&d.turn);
-    map_free(&d.refused_at);
-    vec_free(&d.refused);
     map_free(&d.said);
     return result;
 }

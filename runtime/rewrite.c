@@ -1233,6 +1233,15 @@ rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const 
     return fine;
 }
 
+span
+rewrite_place(const flat_model *f, uint32_t origin, span at)
+{
+    for (; origin != UINT32_MAX; origin = f->origin.at[origin].parent)
+        if (f->origin.at[origin].model)
+            at = f->origin.at[origin].node->at;
+    return at;
+}
+
 void
 rewrite_free(rewrite *r)
 {

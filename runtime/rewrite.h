@@ -68,6 +68,8 @@ bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_mode
 bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                         rewrite *r);
 void rewrite_free(rewrite *r);
+/* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is in. */
+span rewrite_place(const flat_model *f, uint32_t origin, span at);
 
 /* Is the graph `after` what `before` becomes when the plan's parts are taken out? By names, types, laws and arrows.
  * Both as elaborated, before any later stage. False: *why names the first difference (free it). */

@@ -960,7 +960,7 @@ make_items(struct taking *t)
     for (uint32_t e = 0; e < f->element.n; e++) {
         if (!t->clamped[e])
             continue;
-        note(t, REWRITE_CLAMP, f->element.at[e].name, f->element.at[e].at);
+        note(t, REWRITE_CLAMP, f->element.at[e].name, rewrite_place(f, f->element.at[e].parent, f->element.at[e].at));
         t->r->item.at[t->r->item.n - 1].owner = f->element.at[e].name;
         note_initials(t, f->element.at[e].name, f->element.at[e].node);
     }
@@ -970,12 +970,12 @@ make_items(struct taking *t)
 
         if (!t->element_gone[e] || t->by_text[f->junction.n + e])
             continue;
-        note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name, x->at);
+        note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name, rewrite_place(f, x->parent, x->at));
         note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit) {
-            note(t, REWRITE_JUNCTION, f->junction.at[j].name, f->junction.at[j].at);
+            note(t, REWRITE_JUNCTION, f->junction.at[j].name, rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
             note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
         }
 }

@@ -15,7 +15,7 @@
  *   // stdout   FILE                     the same for standard output (default NAME.out)
  *   // limit    SECONDS                  of the run (default 60)
  *
- * The case runs in its own directory, so that messages name the file without a path. With -w the texts of `stderr` and `stdout`
+ * The case runs in its own directory, so that messages name the file without a path; %o finds that directory's `parts` beside it. With -w the texts of `stderr` and `stdout`
  * are written instead of compared. A column agrees when it is within the greater of `rel` times the expected value and `abs`.
  */
 #include "child.h"
@@ -442,13 +442,27 @@ compare_rows(struct test *t, const struct run *r, const text *out, const cJSON *
 
 /* ---------------------------------------------------------------- values of JSON */
 
+/* The bracket that closes the one p begins with: `[target=drag[3]]` has one inside. NULL: none. */
+static char *
+closing(char *p)
+{
+    int open = 0;
+
+    for (; *p; p++) {
+        open += (*p == '[') - (*p == ']');
+        if (!open)
+            return p;
+    }
+    return NULL;
+}
+
 /* The next step of a path from `at`: `.name`, `[3]`, `[key=text]`. *p moves behind it. NULL if it is not there; a
  * list's or text's `.length` is a number in *length. */
 static const cJSON *
 json_step(const cJSON *at, char **p, cJSON *length)
 {
     if (**p == '[') {
-        char *close = strchr(*p, ']'), *equals;
+        char *close = closing(*p), *equals;
         const cJSON *e, *found = NULL;
 
         if (!close)
@@ -681,6 +695,19 @@ choose_model(struct test *t, const text *own)
     return ok;
 }
 
+/* What a model imports from `parts` is there for a written one too. */
+static void
+link_parts(const struct test *t)
+{
+    char *parts = format("%s/parts", t->dir), *real = realpath(parts, NULL), *link = format("%s/parts", t->temp);
+
+    if (real && symlink(real, link) != 0)
+        perror(link);
+    free(parts);
+    free(real);
+    free(link);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -704,6 +731,7 @@ main(int argc, char **argv)
     t.file = basename(base);
     t.name = format("%.*s", (int)strcspn(t.file, "."), t.file);
     t.temp = temp_directory();
+    link_parts(&t);
     if (!file_read(argv[2 + write], &own))
         return 2;
     read_case(&t, own.at);
