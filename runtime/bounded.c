@@ -10,6 +10,7 @@
 #include "predict.h"
 #include "readings.h"
 #include "reduce.h"
+#include "rewrite_initial.h"
 #include "terms.h"
 
 /* Up to so many candidates each is simulated alone to know its error; of more, the activity is the prediction. */
@@ -275,9 +276,9 @@ remaining_set(const struct search *d, const rewrite *plan, struct elaborate_over
     return n;
 }
 
-/* The plan for a set of candidates. False: internal. */
+/* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
 static bool
-make_plan(struct search *d, struct candidate *const *set, size_t n, rewrite *plan)
+make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
 {
     const compilation *c = &d->now.c[0];
     arena *a = arena_new();
@@ -304,6 +305,14 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, rewrite *pla
     }
     if (any_term)
         nchanges = terms_changes(&d->terms, what, mean, a, &change);
+    if (initial->n) {
+        rewrite_change *all = arena_new_array(a, rewrite_change, nchanges + initial->n);
+
+        memcpy(all, change, nchanges * sizeof *all);
+        memcpy(all + nchanges, initial->at, initial->n * sizeof *all);
+        change = all;
+        nchanges += initial->n;
+    }
     fine = rewrite_plan_model(c->flat, c->ast, name, nnames, change, nchanges, plan);
     for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
@@ -336,9 +345,9 @@ measure_verdict(struct search *d, struct verdict *x)
     }
 }
 
-/* Takes a set out of the text at hand, compiles, runs and measures. */
+/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that another try may do. */
 static struct verdict
-try_set(struct search *d, struct candidate *const *set, size_t n)
+try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_changes *initial, bool *more)
 {
     arena *a = d->out->arena;
     struct verdict x = { .worst = NAN, .fresh = 0 };
@@ -347,7 +356,8 @@ try_set(struct search *d, struct candidate *const *set, size_t n)
     size_t nset, at;
     const char *why;
 
-    if (!make_plan(d, set, n, &x.plan)) {
+    *more = false;
+    if (!make_plan(d, set, n, initial, &x.plan)) {
         x.internal = true;
     } else if (x.plan.edits.list.n == 0) {
         const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
@@ -360,6 +370,7 @@ try_set(struct search *d, struct candidate *const *set, size_t n)
         why = run_version(d, &x.v, over_set, nset, &at);
         if (why) {
             x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
+            *more = x.v.c[at].model && rewrite_contradicted(&x.v.c[at], &x.plan.edits, &d->now.c[0], a, initial) > 0;
         } else {
             x.ran = true;
             measure_verdict(d, &x);
@@ -370,6 +381,24 @@ try_set(struct search *d, struct candidate *const *set, size_t n)
     }
     free(over_set);
     strbuf_free(&text);
+    return x;
+}
+
+/* Takes a set out of the text at hand, compiles, runs and measures. */
+static struct verdict
+try_set(struct search *d, struct candidate *const *set, size_t n)
+{
+    rewrite_changes initial = { 0 };
+    struct verdict x;
+    bool more;
+
+    for (;;) {
+        x = try_stated(d, set, n, &initial, &more);
+        if (!more)
+            break;
+        verdict_free(d, &x);
+    }
+    vec_free(&initial);
     return x;
 }
 

@@ -5,6 +5,7 @@
 #include "columns.h"
 #include "readings.h"
 #include "reduce.h"
+#include "rewrite_initial.h"
 
 static const double SHARE_WITHOUT_TOLERANCE = 0.01;      /* performance index of outputs without `within`: 1 % of their mean size */
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
@@ -199,11 +200,12 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
     ranking_free(&r);
 }
 
+/* Without the initial values that contradict what is left. */
 static bool
-make_plan(const struct version *v, const choices *x, rewrite *plan)
+make_plan(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
 {
     const char **name = bg_calloc(x->n + 1, sizeof *name);
-    rewrite_change *change = bg_calloc(x->n + 1, sizeof *change);
+    rewrite_change *change = bg_calloc(x->n + initial->n + 1, sizeof *change);
     size_t nnames = 0, nchanges = 0;
     bool fine;
 
@@ -213,6 +215,8 @@ make_plan(const struct version *v, const choices *x, rewrite *plan)
         else
             name[nnames++] = x->at[i].name;
     }
+    for (size_t i = 0; i < initial->n; i++)
+        change[nchanges++] = initial->at[i];
     fine = rewrite_plan_model(v->c->flat, v->c->ast, name, nnames, change, nchanges, plan);
     free(name);
     free(change);
@@ -319,20 +323,21 @@ trial_free(struct trial *t)
     *t = (struct trial){ 0 };
 }
 
-/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be done. */
-static void
-try_choices(struct reducer *d, const struct version *first, const struct version *v, const choices *x, struct trial *t)
+/* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that another try may do. */
+static bool
+try_stated(struct reducer *d, const struct version *first, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
 {
     arena *a = d->out->arena;
     struct compile_options o;
+    bool more = false;
 
     *t = (struct trial){ 0 };
-    if (!make_plan(v, x, &t->plan)) {
+    if (!make_plan(v, x, initial, &t->plan)) {
         t->internal = bg_strdup(t->plan.error);
-        return;
+        return false;
     }
     if (t->plan.edits.list.n == 0)
-        return;
+        return false;
     edits_apply(&t->plan.edits, v->text, v->length, &t->text);
     if (!t->text.at)
         strbuf_puts(&t->text, "");
@@ -341,12 +346,25 @@ try_choices(struct reducer *d, const struct version *first, const struct version
     o = options(d, &t->set);
     if (!compile_text(t->v.c, d->path, t->text.at, t->text.n, STAGE_MODEL, &o))
         t->failure = arena_format(a, "it does not compile: %s", diag_first_error(t->v.c->sources));
-    else if (!run(d, &t->v))
+    else if (!run(d, &t->v)) {
         t->failure = arena_format(a, "the run fails: %s", diag_first_error(t->v.c->sources));
-    else
+        more = rewrite_contradicted(t->v.c, &t->plan.edits, v->c, a, initial) > 0;
+    } else
         t->failure = unstable(d, first, &t->v);
     if (!t->failure)
         t->internal = check_graph(d, v, t);
+    return more;
+}
+
+/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be done. */
+static void
+try_choices(struct reducer *d, const struct version *first, const struct version *v, const choices *x, struct trial *t)
+{
+    rewrite_changes initial = { 0 };
+
+    while (try_stated(d, first, v, x, &initial, t))
+        trial_free(t);
+    vec_free(&initial);
 }
 
 /* Does the plan leave the element as it is, because something that stays needs it? */

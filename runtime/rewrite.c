@@ -19,6 +19,7 @@ struct part {
     uint32_t end[2];             /* a bond's two parts */
     bool gone, fixed;            /* fixed: a port, or bonded within a loop: never goes by itself */
     bool clamped;
+    span stored_read;            /* who reads what it stores: SPAN_NONE: nobody */
     bool thinned;                /* an earlier `without` took a bond of it: the language itself cleans it up */
     bool held;                   /* something that stays names it: it stays while a bond is left */
     bool at_rest, looked;        /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
@@ -102,7 +103,7 @@ find_part(const struct plan *p, const char *name)
 static void
 declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_node *where, span at, bool fixed)
 {
-    struct part x = { .name = name, .kind = kind, .node = where, .at = at, .wanted = NOBODY, .end = { NOBODY, NOBODY }, .fixed = fixed };
+    struct part x = { .name = name, .kind = kind, .node = where, .at = at, .wanted = NOBODY, .end = { NOBODY, NOBODY }, .fixed = fixed, .stored_read = SPAN_NONE };
 
     if (find_part(p, name) != MAP_NONE)
         return;
@@ -246,7 +247,11 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
             add_reading(p, reader, value_entity(p, x), ref->at);
     } else if ((x = find_part(p, ref->part[0].name)) != MAP_NONE) {
+        const char *last = ref->part[ref->nparts - 1].name;
+
         add_reading(p, reader, x, ref->at);
+        if ((!strcmp(last, "q") || !strcmp(last, "p")) && !span_known(p->part.at[x].stored_read))
+            p->part.at[x].stored_read = ref->at;
     }
 }
 
@@ -991,9 +996,9 @@ edit_changes(struct plan *p)
 {
     for (size_t i = 0; i < p->nchanges; i++) {
         const rewrite_change *c = &p->change[i];
-        uint32_t x = c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
+        uint32_t x = !c->owner ? MAP_NONE : c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
 
-        if (x == MAP_NONE || (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone))
+        if (x == MAP_NONE || (c->kind == REWRITE_CLAMP && !p->part.at[x].clamped) || (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone))
             continue;
         note(p, c->kind, c->name, c->at);
         p->out->item.at[p->out->item.n - 1].owner = c->owner;
@@ -1094,6 +1099,11 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
 
         if (x != MAP_NONE)
             p.part.at[x].clamped = true;
+        if (change[i].kind == REWRITE_LET) {
+            vec_push(&p.lost, change[i].at);
+            note(&p, REWRITE_LET, change[i].name, change[i].at);
+            r->item.at[r->item.n - 1].owner = change[i].name;
+        }
         for (size_t k = 0; k < change[i].npieces; k++)
             vec_push(&p.replaced, change[i].piece[k].at);
     }
@@ -1103,6 +1113,11 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
         if (f->junction.at[j].thinned && find_part(&p, f->junction.at[j].name) != MAP_NONE)
             p.part.at[find_part(&p, f->junction.at[j].name)].thinned = true;
     gather_readings(&p);
+    for (size_t i = 0; i < p.part.n; i++)
+        if (p.part.at[i].clamped && span_known(p.part.at[i].stored_read)) {
+            p.part.at[i].clamped = false;
+            vec_push(&r->blocked, ((rewrite_block){ p.part.at[i].name, p.part.at[i].stored_read, "what it stores is read" }));
+        }
     p.live = bg_calloc(world(&p) + 1, sizeof *p.live);
     p.via = bg_calloc(world(&p) + 1, sizeof *p.via);
     for (size_t i = 0; i < n && fine; i++) {

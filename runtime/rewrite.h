@@ -44,8 +44,8 @@ typedef struct rewrite {
 /* A change inside what stays: bytes replaced, and with them what they read. The pieces of all changes are disjoint. */
 typedef struct rewrite_piece { span at; const char *text; } rewrite_piece;
 typedef struct rewrite_change {
-    enum rewrite_kind kind;      /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN */
-    const char *owner;           /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change */
+    enum rewrite_kind kind;      /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN, REWRITE_INITIAL, REWRITE_LET */
+    const char *owner;           /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change. Of a let: NULL */
     bool of_value;
     const char *name;            /* for reports: the element, the term */
     span at;

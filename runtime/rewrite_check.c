@@ -184,7 +184,7 @@ has(const map *gone, const char *name)
 }
 
 /* What the plan does to parts and values, by name. */
-struct plan_names { map gone, clamped, changed; };
+struct plan_names { map gone, clamped, changed, unstated; };
 
 static void
 put_element(const flat_model *f, const flat_element *e, const struct plan_names *plan, struct lines *l)
@@ -261,7 +261,7 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
         const flat_initial *x = &f->initial.at[i];
         const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
 
-        if (has(gone, of) || has(&plan->clamped, of))
+        if (has(gone, of) || has(&plan->clamped, of) || has(&plan->unstated, of))
             continue;
         begin_line(l);
         strbuf_printf(b, "initial %s quantity %d: ", of, (int)x->q);
@@ -333,7 +333,7 @@ bool
 rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
 {
     struct lines a = { 0 }, b = { 0 }, va = { 0 }, vb = { 0 };
-    struct plan_names plan = { { 0 }, { 0 }, { 0 } }, after_plan = { { 0 }, { 0 }, { 0 } };
+    struct plan_names plan = { { 0 }, { 0 }, { 0 }, { 0 } }, after_plan = { { 0 }, { 0 }, { 0 }, { 0 } };
     map declared = { 0 };
     bool same;
 
@@ -345,7 +345,10 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.clamped, r->item.at[i].owner);
         else if (r->item.at[i].kind == REWRITE_TERM_DELETE || r->item.at[i].kind == REWRITE_TERM_MEAN)
             remember(&plan.changed, r->item.at[i].owner);
+        else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
+            remember(&plan.unstated, r->item.at[i].owner);       /* without an owner: it went with its part */
     after_plan.changed = plan.changed;
+    after_plan.unstated = plan.unstated;
     for (int i = 0; i < after->ast->nstmt; i++)
         if (after->ast->stmt[i]->kind == AST_STMT_VALUE)
             remember(&declared, after->ast->stmt[i]->value.name);
@@ -365,6 +368,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     map_free(&plan.gone);
     map_free(&plan.clamped);
     map_free(&plan.changed);
+    map_free(&plan.unstated);
     map_free(&declared);
     return same;
 }
