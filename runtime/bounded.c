@@ -794,6 +794,17 @@ find_experiment(const ast_file *file, const char *name)
     return NULL;
 }
 
+/* What stands between an item and one before it: the start of the item's line, if it has one of its own, else a blank. free() it. */
+static char *
+line_break(const char *text, size_t at)
+{
+    size_t line = at;
+
+    while (line > 0 && (text[line - 1] == ' ' || text[line - 1] == '\t'))
+        line--;
+    return line == 0 || text[line - 1] == '\n' ? bg_format("\n%.*s", (int)(at - line), text + line) : bg_strdup(" ");
+}
+
 /* Writes into the experiments what the outputs may still differ. */
 static void
 write_tolerances(struct search *d)
@@ -828,8 +839,10 @@ write_tolerances(struct search *d)
             edits_replace(&plan.edits, item->b->at.begin, item->at.end, said, strlen(said));
             free(said);
         } else {
-            char *said = item ? bg_format(" within %s", number) : bg_format("observe %s within %s;\n    ", y->name, number);
+            char *gap = line_break(d->now.text, x->item[0].at.begin);
+            char *said = item ? bg_format(" within %s", number) : bg_format("observe %s within %s;%s", y->name, number, gap);
 
+            free(gap);
             edits_insert(&plan.edits, item ? item->ref.at.end : x->item[0].at.begin, said, strlen(said));
             free(said);
         }
