@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "equations.h"
+#include "clocks.h"
 #include "evaluate.h"
 #include "initial.h"
 #include "parameters.h"
@@ -29,6 +30,7 @@ struct bg_model {
     double *modes;
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
+    clock_list clock; bool clocks_known;
     double compile_seconds;
 };
 
@@ -146,6 +148,12 @@ static program *plan_part(bg_model *m, enum model_part part)
         for (size_t i = 0; i < e->constraint.n; i++) {
             vec_push(&target, inst_var(f, e->constraint.at[i]));
             vec_push(&position, (uint32_t)i);
+        }
+        break;
+    case PART_CLOCKS:
+        for (uint32_t i = 0; i < m->clock.n; i++) {
+            vec_push(&target, m->clock.at[i].def);
+            vec_push(&position, i);
         }
         break;
     case PART_BONDS:
@@ -334,6 +342,7 @@ void model_free(bg_model *m)
     free(m->slope);
     free(m->offset);
     free(m->mode_text);
+    vec_free(&m->clock);
     free(m);
 }
 
@@ -422,6 +431,27 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
         return status;
     return all_finite(c, m->e->constraint.n) ? 0 : 1;
 }
+
+size_t model_nclocks(bg_model *m)
+{
+    if (!m->clocks_known)
+        clocks_find(m->e, &m->clock);
+    m->clocks_known = true;
+    return m->clock.n;
+}
+
+int model_clocks(bg_model *m, double t, double *value)
+{
+    if (!model_nclocks(m))
+        return 0;
+    if (!model_need(m, PART_CLOCKS))
+        return -1;
+    return run_permuted(m, PART_CLOCKS, t, NULL, value);
+}
+
+span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }
+
+span model_constraint_place(const bg_model *m, size_t k) { return m->f->var.at[m->e->constraint.at[k]].at; }
 
 struct at_time { bg_model *m; double t; };
 

@@ -17,7 +17,8 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_JACOBIAN, PART_COUNT };
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_JACOBIAN,
+                  PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
@@ -87,11 +88,18 @@ size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets 
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
 
-/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated) ---- */
+/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
+ * condition zero anyway while another holds ---- */
 size_t model_nconstraints(const bg_model *m);
 int model_constraints(bg_model *m, double t, const double *x, double *c);
+span model_constraint_place(const bg_model *m, size_t k);      /* of its source */
 /* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
 int model_project(bg_model *m, double t, double *x);
+
+/* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
+size_t model_nclocks(bg_model *m);
+int model_clocks(bg_model *m, double t, double *value);
+span model_clock_place(bg_model *m, size_t k);
 
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is

@@ -161,7 +161,14 @@ static int project_set(projector *p, const struct set *s, projector_values *valu
         }
         for (size_t i = 0; i < (size_t)m * n; i++)
             slope = fmax(slope, fabs(a[i]));
-        if (!(slope > 0) || !isfinite(slope))
+        if (slope == 0) {
+            /* constraints of a branch that does not hold */
+            failed = 0;
+            for (uint32_t i = 0; i < m; i++)
+                failed |= p->c[row[i]] != 0;
+            break;
+        }
+        if (!isfinite(slope))
             break;
         /* each row by its own size, so that lengths and areas weigh the same */
         for (uint32_t i = 0; i < m; i++) {

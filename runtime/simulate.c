@@ -14,9 +14,19 @@
 #include "activity.h"
 #include "events.h"
 #include "integrator.h"
+#include "pieces.h"
 
 #define DEFAULT_RTOL 1e-6
 #define DEFAULT_STEPS 50000000
+/* How well a piece of a step follows what depends on time alone, in parts of its size (pieces.h): where conditions are looked for, a few looks a period; where
+ * power is integrated, Lobatto's rule does far better than the polynomial. */
+#define SMOOTH_FOR_EVENTS 0.01
+#define SMOOTH_FOR_ACTIVITY 1e-5
+/* A dip of a margin between looks is followed while its parabola comes below this part of the lowest, so many looks at most. */
+#define DIP_SHARE 0.3
+#define DIP_LOOKS 8
+#define DIP_DEPTH 1e-7               /* in parts of the condition's size: less may be the integrator's error */
+#define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 
 typedef struct run {
@@ -30,9 +40,12 @@ typedef struct run {
     integrator *integrator;
     events *events;
     activity *activity;
+    struct look { double t, m; } looked;     /* the margin at the end of the last step, while no mode has changed */
+    pieces *pieces;                  /* NULL: steps are looked at as they are */
     bool blocks;
     double *x, *x_probe, *inner[3];  /* present state; scratch; states inside a step */
     double *x_first;                 /* the state that the first step set out from */
+    double *x_most;                  /* greatest magnitude of each state so far, in a model with constraints; else NULL */
     VEC(double) border;              /* of the union of windows: from, to, from, to, ... ascending */
     size_t next_border;
     bool inside;                     /* of a window */
@@ -196,22 +209,117 @@ static bool margin_at(run *s, double t, double *m)
     return integrator_dense(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
 }
 
+/* Margin at the start of the last step: known from the end of the one before, as a rule. */
+static bool look_at_start(run *s, struct look *at)
+{
+    double t0 = integrator_t0(s->integrator);
+
+    if (s->looked.t == t0) {
+        *at = s->looked;
+        return true;
+    }
+    at->t = t0;
+    return margin_at(s, t0, &at->m);
+}
+
+/* Between three looks without a contradiction: the parabola through them may dip below zero and come back. Looks where it is lowest, and closer around
+ * that as long as it could. *at: the contradiction. */
+static bool dips(run *s, const struct look three[3], struct look *at)
+{
+    struct look a = three[0], b = three[1], c = three[2];
+
+    if (!(fmin(a.m, fmin(b.m, c.m)) > DIP_DEPTH))
+        return false;                    /* on its border still */
+    for (int k = 0; k < DIP_LOOKS; k++) {
+        double u = (b.m - a.m) / (b.t - a.t), v = (c.m - b.m) / (c.t - b.t), bend = (v - u) / (c.t - a.t), lowest, value;
+
+        if (!(bend > 0) || !isfinite(bend))
+            return false;
+        lowest = (a.t + b.t) / 2 - u / (2 * bend);
+        value = a.m + (lowest - a.t) * (u + bend * (lowest - b.t));
+        if (!(lowest > a.t && lowest < c.t) || lowest == b.t || value > DIP_SHARE * fmin(a.m, fmin(b.m, c.m)))
+            return false;
+        at->t = lowest;
+        if (!margin_at(s, lowest, &at->m))
+            return false;
+        if (at->m < -DIP_DEPTH)
+            return true;
+        if (at->m <= DIP_DEPTH)
+            return false;                /* touches */
+        /* the three around the lowest so far */
+        if (lowest < b.t) {
+            if (at->m < b.m)
+                c = b, b = *at;
+            else
+                a = *at;
+        } else {
+            if (at->m < b.m)
+                a = b, b = *at;
+            else
+                c = *at;
+        }
+    }
+    return false;
+}
+
+/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are looked at, and where the margin
+ * dips between. *before: the look before it. */
+static bool find_contradiction(run *s, struct look *before, struct look *at, bool *found)
+{
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
+    const double *end = &t1;
+    size_t n = 1, seen = 1;
+    struct look last[3];
+
+    *found = false;
+    if (!look_at_start(s, &last[2]))
+        return false;
+    if (s->pieces)
+        pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_EVENTS, &end, &n);
+    for (size_t i = 0; i < 2 * n; i++) {
+        struct look next = { i % 2 ? end[i / 2] : t0 + (end[i / 2] - t0) / 2, 0 };
+
+        if (i % 2)
+            t0 = end[i / 2];
+        if (!margin_at(s, next.t, &next.m)) {
+            if (i % 2)
+                return false;
+            continue;                    /* the end will tell */
+        }
+        last[0] = last[1];
+        last[1] = last[2];
+        last[2] = next;
+        seen++;
+        *before = last[1];
+        *at = next;
+        *found = next.m < 0;
+        if (!*found && seen > 2 && dips(s, last, at)) {
+            *found = true;
+            *before = at->t > last[1].t ? last[1] : last[0];
+        }
+        if (*found)
+            return true;
+    }
+    s->looked = last[2];
+    return true;                         /* exactly zero belongs to the next step */
+}
+
 /* Looks for the first condition in the last step that contradicts its mode. The state at t_seen is left in x_probe. */
 static bool find_crossing(run *s, struct crossing *c)
 {
-    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), hi = t1, at_hi, lo = t0, at_lo, middle = t0 + (t1 - t0) / 2, m;
+    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo, m;
+    struct look before, at;
 
-    c->found = false;
-    if (margin_at(s, middle, &m) && m < 0) {
-        hi = middle;
-        at_hi = m;
-    } else if (!margin_at(s, t1, &at_hi)) {
+    if (!find_contradiction(s, &before, &at, &c->found))
         return false;
-    } else if (at_hi >= 0) {
-        return true;                 /* exactly zero belongs to the next step */
-    }
-    c->found = true;
+    if (!c->found)
+        return true;
+    lo = before.t;
+    hi = at.t;
+    at_hi = at.m;
     if (!events_mark(s->events, t0, integrator_x0(s->integrator)) || !margin_at(s, lo, &at_lo))
+        return false;
+    if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
         return false;
     if (at_lo <= 0) {
         /* Just switched and back on zero: was it above in between? */
@@ -294,9 +402,45 @@ static enum events_status switch_at_edge(run *s)
 
 /* ---- the run ---- */
 
+/* Constraints that began to hold with a switching must be met by the states as they are: no current is stopped in no time. */
+static bool meet_constraints(run *s)
+{
+    size_t worst = SIZE_MAX, broken = 0, n = model_nconstraints(s->model);
+
+    if (!s->x_most)
+        return true;
+    memcpy(s->x_probe, s->x, s->nx * sizeof(double));
+    if (model_project(s->model, s->t, s->x_probe) != 0)
+        return fail_evaluation(s, s->t, s->x);
+    for (size_t i = 0; i < s->nx && worst == SIZE_MAX; i++)
+        if (fabs(s->x_probe[i] - s->x[i]) > MOST_JUMP * fmax(s->x_most[i], fabs(s->x[i])))
+            worst = i;
+    if (worst == SIZE_MAX) {
+        memcpy(s->x, s->x_probe, s->nx * sizeof(double));
+        return true;
+    }
+    struct model_state state = model_state(s->model, worst);
+    double *c = bg_calloc(n, sizeof *c);
+
+    model_constraints(s->model, s->t, s->x, c);
+    for (size_t i = 0; i < n; i++)
+        if (fabs(c[i]) > fabs(c[broken]))
+            broken = i;
+    free(c);
+    diag_error(s->sources, "run-jump", state.at, "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on", state.name, s->x[worst],
+               s->x_probe[worst], s->t);
+    diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
+    diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a coil, a resistor before a capacitor), or say "
+              "with `when ... { reinit ... }` what happens to it.");
+    return false;
+}
+
 /* After a switching or at a border: the integrator sets out anew from the present state. */
 static bool set_out(run *s)
 {
+    s->looked.t = NAN;
+    if (!meet_constraints(s))
+        return false;
     if (s->blocks)
         model_accept(s->model, s->t, s->x);
     if (!integrator_start(s->integrator, s->t, s->x))
@@ -353,16 +497,54 @@ static bool cross_border(run *s)
     return true;
 }
 
+/* Integrates over [t0, t1] of the last step, whose end state is s->x, piece by piece. */
+static int take_pieces(run *s, double t0, double t1)
+{
+    const double *end = &t1;
+    size_t n = 1;
+
+    if (s->pieces)
+        pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_ACTIVITY, &end, &n);
+    if (n == 1) {                    /* the three states in one pass */
+        if (!integrator_dense3(s->integrator, activity_place, t1, s->inner))
+            return 1;
+        return activity_step(s->activity, t1, (const double *[]){ s->inner[0], s->inner[1], s->inner[2], s->x });
+    }
+    for (size_t i = 0; i < n; t0 = end[i++]) {
+        double *last = i + 1 < n ? s->x_probe : s->x;
+        int status;
+
+        for (int k = 0; k < 3; k++)
+            if (!integrator_dense(s->integrator, t0 + activity_place[k] * (end[i] - t0), s->inner[k]))
+                return 1;
+        if (last == s->x_probe && !integrator_dense(s->integrator, end[i], last))
+            return 1;
+        status = activity_step(s->activity, end[i], (const double *[]){ s->inner[0], s->inner[1], s->inner[2], last });
+        if (status != 0)
+            return status;
+    }
+    return 0;
+}
+
 /* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
 static bool take_step(run *s, double t0, double t1)
 {
-    if (s->inside && t1 > t0) {
-        if (!integrator_dense3(s->integrator, activity_place, t1, s->inner))
-            return fail_evaluation(s, t0, s->x);
-        if (activity_step(s->activity, t1, (const double *[]){ s->inner[0], s->inner[1], s->inner[2], s->x }) != 0)
-            return fail_evaluation(s, t0, s->x);
-    }
+    for (size_t i = 0; s->x_most && i < s->nx; i++)
+        s->x_most[i] = fmax(s->x_most[i], fabs(s->x[i]));
+    if (s->inside && t1 > t0 && take_pieces(s, t0, t1) != 0)
+        return fail_evaluation(s, t0, s->x);
     return emit_step(s, t0, t1);
+}
+
+static void warn_unresolved(const run *s)
+{
+    size_t k = pieces_unresolved(s->pieces);
+
+    if (k == SIZE_MAX)
+        return;
+    diag_warn(s->sources, "run-unresolved", model_clock_place(s->model, k), "what is read of time here changes too often to be followed: between steps, "
+              "conditions may be missed and activities are estimates");
+    diag_help(s->sources, "A shorter experiment, or one that looks at the slow part alone, can do better.");
 }
 
 static bool main_loop(run *s)
@@ -529,15 +711,20 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));
+    if (model_nconstraints(m))
+        s.x_most = bg_calloc(s.nx + 1, sizeof(double));
     for (int i = 0; i < 3; i++)
         s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
     s.events = events_new(m, s.start, s.stop);
     if (o->activity)
         s.activity = activity_new(m, o->extra);
+    if (o->activity || events_watched(s.events))
+        s.pieces = pieces_new(m);
 
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
+    warn_unresolved(&s);
     r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);
 
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
@@ -558,9 +745,11 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     integrator_free(s.integrator);
     events_free(s.events);
     activity_free(s.activity);
+    pieces_free(s.pieces);
     free(s.x);
     free(s.x_probe);
     free(s.x_first);
+    free(s.x_most);
     for (int i = 0; i < 3; i++)
         free(s.inner[i]);
     vec_free(&s.border);

@@ -130,6 +130,7 @@ int model_reinits(bg_model *m, double t, const double *x, double *value)
 
 size_t model_nconstraints(const bg_model *m) { (void)m; return 0; }
 int model_constraints(bg_model *m, double t, const double *x, double *c) { (void)m, (void)t, (void)x, (void)c; return 0; }
+span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
@@ -173,4 +174,7 @@ double model_value(const bg_model *m, inst i) { (void)m, (void)i; return 0; }
 double model_compile_seconds(const bg_model *m) { (void)m; return 0; }
 
 int model_powers_unordered(bg_model *m, double t, const double *x, double *power) { return model_powers(m, t, x, power); }
+size_t model_nclocks(bg_model *m) { (void)m; return 0; }
+int model_clocks(bg_model *m, double t, double *value) { (void)m, (void)t, (void)value; return 0; }
+span model_clock_place(bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 const uint32_t *model_power_places(bg_model *m) { (void)m; return NULL; }

@@ -1,0 +1,179 @@
+/* clocks.c - see clocks.h */
+#include "clocks.h"
+
+/* How an expression depends on time: not at all, linearly, otherwise; or on what moves by itself. */
+enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
+
+struct finder {
+    equations *e;
+    VEC(uint8_t) of_var, of_node;        /* by variable; by place on a tape */
+    map place;                           /* node -> place on the tape at hand */
+    map found;                           /* hash of an inst -> 1 */
+    clock_list *out;
+};
+
+static enum course
+of_node(const ex_node *x, const enum course operand[3])
+{
+    enum course most = STILL;
+
+    for (int k = 0; k < ex_ops[x->op].arity; k++)
+        if (operand[k] > most)
+            most = operand[k];
+    if (most != LINEAR)
+        return most;
+    switch (x->op) {
+    case EX_ADD:
+    case EX_SUB:
+    case EX_NEG:
+        return LINEAR;
+    case EX_MUL:
+        return operand[0] == LINEAR && operand[1] == LINEAR ? TIMED : LINEAR;
+    case EX_DIV:
+        return operand[1] == LINEAR ? TIMED : LINEAR;
+    case EX_SELECT:
+        return operand[0] == LINEAR ? TIMED : LINEAR;
+    case EX_TABLE:                       /* of one piece */
+        return x->b == NODE_NONE ? TIMED : LINEAR;
+    default:
+        return TIMED;
+    }
+}
+
+/* Courses of all nodes of an expression, by place on its tape; the last is its own. */
+static enum course
+follow_expression(struct finder *d, inst i)
+{
+    flat_model *f = d->e->f;
+    const var_id *slot = inst_slots(f, i);
+    size_t n;
+    const node *tape = ex_tape(f->pool, i.root, &n);
+
+    vec_resize(&d->of_node, n);
+    map_free(&d->place);
+    for (size_t k = 0; k < n; k++) {
+        const ex_node *x = pool_node(f->pool, tape[k]);
+        const node child[3] = { x->a, x->b, x->c };
+        enum course operand[3] = { STILL, STILL, STILL };
+
+        map_set(&d->place, tape[k], (uint32_t)k);
+        if (x->op == EX_SLOT) {
+            d->of_node.at[k] = d->of_var.at[slot[x->a]];
+            continue;
+        }
+        for (int c = 0; c < 3; c++)
+            if (child[c] != NODE_NONE && x->op != EX_CONST)
+                operand[c] = (enum course)d->of_node.at[map_get(&d->place, child[c])];
+        d->of_node.at[k] = (uint8_t)of_node(x, operand);
+    }
+    return n ? (enum course)d->of_node.at[n - 1] : STILL;
+}
+
+/* Courses of the variables that v needs, and its own: a walk with a list, since definitions may be long chains. */
+static void
+follow_variable(struct finder *d, var_id v)
+{
+    equations *e = d->e;
+    VEC(var_id) todo = { 0 };
+
+    vec_push(&todo, v);
+    while (todo.n) {
+        var_id at = todo.at[todo.n - 1];
+        const eq_var *x = &e->var.at[at];
+        const var_id *slot;
+        bool ready = true;
+
+        if (d->of_var.at[at] != UNKNOWN) {
+            todo.n--;
+            continue;
+        }
+        if (x->kind != DEF_EXPLICIT) {
+            d->of_var.at[at] = at == 0 ? LINEAR : x->kind == DEF_GIVEN || x->kind == DEF_NONE ? STILL : MOVING;
+            todo.n--;
+            continue;
+        }
+        slot = inst_slots(e->f, x->def);
+        for (uint32_t k = 0; k < x->def.n; k++)
+            if (d->of_var.at[slot[k]] == UNKNOWN) {
+                vec_push(&todo, slot[k]);
+                ready = false;
+            }
+        if (ready) {
+            d->of_var.at[at] = (uint8_t)follow_expression(d, x->def);
+            todo.n--;
+        }
+    }
+    vec_free(&todo);
+}
+
+static void
+add(struct finder *d, inst part, span at)
+{
+    const var_id *slot = inst_slots(d->e->f, part);
+    uint64_t key = bg_hash_bytes(slot, part.n * sizeof *slot, part.root);
+
+    if (map_get(&d->found, key) != MAP_NONE)
+        return;
+    map_set(&d->found, key, 1);
+    vec_push(d->out, ((eq_clock){ part, at }));
+}
+
+/* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its own definition. */
+static void
+find_in(struct finder *d, inst i, span at)
+{
+    flat_model *f = d->e->f;
+    const var_id *slot = inst_slots(f, i);
+    VEC(node) todo = { 0 };
+    map seen = { 0 };
+
+    for (uint32_t k = 0; k < i.n; k++)
+        follow_variable(d, slot[k]);
+    if (follow_expression(d, i) >= TIMED)
+        vec_push(&todo, i.root);
+    while (todo.n) {
+        node n = todo.at[--todo.n];
+        const ex_node *x = pool_node(f->pool, n);
+        enum course c = (enum course)d->of_node.at[map_get(&d->place, n)];
+
+        if (c < TIMED || x->op == EX_SLOT || map_get(&seen, n) != MAP_NONE)
+            continue;
+        map_set(&seen, n, 1);
+        if (c == TIMED) {
+            add(d, inst_part(d->e->composer, n, slot, i.n), at);
+            slot = inst_slots(f, i);     /* may have moved */
+            continue;
+        }
+        for (int k = 0; k < ex_ops[x->op].arity; k++) {
+            node child = k == 0 ? x->a : k == 1 ? x->b : x->c;
+
+            if (child != NODE_NONE)      /* a table without a piece */
+                vec_push(&todo, child);
+        }
+    }
+    vec_free(&todo);
+    map_free(&seen);
+}
+
+void
+clocks_find(equations *e, clock_list *out)
+{
+    struct finder d = { .e = e, .out = out };
+
+    vec_resize(&d.of_var, e->var.n);
+    for (uint32_t v = 0; v < e->var.n; v++)
+        if (e->var.at[v].kind == DEF_EXPLICIT)
+            find_in(&d, e->var.at[v].def, e->f->var.at[v].at);
+    for (size_t b = 0; b < e->block.n; b++)
+        for (uint32_t k = 0; k < e->block.at[b].n; k++)
+            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at);
+    for (size_t k = 0; k < e->mode.n; k++)
+        if (!e->mode.at[k].known)
+            find_in(&d, e->mode.at[k].g, e->mode.at[k].at);
+    for (size_t k = 0; k < e->power.n; k++)
+        find_in(&d, e->power.at[k], e->f->element.at[k].at);
+    vec_free(&d.of_var);
+    vec_free(&d.of_node);
+    map_free(&d.place);
+    map_free(&d.found);
+}

@@ -1,0 +1,134 @@
+/* pieces.c - see pieces.h */
+#include "pieces.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A step has at most so many pieces; what is faster is not followed. */
+enum { PIECES_MOST = 1 << 18 };
+enum { NODES = 5, TESTS = 2 };
+/* After so many halvings it is asked whether there is anything to follow, by values at so many neighbouring numbers. */
+enum { DEEP = 6, NEIGHBOURS = 8 };
+
+/* Lobatto's places, and two that no period falls in with. */
+static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5, 0.82732683535398857190, 1, 0.0724518839, 0.6381966011 };
+
+struct pieces {
+    bg_model *model;
+    size_t n;
+    double *value[NODES + TESTS];
+    double *size;                        /* greatest magnitude of each clock so far */
+    double *noise;                       /* up to this size a clock is rounding alone */
+    double weight[TESTS][NODES];         /* what the polynomial through the nodes has at the other places */
+    VEC(double) end, todo;
+    size_t unresolved;
+};
+
+pieces *
+pieces_new(bg_model *m)
+{
+    size_t n = model_nclocks(m);
+    pieces *p;
+
+    if (!n)
+        return NULL;
+    p = bg_calloc(1, sizeof *p);
+    p->model = m;
+    p->n = n;
+    p->unresolved = SIZE_MAX;
+    p->size = bg_calloc(n, sizeof *p->size);
+    p->noise = bg_calloc(n, sizeof *p->noise);
+    for (int k = 0; k < NODES + TESTS; k++)
+        p->value[k] = bg_calloc(n, sizeof(double));
+    for (int i = 0; i < TESTS; i++)
+        for (int k = 0; k < NODES; k++) {
+            p->weight[i][k] = 1;
+            for (int j = 0; j < NODES; j++)
+                if (j != k)
+                    p->weight[i][k] *= (place[NODES + i] - place[j]) / (place[k] - place[j]);
+        }
+    return p;
+}
+
+void
+pieces_free(pieces *p)
+{
+    if (!p)
+        return;
+    for (int k = 0; k < NODES + TESTS; k++)
+        free(p->value[k]);
+    free(p->size);
+    free(p->noise);
+    vec_free(&p->end);
+    vec_free(&p->todo);
+    free(p);
+}
+
+/* The first clock that is not smooth over a..b, or SIZE_MAX. */
+static size_t
+rough(pieces *p, double a, double b, double share)
+{
+    for (int k = 0; k < NODES + TESTS; k++) {
+        if (model_clocks(p->model, a + place[k] * (b - a), p->value[k]) != 0)
+            return SIZE_MAX;
+        for (size_t i = 0; i < p->n; i++)
+            if (fabs(p->value[k][i]) > p->size[i])
+                p->size[i] = fabs(p->value[k][i]);
+    }
+    for (size_t i = 0; i < p->n; i++)
+        for (int t = 0; t < TESTS; t++) {
+            double smooth = 0;
+
+            for (int k = 0; k < NODES; k++)
+                smooth += p->weight[t][k] * p->value[k][i];
+            if (fabs(p->value[NODES + t][i] - smooth) > share * p->size[i] && p->size[i] > p->noise[i])
+                return i;
+        }
+    return SIZE_MAX;
+}
+
+/* What should be zero is some rounding error instead, which changes from one number to the next: no shorter piece makes it smooth. */
+static bool
+is_noise(pieces *p, size_t clock, double t, double share)
+{
+    double before = 0, jump = 0;
+
+    for (int k = 0; k < NEIGHBOURS; k++, t = nextafter(t, INFINITY)) {
+        if (model_clocks(p->model, t, p->value[0]) != 0)
+            return false;
+        jump = k ? fmax(jump, fabs(p->value[0][clock] - before)) : 0;
+        before = p->value[0][clock];
+    }
+    if (jump < 0.01 * share * p->size[clock])
+        return false;
+    p->noise[clock] = 1e3 * p->size[clock];
+    return true;
+}
+
+void
+pieces_cut(pieces *p, double t0, double t1, double share, const double **end, size_t *n)
+{
+    p->end.n = 0;
+    p->todo.n = 0;
+    vec_push(&p->todo, t1);
+    while (p->todo.n) {
+        double b = p->todo.at[p->todo.n - 1], middle = t0 + (b - t0) / 2;
+        size_t clock = rough(p, t0, b, share);
+
+        if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, share))
+            continue;
+        if (clock != SIZE_MAX && p->end.n + p->todo.n < PIECES_MOST && middle > t0 && middle < b) {
+            vec_push(&p->todo, middle);
+            continue;
+        }
+        if (clock != SIZE_MAX && p->unresolved == SIZE_MAX)
+            p->unresolved = clock;
+        vec_push(&p->end, b);
+        p->todo.n--;
+        t0 = b;
+    }
+    *end = p->end.at;
+    *n = p->end.n;
+}
+
+size_t pieces_unresolved(const pieces *p) { return p ? p->unresolved : SIZE_MAX; }
