@@ -590,6 +590,15 @@ by_prediction(const void *pa, const void *pb)
 
 struct order { VEC(struct candidate *) at; size_t batch; };
 
+/* To three digits: what differs by the integrator's error alone is equal, and then the order of declaration decides. */
+static double
+to_three_digits(double x)
+{
+    double power = x > 0 && isfinite(x) ? pow(10, floor(log10(x)) - 2) : 0;
+
+    return power > 0 ? round(x / power) * power : x;
+}
+
 /* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add up. */
 static bool
 order_by_error(struct search *d, candidates *list, struct order *o)
@@ -601,7 +610,7 @@ order_by_error(struct search *d, candidates *list, struct order *o)
         struct verdict v = try_alone(d, x);
         bool internal = v.internal;
 
-        x->predicted = v.worst;
+        x->predicted = to_three_digits(v.worst);
         if (v.fine)
             vec_push(&o->at, x);
         verdict_free(d, &v);

@@ -14,7 +14,9 @@
 #include "metrics.h"
 #include "rewrite.h"
 
-enum { REDUCE_POINTS = 5001 };       /* of the grid on which trajectories are compared */
+/* Of the grid on which trajectories are compared. No round number: what runs through a whole number of periods from point to point of a round one would
+ * always be seen at the same phase. */
+enum { REDUCE_POINTS = 5003 };
 
 typedef struct reduce_options {
     const char *experiment;
