@@ -293,6 +293,9 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
     (void)entry;
     for (int k = 0; port != NONE && k < 4; k++) {
         if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
+            port = single_field_port(el, el->model_scope, p->index, name);
+            if (port == NONE)
+                return false;
             g->q = (enum quantity)k;
             store_override(g, field_key(port), el->field_port.at[port].full, "the initial value of ");
             return true;

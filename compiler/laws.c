@@ -300,6 +300,10 @@ make_field_initial(elab *el, scope *in, uint32_t element)
                 diag_help(el->s, "Only C, I and junctions have initial values.");
             continue;
         }
+        at = single_field_port(el, in, element, &item->left.part[0]);
+        if (at == NONE)
+            continue;
+        p = &el->field_port.at[at];
         for (size_t i = 0; i < stated.n; i++)
             if (stated.at[i] == at)
                 diag_error(el->s, "initial-twice", item->at, "port %s has two initial values", p->full);
