@@ -319,6 +319,10 @@ path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool val
 bool each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx);
 /* The only item: a part or value, or NONE after an error. */
 uint32_t single_item(elab *el, const path_end *p, span at, uint32_t *entry);
+/* r with the index of its last name, a quantity, moved to the part before it. False: said. */
+bool index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved);
+/* A name that stands for one number and has an index: said. True if it has none. */
+bool takes_no_index(elab *el, const ast_part *p, const char *what);
 ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine);           /* of --set */
 
 /* ---- parts taken out (without.c) ---- */

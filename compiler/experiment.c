@@ -285,6 +285,11 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
     uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
 
     (void)entry;
+    if (port != NONE) {
+        port = single_field_port(el, el->model_scope, p->index, name);
+        if (port == NONE)
+            return false;
+    }
     for (int k = 0; port != NONE && k < 4; k++) {
         if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
             g->q = (enum quantity)k;
@@ -304,15 +309,25 @@ give(struct giving *g, bool initial)
     const ast_ref *r = g->ref;
     scope *in = el->model_scope;
     const char *name = r->part[0].name;
+    ast_ref moved;
     path_end p;
 
-    if (!initial && r->nparts == 1 && find_known(in, name))
+    if (!initial && r->nparts == 1 && find_known(in, name)) {
+        if (r->part[0].nindex)
+            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index", said_by(el, g), name);
         return;                     /* a size: done before */
+    }
     if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         unknown_target(el, g, initial);
         return;
     }
     p = follow(el, in, in, r, true, false);
+    if (p.kind == PLACE_PART && initial && r->part[r->nparts - 1].nindex) {
+        if (!index_of_quantity(el, r, &moved))
+            return;
+        g->ref = r = &moved;
+        p = follow(el, in, in, r, true, false);
+    }
     if (p.kind == PLACE_VALUE && initial)
         each_item(el, &p, r->at, false, override_integral, g);
     else if (p.kind == PLACE_VALUE)
@@ -389,7 +404,7 @@ index_of(const char *name, const char *const *list, int n)
 static void
 make_solver(elab *el, const ast_expr *e)
 {
-    const char *name = e->kind == AST_STRING ? e->string : e->kind == AST_REF && e->ref.nparts == 1 ? e->ref.part[0].name : NULL;
+    const char *name = e->kind == AST_STRING ? e->string : e->kind == AST_REF && e->ref.nparts == 1 && !e->ref.part[0].nindex ? e->ref.part[0].name : NULL;
     int k = name ? index_of(name, solvers, NSOLVERS) : -1;
 
     if (k >= 0) {

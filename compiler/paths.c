@@ -162,6 +162,32 @@ follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bo
     return nowhere;
 }
 
+/* `v.f[2]` is `v[2].f`: an index behind a quantity counts the items of what it is read of. */
+bool
+index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
+{
+    ast_part *of, *quantity;
+
+    *moved = *r;
+    if (r->nparts < 2 || !r->part[r->nparts - 1].nindex)
+        return true;
+    moved->part = arena_new_array(el->a, ast_part, (size_t)r->nparts);
+    memcpy(moved->part, r->part, (size_t)r->nparts * sizeof *r->part);
+    of = &moved->part[r->nparts - 2];
+    quantity = of + 1;
+    if (of->nindex) {
+        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides", of->name, quantity->name);
+        diag_help(el->s, "Write %s[...].%s, with all indexes behind %s.", of->name, quantity->name, of->name);
+        return false;
+    }
+    memcpy(of->index, quantity->index, sizeof of->index);
+    of->nindex = quantity->nindex;
+    of->index_at = quantity->index_at;
+    of->at = span_join(of->at, quantity->at);
+    quantity->nindex = 0;
+    return true;
+}
+
 bool
 each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx)
 {
@@ -187,6 +213,14 @@ each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ct
         }
     }
     return true;
+}
+
+bool
+takes_no_index(elab *el, const ast_part *p, const char *what)
+{
+    if (p->nindex)
+        diag_error(el->s, "index-count", p->index_at, "\"%s\" is %s; it takes no index", p->name, what);
+    return !p->nindex;
 }
 
 uint32_t

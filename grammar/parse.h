@@ -120,6 +120,7 @@ void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
 const char *junction_type(struct parse *p, span at);                 /* "0" or "1" */
+void law_left(struct parse *p, const ast_ref *left);                /* e, q, gap.f, x[2].e: the quantity has no index */
 void initial_zero(struct parse *p, span at, double value);           /* the 0 of q(0) */
 ast_expr *size_single(struct parse *p, const struct list *sizes);    /* NULL without a size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);
