@@ -249,6 +249,7 @@ typedef struct elab {
     map hidden_rates;               /* hash of an inst -> the hidden signal that der() made of it */
     map override_of;                /* part_key, value_key, entry_key -> override */
     map shadow_said;
+    map unset_said;                 /* hash of an instance as written and an input of it */
     map refused;                    /* (scope, name) of what could not be declared, so that its uses say nothing further */
     bool incomplete;                /* a construct was refused that may declare any name, or say what bonds carry */
     struct csv_store *csv_store;    /* table.c */
