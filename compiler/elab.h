@@ -316,6 +316,9 @@ typedef struct path_end {
 /* Follows a path through instances. in: where its first name is looked for, at: where its indexes are read. value: a name that is
  * the last one may be a value. quiet: nothing is said. PLACE_NONE when it leads nowhere. */
 path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, bool quiet);
+/* As follow, through arrays and ranges of components on the way: calls see for each place it leads to, in order; false from see stops. What
+ * leads nowhere is said once and stops, too. Returns whether all was seen. */
+bool each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool (*see)(void *ctx, const path_end *p), void *ctx);
 /* Calls see for each item of a place that exists, in order; false from see stops. A hole in an array is said (at) unless quiet. */
 bool each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx);
 /* The only item: a part or value, or NONE after an error. */

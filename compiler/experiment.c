@@ -536,29 +536,35 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
+static bool
+observe_place(void *ctx, const path_end *p)
+{
+    struct observing *w = ctx;
+
+    if (p->kind == PLACE_PART) {
+        unknown_output(w->el, &w->item->ref);
+        return false;
+    }
+    return each_item(w->el, p, w->item->ref.at, false, observe_item, w);
+}
+
 static void
 make_observe(elab *el, map *outputs, const ast_exp_item *item, map *seen)
 {
     struct observing w = { .el = el, .outputs = outputs, .seen = seen, .item = item };
     scope *in = el->model_scope;
     const char *name = item->ref.part[0].name;
-    path_end p;
 
     if (item->ref.nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         if (!refused_before(el, in, name))
             unknown_output(el, &item->ref);
         return;
     }
-    p = follow(el, in, in, &item->ref, true, false);
-    if (p.kind == PLACE_PART) {
-        unknown_output(el, &item->ref);
-        return;
-    }
-    if (p.kind == PLACE_VALUE && !(item->b && offset_in_tolerance(el, item->b)))
-        each_item(el, &p, item->ref.at, false, observe_item, &w);
+    if (!(item->b && offset_in_tolerance(el, item->b)))
+        each_place(el, in, in, &item->ref, true, observe_place, &w);
 }
 
-struct keeping { elab *el; span at; };
+struct keeping { elab *el; const ast_ref *ref; span at; };
 
 static bool
 keep_item(void *ctx, uint32_t index, uint32_t entry)
@@ -581,6 +587,18 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
+static bool
+keep_place(void *ctx, const path_end *p)
+{
+    struct keeping *w = ctx;
+
+    if (p->used < w->ref->nparts) {
+        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is no element; keep takes elements and components", text_of(w->el, w->at));
+        return false;
+    }
+    return each_item(w->el, p, w->at, false, keep_item, w);
+}
+
 static void
 make_keep(elab *el, const ast_exp_item *item)
 {
@@ -588,9 +606,8 @@ make_keep(elab *el, const ast_exp_item *item)
 
     for (int k = 0; k < item->nrefs; k++) {
         const ast_ref *r = &item->refs[k];
-        struct keeping w = { el, r->at };
+        struct keeping w = { el, r, r->at };
         const char *name = r->part[0].name, *near;
-        path_end p;
 
         if (own_family(el, in, name, true) == NONE) {
             if (refused_before(el, in, name))
@@ -601,11 +618,7 @@ make_keep(elab *el, const ast_exp_item *item)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
             continue;
         }
-        p = follow(el, in, in, r, false, false);
-        if (p.kind == PLACE_PART && p.used < r->nparts)
-            diag_error(el->s, "keep-element", r->at, "\"%s\" is no element; keep takes elements and components", text_of(el, r->at));
-        else if (p.kind == PLACE_PART)
-            each_item(el, &p, r->at, false, keep_item, &w);
+        each_place(el, in, in, r, false, keep_place, &w);
     }
 }
 

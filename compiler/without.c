@@ -12,7 +12,7 @@
 
 /* ---------------------------------------------------------------- what is named */
 
-struct taking { elab *el; span at; bool new, instances; };
+struct taking { elab *el; const ast_ref *ref; span at; bool any, new, instances; };
 
 static bool
 take(void *ctx, uint32_t index, uint32_t entry)
@@ -25,6 +25,7 @@ take(void *ctx, uint32_t index, uint32_t entry)
         diag_error(t->el->s, "without-bond", t->at, "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
         return false;
     }
+    t->any = true;
     t->new |= !p->gone;
     if (p->gone)
         return true;
@@ -79,6 +80,18 @@ take_insides(elab *el)
     el->when.n = whens;
 }
 
+static bool
+take_place(void *ctx, const path_end *p)
+{
+    struct taking *t = ctx;
+
+    if (p->used < t->ref->nparts) {
+        diag_error(t->el->s, "without-part", t->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(t->el, t->at));
+        return false;
+    }
+    return each_item(t->el, p, t->at, false, take, t);
+}
+
 void
 take_out_parts(elab *el)
 {
@@ -86,17 +99,11 @@ take_out_parts(elab *el)
 
     for (size_t k = 0; k < el->without.n; k++) {
         const without_made *w = &el->without.at[k];
-        path_end p = follow(el, w->in, w->at, w->ref, false, false);
 
-        if (p.kind == PLACE_NONE)
-            continue;
-        if (p.used < w->ref->nparts) {
-            diag_error(el->s, "without-part", w->ref->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(el, w->ref->at));
-            continue;
-        }
+        t.ref = w->ref;
         t.at = w->ref->at;
-        t.new = false;
-        if (each_item(el, &p, w->ref->at, false, take, &t) && !t.new && el->family.at[p.family].n)
+        t.any = t.new = false;
+        if (each_place(el, w->in, w->at, w->ref, false, take_place, &t) && t.any && !t.new)
             diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
     }
     if (t.instances)
