@@ -652,6 +652,41 @@ target(const struct check *c, const struct equation *e)
     return called(c, e);
 }
 
+/* The value that a variable is one of, if an instance or the experiment gave it what it is; else NULL. Values are in the order of variables. */
+static const value *
+given_value(const elab *el, var_id v)
+{
+    size_t low = 0, high = el->value.n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (el->value.at[mid].var + el->value.at[mid].count <= v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < el->value.n && el->value.at[low].var <= v && (el->value.at[low].given || el->value.at[low].let) ? &el->value.at[low] : NULL;
+}
+
+/* What an equation reads that had no unit of its own and got one where it was given a value. */
+static void
+note_given(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    inst i = e->kind == EQ_LAW ? f->law.at[e->index].def : INST_NONE;
+    int notes = 0;
+
+    for (uint32_t k = 0; inst_known(i) && k < i.n && notes < 2; k++) {
+        const value *v = given_value(c->el, inst_slots(f, i)[k]);
+
+        if (!v || v->declared)
+            continue;
+        diag_note(c->el->s, v->expr->at, "\"%s\" is given here", v->name);
+        notes++;
+    }
+}
+
 static span
 place(const struct check *c, const struct equation *e)
 {
@@ -662,6 +697,8 @@ place(const struct check *c, const struct equation *e)
         return f->initial.at[e->index].at;
     if (e->kind == EQ_REINIT)
         return f->reinit.at[e->index].at;
+    if (e->kind == EQ_SIGNAL && given_value(c->el, e->index))
+        return given_value(c->el, e->index)->expr->at;
     return x != NONE ? f->element.at[x].at : f->var.at[e->index].at;
 }
 
@@ -766,6 +803,7 @@ no_such_bond(struct check *c, const struct equation *e)
                    "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e), unit_text(u));
     else
         diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power", called(c, e));
+    note_given(c, e);
     diag_help(el->s, y && y->type == EL_R   ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. A pseudo bond says its domain with `in`."
                      : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a stiffness k is written 1/k. A pseudo bond says its domain with `in`."
                      : y && y->type == EL_I ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
@@ -802,6 +840,9 @@ plain_clash(struct check *c, const struct equation *e)
                    in_unit(c, x.ub));
     else
         diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
+    if (e->kind == EQ_SIGNAL && given_value(el, e->index))
+        diag_note(el->s, f->var.at[e->index].at, "it is declared here");
+    note_given(c, e);
 }
 
 /* An equation that does not hold with all that is known. */
@@ -836,6 +877,7 @@ report(struct check *c, struct items *t, const struct equation *e)
             continue;
         diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e), called(c, &c->eq.at[x->from]));
         note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
+        note_given(c, e);
         note_region(c, r);
         c->region[r].said = true;
         for (size_t i = 0; i < t->item.n && notes < 2; i++)

@@ -250,6 +250,7 @@ typedef struct elab {
     map hidden_rates;               /* hash of an inst -> the hidden signal that der() made of it */
     map override_of;                /* part_key, value_key, entry_key -> override */
     map shadow_said;
+    map unset_said;                 /* hash of an instance as written and an input of it */
     map refused;                    /* (scope, name) of what could not be declared, so that its uses say nothing further */
     bool incomplete;                /* a construct was refused that may declare any name, or say what bonds carry */
     struct csv_store *csv_store;    /* table.c */
@@ -316,10 +317,17 @@ typedef struct path_end {
 /* Follows a path through instances. in: where its first name is looked for, at: where its indexes are read. value: a name that is
  * the last one may be a value. quiet: nothing is said. PLACE_NONE when it leads nowhere. */
 path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, bool quiet);
+/* As follow, through arrays and ranges of components on the way: calls see for each place it leads to, in order; false from see stops. What
+ * leads nowhere is said once and stops, too. Returns whether all was seen. */
+bool each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool (*see)(void *ctx, const path_end *p), void *ctx);
 /* Calls see for each item of a place that exists, in order; false from see stops. A hole in an array is said (at) unless quiet. */
 bool each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx);
 /* The only item: a part or value, or NONE after an error. */
 uint32_t single_item(elab *el, const path_end *p, span at, uint32_t *entry);
+/* r with the index of its last name, a quantity, moved to the part before it. False: said. */
+bool index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved);
+/* A name that stands for one number and has an index: said. True if it has none. */
+bool takes_no_index(elab *el, const ast_part *p, const char *what);
 ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine);           /* of --set */
 
 /* ---- parts taken out (without.c) ---- */

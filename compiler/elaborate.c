@@ -128,6 +128,7 @@ release(elab *el)
     map_free(&el->hidden_rates);
     map_free(&el->override_of);
     map_free(&el->shadow_said);
+    map_free(&el->unset_said);
     map_free(&el->refused);
     tables_free(el);
 }

@@ -291,6 +291,11 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
     uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
 
     (void)entry;
+    if (port != NONE) {
+        port = single_field_port(el, el->model_scope, p->index, name);
+        if (port == NONE)
+            return false;
+    }
     for (int k = 0; port != NONE && k < 4; k++) {
         if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
             port = single_field_port(el, el->model_scope, p->index, name);
@@ -313,15 +318,25 @@ give(struct giving *g, bool initial)
     const ast_ref *r = g->ref;
     scope *in = el->model_scope;
     const char *name = r->part[0].name;
+    ast_ref moved;
     path_end p;
 
-    if (!initial && r->nparts == 1 && find_known(in, name))
+    if (!initial && r->nparts == 1 && find_known(in, name)) {
+        if (r->part[0].nindex)
+            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index", said_by(el, g), name);
         return;                     /* a size: done before */
+    }
     if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         unknown_target(el, g, initial);
         return;
     }
     p = follow(el, in, in, r, true, false);
+    if (p.kind == PLACE_PART && initial && r->part[r->nparts - 1].nindex) {
+        if (!index_of_quantity(el, r, &moved))
+            return;
+        g->ref = r = &moved;
+        p = follow(el, in, in, r, true, false);
+    }
     if (p.kind == PLACE_VALUE && initial)
         each_item(el, &p, r->at, false, override_integral, g);
     else if (p.kind == PLACE_VALUE)
@@ -398,7 +413,7 @@ index_of(const char *name, const char *const *list, int n)
 static void
 make_solver(elab *el, const ast_expr *e)
 {
-    const char *name = e->kind == AST_STRING ? e->string : e->kind == AST_REF && e->ref.nparts == 1 ? e->ref.part[0].name : NULL;
+    const char *name = e->kind == AST_STRING ? e->string : e->kind == AST_REF && e->ref.nparts == 1 && !e->ref.part[0].nindex ? e->ref.part[0].name : NULL;
     int k = name ? index_of(name, solvers, NSOLVERS) : -1;
 
     if (k >= 0) {
@@ -530,29 +545,35 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
+static bool
+observe_place(void *ctx, const path_end *p)
+{
+    struct observing *w = ctx;
+
+    if (p->kind == PLACE_PART) {
+        unknown_output(w->el, &w->item->ref);
+        return false;
+    }
+    return each_item(w->el, p, w->item->ref.at, false, observe_item, w);
+}
+
 static void
 make_observe(elab *el, map *outputs, const ast_exp_item *item, map *seen)
 {
     struct observing w = { .el = el, .outputs = outputs, .seen = seen, .item = item };
     scope *in = el->model_scope;
     const char *name = item->ref.part[0].name;
-    path_end p;
 
     if (item->ref.nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         if (!refused_before(el, in, name))
             unknown_output(el, &item->ref);
         return;
     }
-    p = follow(el, in, in, &item->ref, true, false);
-    if (p.kind == PLACE_PART) {
-        unknown_output(el, &item->ref);
-        return;
-    }
-    if (p.kind == PLACE_VALUE && !(item->b && offset_in_tolerance(el, item->b)))
-        each_item(el, &p, item->ref.at, false, observe_item, &w);
+    if (!(item->b && offset_in_tolerance(el, item->b)))
+        each_place(el, in, in, &item->ref, true, observe_place, &w);
 }
 
-struct keeping { elab *el; span at; };
+struct keeping { elab *el; const ast_ref *ref; span at; };
 
 static bool
 keep_item(void *ctx, uint32_t index, uint32_t entry)
@@ -575,6 +596,18 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     return true;
 }
 
+static bool
+keep_place(void *ctx, const path_end *p)
+{
+    struct keeping *w = ctx;
+
+    if (p->used < w->ref->nparts) {
+        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is no element; keep takes elements and components", text_of(w->el, w->at));
+        return false;
+    }
+    return each_item(w->el, p, w->at, false, keep_item, w);
+}
+
 static void
 make_keep(elab *el, const ast_exp_item *item)
 {
@@ -582,9 +615,8 @@ make_keep(elab *el, const ast_exp_item *item)
 
     for (int k = 0; k < item->nrefs; k++) {
         const ast_ref *r = &item->refs[k];
-        struct keeping w = { el, r->at };
+        struct keeping w = { el, r, r->at };
         const char *name = r->part[0].name, *near;
-        path_end p;
 
         if (own_family(el, in, name, true) == NONE) {
             if (refused_before(el, in, name))
@@ -595,11 +627,7 @@ make_keep(elab *el, const ast_exp_item *item)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
             continue;
         }
-        p = follow(el, in, in, r, false, false);
-        if (p.kind == PLACE_PART && p.used < r->nparts)
-            diag_error(el->s, "keep-element", r->at, "\"%s\" is no element; keep takes elements and components", text_of(el, r->at));
-        else if (p.kind == PLACE_PART)
-            each_item(el, &p, r->at, false, keep_item, &w);
+        each_place(el, in, in, r, false, keep_place, &w);
     }
 }
 

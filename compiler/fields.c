@@ -296,6 +296,7 @@ static void
 see_port(void *ctx, const ast_expr *e)
 {
     struct mentions *m = ctx;
+    const ast_part *index;
     uint32_t p, n;
     double i;
 
@@ -306,8 +307,9 @@ see_port(void *ctx, const ast_expr *e)
         return;
     n = m->el->field_port.at[p].count;
     n = n ? n : 1;
-    if (n > 1 && e->ref.part[0].nindex == 1 && !e->ref.part[0].index[0].to &&
-        known_number(m->el, element_scope(m->el, m->element), e->ref.part[0].index[0].from, "an index", true, &i, NULL) && i >= 1 && i <= n) {
+    index = &e->ref.part[e->ref.part[0].nindex ? 0 : 1];      /* x[2].f or x.f[2] */
+    if (n > 1 && index->nindex == 1 && !index->index[0].to &&
+        known_number(m->el, element_scope(m->el, m->element), index->index[0].from, "an index", true, &i, NULL) && i >= 1 && i <= n) {
         p += (uint32_t)i - 1;
         n = 1;
     }
@@ -538,7 +540,29 @@ port_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q
     return (val){ .n = e.n, .fit = FIT_ANY };
 }
 
-/* x.q of an array of ports is a vector; x[3].q one number of it. first: the first port of this name. */
+/* The ports of x[2..4] from `first`, the first of this name. 0: said. */
+static uint32_t
+port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
+{
+    const field_port *x = &el->field_port.at[*first];
+    int32_t from, to;
+
+    if (!known_index(el, in, name->index[0].from, "an index", &from) || !known_index(el, in, name->index[0].to, "an index", &to))
+        return 0;
+    if (to < from) {
+        diag_error(el->s, "index-range", name->index_at, "the range %d..%d is empty", from, to);
+        return 0;
+    }
+    if (from < 1 || (uint32_t)to > x->count) {
+        diag_error(el->s, "index-range", name->index_at, "there is no %s[%d]: port %s goes from 1 to %u", name->name, from < 1 ? from : to, name->name, x->count);
+        diag_note(el->s, x->at, "declared here");
+        return 0;
+    }
+    *first += (uint32_t)from - 1;
+    return (uint32_t)(to - from) + 1;
+}
+
+/* x.q of an array of ports is a vector, and so is x[2..4].q; x[3].q one number of it. first: the first port of this name. */
 static val
 ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *name, const ast_part *q)
 {
@@ -547,7 +571,11 @@ ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *nam
     uint32_t count = el->field_port.at[first].count;
     val r, one;
 
-    if (!count || name->nindex) {
+    if (count && name->nindex == 1 && name->index[0].to) {
+        count = port_range(el, b->in, &first, name);
+        if (!count)
+            return val_bad(el);
+    } else if (!count || name->nindex) {
         first = single_field_port(el, b->in, element, name);
         return first == NONE ? val_bad(el) : port_quantity(b, first, type, q);
     }
@@ -574,6 +602,7 @@ read_own_port(builder *b, const ast_ref *r)
     const flat_element *x = &el->f->element.at[b->own];
     const ast_part *q = &r->part[1];
     const field_port *p;
+    ast_ref moved;
 
     if (at == NONE)
         return (val){ .n = NODE_NONE };
@@ -597,7 +626,9 @@ read_own_port(builder *b, const ast_ref *r)
         diag_error(el->s, "law-quantity", r->at, "the flows of TF:%s are made of the flows of its ports left of the arrow; %s.%s is none", x->name, p->name, q->name);
         return val_bad(el);
     }
-    return ports_quantity(b, b->own, at, &r->part[0], q);
+    if (!index_of_quantity(el, r, &moved))
+        return val_bad(el);
+    return ports_quantity(b, b->own, at, &moved.part[0], &moved.part[1]);
 }
 
 /* plate.power, plate.gap.q from outside */

@@ -291,6 +291,12 @@ make_field_initial(elab *el, scope *in, uint32_t element)
 
         if (item->kind != AST_LAW_INITIAL)
             continue;
+        if (p) {                    /* of an array of ports the one its index says */
+            at = single_field_port(el, in, element, &item->left.part[0]);
+            if (at == NONE)
+                continue;
+            p = &el->field_port.at[at];
+        }
         if (!p || item->left.nparts != 2 || !quantity_of(el, item->left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
             diag_error(el->s, "initial-quantity", item->left.at, "%s:%s has no initial value %s(0)", element_type_name(x->type), x->name, text_of(el, item->left.at));
             if (x->type == EL_C || x->type == EL_I)

@@ -112,10 +112,25 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
     return true;
 }
 
-path_end
-follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool quiet)
+/* What stands in an instance, or NULL where it cannot be made or was taken out. */
+static const scope *
+inside_instance(elab *el, const part *p, span at, bool quiet)
 {
-    for (int k = 0; k < r->nparts; k++) {
+    if (p->inside && p->gone) {     /* without an inside it could not be made, which was said */
+        if (!quiet) {
+            diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
+            diag_note(el->s, p->gone_at, "here");
+        }
+        return NULL;
+    }
+    return p->inside;
+}
+
+/* Follows r from its name number k, to its end or (*list) to an array of components behind which it goes on. */
+static path_end
+walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, bool quiet, bool *list)
+{
+    for (; k < r->nparts; k++) {
         const ast_part *p = &r->part[k];
         bool is_value = as_value && k == r->nparts - 1;
         path_end x = nowhere;
@@ -138,6 +153,10 @@ follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bo
         x.used = k + 1;
         if (is_value || k == r->nparts - 1 || !f->n || el->part.at[f->first].kind != PART_INSTANCE)
             return x;
+        if (!x.one && list) {
+            *list = true;
+            return x;
+        }
         if (!x.one) {
             if (!quiet)
                 diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one", p->name);
@@ -148,18 +167,82 @@ follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bo
             out_of_range(el, f, p, 0, x.low[0], quiet);
             return nowhere;
         }
-        if (!el->part.at[first].inside)
-            return nowhere;         /* it could not be made, which was said */
-        if (el->part.at[first].gone) {
-            if (!quiet) {
-                diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out", el->part.at[first].name);
-                diag_note(el->s, el->part.at[first].gone_at, "here");
-            }
+        in = inside_instance(el, &el->part.at[first], p->at, quiet);
+        if (!in)
             return nowhere;
-        }
-        in = el->part.at[first].inside;
     }
     return nowhere;
+}
+
+path_end
+follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool quiet)
+{
+    return walk(el, in, at, r, 0, as_value, quiet, NULL);
+}
+
+struct spreading { elab *el; scope *at; const ast_ref *r; int next; bool as_value; bool (*see)(void *ctx, const path_end *p); void *ctx; };
+
+static bool
+spread(const struct spreading *s, const scope *in);
+
+static bool
+spread_item(void *ctx, uint32_t index, uint32_t entry)
+{
+    const struct spreading *s = ctx;
+    const scope *inside = inside_instance(s->el, &s->el->part.at[index], s->r->part[s->next - 1].at, false);
+
+    (void)entry;
+    return inside && spread(s, inside);
+}
+
+/* As deep as components nest. */
+static bool
+spread(const struct spreading *s, const scope *in)
+{
+    bool list = false;
+    path_end x = walk(s->el, in, s->at, s->r, s->next, s->as_value, false, &list);
+    struct spreading further = *s;
+
+    if (x.kind == PLACE_NONE)
+        return false;
+    if (!list)
+        return s->see(s->ctx, &x);
+    further.next = x.used;
+    return each_item(s->el, &x, s->r->part[x.used - 1].at, false, spread_item, &further);
+}
+
+bool
+each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool (*see)(void *ctx, const path_end *p), void *ctx)
+{
+    struct spreading s = { el, at, r, 0, as_value, see, ctx };
+
+    return spread(&s, in);
+}
+
+/* `v.f[2]` is `v[2].f`: an index behind a quantity counts the items of what it is read of. */
+bool
+index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
+{
+    ast_part *of, *quantity;
+
+    *moved = *r;
+    if (r->nparts < 2 || !r->part[r->nparts - 1].nindex)
+        return true;
+    moved->part = arena_new_array(el->a, ast_part, (size_t)r->nparts);
+    memcpy(moved->part, r->part, (size_t)r->nparts * sizeof *r->part);
+    of = &moved->part[r->nparts - 2];
+    quantity = of + 1;
+    if (of->nindex) {
+        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides", of->name, quantity->name);
+        diag_help(el->s, "Write %s[...].%s, with all indexes behind %s.", of->name, quantity->name, of->name);
+        return false;
+    }
+    memcpy(of->index, quantity->index, sizeof of->index);
+    of->nindex = quantity->nindex;
+    of->index_at = quantity->index_at;
+    of->at = span_join(of->at, quantity->at);
+    quantity->nindex = 0;
+    return true;
 }
 
 bool
@@ -187,6 +270,14 @@ each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ct
         }
     }
     return true;
+}
+
+bool
+takes_no_index(elab *el, const ast_part *p, const char *what)
+{
+    if (p->nindex)
+        diag_error(el->s, "index-count", p->index_at, "\"%s\" is %s; it takes no index", p->name, what);
+    return !p->nindex;
 }
 
 uint32_t

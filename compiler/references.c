@@ -175,6 +175,8 @@ read_own(builder *b, const ast_part *p)
 
     if (p->name != el->n_e && p->name != el->n_f && p->name != el->n_q && p->name != el->n_p)
         return (val){ .n = NODE_NONE };
+    if (!is_field(el, b->own) && !takes_no_index(el, p, "one number of this element"))
+        return val_bad(el);
     hidden = find_value(el, b->in, p->name);
     if (hidden != NONE && map_get(&el->shadow_said, hidden) == MAP_NONE) {
         map_set(&el->shadow_said, hidden, 1);
@@ -246,6 +248,8 @@ read_name(builder *b, const ast_ref *r)
         if (at != MAP_NONE) {
             val v = b->formal_fits[at];
 
+            if (!takes_no_index(el, p, "one argument"))
+                return val_bad(el);
             v.n = ex_slot(el->pool, at);
             return v;
         }
@@ -268,8 +272,8 @@ read_name(builder *b, const ast_ref *r)
             return v;
     }
     k = find_known(b->in, p->name);
-    if (k && !p->nindex)
-        return read_known(b, k);
+    if (k)
+        return takes_no_index(el, p, "one number") ? read_known(b, k) : val_bad(el);
     if (find_family(el, b->in, p->name, false) == NONE && find_part(el, b->in, p->name) != NONE) {
         const part *q = &el->part.at[find_part(el, b->in, p->name)];
 
@@ -425,6 +429,7 @@ read_part(builder *b, const ast_ref *r)
     const ast_part *p = &r->part[0];
     struct gather g = { .b = b, .at = r->at };
     uint32_t first = find_part(el, b->in, p->name), index, entry;
+    ast_ref moved;
     path_end x;
 
     if (first == NONE) {
@@ -441,6 +446,14 @@ read_part(builder *b, const ast_ref *r)
         return val_bad(el);
     if (x.kind == PLACE_VALUE)
         return read_value(b, &x, r->at);
+    if (r->part[r->nparts - 1].nindex) {
+        if (!index_of_quantity(el, r, &moved))
+            return val_bad(el);
+        r = &moved;
+        x = follow(el, b->in, b->in, r, true, false);
+        if (x.kind != PLACE_PART)
+            return val_bad(el);
+    }
     if (b->function || b->reads != READ_ALL) {
         diag_error(el->s, "read-early", r->at, b->function ? "%s reads \"%s\"; a function sees its arguments and constants"
                                                            : "%s reads \"%s\", but it is fixed before the run", b->who, text_of(el, r->at));

@@ -104,9 +104,46 @@ override_entries(elab *el, uint32_t index)
         as_number(el, &x);
         if (!x.bad)
             define(el, v, k, builder_inst(&b, x.n));
-        units_give(el, x, o->expr->at, v->declared, b.who);
+        if (!units_give(el, x, o->expr->at, v->declared, b.who) && !x.bad)
+            diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
         builder_free(&b);
     }
+}
+
+static const scope *
+text_of_scope(const scope *s)
+{
+    while (s->loop)
+        s = s->parent;
+    return s;
+}
+
+/* An input that nothing gives a value. In a component it is the instance that leaves it out: said there, once for all rounds and items of it. */
+static void
+say_unset(elab *el, const value *v)
+{
+    const scope *in = text_of_scope(v->in);
+    const part *made = in->outer ? &el->part.at[in->instance] : NULL;
+    const char *name = v->stmt->value.name;
+    uint64_t key;
+
+    if (!made) {
+        diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"", v->name, el->experiment->name);
+        diag_help(el->s, "Add: let %s = ...;", v->name);
+        return;
+    }
+    key = bg_hash_mix(map_ptr_key(made->node), map_ptr_key(v->stmt));
+    if (map_get(&el->unset_said, key) != MAP_NONE)
+        return;
+    map_set(&el->unset_said, key, 1);
+    diag_error(el->s, "input-unset", made->at, "\"%s\" leaves its input \"%s\" without a value", made->name, name);
+    diag_note(el->s, v->at, "\"%s\" is declared here, without a default", name);
+    for (const scope *s = text_of_scope(made->in); s->outer; s = text_of_scope(s->outer))
+        diag_note(el->s, el->part.at[s->instance].at, "it stands in \"%s\", made here", el->part.at[s->instance].name);
+    if (v->stmt->value.nsize && text_of_scope(v->in) != v->in)
+        diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
+    else
+        diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;", made->node->type, made->node->ref.part[0].name, name, v->name);
 }
 
 /* Set from outside, or without a value. */
@@ -116,8 +153,7 @@ make_unset(elab *el, value *v)
     inst def;
 
     if (!v->set && v->kind == AST_INPUT && el->experiment) {
-        diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"", v->name, el->experiment->name);
-        diag_help(el->s, "Add: let %s = ...;", v->name);
+        say_unset(el, v);
     } else if (!v->set && v->kind != AST_INPUT) {
         diag_error(el->s, "value-missing", v->at, "\"%s\" has no value", v->name);
     }
@@ -151,7 +187,8 @@ make_value(elab *el, uint32_t index)
             define_entries(el, v, &b, &x);
     }
     builder_free(&b);
-    units_give(el, x, v->expr->at, v->declared, value_who(el, v));
+    if (!units_give(el, x, v->expr->at, v->declared, value_who(el, v)) && !x.bad && (v->given || v->let))
+        diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
     v->fits = x;
     v->fits.m = NULL;
     if (x.bad)

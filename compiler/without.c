@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- what is named */
 
-struct taking { elab *el; span at; bool new, instances; enum quantity rest; };
+struct taking { elab *el; const ast_ref *ref; span at; bool any, new, instances; enum quantity rest; };
 
 static bool
 take(void *ctx, uint32_t index, uint32_t entry)
@@ -26,6 +26,7 @@ take(void *ctx, uint32_t index, uint32_t entry)
         diag_error(t->el->s, "without-bond", t->at, "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
         return false;
     }
+    t->any = true;
     t->new |= !p->gone;
     if (p->gone)
         return true;
@@ -57,6 +58,7 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
         diag_note(el->s, p->rest_at, "the other one is here");
         return false;
     }
+    t->any = true;
     t->new |= !p->rests;
     p->rests = true;
     p->rest = t->rest;
@@ -119,6 +121,20 @@ take_insides(elab *el)
     el->when.n = whens;
 }
 
+static bool
+take_place(void *ctx, const path_end *p)
+{
+    struct taking *t = ctx;
+
+    if (variable_asked(t->el, t->ref, p, &t->rest))
+        return each_item(t->el, p, t->at, false, take_variable, t);
+    if (p->used < t->ref->nparts) {
+        diag_error(t->el->s, "without-part", t->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(t->el, t->at));
+        return false;
+    }
+    return each_item(t->el, p, t->at, false, take, t);
+}
+
 void
 take_out_parts(elab *el)
 {
@@ -126,22 +142,11 @@ take_out_parts(elab *el)
 
     for (size_t k = 0; k < el->without.n; k++) {
         const without_made *w = &el->without.at[k];
-        path_end p = follow(el, w->in, w->at, w->ref, false, false);
 
-        if (p.kind == PLACE_NONE)
-            continue;
+        t.ref = w->ref;
         t.at = w->ref->at;
-        t.new = false;
-        if (variable_asked(el, w->ref, &p, &t.rest)) {
-            if (each_item(el, &p, w->ref->at, false, take_variable, &t) && !t.new && el->family.at[p.family].n)
-                diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
-            continue;
-        }
-        if (p.used < w->ref->nparts) {
-            diag_error(el->s, "without-part", w->ref->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(el, w->ref->at));
-            continue;
-        }
-        if (each_item(el, &p, w->ref->at, false, take, &t) && !t.new && el->family.at[p.family].n)
+        t.any = t.new = false;
+        if (each_place(el, w->in, w->at, w->ref, false, take_place, &t) && t.any && !t.new)
             diag_info(el->s, "without-again", w->ref->at, "\"%s\" was taken out before", text_of(el, w->ref->at));
     }
     if (t.instances)

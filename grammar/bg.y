@@ -430,10 +430,12 @@ law_items: %empty { $$ = list_new(p); }
     | law_items ';' { $$ = $1; empty_statement(p, @2); }
     ;
 law_item: ref '=' expr ';' {
+        law_left(p, &$1.ref);
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_law_item){ .kind = AST_LAW_EQUATION, .at = @$, .left = $1.ref, .right = $3.e };
     }
     | ref zero '=' expr ';' {
+        law_left(p, &$1.ref);
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_law_item){ .kind = AST_LAW_INITIAL, .at = @$, .left = $1.ref, .right = $4.e };
     }

@@ -297,11 +297,36 @@ value_error(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* Statements of a model in a block of laws, whose `}` is most likely missing: said once a block. */
+static bool
+laws_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last;
+    const struct scan *s = p->scan;
+    size_t brace = s->open.n;
+    bool item = e->name[PORT] && !e->name[PARAMETER] && e->name['}'];         /* a law may begin here, and no statement */
+    bool left = e->name['='] && e->name['('] && !e->name['*'] && !e->name[SUCH];    /* a name that a law begins with stands before */
+
+    if (s->braces < 2 || !((item && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT || (now->first && begins_statement(now->kind))))
+                           || (left && (now->kind == ARROW || now->kind == ':'))))
+        return false;
+    while (brace && s->open.at[brace - 1].kind != '{')
+        brace--;
+    if (!brace)
+        return false;
+    if (p->unclosed.begin != s->open.at[brace - 1].at.begin) {
+        p->unclosed = s->open.at[brace - 1].at;
+        parse_error(p, "syntax-brace", now->at, "%s cannot stand in a block of laws", token_text(p, now->at));
+        diag_note(p->s, p->unclosed, "the block begins here; is its `}` missing?");
+    }
+    return true;
+}
+
 /* In this order: what stands first is said where several would fit. */
 static bool
 special(struct parse *p, const struct expected *e)
 {
-    return bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) || comparison_error(p, e)
+    return laws_error(p, e) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) || comparison_error(p, e)
            || value_error(p, e);
 }
 

@@ -57,6 +57,8 @@ scan_token_at(struct parse *p)
     if (!t.kind || p->scan->stop)
         return end_token(p);
     t.first = p->scan->first;
+    if (t.first)
+        p->scan->indent = t.at.begin - p->scan->line;
     p->scan->first = false;
     return t;
 }
@@ -69,6 +71,8 @@ close_blocks(struct parse *p, struct token t)
     for (; p->scan->braces; p->scan->braces--)
         vec_push(&p->pending->stack, ((struct token){ .kind = '}', .at = { p->file, t.at.begin, t.at.begin }, .first = true }));
     p->scan->open.n = 0;
+    p->scan->misfit.opener.kind = 0;
+    p->unclosed = SPAN_NONE;
 }
 
 static const struct open_bracket *
@@ -78,6 +82,31 @@ innermost_brace(const struct parse *p)
         if (p->scan->open.at[i].kind == '{')
             return &p->scan->open.at[i];
     return NULL;
+}
+
+/* Says that blocks are still open at t: the end of the text, or a declaration. */
+static void
+say_unclosed(struct parse *p, const struct token *t)
+{
+    bool end = t->kind == END_OF_TEXT;
+    const struct open_bracket *misfit = p->scan->misfit.opener.kind ? &p->scan->misfit.opener : NULL;
+    const char *word = p->scan->text + t->at.begin;
+    int n = (int)(t->at.end - t->at.begin);
+
+    if (span_known(p->unclosed))
+        return;                     /* said where statements followed in a block of laws */
+    if (end || misfit) {
+        parse_error(p, "syntax-brace", misfit ? misfit->at : innermost_brace(p)->at, "this `{` is not closed");
+        if (misfit)
+            diag_note(p->s, p->scan->misfit.closer, "as it is indented, this `}` is meant for a block further out");
+        if (end)
+            diag_note(p->s, t->at, "the text ends here");
+        else
+            diag_note(p->s, t->at, "a `}` is missing before this `%.*s`", n, word);
+        return;
+    }
+    parse_error(p, "syntax-brace", t->at, "a `}` is missing before this `%.*s`", n, word);
+    diag_note(p->s, innermost_brace(p)->at, "this `{` is not closed");
 }
 
 /* The next token, with braces in balance. */
@@ -96,18 +125,17 @@ read_token(struct parse *p)
             continue;
         }
         if (t.kind == END_OF_TEXT && braces && !p->scan->stop) {
-            parse_error(p, "syntax-brace", innermost_brace(p)->at, "this `{` is not closed");
-            diag_note(p->s, t.at, "the text ends here");
+            say_unclosed(p, &t);
             close_blocks(p, t);
             continue;
         }
         if (begins_declaration(t.kind) && t.first && braces) {
-            parse_error(p, "syntax-brace", t.at, "a `}` is missing before this `%.*s`", (int)(t.at.end - t.at.begin),
-                        p->scan->text + t.at.begin);
-            diag_note(p->s, innermost_brace(p)->at, "this `{` is not closed");
+            say_unclosed(p, &t);
             close_blocks(p, t);
             continue;
         }
+        if (t.kind == '}' && braces == 1)
+            p->unclosed = SPAN_NONE;
         return t;
     }
 }
@@ -290,7 +318,7 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
     ast_file *f = arena_alloc(a, sizeof *f);
     struct scan scan = { .say = s, .names = n, .a = a, .file = file, .text = source_text(s, file), .length = source_length(s, file) };
     struct pending pending = { 0 };
-    struct parse p = { .scan = &scan, .s = s, .n = n, .a = a, .file = file, .pending = &pending, .resumed = UINT32_MAX };
+    struct parse p = { .scan = &scan, .s = s, .n = n, .a = a, .file = file, .pending = &pending, .resumed = UINT32_MAX, .unclosed = SPAN_NONE };
 
     f->file = file;
     if (foreign(&p, scan.text, scan.length))

@@ -17,7 +17,8 @@ struct list { void *at; int n, cap; int height; };
 
 /* ---------------------------------------------------------------- scanner */
 
-struct open_bracket { char kind; span at; };     /* '(' '{' 'i' (index) 'm' (matrix) */
+/* kind: '(' '{' 'i' (index) 'm' (matrix); indent: blanks before the first token of its line */
+struct open_bracket { char kind; span at; uint32_t indent; };
 
 struct scan {
     sources *say;              /* where lexical errors go; NULL: nowhere */
@@ -31,6 +32,7 @@ struct scan {
     int before;                /* kind of the token before, 0 at the beginning */
     uint32_t before_end;
     bool first;                /* no token yet on this line */
+    uint32_t line, indent;     /* where the line begins; blanks before its first token */
     bool broken;               /* a lexical error was found */
     uint32_t error_at;         /* where the last one begins */
     bool stop;                 /* gave up: only the end follows */
@@ -38,6 +40,9 @@ struct scan {
     VEC(struct open_bracket) open;
     size_t braces;             /* how many of them are '{' */
     struct open_bracket dropped;   /* innermost bracket left open when the last `}` came; kind 0: none */
+    /* Of the declaration at hand, the first `{` whose `}`, first of its line, stands left of the line that opens it: as the layout has
+       it, that `}` is meant to close one further out. opener.kind 0: none */
+    struct { struct open_bracket opener; span closer; } misfit;
     VEC(span) comment;
     char *buffer;              /* what flex reads: the text with a zero byte made another that is no text */
 };
@@ -65,6 +70,7 @@ struct parse {
     bool reuse;                        /* the token at hand already begins the next statement */
     uint32_t resumed;                  /* end of the token that recovery went on with; an error there is the old one */
     bool end_given;
+    span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
     bool too_high;                     /* an expression was, and that is said once */
     ast_node *spare_node;              /* copied into its chain: room for the next */
     struct chain *spare_chain;
@@ -120,6 +126,7 @@ void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
 const char *junction_type(struct parse *p, span at);                 /* "0" or "1" */
+void law_left(struct parse *p, const ast_ref *left);                /* e, q, gap.f, x[2].e: the quantity has no index */
 void initial_zero(struct parse *p, span at, double value);           /* the 0 of q(0) */
 ast_expr *size_single(struct parse *p, const struct list *sizes);    /* NULL without a size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);

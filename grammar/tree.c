@@ -388,6 +388,22 @@ junction_type(struct parse *p, span at)
     return names_intern(p->n, text, 1);
 }
 
+/* What a law gives or starts is a quantity: if there are several of it, the index stands behind its port. */
+void
+law_left(struct parse *p, const ast_ref *left)
+{
+    const ast_part *last = &left->part[left->nparts - 1];
+
+    if (!last->nindex)
+        return;
+    if (left->nparts > 1) {
+        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of a port", last->name);
+        diag_help(p->s, "The index stands behind the port: `%.60s[...].%.60s`.", last[-1].name, last->name);
+    } else {
+        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of this element", last->name);
+    }
+}
+
 void
 initial_zero(struct parse *p, span at, double value)
 {
