@@ -289,6 +289,13 @@ links_sound(const elab *el, const part *p)
     return true;
 }
 
+/* Declared twice, which was said: bonds at the second declaration may be meant for this one. */
+static bool
+declared_twice(const elab *el, const part *p)
+{
+    return p->node && map_get(&el->refused, scope_key(p->in, p->node->ref.part[0].name)) != MAP_NONE;
+}
+
 static void
 make_one_port(elab *el, uint32_t p, flat_element *x)
 {
@@ -296,6 +303,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     const char *type = element_type_name(x->type);
 
     if (q->nlinks != 1) {
+        if (!q->nlinks && declared_twice(el, q))
+            return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at, q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name,
                    q->nlinks);
         if (q->nlinks) {
@@ -326,6 +335,8 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     bool first_in;
 
     if (q->nlinks != 2) {
+        if (!q->nlinks && declared_twice(el, q))
+            return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
                    q->nlinks == 0 ? "%s:%s has no bonds; it takes one in and one out"
                    : q->nlinks == 1 ? "%s:%s has one bond; it takes one in and one out"
