@@ -5,10 +5,12 @@
 
 enum {
     SMALL_SET = 64,              /* sets up to here are reduced to the fewest unknowns */
-    MAX_INLINED = 2000           /* nodes; larger definitions stay unknowns of their block */
+    MAX_INLINED = 2000,          /* nodes; larger definitions stay unknowns of their block */
+    LONGEST_CIRCLE = 10          /* names printed of a circle */
 };
 
 struct insts { inst *at; size_t n, cap; };
+struct vars { var_id *at; size_t n, cap; };
 
 /* ---------------------------------------------------------------- groups */
 
@@ -146,6 +148,63 @@ static inst substitute(struct sorter *s, inst d, const struct insts *composed)
     return d;
 }
 
+/* The circle of definitions in the set that leads from v back to it, each read by the one before; empty where reading leads elsewhere. */
+static void find_circle(struct sorter *s, var_id v, struct vars *circle)
+{
+    const equations *e = s->e;
+    var_id at = v;
+
+    for (size_t m = 0; m < s->members.n; m++)
+        if (s->members.at[m] < s->nvars)
+            s->local[s->members.at[m]] = 1;
+    do {
+        inst d = e->var.at[at].def;
+        var_id next = VAR_NONE;
+
+        vec_push(circle, at);
+        s->local[at] = 2;
+        for (uint32_t k = 0; k < d.n && next == VAR_NONE; k++) {
+            var_id w = e->f->slot.at[d.first + k];
+
+            if (w == v || s->local[w] == 1)
+                next = w;
+        }
+        at = next;
+    } while (at != VAR_NONE && at != v);
+    if (at == VAR_NONE)
+        circle->n = 0;
+    for (size_t m = 0; m < s->members.n; m++)
+        if (s->members.at[m] < s->nvars)
+            s->local[s->members.at[m]] = 0;
+}
+
+/* No residual of the set has v left in it. */
+static void say_undetermined(struct sorter *s, var_id v)
+{
+    const flat_model *f = s->e->f;
+    struct vars circle = { 0 };
+    strbuf text = { 0 };
+
+    if (s->e->var.at[v].kind == DEF_EXPLICIT && diag_errors(f->sources) < SOURCES_MAX_ERRORS)
+        find_circle(s, v, &circle);
+    for (size_t k = 0; k < circle.n; k++) {
+        if (k == LONGEST_CIRCLE && circle.n - k > 1)
+            strbuf_puts(&text, "... -> ");
+        if (k < LONGEST_CIRCLE || k + 1 == circle.n)
+            strbuf_printf(&text, "%s -> ", f->var.at[circle.at[k]].name);
+    }
+    if (circle.n) {
+        diag_error(f->sources, "block-singular", f->var.at[v].at, "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s%s", f->var.at[v].name,
+                   text.at, f->var.at[v].name);
+        for (size_t k = 1; k < circle.n && k < 4; k++)
+            diag_note(f->sources, f->var.at[circle.at[k]].at, "\"%s\" is part of it", f->var.at[circle.at[k]].name);
+    } else {
+        diag_error(f->sources, "block-singular", f->var.at[v].at, "no equation determines \"%s\"", f->var.at[v].name);
+    }
+    strbuf_free(&text);
+    vec_free(&circle);
+}
+
 static bool check_unknowns(struct sorter *s, eq_block *b)
 {
     equations *e = s->e;
@@ -165,7 +224,7 @@ static bool check_unknowns(struct sorter *s, eq_block *b)
         if (s->uses[v])
             continue;
         all = false;
-        diag_error(e->f->sources, "block-singular", e->f->var.at[v].at, "no equation determines \"%s\"", e->f->var.at[v].name);
+        say_undetermined(s, v);
     }
     return all;
 }

@@ -475,6 +475,32 @@ item_known(const struct check *c, uint32_t item)
     return c->region[item].flow && c->region[item].effort;
 }
 
+/* The value that a variable is one of, or NULL. Values are in the order of their variables. */
+static const value *
+value_of(const elab *el, var_id v)
+{
+    size_t low = 0, high = el->value.n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (el->value.at[mid].var + el->value.at[mid].count <= v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < el->value.n && el->value.at[low].var <= v ? &el->value.at[low] : NULL;
+}
+
+/* A signal whose clash was said where it is given is not looked at again. */
+static bool
+clash_said(const elab *el, var_id v)
+{
+    const value *x = value_of(el, v);
+
+    return x && x->clash;
+}
+
 static void
 list_equations(struct check *c)
 {
@@ -486,7 +512,8 @@ list_equations(struct check *c)
     for (uint32_t k = 0; k < f->initial.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
     for (uint32_t k = 0; k < f->var.n; k++)
-        if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(f->var.at[k].def))
+        if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(f->var.at[k].def) &&
+            !clash_said(c->el, k))
             vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
     for (uint32_t k = 0; k < f->reinit.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_REINIT, .index = k }));
@@ -652,21 +679,13 @@ target(const struct check *c, const struct equation *e)
     return called(c, e);
 }
 
-/* The value that a variable is one of, if an instance or the experiment gave it what it is; else NULL. Values are in the order of variables. */
+/* The value that a variable is one of, if an instance or the experiment gave it what it is; else NULL. */
 static const value *
 given_value(const elab *el, var_id v)
 {
-    size_t low = 0, high = el->value.n;
+    const value *x = value_of(el, v);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (el->value.at[mid].var + el->value.at[mid].count <= v)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < el->value.n && el->value.at[low].var <= v && (el->value.at[low].given || el->value.at[low].let) ? &el->value.at[low] : NULL;
+    return x && (x->given || x->let) ? x : NULL;
 }
 
 /* What an equation reads that had no unit of its own and got one where it was given a value. */

@@ -38,15 +38,11 @@ static bool has_ports(const flat_model *f)
     return false;
 }
 
-static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
+/* The stages behind the parser. */
+static bool run_model(compilation *c, enum compile_stage upto, const compile_options *o)
 {
     elaborate_options eo = { 0 };
 
-    c->ast = parse_file(c->sources, c->names, c->arena, file);
-    if (!c->ast->ok || diag_errors(c->sources))
-        return false;
-    if (upto == STAGE_PARSE)
-        return true;
     if (!c->units)
         c->units = units_new();
     if (!c->units) {
@@ -80,6 +76,14 @@ static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, c
     return c->model != NULL;
 }
 
+static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
+{
+    c->ast = parse_file(c->sources, c->names, c->arena, file);
+    if (!c->ast->ok || diag_errors(c->sources))
+        return false;
+    return upto == STAGE_PARSE || run_model(c, upto, o);
+}
+
 bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
 {
     int file;
@@ -99,6 +103,23 @@ bool compile_text(compilation *c, const char *path, const char *text, size_t n, 
     return run_stages(c, (uint32_t)sources_add_text(c->sources, path, text, n), upto, o);
 }
 
+bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o)
+{
+    uint32_t file = of->ast->file;
+
+    /* places in the tree hold in the copy, where the file has the same number */
+    if (file != 0)
+        return compile_text(c, source_path(of->sources, file), source_text(of->sources, file), source_length(of->sources, file), upto, o);
+    c->lent = true;
+    c->names = of->names;
+    c->arena = of->arena;
+    c->units = of->units;
+    c->ast = of->ast;
+    begin(c);
+    sources_add_text(c->sources, source_path(of->sources, file), source_text(of->sources, file), source_length(of->sources, file));
+    return run_model(c, upto, o);
+}
+
 void compile_free(compilation *c)
 {
     model_free(c->model);
@@ -106,9 +127,11 @@ void compile_free(compilation *c)
     causal_free(c->causal);
     flat_free(c->flat);
     pool_free(c->pool);
-    units_free(c->units);
-    arena_free(c->arena);
-    names_free(c->names);
+    if (!c->lent) {
+        units_free(c->units);
+        arena_free(c->arena);
+        names_free(c->names);
+    }
     sources_free(c->sources);
     *c = (compilation){ 0 };
 }

@@ -21,6 +21,7 @@ typedef struct compilation {
     causal *causal;
     struct equations *equations;
     bg_model *model;
+    bool lent;                   /* names, arena, units and tree are another's: compile_another */
     bool unreadable;             /* the file could not be read: errno tells why */
     bool component;              /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at the graph */
 } compilation;
@@ -37,6 +38,9 @@ enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS,
 /* Takes a file through the stages up to the one named. False after errors: sources has them. o may be NULL. */
 bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o);
 bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto, const compile_options *o);
+/* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is empty, has messages of
+ * its own, and goes before `of`. */
+bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o);
 void compile_free(compilation *c);
 
 #endif

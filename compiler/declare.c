@@ -59,6 +59,8 @@ unknown_type(elab *el, scope *in, const ast_node *written)
     near = nearest_name(written->type, list, n);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
+    else
+        diag_help(el->s, "A model of another file or of the library is known after its import, as in: import motors;");
     free(list);
 }
 

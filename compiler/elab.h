@@ -117,6 +117,7 @@ typedef struct value {
     bool let;                       /* expr is the experiment's */
     bool given;                     /* expr is the instance's */
     bool gone;                      /* its component was taken out */
+    bool clash;                     /* what it is given does not fit its unit, which was said */
     bool entries_set;               /* some entries are set by themselves: entry_key */
     bool set; double set_value;     /* from outside, SI */
     const unit *declared;           /* as written; NULL: none */

@@ -124,6 +124,9 @@ unknown_target(elab *el, const struct giving *g, bool of_part)
     near = of_part ? nearest_part(el, el->model_scope, name) : nearest_value(el, el->model_scope, name);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
+    else if (!of_part && find_part(el, el->model_scope, name) != NONE)
+        diag_note(el->s, el->part.at[find_part(el, el->model_scope, name)].at, "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter",
+                  name);
 }
 
 static bool
@@ -491,6 +494,8 @@ unknown_output(elab *el, const ast_ref *r)
     near = errors_are_many(el) ? NULL : nearest_name(name, list, n);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
+    else if (r->nparts > 1)
+        diag_help(el->s, "Declare one in the model: output y = %s;", text_of(el, r->at));
     free(list);
 }
 

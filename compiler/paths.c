@@ -22,9 +22,22 @@ part_word(const part *p)
            : p->junction ? "a 1-junction" : "a 0-junction";
 }
 
-static void
-unknown_name(elab *el, const scope *in, const ast_part *p, bool is_part)
+/* The path r with its name number k replaced by another. */
+static const char *
+path_with(elab *el, const ast_ref *r, int k, const char *name)
 {
+    span at = r->part[k].at, before = { r->at.file, r->at.begin, at.begin }, behind = { r->at.file, at.begin + (uint32_t)strlen(r->part[k].name), r->at.end };
+
+    if (!span_known(r->at) || r->nparts == 1)
+        return name;
+    return arena_format(el->a, "%s%s%s", before.begin < before.end ? whole_text_of(el, before) : "", name,
+                        behind.begin < behind.end ? whole_text_of(el, behind) : "");
+}
+
+static void
+unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
+{
+    const ast_part *p = &r->part[k];
     const scope *model = in;
     const char *where, *near;
 
@@ -39,7 +52,7 @@ unknown_name(elab *el, const scope *in, const ast_part *p, bool is_part)
         diag_error(el->s, "name-unknown", p->at, is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
     near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
     if (near)
-        diag_help(el->s, "Did you mean \"%s\"?", near);
+        diag_help(el->s, "Did you mean \"%s\"?", path_with(el, r, k, near));
     else if (is_part && find_value(el, in, p->name) != NONE)
         diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);
     else if (!is_part && find_part(el, in, p->name) != NONE)
@@ -143,7 +156,7 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
             x.family = k ? own_family(el, in, p->name, false) : find_family(el, in, p->name, false);
         if (x.family == NONE) {
             if (!quiet)
-                unknown_name(el, in, p, !is_value);
+                unknown_name(el, in, r, k, !is_value);
             return nowhere;
         }
         f = &el->family.at[x.family];

@@ -290,26 +290,41 @@ read_name(builder *b, const ast_ref *r)
     return read_value(b, &x, p->at);
 }
 
-static val
-no_such_quantity(builder *b, const ast_part *p, const ast_part *q, const char *what, const char *has)
+/* A part's name as it is written from here: without what the scope puts before its names; of an array, where none of its items is meant,
+ * without the index. */
+static const char *
+name_from_here(builder *b, const ast_part *p, const part *x)
 {
-    diag_error(b->el->s, "name-quantity", q->at, "\"%s\" is %s; it has no \"%s\"", p->name, what, q->name);
+    const char *name = x->name;
+    size_t n = strlen(b->in->prefix);
+
+    if (!strncmp(name, b->in->prefix, n))
+        name += n;
+    if (p->nindex || !strrchr(name, '[') || name[strlen(name) - 1] != ']')
+        return name;
+    return arena_format(b->el->a, "%.*s", (int)(strrchr(name, '[') - name), name);
+}
+
+static val
+no_such_quantity(builder *b, const char *name, const ast_part *q, const char *what, const char *has)
+{
+    diag_error(b->el->s, "name-quantity", q->at, "\"%s\" is %s; it has no \"%s\"", name, what, q->name);
     diag_help(b->el->s, "%s", has);
     return val_bad(b->el);
 }
 
 static val
-read_junction(builder *b, const ast_part *p, const ast_part *q, const flat_junction *j)
+read_junction(builder *b, const char *name, const ast_part *q, const flat_junction *j)
 {
     elab *el = b->el;
 
     if (q->name == (j->type ? el->n_f : el->n_e))
         return read_variable(b, j->common);
     if (j->type)
-        return no_such_quantity(b, p, q, "a 1-junction", arena_format(el->a,
-            "Its bonds share the flow, %s.f; each has its own effort: read that of an element on it, or name a bond.", p->name));
-    return no_such_quantity(b, p, q, "a 0-junction", arena_format(el->a,
-        "Its bonds share the effort, %s.e; each has its own flow: read that of an element on it, or name a bond.", p->name));
+        return no_such_quantity(b, name, q, "a 1-junction", arena_format(el->a,
+            "Its bonds share the flow, %s.f; each has its own effort: read that of an element on it, or name a bond.", name));
+    return no_such_quantity(b, name, q, "a 0-junction", arena_format(el->a,
+        "Its bonds share the effort, %s.e; each has its own flow: read that of an element on it, or name a bond.", name));
 }
 
 static val
@@ -333,7 +348,7 @@ power_of(builder *b, uint32_t junction, var_id e, var_id f, bool into)
 }
 
 static val
-read_element(builder *b, const ast_part *p, const ast_part *q, const flat_element *x)
+read_element(builder *b, const char *name, const ast_part *q, const flat_element *x)
 {
     elab *el = b->el;
     const flat_port *port = x->nports ? &el->f->port.at[x->port0] : NULL;
@@ -342,7 +357,7 @@ read_element(builder *b, const ast_part *p, const ast_part *q, const flat_elemen
     if (!x->nports)
         return val_bad(el);         /* its bonds were wrong, which was said */
     if (x->nports > 1)
-        return no_such_quantity(b, p, q, arena_format(el->a, "a two-port (%s)", type),
+        return no_such_quantity(b, name, q, arena_format(el->a, "a two-port (%s)", type),
                                 "Read the junctions at its sides, or name the bond (`as name`) and read that.");
     if (q->name == el->n_e)
         return read_variable(b, port->e);
@@ -355,18 +370,18 @@ read_element(builder *b, const ast_part *p, const ast_part *q, const flat_elemen
     if (x->rests) {
         const part *of = &el->part.at[el->element_part.at[x - el->f->element.at]];
 
-        diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", p->name, q->name, of->rest == Q_FLOW ? "flow" : "effort");
+        diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name, of->rest == Q_FLOW ? "flow" : "effort");
         diag_note(el->s, of->rest_at, "taken out here");
         return val_bad(el);
     }
-    return no_such_quantity(b, p, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
-                            arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", p->name, p->name, p->name,
-                                         x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? p->name : "",
+    return no_such_quantity(b, name, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
+                            arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", name, name, name,
+                                         x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? name : "",
                                          x->type == EL_C ? ".q" : x->type == EL_I ? ".p" : ""));
 }
 
 static val
-read_bond(builder *b, const ast_part *p, const ast_part *q, const link *l)
+read_bond(builder *b, const char *name, const ast_part *q, const link *l)
 {
     elab *el = b->el;
 
@@ -378,13 +393,14 @@ read_bond(builder *b, const ast_part *p, const ast_part *q, const link *l)
         return read_variable(b, l->f);
     if (q->name == el->n_power)
         return power_of(b, l->junction_from, l->e, l->f, true);
-    return no_such_quantity(b, p, q, "a bond", arena_format(el->a, "It has %s.e, %s.f and %s.power.", p->name, p->name, p->name));
+    return no_such_quantity(b, name, q, "a bond", arena_format(el->a, "It has %s.e, %s.f and %s.power.", name, name, name));
 }
 
 static val
 read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
 {
     elab *el = b->el;
+    const char *name;
 
     if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
@@ -395,13 +411,14 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     if (x->index == NONE)
         return val_bad(el);
     note_read(b, x, q->at);
+    name = name_from_here(b, p, x);
     switch (x->kind) {
-    case PART_JUNCTION: return read_junction(b, p, q, &el->f->junction.at[x->index]);
-    case PART_ELEMENT:  return read_element(b, p, q, &el->f->element.at[x->index]);
-    case PART_BOND:     return read_bond(b, p, q, &el->link.at[x->index]);
+    case PART_JUNCTION: return read_junction(b, name, q, &el->f->junction.at[x->index]);
+    case PART_ELEMENT:  return read_element(b, name, q, &el->f->element.at[x->index]);
+    case PART_BOND:     return read_bond(b, name, q, &el->link.at[x->index]);
     case PART_INSTANCE: break;
     }
-    return no_such_quantity(b, p, q, "a component", arena_format(el->a, "Read one of its parts: %s.part.f.", p->name));
+    return no_such_quantity(b, name, q, "a component", arena_format(el->a, "Read one of its parts: %s.part.f.", name));
 }
 
 static bool

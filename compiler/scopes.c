@@ -177,9 +177,11 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
                 return true;
             }
             said_twice(el, where, full_name(el, in, name, rank, idx), span_of(el, is_part, before));
+            map_set(&el->refused, scope_key(in, name), 1);
             return false;
         }
         said_twice(el, where, name, old->at);
+        map_set(&el->refused, scope_key(in, name), 1);
         if (old->rank != rank && old->rank && rank)
             diag_help(el->s, "One has %d index%s, the other %d.", old->rank, old->rank > 1 ? "es" : "", rank);
         return false;

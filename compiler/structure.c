@@ -4,6 +4,8 @@
  * provides  ports on junctions, implicit 1-junctions between elements, bonds between junctions; their variables
  * reports   arrows that point the wrong way, elements with too few or too many bonds
  */
+#include <string.h>
+
 #include "elab.h"
 
 /* What a node of a chain stands for: the parts at its two sides, which differ for a component with two ports. NONE after an error. */
@@ -11,13 +13,14 @@ struct ends { uint32_t in, out; const ast_part *port; };        /* port: what is
 static const struct ends no_ends = { NONE, NONE, NULL };
 
 static const char *
-port_names(elab *el, const scope *inside)
+port_names(elab *el, const scope *in, const scope *inside)
 {
+    size_t prefix = strlen(in->prefix);
     strbuf b = { 0 };
     const char *text;
 
     for (uint32_t k = 0; k < inside->nports && k < 2; k++)
-        strbuf_printf(&b, "%s%s", k ? ", " : "", el->part.at[inside->port[k]].name);
+        strbuf_printf(&b, "%s%s", k ? ", " : "", el->part.at[inside->port[k]].name + prefix);
     if (inside->nports > 2)
         strbuf_puts(&b, ", ...");
     text = arena_strdup(el->a, b.at ? b.at : "");
@@ -27,7 +30,7 @@ port_names(elab *el, const scope *inside)
 
 /* A component that stands for its port, or in the middle of a chain for its two. */
 static struct ends
-component_ends(elab *el, const part *p, span at, bool middle)
+component_ends(elab *el, const scope *in, const part *p, span at, bool middle)
 {
     const scope *inside = p->inside;
 
@@ -44,7 +47,7 @@ component_ends(elab *el, const part *p, span at, bool middle)
         return no_ends;
     }
     diag_error(el->s, "bond-component", at, "\"%s\" has %u ports; a bond says which one", p->name, inside->nports);
-    diag_help(el->s, "Its ports: %s.", port_names(el, inside));
+    diag_help(el->s, "Its ports: %s.", port_names(el, in, inside));
     return no_ends;
 }
 
@@ -78,7 +81,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
         return no_ends;
     }
     if (p->kind == PART_INSTANCE)
-        return component_ends(el, p, written->ref.at, middle);
+        return component_ends(el, in, p, written->ref.at, middle);
     if (x.used > 1 && !p->port) {
         diag_error(el->s, "bond-inside", written->ref.at, "\"%s\" is inside a component; bonds from outside join its ports", p->name);
         diag_note(el->s, p->at, "declared here");
@@ -290,6 +293,13 @@ links_sound(const elab *el, const part *p)
     return true;
 }
 
+/* Declared twice, which was said: bonds at the second declaration may be meant for this one. */
+static bool
+declared_twice(const elab *el, const part *p)
+{
+    return p->node && map_get(&el->refused, scope_key(p->in, p->node->ref.part[0].name)) != MAP_NONE;
+}
+
 static void
 make_one_port(elab *el, uint32_t p, flat_element *x)
 {
@@ -298,6 +308,8 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     const char *type = element_type_name(x->type);
 
     if (q->nlinks != 1) {
+        if (!q->nlinks && declared_twice(el, q))
+            return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at, q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name,
                    q->nlinks);
         if (q->nlinks) {
@@ -336,6 +348,8 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
     bool first_in;
 
     if (q->nlinks != 2) {
+        if (!q->nlinks && declared_twice(el, q))
+            return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
                    q->nlinks == 0 ? "%s:%s has no bonds; it takes one in and one out"
                    : q->nlinks == 1 ? "%s:%s has one bond; it takes one in and one out"

@@ -104,8 +104,12 @@ override_entries(elab *el, uint32_t index)
         as_number(el, &x);
         if (!x.bad)
             define(el, v, k, builder_inst(&b, x.n));
-        if (!units_give(el, x, o->expr->at, v->declared, b.who) && !x.bad)
-            diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
+        if (units_give(el, x, o->expr->at, v->declared, b.who) || x.bad) {
+            builder_free(&b);
+            continue;
+        }
+        v->clash = true;
+        diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
         builder_free(&b);
     }
 }
@@ -187,7 +191,8 @@ make_value(elab *el, uint32_t index)
             define_entries(el, v, &b, &x);
     }
     builder_free(&b);
-    if (!units_give(el, x, v->expr->at, v->declared, value_who(el, v)) && !x.bad && (v->given || v->let))
+    v->clash = !units_give(el, x, v->expr->at, v->declared, value_who(el, v)) && !x.bad;
+    if (v->clash && (v->given || v->let))
         diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
     v->fits = x;
     v->fits.m = NULL;

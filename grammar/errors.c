@@ -221,7 +221,7 @@ unit_error(struct parse *p, const struct expected *e)
     if (now->kind == UNIT_TEXT) {
         parse_error(p, "syntax-unit", now->at, "a unit stands behind a number or a declared name");
         if (before->kind == NAME)
-            diag_help(p->s, "An index follows its name without a space: `v[3]`.");
+            diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one. An index follows its name without a space: `v[3]`.");
         else if (before->kind == ')' || before->kind == INDEX_END)
             diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one.");
         return true;
@@ -265,7 +265,10 @@ comparison_error(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last;
     bool compares = now->kind == LE || now->kind == GE || now->kind == EQ || now->kind == NE || one_of(now->kind, "<>");
 
-    if (compares && takes_operator(e)) {
+    if (now->kind == '<' && e->name[ARROW] && !takes_operator(e) && p->scan->text[now->at.end] == '-') {
+        parse_error(p, "syntax", now->at, "`<-` is no arrow");
+        diag_help(p->s, "Arrows are written `->`, from where power comes: `Se:F = 3 -> v`.");
+    } else if (compares && takes_operator(e)) {
         parse_error(p, "syntax-comparison", now->at, "comparisons do not chain");
         diag_help(p->s, "Write `a < b and b < c`.");
     } else if (now->kind == '=' && e->name[EQ]) {

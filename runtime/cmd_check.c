@@ -228,7 +228,7 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
     int status = STATUS_DONE;
 
     more.c = (compilation){ 0 };
-    if (!compile_text(&more.c, l->path, l->text, l->length, STAGE_EQUATIONS, &o))
+    if (!compile_another(&more.c, &l->c, STAGE_EQUATIONS, &o))
         status = STATUS_MODEL;
     if (status != STATUS_DONE)
         print_diagnostics(q, more.c.sources);

@@ -134,7 +134,7 @@ component_mistakes(void **state)
     refuses(WHEEL "model car {\n  1:b -> Wheel:w(kk = 2);\n}\n", NULL, "argument-unknown", 12, "no parameter or input called \"kk\"");
     refuses(WHEEL "model car {\n  1:b -> Wheel:w(k = 2, k = 3);\n}\n", NULL, "argument-twice", 12, "twice");
     refuses(WHEEL "model car {\n  Wheel:w;\n  1:b -> w.rim;\n}\n", NULL, "bond-inside", 13, "join its ports");
-    refuses(WHEEL "model car {\n  Wheel:w;\n  1:b -> w.hob;\n}\n", NULL, "name-unknown", 13, "Did you mean \"hub\"?");
+    refuses(WHEEL "model car {\n  Wheel:w;\n  1:b -> w.hob;\n}\n", NULL, "name-unknown", 13, "Did you mean \"w.hub\"?");
     refuses(WHEEL "model car {\n  1:b -> Wheel:w;\n  output y = w.sprong.q;\n}\n", NULL, "name-unknown", 13, "\"w\" (Wheel) has no part called \"sprong\"");
     refuses(WHEEL "model car {\n  1:b -> Wheel:w;\n  output y = w.kk;\n}\n", NULL, "name-unknown", 13, "has no value called \"kk\"");
     refuses(WHEEL "model car {\n  1:b -> Wheel:w = 3;\n}\n", NULL, "component-law", 12, "no law of its own");

@@ -421,7 +421,7 @@ names_mistakes(void **state)
         { "1:v;\nv -> R:v = 1;", "name-twice", 2, "\"v\" is declared twice" },
         { "1:v -> 0:n as b;\nv -> R:b = 1;", "name-twice", 2, "declared twice" },
         { "parameter stiffness = 1;\nparameter b = stifness;", "name-unknown", 2, "Did you mean \"stiffness\"?" },
-        { "1:body;\nsignal s = bodi.f;", "name-unknown", 2, "Did you mean \"body\"?" },
+        { "1:body;\nsignal s = bodi.f;", "name-unknown", 2, "Did you mean \"body.f\"?" },
         { "1:body;\nbodi -> R:r = 1;", "name-unknown", 2, "Did you mean \"body\"?" },
         { "1:body;\nsignal s = body;", "name-part", 2, "Say what is read of it: body.f" },
         { "parameter k = 1;\nsignal s = k.f;", "name-value", 2, "values have no \".f\"" },
