@@ -142,10 +142,15 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     if (r->rounds.n == 0) {
         fprintf(out, "%s: nothing to take out\n", r->model);
     } else {
-        fprintf(out, "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
+        /* sources in the place of bonds are new elements */
+        fprintf(out, r->elements_after > r->elements_before
+                         ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s; the run takes %.3g s instead of %.3g s\n"
+                         : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
                 r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s", r->cpu_after,
                 r->cpu_before);
         put_names(out, r, REWRITE_ELEMENT,  "  taken out          ");
+        put_names(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
+        put_names(out, r, REWRITE_CONDITION, "  acts one way       ");
         put_names(out, r, REWRITE_JUNCTION, "  left dangling      ");
         put_names(out, r, REWRITE_TWO_PORT, "  into nothing       ");
         put_names(out, r, REWRITE_VALUE,    "  not read any more  ");
@@ -259,14 +264,16 @@ static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
     struct run_settings settings = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = 0.99, .adjust = adjust_run, .ctx = &settings };
+    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = DEFAULT_THRESHOLD, .adjust = adjust_run, .ctx = &settings };
     loaded l;
     int status;
 
-    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || !metric_is_integral(o.metric))) {
-        complain("what goes is chosen by activity or rms, not \"%s\"", q->text[OPT_METRIC]);
+    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
+        complain("what goes is chosen by activity, rms, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
+    if (!metric_ranks(o.metric))
+        o.threshold = DEFAULT_LIMIT;
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
@@ -403,6 +410,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
 {
     struct bounded_settings settings = { { .q = q, .default_rtol = BOUNDED_RTOL, .shown = -1 }, q, STATUS_DONE };
     bounded_options o = { .experiment = chosen->at, .nexperiments = chosen->n, .terms = (q->given & OPT(OPT_TERMS)) != 0,
+                          .bonds = (q->given & OPT(OPT_BONDS)) != 0,
                           .adjust = adjust_bounded, .failed = failed, .ctx = &settings };
     loaded l;
     int status;
@@ -458,13 +466,13 @@ int
 cmd_reduce(const request *q)
 {
     const char *input = q->file.at[0], *target = q->text[OPT_OUTPUT];
-    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & OPT(OPT_TERMS));
+    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & (OPT(OPT_TERMS) | OPT(OPT_BONDS)));
     name_list chosen = { 0 };
     loaded file;
     int status;
 
     if (by_threshold && bounded) {
-        complain("a threshold or a metric is one way to choose what goes, --within and --terms are another");
+        complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;
     }
     if (q->given & OPT(OPT_IN_PLACE))

@@ -41,8 +41,8 @@ static const struct command commands[] = {
       "With --within, or where an experiment says `observe OUTPUT within TOL` and no threshold is asked for: as much as the tolerances of\n"
       "all such experiments allow (or of those named with -e). With --threshold: the elements that matter least by a metric.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
-          OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
+          OPT(OPT_SIMPLIFY) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n" },

@@ -177,14 +177,63 @@ put_inst(const flat_model *f, inst i, struct lines *l)
     flat_print(f, i, &l->shown);
 }
 
+static uint64_t
+variable_number(const char *name)
+{
+    return bg_hash_mix(bg_hash_mix(EX_SLOT, 17), bg_hash_bytes(name, strlen(name), 2));
+}
+
 static bool
 has(const map *gone, const char *name)
 {
     return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
 
-/* What the plan does to parts and values, by name. */
-struct plan_names { map gone, clamped, changed, unstated; };
+/* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the plan's). */
+struct plan_names { map gone, clamped, changed, unstated, cut; const rewrite *plan; };
+
+static const rewrite_bond *
+cut_bond(const struct plan_names *plan, span arrow)
+{
+    uint32_t i = plan->plan && span_known(arrow) ? map_get(&plan->cut, arrow.begin) : MAP_NONE;
+
+    return i == MAP_NONE || plan->plan->bond.at[i - 1].arrow.file != arrow.file ? NULL : &plan->plan->bond.at[i - 1];
+}
+
+/* The source that takes a bond's place acts on junction `on` and reads `by`. Of a two-port's, what it makes of what it reads is not compared. */
+static void
+put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on, const char *bond_name, struct lines *l)
+{
+    strbuf *b = &l->text;
+    bool flow = f->junction.at[by].type == 1;
+    const char *common = f->var.at[f->junction.at[by].common].name;
+
+    begin_line(l);
+    strbuf_printf(b, "element %s M%s %c", x->source, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
+    put_junction(f, on, b);
+    if (bond_name)
+        strbuf_printf(b, " as %s", bond_name);
+    strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK,
+                  (unsigned long long)variable_number(common));
+    strbuf_puts(&l->shown, common);
+    end_line(l);
+}
+
+/* The two-port whose bond to what drives it is cut, as the source that it turned into. */
+static void
+put_turned(const flat_model *f, const flat_element *e, const rewrite_bond *x, struct lines *l)
+{
+    const flat_port *on = &f->port.at[e->port0 + (x->forward ? 1 : 0)], *by = &f->port.at[e->port0 + (x->forward ? 0 : 1)];
+    bool flow = (f->junction.at[by->junction].type == 1) != (e->type == EL_GY);
+
+    begin_line(l);
+    strbuf_printf(&l->text, "element %s M%s %c", e->name, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
+    put_junction(f, on->junction, &l->text);
+    if (on->bond_name)
+        strbuf_printf(&l->text, " as %s", on->bond_name);
+    strbuf_printf(&l->text, "; changed law %d of port 0", (int)LAW_ASSIGN);
+    end_line(l);
+}
 
 static void
 put_element(const flat_model *f, const flat_element *e, const struct plan_names *plan, struct lines *l)
@@ -193,6 +242,11 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
     bool clamped = has(&plan->clamped, e->name), changed = has(&plan->changed, e->name);
     bool flow = clamped && f->junction.at[f->port.at[e->port0].junction].type == 1;
 
+    for (uint32_t i = 0; i < e->nports && e->nports == 2; i++)
+        if (cut_bond(plan, f->port.at[e->port0 + i].at)) {
+            put_turned(f, e, cut_bond(plan, f->port.at[e->port0 + i].at), l);
+            return;
+        }
     begin_line(l);
     if (clamped)
         strbuf_printf(b, "element %s %s", e->name, element_type_name(flow ? EL_SF : EL_SE));
@@ -246,7 +300,11 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     for (size_t i = 0; i < f->bond.n; i++) {
         const flat_bond *x = &f->bond.at[i];
 
-        if (has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name))
+        const rewrite_bond *cut = cut_bond(plan, x->at);
+
+        if (cut && cut->source)
+            put_source(f, cut, cut->forward ? x->from : x->to, cut->forward ? x->to : x->from, x->name, l);
+        if (cut || has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name))
             continue;
         begin_line(l);
         strbuf_puts(b, "bond ");
@@ -333,7 +391,7 @@ bool
 rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
 {
     struct lines a = { 0 }, b = { 0 }, va = { 0 }, vb = { 0 };
-    struct plan_names plan = { { 0 }, { 0 }, { 0 }, { 0 } }, after_plan = { { 0 }, { 0 }, { 0 }, { 0 } };
+    struct plan_names plan = { .plan = r }, after_plan = { .plan = NULL };
     map declared = { 0 };
     bool same;
 
@@ -347,6 +405,12 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.changed, r->item.at[i].owner);
         else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
             remember(&plan.unstated, r->item.at[i].owner);       /* without an owner: it went with its part */
+        else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
+            const rewrite_bond *x = &r->bond.at[r->item.at[i].bond - 1];
+
+            map_set(&plan.cut, x->arrow.begin, r->item.at[i].bond);
+            remember(&plan.changed, x->two_port ? x->source : NULL);
+        }
     after_plan.changed = plan.changed;
     after_plan.unstated = plan.unstated;
     for (int i = 0; i < after->ast->nstmt; i++)
@@ -369,6 +433,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     map_free(&plan.clamped);
     map_free(&plan.changed);
     map_free(&plan.unstated);
+    map_free(&plan.cut);
     map_free(&declared);
     return same;
 }
