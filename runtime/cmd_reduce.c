@@ -5,6 +5,7 @@
 #include "command.h"
 #include "reduce.h"
 #include "report.h"
+#include "simplify.h"
 #include "textdiff.h"
 
 static void
@@ -160,6 +161,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_CLAMP,    "  clamped            ");
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
+        put_names(out, r, REWRITE_FOLD,      "  folded             ");
         put_names(out, r, REWRITE_TOLERANCE, "  tolerance written  ");
         put_reasons(out, r);
     }
@@ -260,6 +262,13 @@ finish(const request *q, loaded *l, enum reduce_result result, reduction *r, boo
     return status;
 }
 
+static void
+adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+{
+    adjust_run(ctx, m, o);
+    o->progress = NULL;          /* many short runs */
+}
+
 static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
@@ -289,6 +298,12 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         o.nset = l.set.n;
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
+        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
+            simplify_options so = { .experiment = &o.experiment, .nexperiments = 1, .set = o.set, .nset = o.nset, .adjust = adjust_quietly, .ctx = &settings };
+
+            if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
+                result = REDUCE_INTERNAL;
+        }
         print_diagnostics(q, l.c.sources);
         status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, false, target, why);
         free(why);
@@ -429,6 +444,12 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         o.set = l.set.at;
         o.nset = l.set.n;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
+        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
+            simplify_options so = { .experiment = o.experiment, .nexperiments = o.nexperiments, .set = o.set, .nset = o.nset, .adjust = o.adjust, .ctx = o.ctx };
+
+            if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
+                result = REDUCE_INTERNAL;
+        }
         status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, true, target, why);
         free(why);
         reduction_free(&r);

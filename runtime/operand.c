@@ -89,6 +89,8 @@ quotient(arena *a, operand x, operand y)
 
     if (!strcmp(y.text, "1"))
         return x;
+    if (x.inverse)
+        return quotient(a, operand_name("1"), product(a, (operand){ .text = x.inverse, .level = x.inverse_level }, y));
     if (y.level == OPERAND_SIGN && y.text[0] == '-' && x.text[0] != '-')
         q.text = arena_format(a, "-%s/%s", bound(a, x.text, x.level, OPERAND_PRODUCT), y.text + 1);
     if (!strcmp(x.text, "1")) {

@@ -851,46 +851,43 @@ span_order(const void *pa, const void *pb)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* Deletes the lost statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. */
-static void
-delete_lost(struct plan *p)
+void
+rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
-    const char *t = p->text;
-
-    if (p->lost.n)
-        qsort(p->lost.at, p->lost.n, sizeof *p->lost.at, span_order);
-    for (size_t i = 0, j; i < p->lost.n; i = j) {
-        size_t begin = p->lost.at[i].begin, end = p->lost.at[i].end, left = begin, right = end, after;
+    if (n)
+        qsort(lost, n, sizeof *lost, span_order);
+    for (size_t i = 0, j; i < n; i = j) {
+        size_t begin = lost[i].begin, end = lost[i].end, left = begin, right = end, after;
         bool alone_left, alone_right;
 
         /* neighbours on the line that go too */
-        for (j = i + 1; j < p->lost.n; j++) {
+        for (j = i + 1; j < n; j++) {
             size_t k = end;
 
-            while (k < p->length && is_blank(t[k]))
+            while (k < length && is_blank(t[k]))
                 k++;
-            if (k != p->lost.at[j].begin)
+            if (k != lost[j].begin)
                 break;
-            end = p->lost.at[j].end;
+            end = lost[j].end;
         }
         while (left > 0 && is_blank(t[left - 1]))
             left--;
-        for (right = end; right < p->length && is_blank(t[right]);)
+        for (right = end; right < length && is_blank(t[right]);)
             right++;
         alone_left = left == 0 || t[left - 1] == '\n';
         after = right;
-        if (after + 1 < p->length && t[after] == '/' && t[after + 1] == '/')
-            while (after < p->length && t[after] != '\n')
+        if (after + 1 < length && t[after] == '/' && t[after + 1] == '/')
+            while (after < length && t[after] != '\n')
                 after++;
-        if (after < p->length && t[after] == '\r')
+        if (after < length && t[after] == '\r')
             after++;
-        alone_right = after == p->length || t[after] == '\n';
+        alone_right = after == length || t[after] == '\n';
         if (alone_left && alone_right)
-            edits_delete(&p->out->edits, left, after < p->length ? after + 1 : after);
+            edits_delete(e, left, after < length ? after + 1 : after);
         else if (alone_left)
-            edits_delete(&p->out->edits, begin, right);
+            edits_delete(e, begin, right);
         else
-            edits_delete(&p->out->edits, left, end);
+            edits_delete(e, left, end);
     }
 }
 
@@ -1217,7 +1214,7 @@ make_edits(struct plan *p)
             note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);
         }
     }
-    delete_lost(p);
+    rewrite_delete_statements(&p->out->edits, p->text, p->length, p->lost.at, p->lost.n);
     edit_changes(p);
     free(r.first);
     free(r.at);

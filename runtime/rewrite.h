@@ -88,6 +88,8 @@ bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *c
 bool rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                         const rewrite_bond *bond, size_t nbonds, rewrite *r);
 void rewrite_free(rewrite *r);
+/* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. Sorts them. */
+void rewrite_delete_statements(edits *e, const char *text, size_t length, span *lost, size_t n);
 /* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is in. */
 span rewrite_place(const flat_model *f, uint32_t origin, span at);
 
