@@ -8,7 +8,6 @@
 #include "reduce.h"
 #include "rewrite_initial.h"
 
-static const double SHARE_WITHOUT_TOLERANCE = 0.01;      /* performance index of outputs without `within`: 1 % of their mean size */
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
 /* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */

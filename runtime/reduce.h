@@ -18,6 +18,7 @@
 /* Of the grid on which trajectories are compared. No round number: what runs through a whole number of periods from point to point of a round one would
  * always be seen at the same phase. */
 enum { REDUCE_POINTS = 5003 };
+#define SHARE_WITHOUT_TOLERANCE 0.01 /* performance index of outputs without `within`: 1 % of their mean size */
 
 typedef struct reduce_options {
     const char *experiment;

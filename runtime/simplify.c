@@ -246,6 +246,53 @@ remaining_set(struct simplifier *d)
 }
 
 static void
+measure_error(const struct version *a, const struct version *b, size_t experiment, uint32_t k, reduce_error *e)
+{
+    size_t n = model_noutputs(a->c[experiment].model), m = model_noutputs(b->c[experiment].model);
+    struct trajectory_error t = trajectory_compare(a->run[experiment].output + k, n, b->run[experiment].output + k, m, a->run[experiment].points);
+    double of = isnan(e->within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e->within;
+
+    e->max = t.max;
+    e->rms = t.rms;
+    e->avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN;
+}
+
+/* The errors of the result against the text as given. */
+static void
+measure_errors(struct simplifier *d, const struct version *now)
+{
+    size_t length = source_length(d->given, d->file);
+    char *text = bg_malloc(length + 1);
+    struct version first;
+    const char *why;
+
+    memcpy(text, source_text(d->given, d->file), length);
+    text[length] = '\0';
+    d->set.n = 0;
+    for (size_t i = 0; i < d->o->nset; i++)
+        vec_push(&d->set, d->o->set[i]);
+    why = run_version(d, text, length, &first);
+    for (size_t x = 0; x < d->o->nexperiments && !why; x++) {
+        map output = { 0 };
+
+        for (uint32_t k = 0; k < model_noutputs(first.c[x].model) && k < model_noutputs(now->c[x].model); k++) {
+            const char *name = model_output(first.c[x].flat, k)->name;
+
+            map_set(&output, bg_hash_bytes(name, strlen(name), 0), k);
+        }
+        for (size_t i = 0; i < d->r->error.n; i++) {
+            reduce_error *e = &d->r->error.at[i];
+            uint32_t k = map_get(&output, bg_hash_bytes(e->output, strlen(e->output), 0));
+
+            if (k != MAP_NONE && !strcmp(d->o->experiment[x], e->experiment))
+                measure_error(&first, now, x, k, e);
+        }
+        map_free(&output);
+    }
+    version_free(d, &first);
+}
+
+static void
 finish(struct simplifier *d, struct version *now)
 {
     reduction *r = d->r;
@@ -254,6 +301,7 @@ finish(struct simplifier *d, struct version *now)
     r->text = now->text;
     r->length = now->length;
     now->text = NULL;
+    measure_errors(d, now);
     r->elements_after = now->c[0].flat->element.n;
     r->states_after = model_nstates(now->c[0].model);
     r->cpu_after = 0;
