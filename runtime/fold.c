@@ -222,14 +222,17 @@ find_junction(struct finder *d, uint32_t i)
     const flat_junction *j = &f->junction.at[i];
     struct place in = { NOBODY, 0 }, out = { NOBODY, 0 }, alone = { NOBODY, 0 };
     fold x = { .name = j->name, .at = j->at };
-    int sum = 0, arrows = 0;
+    int sum = 0, arrows = 0, elements = 0;
 
     for (uint32_t k = 0; k < j->ninc; k++) {
         const flat_incidence *y = &f->incidence.at[j->inc0 + k];
 
         if (!y->is_bond && f->port.at[y->index].name)
             return;                      /* a field says which port */
+        elements += !y->is_bond && !is_two_port(&f->element.at[f->port.at[y->index].element]);
     }
+    if (elements == 2 && j->type == 0)
+        return;                          /* between two elements stands a 1-junction, said or not */
     if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node || j->node->has_block || j->node->domain ||
         is_named(d, j->name))
         return;

@@ -148,17 +148,21 @@ rename_variable(struct plan_names *plan, var_id v, char *name)
     vec_push(&plan->name, name);
 }
 
-/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own. */
+/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own. Two-ports come first: nothing
+ * reads theirs, so that of what they share with an element the element's name stays. */
 static void
 rename_folded(const flat_model *f, struct plan_names *plan)
 {
-    for (uint32_t i = 0; i < f->port.n && plan->folded.n; i++) {
+    for (uint32_t k = 0; k < 2 * (uint32_t)f->port.n && plan->folded.n; k++) {
+        uint32_t i = k % (uint32_t)f->port.n;
         const flat_port *p = &f->port.at[i];
         const flat_element *e = &f->element.at[p->element];
         struct beyond x;
         const char *side, *other;
         bool flow_shared;
 
+        if (is_two_port(e) != (k < f->port.n))
+            continue;
         x = walk(f, plan, p->junction, false, i);
         if (!x.folded || has(&plan->folded, e->name))
             continue;
