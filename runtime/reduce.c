@@ -10,6 +10,8 @@
 
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
+/* A trial may take so many times the steps of the model as given: what needs more has become stiff or switches all the time. */
+enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */
 enum { FACTORS_MOST_PORTS = 2000 };
 
@@ -33,6 +35,7 @@ struct reducer {
     const char *path;
     overrides set;                           /* those whose parameters are still there */
     map said;                                /* hash of a name -> 1: reported as kept */
+    size_t most_steps;                       /* of a run; 0: not bounded */
 };
 
 /* What became of taking a set of choices out. */
@@ -142,6 +145,7 @@ run(const struct reducer *d, struct version *v)
     o.activity = true;
     if (d->o->adjust)
         d->o->adjust(d->o->ctx, v->c->model, &o);
+    o.max_steps = d->most_steps;
     fine = simulate(v->c->model, &o, &v->run);
     sim_options_free(&o);
     return fine;
@@ -550,6 +554,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
         vec_free(&d.set);
         return REDUCE_FAILED;
     }
+    d.most_steps = first.run.steps * STEPS_TIMES > STEPS_AT_LEAST ? (size_t)first.run.steps * STEPS_TIMES : STEPS_AT_LEAST;
     while (step == ROUND_CHANGED) {
         struct version next = { 0 };
 
