@@ -1,11 +1,12 @@
 /* bounded.c - the smallest model found whose observed outputs stay within their tolerances
  *
  * A round speaks of one text: its candidates, in order of predicted error, are taken out in batches; what is accepted together is the next text.
- * Elements come before terms, since a part less saves more than a term less; terms are looked at where no element can go.
+ * Elements come before bonds, and these before terms, since a part less saves more than a term less: each is looked at where nothing before it can go.
  */
 #include <math.h>
 #include <string.h>
 
+#include "bonds.h"
 #include "columns.h"
 #include "predict.h"
 #include "readings.h"
@@ -286,7 +287,8 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
     rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
     enum term_change *what = arena_new_array(a, enum term_change, d->terms.term.n + 1);
     double *mean = arena_new_array(a, double, d->terms.term.n + 1);
-    size_t nnames = 0, nchanges = 0;
+    rewrite_bond *bond = arena_new_array(a, rewrite_bond, n + 1);
+    size_t nnames = 0, nchanges = 0, nbonds = 0;
     bool fine, any_term = false;
 
     for (size_t i = 0; i < n; i++) {
@@ -297,6 +299,8 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
             what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
             mean[x->term] = x->mean;
             any_term = true;
+        } else if (x->reading[x->chosen].bond) {
+            bond[nbonds++] = *x->reading[x->chosen].bond;
         } else if (kind == REWRITE_CLAMP) {
             change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name };
         } else {
@@ -313,7 +317,7 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
         change = all;
         nchanges += initial->n;
     }
-    fine = rewrite_plan_model(c->flat, c->ast, name, nnames, change, nchanges, plan);
+    fine = rewrite_plan_bonds(c->flat, c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
     for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
     if (!fine)
@@ -505,6 +509,34 @@ find_elements(struct search *d, candidates *out)
     free(at);
 }
 
+/* Bonds between junctions and two-ports: dropped, or made one-way. */
+static void
+find_bonds(struct search *d, candidates *out)
+{
+    const compilation *c = &d->now.c[0];
+    recording *r = recordings(d);
+    bond_measure m;
+    bond_candidates list = { 0 };
+
+    if (bonds_measure(c->flat, r, d->o->nexperiments, METRIC_JUNCTION, 0, &m))
+        bonds_find(c, &m, d->out->arena, &list);
+    bonds_sort(&list);
+    for (size_t i = 0; i < list.n; i++) {
+        bond_candidate *kept = arena_new_array(d->out->arena, bond_candidate, 1);
+        struct candidate x = { .name = list.at[i].name, .element = UINT32_MAX, .term = UINT32_MAX, .line = line_of(d, list.at[i].at), .predicted = (double)i };
+
+        *kept = list.at[i];
+        if ((kept->element != UINT32_MAX && !is_two_port(&c->flat->element.at[kept->element])) ||
+            map_get(&d->kept_names, bg_hash_bytes(x.name, strlen(x.name), 0)) != MAP_NONE)
+            continue;
+        x.nreadings = bonds_all_readings(kept, d->out->arena, x.reading);
+        vec_push(out, x);
+    }
+    vec_free(&list);
+    bond_measure_free(&m);
+    free(r);
+}
+
 /* The mean and mean square of each term over all experiments; false where the runs do not tell. */
 static bool
 term_means(struct search *d, double *mean, double *square)
@@ -555,7 +587,7 @@ find_terms(struct search *d, candidates *out)
         const term *t = &d->terms.term.at[i];
         const term_sum *s = &d->terms.sum.at[t->sum];
         struct candidate x = { .element = UINT32_MAX, .term = i, .mean = mean[i], .line = line_of(d, t->at), .predicted = (double)i };
-        struct reading gone = { REWRITE_TERM_DELETE, NULL };
+        struct reading gone = { .kind = REWRITE_TERM_DELETE };
         double most = 0;
 
         if (!t->of_value && map_get(&d->kept_names, bg_hash_bytes(t->owner, strlen(t->owner), 0)) != MAP_NONE)
@@ -569,7 +601,7 @@ find_terms(struct search *d, candidates *out)
         x.name = arena_format(d->out->arena, "%s: %s", t->owner, t->text);
         x.reading[x.nreadings++] = gone;
         if (known && t->varies && isfinite(mean[i]))
-            x.reading[x.nreadings++] = (struct reading){ REWRITE_TERM_MEAN, arena_format(d->out->arena, "its mean is %.4g", mean[i]) };
+            x.reading[x.nreadings++] = (struct reading){ .kind = REWRITE_TERM_MEAN, .why = arena_format(d->out->arena, "its mean is %.4g", mean[i]) };
         vec_push(out, x);
     }
     free(mean);
@@ -727,9 +759,10 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
 }
 
 enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };
+enum subject { OF_ELEMENTS, OF_BONDS, OF_TERMS };
 
 static enum step
-do_round(struct search *d, bool of_terms)
+do_round(struct search *d, enum subject what)
 {
     candidates list = { 0 };
     struct order o = { .batch = 1 };
@@ -739,8 +772,10 @@ do_round(struct search *d, bool of_terms)
     bool fine = true;
 
     d->round++;
-    if (of_terms)
+    if (what == OF_TERMS)
         find_terms(d, &list);
+    else if (what == OF_BONDS)
+        find_bonds(d, &list);
     else
         find_elements(d, &list);
     if (list.n <= ALONE_MOST)
@@ -759,23 +794,25 @@ do_round(struct search *d, bool of_terms)
     return !fine ? STEP_INTERNAL : n ? STEP_CHANGED : STEP_NOTHING;
 }
 
-/* Elements until none goes, then terms; after a term went, elements again. */
+/* Elements until none goes, then bonds, then terms; after one of these went, elements again. */
 static bool
 search_all(struct search *d)
 {
     for (;;) {
-        enum step elements, of_terms = STEP_NOTHING;
+        enum step step;
 
         do {
             d->closed = true;
             d->refused.n = 0;
-            elements = do_round(d, false);
-        } while (elements == STEP_CHANGED);
-        if (elements == STEP_NOTHING && d->o->terms)
-            of_terms = do_round(d, true);
-        if (elements == STEP_INTERNAL || of_terms == STEP_INTERNAL)
+            step = do_round(d, OF_ELEMENTS);
+        } while (step == STEP_CHANGED);
+        if (step == STEP_NOTHING && d->o->bonds)
+            step = do_round(d, OF_BONDS);
+        if (step == STEP_NOTHING && d->o->terms)
+            step = do_round(d, OF_TERMS);
+        if (step == STEP_INTERNAL)
             return false;
-        if (of_terms == STEP_NOTHING)
+        if (step == STEP_NOTHING)
             break;
     }
     for (size_t i = 0; i < d->refused.n; i++)

@@ -8,8 +8,6 @@
 #include "command.h"
 #include "report.h"
 
-#define DEFAULT_THRESHOLD 0.99           /* of what stays */
-#define DEFAULT_LIMIT 0.05               /* of ratios: below it a bond is negligible */
 
 /* One experiment, run. */
 struct study {

@@ -5,6 +5,7 @@
 #include "command.h"
 #include "reduce.h"
 #include "report.h"
+#include "simplify.h"
 #include "textdiff.h"
 
 static void
@@ -142,10 +143,15 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     if (r->rounds.n == 0) {
         fprintf(out, "%s: nothing to take out\n", r->model);
     } else {
-        fprintf(out, "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
+        /* sources in the place of bonds are new elements */
+        fprintf(out, r->elements_after > r->elements_before
+                         ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s; the run takes %.3g s instead of %.3g s\n"
+                         : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
                 r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s", r->cpu_after,
                 r->cpu_before);
         put_names(out, r, REWRITE_ELEMENT,  "  taken out          ");
+        put_names(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
+        put_names(out, r, REWRITE_CONDITION, "  acts one way       ");
         put_names(out, r, REWRITE_JUNCTION, "  left dangling      ");
         put_names(out, r, REWRITE_TWO_PORT, "  into nothing       ");
         put_names(out, r, REWRITE_VALUE,    "  not read any more  ");
@@ -155,6 +161,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_CLAMP,    "  clamped            ");
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
+        put_names(out, r, REWRITE_FOLD,      "  folded             ");
         put_names(out, r, REWRITE_TOLERANCE, "  tolerance written  ");
         put_reasons(out, r);
     }
@@ -255,18 +262,27 @@ finish(const request *q, loaded *l, enum reduce_result result, reduction *r, boo
     return status;
 }
 
+static void
+adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+{
+    adjust_run(ctx, m, o);
+    o->progress = NULL;          /* many short runs */
+}
+
 static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
     struct run_settings settings = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = 0.99, .adjust = adjust_run, .ctx = &settings };
+    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = DEFAULT_THRESHOLD, .adjust = adjust_run, .ctx = &settings };
     loaded l;
     int status;
 
-    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || !metric_is_integral(o.metric))) {
-        complain("what goes is chosen by activity or rms, not \"%s\"", q->text[OPT_METRIC]);
+    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
+        complain("what goes is chosen by activity, rms, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
+    if (!metric_ranks(o.metric))
+        o.threshold = DEFAULT_LIMIT;
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
@@ -282,6 +298,12 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         o.nset = l.set.n;
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
+        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
+            simplify_options so = { .experiment = &o.experiment, .nexperiments = 1, .set = o.set, .nset = o.nset, .adjust = adjust_quietly, .ctx = &settings };
+
+            if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
+                result = REDUCE_INTERNAL;
+        }
         print_diagnostics(q, l.c.sources);
         status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, false, target, why);
         free(why);
@@ -403,6 +425,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
 {
     struct bounded_settings settings = { { .q = q, .default_rtol = BOUNDED_RTOL, .shown = -1 }, q, STATUS_DONE };
     bounded_options o = { .experiment = chosen->at, .nexperiments = chosen->n, .terms = (q->given & OPT(OPT_TERMS)) != 0,
+                          .bonds = (q->given & OPT(OPT_BONDS)) != 0,
                           .adjust = adjust_bounded, .failed = failed, .ctx = &settings };
     loaded l;
     int status;
@@ -421,6 +444,12 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         o.set = l.set.at;
         o.nset = l.set.n;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
+        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
+            simplify_options so = { .experiment = o.experiment, .nexperiments = o.nexperiments, .set = o.set, .nset = o.nset, .adjust = o.adjust, .ctx = o.ctx };
+
+            if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
+                result = REDUCE_INTERNAL;
+        }
         status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, true, target, why);
         free(why);
         reduction_free(&r);
@@ -458,13 +487,13 @@ int
 cmd_reduce(const request *q)
 {
     const char *input = q->file.at[0], *target = q->text[OPT_OUTPUT];
-    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & OPT(OPT_TERMS));
+    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & (OPT(OPT_TERMS) | OPT(OPT_BONDS)));
     name_list chosen = { 0 };
     loaded file;
     int status;
 
     if (by_threshold && bounded) {
-        complain("a threshold or a metric is one way to choose what goes, --within and --terms are another");
+        complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;
     }
     if (q->given & OPT(OPT_IN_PLACE))

@@ -21,12 +21,14 @@ enum exit_status {
 /* Points of a run's table unless told otherwise, and the relative tolerance of runs whose powers are compared. */
 enum { RUN_POINTS = 501 };
 #define RANKING_RTOL 1e-9
+#define DEFAULT_THRESHOLD 0.99           /* share of what stays */
+#define DEFAULT_LIMIT 0.05               /* of ratios: below it a bond is negligible */
 
 /* One row an option: what the parser, the help of each command and the commands' tables go by. */
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_COUNT
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_COUNT
 };
 #define OPT(o) (UINT32_C(1) << (o))
 

@@ -39,13 +39,16 @@ static const struct command commands[] = {
     { "reduce", "FILE",
       "Takes out of the source what matters least, checks the result by running it, and says what it costs.\n"
       "With --within, or where an experiment says `observe OUTPUT within TOL` and no threshold is asked for: as much as the tolerances of\n"
-      "all such experiments allow (or of those named with -e). With --threshold: the elements that matter least by a metric.\n"
+      "all such experiments allow (or of those named with -e); with --bonds and --terms more than elements. With --threshold: the elements that\n"
+      "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become sources that act one way.\n"
+      "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
-          OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
+          OPT(OPT_SIMPLIFY) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
-      "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n" },
+      "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
+      "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },

@@ -14,7 +14,7 @@ int
 readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
 {
     bool common = f->junction.at[f->port.at[e->port0].junction].type == 1, rests_first = at && at->common < at->own;
-    struct reading drop = { REWRITE_ELEMENT, NULL }, clamp = { REWRITE_CLAMP, NULL };
+    struct reading drop = { .kind = REWRITE_ELEMENT }, clamp = { .kind = REWRITE_CLAMP };
     int n = 0;
 
     if (at && isfinite(at->own))

@@ -9,8 +9,9 @@
 #include "predict.h"
 #include "rewrite.h"
 
-enum { READINGS_MOST = 2 };
-struct reading { enum rewrite_kind kind; const char *why; };     /* REWRITE_ELEMENT or REWRITE_CLAMP here; why: may be NULL */
+enum { READINGS_MOST = 3 };
+/* REWRITE_ELEMENT or REWRITE_CLAMP here; why: may be NULL. bond: what is done to a bond (bonds.h), else NULL */
+struct reading { enum rewrite_kind kind; const char *why; const rewrite_bond *bond; };
 
 /* at: the element's factors, NULL if they are not known. Returns how many readings there are, one at least. why: in the arena. */
 int readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST]);

@@ -2,14 +2,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "bonds.h"
 #include "columns.h"
 #include "readings.h"
 #include "reduce.h"
 #include "rewrite_initial.h"
 
-static const double SHARE_WITHOUT_TOLERANCE = 0.01;      /* performance index of outputs without `within`: 1 % of their mean size */
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
+/* A trial may take so many times the steps of the model as given: what needs more has become stiff or switches all the time. */
+enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */
 enum { FACTORS_MOST_PORTS = 2000 };
 
@@ -22,7 +24,7 @@ struct version {
 };
 
 /* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
-struct chosen { const char *name; uint32_t element; struct reading reading[READINGS_MOST]; int n, at; const char *refused; };
+struct chosen { const char *name; span place; struct reading reading[READINGS_MOST]; int n, at; const char *refused; };
 typedef VEC(struct chosen) choices;
 
 typedef VEC(struct elaborate_override) overrides;
@@ -33,6 +35,7 @@ struct reducer {
     const char *path;
     overrides set;                           /* those whose parameters are still there */
     map said;                                /* hash of a name -> 1: reported as kept */
+    size_t most_steps;                       /* of a run; 0: not bounded */
 };
 
 /* What became of taking a set of choices out. */
@@ -142,6 +145,7 @@ run(const struct reducer *d, struct version *v)
     o.activity = true;
     if (d->o->adjust)
         d->o->adjust(d->o->ctx, v->c->model, &o);
+    o.max_steps = d->most_steps;
     fine = simulate(v->c->model, &o, &v->run);
     sim_options_free(&o);
     return fine;
@@ -185,7 +189,7 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
         const flat_element *e = &f->element.at[row->element];
-        struct chosen x = { .name = e->name, .element = row->element };
+        struct chosen x = { .name = e->name, .place = rewrite_place(f, e->parent, e->at) };
 
         if (row->source)
             continue;
@@ -200,26 +204,58 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
     ranking_free(&r);
 }
 
+/* Bonds and elements to try, the least important first: those that are negligible at their junctions. */
+static void
+choose_bonds(const struct reducer *d, const struct version *v, choices *out)
+{
+    const flat_model *f = v->c->flat;
+    recording r = { .path = d->path, .text = v->text, .length = v->length, .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n,
+                    .adjust = d->o->adjust, .ctx = d->o->ctx };
+    bond_measure m;
+    bond_candidates list = { 0 };
+
+    if (bonds_measure(f, &r, 1, d->o->metric, d->o->threshold, &m))
+        bonds_find(v->c, &m, d->out->arena, &list);
+    bonds_sort(&list);
+    for (size_t i = 0; i < list.n; i++) {
+        bond_candidate *kept = arena_new_array(d->out->arena, bond_candidate, 1);
+        struct chosen x = { .name = list.at[i].name, .place = list.at[i].at };
+
+        *kept = list.at[i];
+        if (kept->element != UINT32_MAX)
+            x.place = rewrite_place(f, f->element.at[kept->element].parent, kept->at);
+        x.n = bonds_readings(kept, d->o->metric, d->out->arena, x.reading);
+        if (x.n)
+            vec_push(out, x);
+    }
+    vec_free(&list);
+    bond_measure_free(&m);
+}
+
 /* Without the initial values that contradict what is left. */
 static bool
 make_plan(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
 {
     const char **name = bg_calloc(x->n + 1, sizeof *name);
     rewrite_change *change = bg_calloc(x->n + initial->n + 1, sizeof *change);
-    size_t nnames = 0, nchanges = 0;
+    rewrite_bond *bond = bg_calloc(x->n + 1, sizeof *bond);
+    size_t nnames = 0, nchanges = 0, nbonds = 0;
     bool fine;
 
     for (size_t i = x->n; i-- > 0;) {            /* the most important first */
-        if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
+        if (x->at[i].reading[x->at[i].at].bond)
+            bond[nbonds++] = *x->at[i].reading[x->at[i].at].bond;
+        else if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
             change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
         else
             name[nnames++] = x->at[i].name;
     }
     for (size_t i = 0; i < initial->n; i++)
         change[nchanges++] = initial->at[i];
-    fine = rewrite_plan_model(v->c->flat, v->c->ast, name, nnames, change, nchanges, plan);
+    fine = rewrite_plan_bonds(v->c->flat, v->c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
     free(name);
     free(change);
+    free(bond);
     return fine;
 }
 
@@ -281,7 +317,7 @@ remaining_overrides(const struct reducer *d, const rewrite *plan, overrides *out
 static const char *
 why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
 {
-    if (item->kind != REWRITE_ELEMENT && item->kind != REWRITE_CLAMP)
+    if (item->kind != REWRITE_ELEMENT && item->kind != REWRITE_CLAMP && !item->bond)
         return NULL;
     for (size_t i = 0; i < x->n; i++) {
         const struct chosen *c = &x->at[i];
@@ -408,7 +444,7 @@ take_most(struct reducer *d, const struct version *first, const struct version *
             alone->at++;
         } else if (n == 1) {
             keep(d, alone->name, alone->refused ? arena_format(d->out->arena, "%s; %s: %s", alone->refused, rewrite_kind_name(alone->reading[alone->at].kind), t.failure)
-                                                : t.failure, line_of(d, first, rewrite_place(v->c->flat, v->c->flat->element.at[alone->element].parent, v->c->flat->element.at[alone->element].at)));
+                                                : t.failure, line_of(d, first, alone->place));
             i++;
         }
         trial_free(&t);
@@ -423,12 +459,15 @@ static enum round
 do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
 {
     reduction *r = d->out;
-    factor *at = find_factors(d, v);
+    factor *at = metric_is_integral(d->o->metric) ? find_factors(d, v) : NULL;
     choices all = { 0 }, taken = { 0 };
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
 
-    choose(d, v, at, &all);
+    if (metric_is_integral(d->o->metric))
+        choose(d, v, at, &all);
+    else
+        choose_bonds(d, v, &all);
     if (!take_most(d, first, v, &all, &taken, &best)) {
         *why = best.internal;
         best.internal = NULL;
@@ -515,6 +554,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
         vec_free(&d.set);
         return REDUCE_FAILED;
     }
+    d.most_steps = first.run.steps * STEPS_TIMES > STEPS_AT_LEAST ? (size_t)first.run.steps * STEPS_TIMES : STEPS_AT_LEAST;
     while (step == ROUND_CHANGED) {
         struct version next = { 0 };
 

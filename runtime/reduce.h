@@ -1,6 +1,7 @@
 /* reduce.h - a smaller model that behaves alike, as edits of the source text
  *
- * Elements are ranked by a metric; the smallest leading set of those that are not sources that reaches the threshold stays, the rest go
+ * Elements are ranked by a metric; the smallest leading set of those that are not sources that reaches the threshold stays, the rest go (or, by bonds,
+ * what is negligible at its junctions goes or acts one way: bonds.h)
  * with their bonds, and so does what they leave dangling or unread. What a survivor reads stays. Every round is checked against the graph it must
  * give, compiled and simulated; where that fails, the most important of what went is put back until it works. Rounds are repeated on the
  * reduced text until one changes nothing: reducing the result again gives the same bytes.
@@ -17,12 +18,13 @@
 /* Of the grid on which trajectories are compared. No round number: what runs through a whole number of periods from point to point of a round one would
  * always be seen at the same phase. */
 enum { REDUCE_POINTS = 5003 };
+#define SHARE_WITHOUT_TOLERANCE 0.01 /* performance index of outputs without `within`: 1 % of their mean size */
 
 typedef struct reduce_options {
     const char *experiment;
     const struct elaborate_override *set; size_t nset;
     enum metric metric;
-    double threshold;                /* 0 .. 1 */
+    double threshold;                /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a bond is negligible */
     /* Fills the run's options beyond the experiment's: tolerances, method, progress. */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
 } reduce_options;
@@ -63,8 +65,8 @@ void reduction_free(reduction *r);
 
 /* ---- error-bounded: the smallest model that a search finds whose observed outputs stay within their tolerances ----
  *
- * Candidates are elements (dropped, or clamped: the junction's common variable rests) and, on request, terms of sums (deleted, or replaced by
- * their mean). While there are few, each is simulated alone and the smallest error goes first; many are taken by activity. From that order batches
+ * Candidates are elements (dropped, or clamped: the junction's common variable rests) and, on request, bonds between junctions and two-ports (dropped,
+ * or made one-way) and terms of sums (deleted, or replaced by their mean). While there are few, each is simulated alone and the smallest error goes first; many are taken by activity. From that order batches
  * are taken out, twice as large after each success, half as large after each failure, so that a search costs about one simulation for each candidate
  * that stays. An order's end is reached when each candidate was refused alone; rounds are repeated on the reduced text until nothing goes.
  *
@@ -80,7 +82,7 @@ typedef struct bounded_options {
     /* A tolerance for observed outputs (all outputs where an experiment observes none): a value in SI of outputs of the unit (NULL: all), or a
      * share of the output's greatest magnitude. A smaller one that the experiment states counts. */
     enum within_kind within; double tolerance; const char *unit;
-    bool terms;
+    bool terms, bonds;           /* look at terms of sums, at bonds between junctions and two-ports too */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void (*failed)(void *ctx, const sources *s);             /* the model as given does not run: its messages */
     void *ctx;

@@ -24,6 +24,8 @@ struct part {
     bool held;                   /* something that stays names it: it stays while a bond is left */
     bool at_rest, looked;        /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
     uint32_t passed;             /* its links before this do not keep it */
+    uint32_t sources;            /* that came to act on it where bonds were */
+    const char *turned;          /* a two-port that is a source now: its text */
 };
 
 struct value { const ast_stmt *stmt; bool output, read, gone; };
@@ -31,8 +33,11 @@ struct value { const ast_stmt *stmt; bool output, read, gone; };
 /* An expression of `reader` reads `target`. Readers and targets are parts (0 ...), then values, then the world (always there). */
 struct reading { uint32_t reader, target; span at; };
 
-/* A node of a chain. */
-struct occurrence { uint32_t stmt, node, part; };
+/* A node of a chain. cut: 1 + the request for the arrow behind it, 0: none */
+struct occurrence { uint32_t stmt, node, part, cut; };
+
+/* A bond to be dropped or made one-way: its ends, its name in the text (a part), and whether that cannot be done. */
+struct request { uint32_t left, right, name; bool off; };
 
 struct plan {
     const sources *s;
@@ -48,6 +53,9 @@ struct plan {
     VEC(struct reading) reading; /* sorted by reader once gathered */
     uint32_t *reads0;            /* [entity + 1] */
     uint32_t *link;
+    uint32_t *link_cut;          /* [link] 1 + request, 0: none */
+    const rewrite_bond *bond; size_t nbonds;
+    struct request *request;     /* [bond] */
     bool *live;                  /* [entity] */
     uint32_t *via;               /* [entity] the reading that made it live */
     VEC(uint32_t) work;
@@ -68,7 +76,8 @@ rewrite_kind_name(enum rewrite_kind k)
         [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
         [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
         [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
-        [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",     [REWRITE_TOLERANCE] = "tolerance", [REWRITE_WITHOUT] = "without"
+        [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",     [REWRITE_TOLERANCE] = "tolerance", [REWRITE_WITHOUT] = "without",
+        [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"
     };
     return name[k];
 }
@@ -153,13 +162,21 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
     }
 }
 
+/* Two neighbours in a chain, and the request for their bond. */
+struct pair { uint32_t end[2], cut; };
+
 /* Gathers the chains' nodes and, from them, who is bonded to whom, in compressed rows. */
 static void
 gather_bonds(struct plan *p)
 {
-    VEC(uint32_t) pair = { 0 };
+    VEC(struct pair) pair = { 0 };
+    map cut_of = { 0 };
     uint32_t total = 0;
 
+    for (size_t i = 0; i < p->nbonds; i++) {
+        p->request[i] = (struct request){ NOBODY, NOBODY, NOBODY, true };
+        map_set(&cut_of, p->bond[i].arrow.begin, (uint32_t)i);
+    }
     for (int i = 0; i < p->model->nstmt; i++) {
         const ast_stmt *s = p->model->stmt[i];
         uint32_t before = NOBODY;
@@ -169,14 +186,23 @@ gather_bonds(struct plan *p)
             continue;
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
-            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY };
+            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY, 0 };
 
             vec_push(&p->occurrence, o);
             if (k && before != NOBODY && o.part != NOBODY) {
-                vec_push(&pair, before);
-                vec_push(&pair, o.part);
+                uint32_t cut = map_get(&cut_of, s->chain.arrow[k - 1].begin);
+
+                vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
                 p->part.at[before].nlinks++;
                 p->part.at[o.part].nlinks++;
+                if (cut != MAP_NONE) {
+                    p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
+                    p->request[cut] = (struct request){ before, o.part, NOBODY, false };
+                    if (s->chain.bond && k == s->chain.nnodes - 1)
+                        p->request[cut].name = find_part(p, s->chain.bond);
+                    if (p->bond[cut].two_port)
+                        p->part.at[p->bond[cut].forward ? o.part : before].turned = p->bond[cut].text;
+                }
                 if (s->chain.bond && k == s->chain.nnodes - 1) {
                     struct part *bond = &p->part.at[find_part(p, s->chain.bond)];
 
@@ -194,12 +220,22 @@ gather_bonds(struct plan *p)
         p->part.at[i].nlinks = 0;
     }
     p->link = bg_calloc(total, sizeof *p->link);
-    for (size_t i = 0; i < pair.n; i++) {
-        struct part *x = &p->part.at[pair.at[i]];
+    p->link_cut = bg_calloc(total, sizeof *p->link_cut);
+    for (size_t i = 0; i < 2 * pair.n; i++) {
+        const struct pair *y = &pair.at[i / 2];
+        struct part *x = &p->part.at[y->end[i % 2]];
 
-        p->link[x->link0 + x->nlinks++] = pair.at[i ^ 1];
+        p->link_cut[x->link0 + x->nlinks] = y->cut;
+        p->link[x->link0 + x->nlinks++] = y->end[1 - i % 2];
     }
     vec_free(&pair);
+    map_free(&cut_of);
+}
+
+static bool
+is_cut(const struct plan *p, uint32_t link)
+{
+    return p->link_cut[link] && !p->request[p->link_cut[link] - 1].off;
 }
 
 /* ---------------------------------------------------------------- who reads whom */
@@ -500,6 +536,8 @@ take_out(struct plan *p, uint32_t i)
     for (uint32_t k = 0; k < x->nlinks; k++) {
         uint32_t j = p->link[x->link0 + k];
 
+        if (is_cut(p, x->link0 + k))
+            continue;
         p->part.at[j].degree--;
         if (!p->part.at[j].gone)
             vec_push(&p->work, j);
@@ -523,7 +561,7 @@ leads_to(const struct plan *p, uint32_t i, uint32_t k, bool *like)
     bool turned = false;
 
     y = &p->part.at[j];
-    if (y->kind == PART_TWO_PORT && y->nlinks == 2) {
+    if (y->kind == PART_TWO_PORT && y->nlinks == 2 && !y->turned && !is_cut(p, y->link0) && !is_cut(p, y->link0 + 1)) {
         turned = strstr(y->node->type, "GY") != NULL;
         j = p->link[y->link0 + (p->link[y->link0] == i)];
         y = &p->part.at[j];
@@ -556,15 +594,17 @@ rests_alone(struct plan *p, uint32_t i)
     struct part *x = &p->part.at[i];
     bool like;
 
+    if (x->sources)
+        return false;
     for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
-        uint32_t j = leads_to(p, i, k, &like);
+        uint32_t j = is_cut(p, x->link0 + k) ? NOBODY : leads_to(p, i, k, &like);
 
         if (j != NOBODY && !like && !p->part.at[j].gone && p->part.at[j].degree == 1 && may_go(&p->part.at[j]))
             x->at_rest = true;
     }
     x->looked = true;
     for (; x->at_rest && x->passed < x->nlinks; x->passed++)
-        if (!p->part.at[p->link[x->link0 + x->passed]].gone && (leads_to(p, i, x->passed, &like) == NOBODY || like))
+        if (!is_cut(p, x->link0 + x->passed) && !p->part.at[p->link[x->link0 + x->passed]].gone && (leads_to(p, i, x->passed, &like) == NOBODY || like))
             return false;
     return x->at_rest;
 }
@@ -577,11 +617,11 @@ dangles(struct plan *p, uint32_t i)
     bool like;
 
     if (x->kind == PART_TWO_PORT)
-        return !x->fixed && x->degree < 2;
+        return !x->fixed && !x->turned && x->degree < 2;
     if (!may_go(x))
         return false;
     for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
-        uint32_t j = p->part.at[p->link[x->link0 + k]].gone ? NOBODY : leads_to(p, i, k, &like);
+        uint32_t j = p->part.at[p->link[x->link0 + k]].gone || is_cut(p, x->link0 + k) ? NOBODY : leads_to(p, i, k, &like);
 
         if (j == NOBODY)
             continue;
@@ -600,7 +640,23 @@ cascade(struct plan *p)
     for (size_t i = 0; i < p->part.n; i++) {
         p->part.at[i].gone = p->part.at[i].at_rest = p->part.at[i].looked = false;
         p->part.at[i].degree = p->part.at[i].nlinks;
-        p->part.at[i].passed = 0;
+        p->part.at[i].passed = p->part.at[i].sources = 0;
+    }
+    for (size_t i = 0; i < p->nbonds; i++) {
+        const struct request *r = &p->request[i];
+
+        if (r->off)
+            continue;
+        p->part.at[r->left].degree--;
+        p->part.at[r->right].degree--;
+        if (p->bond[i].source && !p->bond[i].two_port) {
+            struct part *x = &p->part.at[p->bond[i].forward ? r->right : r->left];
+
+            x->sources++;
+            x->degree++;
+        }
+        vec_push(&p->work, r->left);
+        vec_push(&p->work, r->right);
     }
     for (size_t i = 0; i < p->part.n; i++)
         if (p->part.at[i].wanted != NOBODY)
@@ -638,6 +694,9 @@ mark_live(struct plan *p)
         if (p->value.at[i].output || !p->value.at[i].read)
             make_live(p, value_entity(p, i), NOBODY);
     make_live(p, world(p), NOBODY);
+    for (size_t i = 0; i < p->nbonds; i++)
+        if (!p->request[i].off && p->bond[i].source)
+            make_live(p, find_part(p, p->bond[i].driver), NOBODY);
     while (p->work.n) {
         uint32_t i = p->work.at[--p->work.n];
 
@@ -718,6 +777,28 @@ hold(struct plan *p, uint32_t i)
     return any;
 }
 
+/* Keeps bonds whose name is read, and, last, those whose source would read a junction that goes. */
+static bool
+keep_bonds(struct plan *p, bool last)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < p->nbonds; i++) {
+        const rewrite_bond *b = &p->bond[i];
+        struct request *r = &p->request[i];
+        bool named = r->name != NOBODY && p->live[r->name];
+
+        if (r->off || !(named || (last && b->source && p->part.at[find_part(p, b->driver)].gone)))
+            continue;
+        r->off = any = true;
+        if (b->two_port)
+            p->part.at[b->forward ? r->right : r->left].turned = NULL;
+        vec_push(&p->out->blocked, ((rewrite_block){ b->label, named && p->via[r->name] != NOBODY ? p->reading.at[p->via[r->name]].at : b->arrow,
+                                                     named ? "it is read" : "nothing is left that its source could read" }));
+    }
+    return any;
+}
+
 /* Keeps what something that stays needs. True if anything was kept: then what goes must be found again. */
 static bool
 keep_needed(struct plan *p)
@@ -728,7 +809,7 @@ keep_needed(struct plan *p)
 
     for (uint32_t i = 0; i < p->part.n; i++) {
         const struct part *x = &p->part.at[i];
-        bool stranded = x->kind == PART_ELEMENT && !x->gone && x->nlinks && !x->degree;
+        bool stranded = (x->kind == PART_ELEMENT || x->turned) && !x->gone && x->nlinks && !x->degree;
         uint32_t e;
 
         if (!(x->gone && p->live[i]) && !stranded)
@@ -755,7 +836,7 @@ keep_needed(struct plan *p)
     for (size_t i = 0; i < found.n; i++)
         block(p, found.at[i].element, found.at[i].reader, found.at[i].why);
     vec_free(&found);
-    return any;
+    return keep_bonds(p, !any) || any;
 }
 
 /* ---------------------------------------------------------------- edits */
@@ -770,46 +851,43 @@ span_order(const void *pa, const void *pb)
     return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-/* Deletes the lost statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. */
-static void
-delete_lost(struct plan *p)
+void
+rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
-    const char *t = p->text;
-
-    if (p->lost.n)
-        qsort(p->lost.at, p->lost.n, sizeof *p->lost.at, span_order);
-    for (size_t i = 0, j; i < p->lost.n; i = j) {
-        size_t begin = p->lost.at[i].begin, end = p->lost.at[i].end, left = begin, right = end, after;
+    if (n)
+        qsort(lost, n, sizeof *lost, span_order);
+    for (size_t i = 0, j; i < n; i = j) {
+        size_t begin = lost[i].begin, end = lost[i].end, left = begin, right = end, after;
         bool alone_left, alone_right;
 
         /* neighbours on the line that go too */
-        for (j = i + 1; j < p->lost.n; j++) {
+        for (j = i + 1; j < n; j++) {
             size_t k = end;
 
-            while (k < p->length && is_blank(t[k]))
+            while (k < length && is_blank(t[k]))
                 k++;
-            if (k != p->lost.at[j].begin)
+            if (k != lost[j].begin)
                 break;
-            end = p->lost.at[j].end;
+            end = lost[j].end;
         }
         while (left > 0 && is_blank(t[left - 1]))
             left--;
-        for (right = end; right < p->length && is_blank(t[right]);)
+        for (right = end; right < length && is_blank(t[right]);)
             right++;
         alone_left = left == 0 || t[left - 1] == '\n';
         after = right;
-        if (after + 1 < p->length && t[after] == '/' && t[after + 1] == '/')
-            while (after < p->length && t[after] != '\n')
+        if (after + 1 < length && t[after] == '/' && t[after + 1] == '/')
+            while (after < length && t[after] != '\n')
                 after++;
-        if (after < p->length && t[after] == '\r')
+        if (after < length && t[after] == '\r')
             after++;
-        alone_right = after == p->length || t[after] == '\n';
+        alone_right = after == length || t[after] == '\n';
         if (alone_left && alone_right)
-            edits_delete(&p->out->edits, left, after < p->length ? after + 1 : after);
+            edits_delete(e, left, after < length ? after + 1 : after);
         else if (alone_left)
-            edits_delete(&p->out->edits, begin, right);
+            edits_delete(e, begin, right);
         else
-            edits_delete(&p->out->edits, left, end);
+            edits_delete(e, left, end);
     }
 }
 
@@ -827,13 +905,52 @@ node_at(const struct plan *p, uint32_t o)
     return &p->model->stmt[p->occurrence.at[o].stmt]->chain.node[p->occurrence.at[o].node];
 }
 
+/* The bond that is cut between occurrence o and the one behind it, or NULL. */
+static const rewrite_bond *
+cut_behind(const struct plan *p, uint32_t o)
+{
+    uint32_t cut = p->occurrence.at[o].cut;
+
+    return cut && !p->request[cut - 1].off ? &p->bond[cut - 1] : NULL;
+}
+
+/* The source that takes the place of a bond that is cut: it stands before or behind the rest of the chain. A two-port turned source stands where it did. */
+static bool
+has_source(const rewrite_bond *b, bool forward)
+{
+    return b && b->source && !b->two_port && b->forward == forward;
+}
+
+/* Is occurrence o the last (first) of its piece? */
+static bool
+ends_piece(const struct plan *p, uint32_t o)
+{
+    return o + 1 == p->chain0.at[p->occurrence.at[o].stmt + 1] || gone_at(p, o + 1) || cut_behind(p, o);
+}
+
+static bool
+begins_piece(const struct plan *p, uint32_t o)
+{
+    return o == p->chain0.at[p->occurrence.at[o].stmt] || gone_at(p, o - 1) || cut_behind(p, o - 1);
+}
+
+static bool
+source_before(const struct plan *p, uint32_t o)
+{
+    return o > p->chain0.at[p->occurrence.at[o].stmt] && !gone_at(p, o - 1) && has_source(cut_behind(p, o - 1), true);
+}
+
+static bool
+source_behind(const struct plan *p, uint32_t o)
+{
+    return o + 1 < p->chain0.at[p->occurrence.at[o].stmt + 1] && !gone_at(p, o + 1) && has_source(cut_behind(p, o), false);
+}
+
 /* Does occurrence o stand in a piece that still says a bond? */
 static bool
 in_bond(const struct plan *p, uint32_t o)
 {
-    uint32_t s = p->occurrence.at[o].stmt;
-
-    return !gone_at(p, o) && ((o > p->chain0.at[s] && !gone_at(p, o - 1)) || (o + 1 < p->chain0.at[s + 1] && !gone_at(p, o + 1)));
+    return !gone_at(p, o) && (!begins_piece(p, o) || !ends_piece(p, o) || source_before(p, o) || source_behind(p, o));
 }
 
 /* The rows of occurrences by part, in order of the text. */
@@ -891,8 +1008,10 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
 
     if (!n->type)
         return false;
-    if (n->has_block || (home = new_home(p, r, o)) == NOBODY)
+    if (n->has_block || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
         return true;
+    if (n->at.end > n->ref.at.end && source_behind(p, home))
+        return true;                     /* both would stand behind the name */
     /* `1:` goes before the name's new place, ` in heat` behind it */
     edits_insert(&p->out->edits, node_at(p, home)->at.begin, p->text + n->at.begin, n->ref.at.begin - n->at.begin);
     if (n->at.end > n->ref.at.end)
@@ -914,14 +1033,55 @@ indentation(const struct plan *p, size_t at, size_t *begin)
     return end - at;
 }
 
-/* Takes the nodes that are gone out of one chain. */
+/* Puts the piece [o, to) of a chain behind what was put before: the text is settled up to *at, *any: some piece was put. */
+static void
+put_piece(struct plan *p, const ast_stmt *s, uint32_t o, uint32_t to, bool any, size_t *at)
+{
+    span piece = span_join(node_at(p, o)->at, node_at(p, to - 1)->at);
+    strbuf gap = { 0 };
+
+    if (any) {
+        size_t line, n = indentation(p, s->at.begin, &line);
+
+        strbuf_puts(&gap, p->text[*at - 1] == '}' ? "\n" : ";\n");         /* a block ends its statement */
+        strbuf_add(&gap, p->text + line, n);
+    }
+    if (source_before(p, o))
+        strbuf_printf(&gap, "%s -> ", cut_behind(p, o - 1)->text);
+    if (gap.n)
+        edits_replace(&p->out->edits, *at, piece.begin, gap.at, gap.n);
+    else
+        edits_delete(&p->out->edits, *at, piece.begin);
+    *at = piece.end;
+    strbuf_free(&gap);
+}
+
+/* Notes the bonds of one chain that are cut. */
+static bool
+note_cuts(struct plan *p, uint32_t first, uint32_t end)
+{
+    bool any = false;
+
+    for (uint32_t o = first; o + 1 < end; o++) {
+        const rewrite_bond *b = cut_behind(p, o);
+
+        if (!b || gone_at(p, o) || gone_at(p, o + 1))
+            continue;
+        note(p, b->source ? REWRITE_CONDITION : REWRITE_DROP_BOND, b->label, b->arrow);
+        p->out->item.at[p->out->item.n - 1].bond = p->occurrence.at[o].cut;
+        any = true;
+    }
+    return any;
+}
+
+/* Takes the nodes that are gone and the bonds that are cut out of one chain. */
 static void
 edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
 {
     const ast_stmt *s = p->model->stmt[stmt];
     uint32_t first = p->chain0.at[stmt], end = p->chain0.at[stmt + 1];
-    bool touched = false, any = false, last_stays = false;
-    size_t at = s->at.begin;             /* the text is settled up to here */
+    bool touched = false, any = false, last_stays = false, ends_in_source = false;
+    size_t at = s->at.begin, tail;       /* the text is settled up to here */
 
     uint32_t mentioned = NOBODY;
     bool declared = false;
@@ -932,35 +1092,30 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
             declared |= node_at(p, o)->type != NULL;
             mentioned = mentioned == NOBODY ? o : mentioned;
         }
-    if (!touched)
-        return;
-    if (!declared)
+    if (touched && !declared)
         note(p, REWRITE_BOND, node_at(p, mentioned)->ref.part[0].name, node_at(p, mentioned)->at);
+    if (!(note_cuts(p, first, end) || touched))
+        return;
     for (uint32_t o = first; o < end;) {
-        uint32_t to = o;
-        span piece;
+        uint32_t to = o + 1;
 
-        while (to < end && !gone_at(p, to))
-            to++;
-        if (to == o) {
+        if (gone_at(p, o)) {
             o++;
             continue;
         }
-        if (to - o > 1 || stays_alone(p, r, o)) {
-            piece = span_join(node_at(p, o)->at, node_at(p, to - 1)->at);
-            if (any) {
-                strbuf gap = { 0 };
-                size_t line, n = indentation(p, s->at.begin, &line);
+        while (!ends_piece(p, to - 1))
+            to++;
+        if (to - o > 1 || source_before(p, o) || source_behind(p, o) || stays_alone(p, r, o)) {
+            put_piece(p, s, o, to, any, &at);
+            ends_in_source = source_behind(p, to - 1);
+            if (ends_in_source) {
+                strbuf source = { 0 };
 
-                strbuf_puts(&gap, ";\n");
-                strbuf_add(&gap, p->text + line, n);
-                edits_replace(&p->out->edits, at, piece.begin, gap.at, gap.n);
-                strbuf_free(&gap);
-            } else {
-                edits_delete(&p->out->edits, at, piece.begin);
+                strbuf_printf(&source, " -> %s", cut_behind(p, to - 1)->text);
+                edits_insert(&p->out->edits, at, source.at, source.n);
+                strbuf_free(&source);
             }
             any = true;
-            at = piece.end;
             last_stays = to == end;
         }
         o = to;
@@ -969,10 +1124,13 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         vec_push(&p->lost, s->at);
         return;
     }
-    if (last_stays && (end - first < 2 || !gone_at(p, end - 2)))
+    if (last_stays && (!begins_piece(p, end - 1) || source_before(p, end - 1)))
         return;                          /* the last bond stays, and its name */
-    size_t tail = s->chain.bond ? s->chain.as_at.end : node_at(p, end - 1)->at.end;
-
+    if (!ends_in_source && p->text[at - 1] == '}') {
+        edits_delete(&p->out->edits, at, s->at.end);           /* a block ends its statement */
+        return;
+    }
+    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.as_at.end : node_at(p, end - 1)->at.end;
     if (tail <= at)
         return;
     if (tail == s->at.end)
@@ -1025,6 +1183,8 @@ make_edits(struct plan *p)
     for (size_t i = 0; i < p->part.n; i++) {
         const struct part *x = &p->part.at[i];
 
+        if (x->turned && !x->gone)
+            edits_replace(&p->out->edits, x->node->at.begin, x->node->at.end, x->turned, strlen(x->turned));
         if (!x->gone)
             continue;
         note(p, x->wanted != NOBODY ? REWRITE_ELEMENT : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT : REWRITE_JUNCTION, x->name, x->at);
@@ -1054,7 +1214,7 @@ make_edits(struct plan *p)
             note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);
         }
     }
-    delete_lost(p);
+    rewrite_delete_statements(&p->out->edits, p->text, p->length, p->lost.at, p->lost.n);
     edit_changes(p);
     free(r.first);
     free(r.at);
@@ -1084,13 +1244,16 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
 
 static bool
 make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name, size_t n,
-          const struct inner *inner, const rewrite_change *change, size_t nchanges, rewrite *r)
+          const struct inner *inner, const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds, rewrite *r)
 {
     struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r,
-                      .change = change, .nchanges = nchanges };
+                      .change = change, .nchanges = nchanges, .bond = bond, .nbonds = nbonds };
     bool fine = true;
 
     memset(r, 0, sizeof *r);
+    for (size_t i = 0; i < nbonds; i++)
+        vec_push(&r->bond, bond[i]);
+    p.request = bg_calloc(nbonds, sizeof *p.request);
     for (int i = 0; i < model->nstmt; i++)
         declare(&p, model->stmt[i], false);
     gather_bonds(&p);
@@ -1154,6 +1317,8 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     vec_free(&p.replaced);
     free(p.reads0);
     free(p.link);
+    free(p.link_cut);
+    free(p.request);
     free(p.live);
     free(p.via);
     return fine;
@@ -1162,14 +1327,14 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
 bool
 rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
 {
-    return make_plan(s, file, model, NULL, name, n, NULL, NULL, 0, r);
+    return make_plan(s, file, model, NULL, name, n, NULL, NULL, 0, NULL, 0, r);
 }
 
 bool
 rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
                      const rewrite_change *change, size_t nchanges, rewrite *r)
 {
-    return make_plan(s, file, model, NULL, name, n, NULL, change, nchanges, r);
+    return make_plan(s, file, model, NULL, name, n, NULL, change, nchanges, NULL, 0, r);
 }
 
 /* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction, Se on a 0. The others are
@@ -1217,6 +1382,13 @@ bool
 rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                    rewrite *r)
 {
+    return rewrite_plan_bonds(f, file, name, n, change, nchanges, NULL, 0, r);
+}
+
+bool
+rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
+                   const rewrite_bond *bond, size_t nbonds, rewrite *r)
+{
     VEC(const char *) own = { 0 };
     struct inner inner = { 0 };
     arena *a;
@@ -1240,7 +1412,7 @@ rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const 
             vec_push(&own, name[i]);
     }
     nchanges = split_clamps(f, change, nchanges, a, changes, &inner);
-    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, &inner, changes, nchanges, r);
+    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, &inner, changes, nchanges, bond, nbonds, r);
     vec_free(&own);
     vec_free(&inner.drop);
     vec_free(&inner.clamp);
@@ -1263,6 +1435,7 @@ rewrite_free(rewrite *r)
     edits_free(&r->edits);
     vec_free(&r->item);
     vec_free(&r->blocked);
+    vec_free(&r->bond);
     free(r->error);
     memset(r, 0, sizeof *r);
 }

@@ -24,12 +24,27 @@ enum rewrite_kind {
     REWRITE_CLAMP,               /* an element that became a source of zero: its junction's common variable rests */
     REWRITE_TERM_DELETE, REWRITE_TERM_MEAN,              /* a term of a sum: gone, or a number in its place */
     REWRITE_TOLERANCE,           /* what an observed output may still differ */
-    REWRITE_WITHOUT              /* a statement that says `without` what went elsewhere */
+    REWRITE_WITHOUT,             /* a statement that says `without` what went elsewhere */
+    REWRITE_DROP_BOND,           /* a bond between junctions */
+    REWRITE_CONDITION,           /* a bond or two-port that became a modulated source */
+    REWRITE_FOLD                 /* what only passed a bond on (fold.h) */
 };
 typedef struct rewrite_item {
     enum rewrite_kind kind; const char *name; span at;
     const char *owner;           /* of a change: what it is in, for the check by graph; else NULL */
+    uint32_t bond;               /* of REWRITE_DROP_BOND, REWRITE_CONDITION: 1 + its place among the plan's bonds */
 } rewrite_item;
+
+/* What becomes of a bond between two junctions of the model itself, or of that bond of a two-port through which its source would act back. */
+typedef struct rewrite_bond {
+    span arrow;                  /* in the text */
+    const char *label;           /* for reports: "body -> strut" */
+    const char *source;          /* the name of the source that takes its place; NULL: none does, the bond is dropped */
+    const char *text;            /* the source as the text says it: "MSe:body_on_strut = body.e" */
+    const char *driver;          /* interned: the part that has the junction which it reads (the junction, or a component whose port it is) */
+    bool forward;                /* it acts to the right of the arrow, else to its left */
+    bool two_port;               /* the source is an interned two-port of the text, which stands at that side of the arrow and turns into it */
+} rewrite_bond;
 
 /* An element that stays because something that stays needs it. */
 typedef struct rewrite_block { const char *element; span reader; const char *why; } rewrite_block;
@@ -38,6 +53,7 @@ typedef struct rewrite {
     edits edits;                 /* sealed */
     VEC(rewrite_item) item;      /* what is done, in order of the text within each kind */
     VEC(rewrite_block) blocked;
+    VEC(rewrite_bond) bond;      /* as asked for */
     char *error;                 /* internal error, or NULL */
 } rewrite;
 
@@ -67,7 +83,13 @@ bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_mode
  * becomes a source of zero there, another is held by `without` of its effort or flow. */
 bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
                         rewrite *r);
+/* The same with bonds dropped or made one-way. Their texts must outlive the plan; a named bond that something reads stays as it is, and so does a bond
+ * whose source would have nothing to read. */
+bool rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
+                        const rewrite_bond *bond, size_t nbonds, rewrite *r);
 void rewrite_free(rewrite *r);
+/* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. Sorts them. */
+void rewrite_delete_statements(edits *e, const char *text, size_t length, span *lost, size_t n);
 /* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is in. */
 span rewrite_place(const flat_model *f, uint32_t origin, span at);
 

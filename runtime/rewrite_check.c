@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "metrics.h"
 #include "rewrite.h"
 
 /* A line: what is compared, '\n', and its expressions as text. */
@@ -90,6 +91,112 @@ put_junction(const flat_model *f, uint32_t j, strbuf *b)
     strbuf_puts(b, ")");
 }
 
+static bool
+has(const map *gone, const char *name)
+{
+    return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
+}
+
+/* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the plan's). folded: junctions and two-ports
+ * that only passed a bond on; into: what a two-port's modulus went into. */
+struct plan_names {
+    map gone, clamped, changed, unstated, cut, folded, into;
+    const rewrite *plan;
+    map renamed; VEC(char *) name;       /* variables that folding calls otherwise -> their new name */
+};
+
+/* From one incidence of a junction through all that is folded, and through junctions without names: the junction at which this ends, or the element. */
+struct beyond { uint32_t j, element; bool folded; };      /* folded: there was something between */
+
+static struct beyond
+walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bond, uint32_t by)
+{
+    bool folded = false;
+
+    for (size_t steps = 0; steps <= f->bond.n + f->port.n; steps++) {
+        const flat_junction *x = &f->junction.at[j];
+        const flat_incidence *other;
+        uint32_t e, k;
+
+        if (x->ninc != 2 || !(x->implicit || has(&plan->folded, x->name)))
+            return (struct beyond){ j, UINT32_MAX, folded };
+        folded |= has(&plan->folded, x->name);
+        other = &f->incidence.at[x->inc0];
+        if (other->is_bond == by_bond && other->index == by)
+            other++;
+        by_bond = other->is_bond;
+        by = other->index;
+        if (by_bond) {
+            j = f->bond.at[by].from == j ? f->bond.at[by].to : f->bond.at[by].from;
+            continue;
+        }
+        e = f->port.at[by].element;
+        if (!has(&plan->folded, f->element.at[e].name))
+            return (struct beyond){ UINT32_MAX, e, folded };
+        folded = true;
+        k = f->element.at[e].port0;
+        by = by == k ? k + 1 : k;                /* only two-ports are folded */
+        j = f->port.at[by].junction;
+    }
+    return (struct beyond){ j, UINT32_MAX, folded };
+}
+
+static void
+rename_variable(struct plan_names *plan, var_id v, char *name)
+{
+    map_set(&plan->renamed, v, (uint32_t)plan->name.n);
+    vec_push(&plan->name, name);
+}
+
+/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own. Two-ports come first: nothing
+ * reads theirs, so that of what they share with an element the element's name stays. */
+static void
+rename_folded(const flat_model *f, struct plan_names *plan)
+{
+    for (uint32_t k = 0; k < 2 * (uint32_t)f->port.n && plan->folded.n; k++) {
+        uint32_t i = k % (uint32_t)f->port.n;
+        const flat_port *p = &f->port.at[i];
+        const flat_element *e = &f->element.at[p->element];
+        struct beyond x;
+        const char *side, *other;
+        bool flow_shared;
+
+        if (is_two_port(e) != (k < f->port.n))
+            continue;
+        x = walk(f, plan, p->junction, false, i);
+        if (!x.folded || has(&plan->folded, e->name))
+            continue;
+        side = !is_two_port(e) ? "" : i == e->port0 ? ".in" : ".out";
+        flow_shared = x.element != UINT32_MAX || f->junction.at[x.j].type == 1;
+        other = x.element == UINT32_MAX ? NULL : f->element.at[x.element].name;
+        for (int flow = 0; flow < 2; flow++) {
+            var_id v = flow ? p->f : p->e;
+
+            if (flow != flow_shared)
+                rename_variable(plan, v, bg_format("%s%s.%c", e->name, side, flow ? 'f' : 'e'));
+            else if (other)
+                rename_variable(plan, v, p->sign > 0 ? bg_format("%s-%s.f", other, e->name) : bg_format("%s-%s.f", e->name, other));
+            else
+                rename_variable(plan, v, bg_strdup(f->var.at[f->junction.at[x.j].common].name));
+        }
+    }
+}
+
+/* The junction of a port when what is folded is left out. */
+static void
+put_port_junction(const flat_model *f, const struct plan_names *plan, uint32_t port, strbuf *b)
+{
+    const char *own = f->element.at[f->port.at[port].element].name, *other;
+    struct beyond x = walk(f, plan, f->port.at[port].junction, false, port);
+
+    if (x.element == UINT32_MAX) {
+        put_junction(f, x.j, b);
+        return;
+    }
+    other = f->element.at[x.element].name;
+    strbuf_printf(b, "(%s,%s)", strcmp(own, other) < 0 ? own : other, strcmp(own, other) < 0 ? other : own);
+}
+
 static uint64_t
 constant_number(double value)
 {
@@ -98,7 +205,7 @@ constant_number(double value)
 
 /* A number for an expression: equal for equal ones, whatever the order of commutative operands. */
 static uint64_t
-expression_number(const flat_model *f, inst i)
+expression_number(const flat_model *f, const struct plan_names *plan, inst i)
 {
     const var_id *slot = inst_slots(f, i);
     VEC(node) todo = { 0 };
@@ -123,7 +230,9 @@ expression_number(const flat_model *f, inst i)
         } else if (e->op == EX_SLOT && slot && e->a < i.n && f->var.at[slot[e->a]].kind == VAR_LITERAL) {
             x = constant_number(f->var.at[slot[e->a]].value);
         } else if (e->op == EX_SLOT) {
-            const char *name = slot && e->a < i.n && slot[e->a] < f->var.n ? f->var.at[slot[e->a]].name : "?";
+            var_id v = slot && e->a < i.n && slot[e->a] < f->var.n ? slot[e->a] : VAR_NONE;
+            uint32_t new_name = v == VAR_NONE ? MAP_NONE : map_get(&plan->renamed, v);
+            const char *name = v == VAR_NONE ? "?" : new_name != MAP_NONE ? plan->name.at[new_name] : f->var.at[v].name;
 
             x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), 2));
         } else {
@@ -165,26 +274,66 @@ expression_number(const flat_model *f, inst i)
 }
 
 static void
-put_inst(const flat_model *f, inst i, struct lines *l)
+put_inst(const flat_model *f, const struct plan_names *plan, inst i, struct lines *l)
 {
     if (!inst_known(i)) {
         strbuf_puts(&l->text, "-");
         return;
     }
-    strbuf_printf(&l->text, "%c%016llx", EXPRESSION_MARK, (unsigned long long)expression_number(f, i));
+    strbuf_printf(&l->text, "%c%016llx", EXPRESSION_MARK, (unsigned long long)expression_number(f, plan, i));
     if (l->shown.n)
         strbuf_puts(&l->shown, ", ");
     flat_print(f, i, &l->shown);
 }
 
-static bool
-has(const map *gone, const char *name)
+static uint64_t
+variable_number(const char *name)
 {
-    return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
+    return bg_hash_mix(bg_hash_mix(EX_SLOT, 17), bg_hash_bytes(name, strlen(name), 2));
 }
 
-/* What the plan does to parts and values, by name. */
-struct plan_names { map gone, clamped, changed, unstated; };
+static const rewrite_bond *
+cut_bond(const struct plan_names *plan, span arrow)
+{
+    uint32_t i = plan->plan && span_known(arrow) ? map_get(&plan->cut, arrow.begin) : MAP_NONE;
+
+    return i == MAP_NONE || plan->plan->bond.at[i - 1].arrow.file != arrow.file ? NULL : &plan->plan->bond.at[i - 1];
+}
+
+/* The source that takes a bond's place acts on junction `on` and reads `by`. Of a two-port's, what it makes of what it reads is not compared. */
+static void
+put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on, const char *bond_name, struct lines *l)
+{
+    strbuf *b = &l->text;
+    bool flow = f->junction.at[by].type == 1;
+    const char *common = f->var.at[f->junction.at[by].common].name;
+
+    begin_line(l);
+    strbuf_printf(b, "element %s M%s %c", x->source, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
+    put_junction(f, on, b);
+    if (bond_name)
+        strbuf_printf(b, " as %s", bond_name);
+    strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK,
+                  (unsigned long long)variable_number(common));
+    strbuf_puts(&l->shown, common);
+    end_line(l);
+}
+
+/* The two-port whose bond to what drives it is cut, as the source that it turned into. */
+static void
+put_turned(const flat_model *f, const struct plan_names *plan, const flat_element *e, const rewrite_bond *x, struct lines *l)
+{
+    const flat_port *on = &f->port.at[e->port0 + (x->forward ? 1 : 0)], *by = &f->port.at[e->port0 + (x->forward ? 0 : 1)];
+    bool flow = (f->junction.at[by->junction].type == 1) != (e->type == EL_GY);
+
+    begin_line(l);
+    strbuf_printf(&l->text, "element %s M%s %c", e->name, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
+    put_port_junction(f, plan, (uint32_t)(on - f->port.at), &l->text);
+    if (on->bond_name)
+        strbuf_printf(&l->text, " as %s", on->bond_name);
+    strbuf_printf(&l->text, "; changed law %d of port 0", (int)LAW_ASSIGN);
+    end_line(l);
+}
 
 static void
 put_element(const flat_model *f, const flat_element *e, const struct plan_names *plan, struct lines *l)
@@ -193,8 +342,15 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
     bool clamped = has(&plan->clamped, e->name), changed = has(&plan->changed, e->name);
     bool flow = clamped && f->junction.at[f->port.at[e->port0].junction].type == 1;
 
+    for (uint32_t i = 0; i < e->nports && e->nports == 2; i++)
+        if (cut_bond(plan, f->port.at[e->port0 + i].at)) {
+            put_turned(f, plan, e, cut_bond(plan, f->port.at[e->port0 + i].at), l);
+            return;
+        }
     begin_line(l);
-    if (clamped)
+    if (has(&plan->into, e->name))
+        strbuf_printf(b, "element %s, folded into", e->name);            /* its type may have turned */
+    else if (clamped)
         strbuf_printf(b, "element %s %s", e->name, element_type_name(flow ? EL_SF : EL_SE));
     else
         strbuf_printf(b, "element %s %s%s", e->name, e->modulated ? "M" : "", element_type_name(e->type));
@@ -202,7 +358,7 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
         const flat_port *p = &f->port.at[e->port0 + i];
 
         strbuf_printf(b, " %c", p->sign > 0 ? '+' : '-');
-        put_junction(f, p->junction, b);
+        put_port_junction(f, plan, e->port0 + i, b);
         if (p->bond_name)
             strbuf_printf(b, " as %s", p->bond_name);
     }
@@ -214,11 +370,13 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
                           (unsigned long long)constant_number(0));
             strbuf_puts(&l->shown, "0");
         }
+        else if (has(&plan->into, e->name))
+            break;
         else if (changed)
             strbuf_printf(b, "; changed law %d of port %u", (int)law->kind, law->port - e->port0);
         else {
             strbuf_printf(b, "; law %d of port %u, quantity %d: ", (int)law->kind, law->port - e->port0, (int)law->out);
-            put_inst(f, law->def, l);
+            put_inst(f, plan, law->def, l);
         }
     }
     end_line(l);
@@ -232,12 +390,12 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     const map *gone = &plan->gone;
 
     for (size_t i = 0; i < f->element.n; i++)
-        if (!has(gone, f->element.at[i].name))
+        if (!has(gone, f->element.at[i].name) && !has(&plan->folded, f->element.at[i].name))
             put_element(f, &f->element.at[i], plan, l);
     for (size_t i = 0; i < f->junction.n; i++) {
         const flat_junction *j = &f->junction.at[i];
 
-        if (j->implicit || has(gone, j->name))
+        if (j->implicit || has(gone, j->name) || has(&plan->folded, j->name))
             continue;
         begin_line(l);
         strbuf_printf(b, "junction %d:%s", j->type, j->name);
@@ -246,13 +404,21 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     for (size_t i = 0; i < f->bond.n; i++) {
         const flat_bond *x = &f->bond.at[i];
 
-        if (has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name))
+        const rewrite_bond *cut = cut_bond(plan, x->at);
+        struct beyond end;
+
+        if (cut && cut->source)
+            put_source(f, cut, cut->forward ? x->from : x->to, cut->forward ? x->to : x->from, x->name, l);
+        if (cut || has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name) || has(&plan->folded, f->junction.at[x->from].name))
             continue;
+        end = walk(f, plan, x->to, true, (uint32_t)i);
+        if (end.element != UINT32_MAX)
+            continue;                            /* a port of an element now */
         begin_line(l);
         strbuf_puts(b, "bond ");
         put_junction(f, x->from, b);
         strbuf_puts(b, " -> ");
-        put_junction(f, x->to, b);
+        put_junction(f, end.j, b);
         if (x->name)
             strbuf_printf(b, " as %s", x->name);
         end_line(l);
@@ -265,26 +431,26 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
             continue;
         begin_line(l);
         strbuf_printf(b, "initial %s quantity %d: ", of, (int)x->q);
-        put_inst(f, x->def, l);
+        put_inst(f, plan, x->def, l);
         end_line(l);
     }
     for (size_t i = 0; i < f->output.n; i++) {
         begin_line(l);
         strbuf_printf(b, "output %s = ", f->output.at[i].name);
-        put_inst(f, f->output.at[i].def, l);
+        put_inst(f, plan, f->output.at[i].def, l);
         end_line(l);
     }
     for (size_t i = 0; i < f->experiment.record.n; i++) {
         begin_line(l);
         strbuf_printf(b, "record %s = ", f->experiment.record.at[i].name);
-        put_inst(f, f->experiment.record.at[i].def, l);
+        put_inst(f, plan, f->experiment.record.at[i].def, l);
         end_line(l);
     }
 }
 
 /* Values declared in the model: the new text's must be among the old one's. */
 static void
-put_values(const flat_model *f, const map *declared, const map *changed, struct lines *l)
+put_values(const flat_model *f, const struct plan_names *plan, const map *declared, const map *changed, struct lines *l)
 {
     for (size_t i = 0; i < f->var.n; i++) {
         const flat_var *v = &f->var.at[i];
@@ -293,7 +459,7 @@ put_values(const flat_model *f, const map *declared, const map *changed, struct 
             continue;
         begin_line(l);
         strbuf_printf(&l->text, "value %s = ", v->name);
-        put_inst(f, v->def, l);
+        put_inst(f, plan, v->def, l);
         end_line(l);
     }
 }
@@ -333,7 +499,7 @@ bool
 rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
 {
     struct lines a = { 0 }, b = { 0 }, va = { 0 }, vb = { 0 };
-    struct plan_names plan = { { 0 }, { 0 }, { 0 }, { 0 } }, after_plan = { { 0 }, { 0 }, { 0 }, { 0 } };
+    struct plan_names plan = { .plan = r }, after_plan = { .plan = NULL };
     map declared = { 0 };
     bool same;
 
@@ -347,15 +513,27 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.changed, r->item.at[i].owner);
         else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
             remember(&plan.unstated, r->item.at[i].owner);       /* without an owner: it went with its part */
+        else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
+            const rewrite_bond *x = &r->bond.at[r->item.at[i].bond - 1];
+
+            map_set(&plan.cut, x->arrow.begin, r->item.at[i].bond);
+            remember(&plan.changed, x->two_port ? x->source : NULL);
+        }
+        else if (r->item.at[i].kind == REWRITE_FOLD) {
+            remember(&plan.folded, r->item.at[i].name);
+            remember(&plan.into, r->item.at[i].owner);
+        }
     after_plan.changed = plan.changed;
+    after_plan.into = plan.into;
     after_plan.unstated = plan.unstated;
     for (int i = 0; i < after->ast->nstmt; i++)
         if (after->ast->stmt[i]->kind == AST_STMT_VALUE)
             remember(&declared, after->ast->stmt[i]->value.name);
+    rename_folded(before, &plan);
     put_graph(before, &plan, &a);
     put_graph(after, &after_plan, &b);
-    put_values(before, &declared, &plan.changed, &va);
-    put_values(after, &declared, &plan.changed, &vb);
+    put_values(before, &plan, &declared, &plan.changed, &va);
+    put_values(after, &after_plan, &declared, &plan.changed, &vb);
     sort_lines(&a);
     sort_lines(&b);
     sort_lines(&va);
@@ -369,6 +547,13 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
     map_free(&plan.clamped);
     map_free(&plan.changed);
     map_free(&plan.unstated);
+    map_free(&plan.cut);
+    map_free(&plan.folded);
+    map_free(&plan.into);
+    map_free(&plan.renamed);
+    for (size_t i = 0; i < plan.name.n; i++)
+        free(plan.name.at[i]);
+    vec_free(&plan.name);
     map_free(&declared);
     return same;
 }

@@ -1,0 +1,447 @@
+/* fold.c - see fold.h */
+#include <ctype.h>
+#include <string.h>
+
+#include "fold.h"
+#include "metrics.h"
+#include "operand.h"
+
+enum { NOBODY = UINT32_MAX };
+
+/* A node of one of the model's own chains. */
+struct place { uint32_t stmt, node; };
+
+struct finder {
+    const compilation *c;
+    arena *a;
+    const char *text;
+    map named;                   /* interned names that something reads, keeps, or gives an initial value -> 1 */
+    map element_of;              /* interned name -> element */
+    map first;                   /* interned name -> its first place; next[] leads on */
+    VEC(struct place) place;
+    VEC(uint32_t) next;          /* [place], NOBODY: the last */
+    map last;                    /* interned name -> its last place */
+    folds *out;
+};
+
+/* ---------------------------------------------------------------- names that stay */
+
+static void
+take_name(struct finder *d, const char *name)
+{
+    map_set(&d->named, map_ptr_key(name), 1);
+}
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* Every name with a dot behind it: in an expression that is a part. Units, numbers, texts and comments are passed over. */
+static void
+scan(struct finder *d, span at)
+{
+    const char *t = d->text;
+
+    for (uint32_t i = at.begin; i < at.end;) {
+        uint32_t from = i;
+
+        if (t[i] == '/' && i + 1 < at.end && t[i + 1] == '/') {
+            while (i < at.end && t[i] != '\n')
+                i++;
+        } else if (t[i] == '"') {
+            for (i++; i < at.end && t[i] != '"' && t[i] != '\n'; i++)
+                ;
+            i++;
+        } else if (t[i] == '[' && i > at.begin && !is_word(t[i - 1])) {
+            while (i < at.end && t[i] != ']' && t[i] != '\n')
+                i++;
+        } else if (is_word(t[i])) {
+            while (i < at.end && (is_word(t[i]) || (isdigit((unsigned char)t[from]) && t[i] == '.')))
+                i++;
+            if (!isdigit((unsigned char)t[from]) && (from == at.begin || t[from - 1] != '.')) {
+                uint32_t k = i;
+
+                while (k < at.end && isspace((unsigned char)t[k]))
+                    k++;
+                if (k < at.end && (t[k] == '.' || t[k] == '['))
+                    take_name(d, names_intern(d->c->names, t + from, i - from));
+            }
+        } else {
+            i++;
+        }
+    }
+}
+
+/* Names in `without`, and in chains of loops and conditional parts. Nesting is bounded by the parser. */
+static void
+gather_named(struct finder *d, const ast_stmt *s, bool nested)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int k = 0; k < s->chain.nnodes; k++) {
+            const ast_node *n = &s->chain.node[k];
+
+            if (nested && n->ref.nparts)
+                take_name(d, n->ref.part[0].name);
+            for (int i = 0; i < n->nwithout; i++)
+                if (n->without[i].nparts)
+                    take_name(d, n->without[i].part[0].name);
+        }
+        break;
+    case AST_STMT_WITHOUT:
+        for (int k = 0; k < s->without.n; k++)
+            if (s->without.ref[k].nparts)
+                take_name(d, s->without.ref[k].part[0].name);
+        break;
+    case AST_STMT_FOR:
+        for (int k = 0; k < s->loop.n; k++)
+            gather_named(d, s->loop.body[k], true);
+        break;
+    case AST_STMT_IF:
+        for (int k = 0; k < s->cond.nthen; k++)
+            gather_named(d, s->cond.then[k], true);
+        for (int k = 0; k < s->cond.nother; k++)
+            gather_named(d, s->cond.other[k], true);
+        break;
+    case AST_STMT_VALUE:
+    case AST_STMT_PORT:
+    case AST_STMT_WHEN:
+        break;
+    }
+}
+
+static void
+gather(struct finder *d)
+{
+    const ast_model *m = d->c->flat->ast;
+
+    scan(d, m->at);
+    for (size_t i = 0; i < d->c->ast->ndecls; i++) {
+        const ast_experiment *x = d->c->ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c->ast->decl[i].experiment : NULL;
+
+        if (!x || x->model != m->name)
+            continue;
+        scan(d, x->at);
+        for (int k = 0; k < x->nitems; k++)
+            for (int j = 0; x->item[k].kind == AST_EXP_KEEP && j < x->item[k].nrefs; j++)
+                if (x->item[k].refs[j].nparts)
+                    take_name(d, x->item[k].refs[j].part[0].name);
+    }
+    for (uint32_t i = 0; i < (uint32_t)m->nstmt; i++) {
+        const ast_stmt *s = m->stmt[i];
+
+        gather_named(d, s, false);
+        for (uint32_t k = 0; s->kind == AST_STMT_CHAIN && k < (uint32_t)s->chain.nnodes; k++) {
+            const ast_node *n = &s->chain.node[k];
+            uint32_t at = (uint32_t)d->place.n, before;
+
+            if (n->ref.nparts != 1 || n->ref.part[0].nindex) {
+                if (n->ref.nparts)
+                    take_name(d, n->ref.part[0].name);
+                continue;
+            }
+            vec_push(&d->place, ((struct place){ i, k }));
+            vec_push(&d->next, NOBODY);
+            before = map_get(&d->last, map_ptr_key(n->ref.part[0].name));
+            if (before == MAP_NONE)
+                map_set(&d->first, map_ptr_key(n->ref.part[0].name), at);
+            else
+                d->next.at[before] = at;
+            map_set(&d->last, map_ptr_key(n->ref.part[0].name), at);
+        }
+    }
+    for (uint32_t i = 0; i < d->c->flat->element.n; i++)
+        map_set(&d->element_of, map_ptr_key(d->c->flat->element.at[i].name), i);
+}
+
+static bool
+is_named(const struct finder *d, const char *name)
+{
+    return map_get(&d->named, map_ptr_key(name)) != MAP_NONE;
+}
+
+/* ---------------------------------------------------------------- junctions */
+
+static const ast_stmt *stmt_of(const struct finder *d, struct place p) { return d->c->flat->ast->stmt[p.stmt]; }
+static const ast_node *node_of(const struct finder *d, struct place p) { return &stmt_of(d, p)->chain.node[p.node]; }
+
+static span
+between(span a, span b)
+{
+    return (span){ a.file, a.begin, b.begin };
+}
+
+/* The text of the span; NULL: it goes over several lines. */
+static const char *
+line_text(const struct finder *d, span at)
+{
+    const char *t = arena_strndup(d->a, d->text + at.begin, at.end - at.begin);
+
+    return strchr(t, '\n') ? NULL : t;
+}
+
+static void
+edit_to(fold *x, span at, const char *text)
+{
+    x->edit[x->nedits].at = at;
+    x->edit[x->nedits++].text = text;
+}
+
+static void
+changes(fold *x, uint32_t stmt)
+{
+    x->stmt[x->nstmts++] = stmt;
+}
+
+/* Chain a ends in the junction, chain b begins with it: one chain, where the more of it stood. */
+static bool
+join_chains(struct finder *d, struct place a, struct place b, fold *x)
+{
+    const ast_stmt *sa = stmt_of(d, a), *sb = stmt_of(d, b);
+    const ast_node *ja = node_of(d, a), *jb = node_of(d, b);
+    const char *text;
+
+    if (a.stmt == b.stmt || sa->chain.bond || sb->chain.bond)
+        return false;
+    if (sa->chain.nnodes == 2) {
+        text = line_text(d, sa->chain.node[0].at);
+        edit_to(x, jb->at, text);
+        x->lost[x->nlost++] = sa->at;
+    } else {
+        text = line_text(d, (span){ sb->at.file, sb->chain.node[1].at.begin, sb->at.end });
+        edit_to(x, (span){ sa->at.file, ja->at.begin, sa->at.end }, text);
+        x->lost[x->nlost++] = sb->at;
+    }
+    changes(x, a.stmt);
+    changes(x, b.stmt);
+    return text != NULL;
+}
+
+static void
+find_junction(struct finder *d, uint32_t i)
+{
+    const flat_model *f = d->c->flat;
+    const flat_junction *j = &f->junction.at[i];
+    struct place in = { NOBODY, 0 }, out = { NOBODY, 0 }, alone = { NOBODY, 0 };
+    fold x = { .name = j->name, .at = j->at };
+    int sum = 0, arrows = 0, elements = 0;
+
+    for (uint32_t k = 0; k < j->ninc; k++) {
+        const flat_incidence *y = &f->incidence.at[j->inc0 + k];
+
+        if (!y->is_bond && f->port.at[y->index].name)
+            return;                      /* a field says which port */
+        elements += !y->is_bond && !is_two_port(&f->element.at[f->port.at[y->index].element]);
+    }
+    if (elements == 2 && j->type == 0)
+        return;                          /* between two elements stands a 1-junction, said or not */
+    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node || j->node->has_block || j->node->domain ||
+        is_named(d, j->name))
+        return;
+    for (uint32_t k = 0; k < 2; k++)
+        sum += f->incidence.at[j->inc0 + k].sign;
+    if (sum)
+        return;
+    for (uint32_t k = map_get(&d->first, map_ptr_key(j->name)); k != MAP_NONE; k = d->next.at[k]) {
+        struct place p = d->place.at[k];
+        bool has_in = p.node > 0, has_out = (int)p.node + 1 < stmt_of(d, p)->chain.nnodes;
+
+        arrows += has_in + has_out;
+        if (has_in)
+            in = p;
+        if (has_out)
+            out = p;
+        if (!has_in && !has_out)
+            alone = p;
+    }
+    if (arrows != 2 || in.stmt == NOBODY || out.stmt == NOBODY)
+        return;
+    if (in.stmt == out.stmt && in.node == out.node) {
+        edit_to(&x, between(node_of(d, in)->at, stmt_of(d, in)->chain.node[in.node + 1].at), "");
+        changes(&x, in.stmt);
+        x.within = true;
+    } else if (!join_chains(d, in, out, &x)) {
+        return;
+    }
+    if (alone.stmt != NOBODY) {
+        x.lost[x.nlost++] = stmt_of(d, alone)->at;
+        changes(&x, alone.stmt);
+    }
+    vec_push(d->out, x);
+}
+
+/* ---------------------------------------------------------------- two-ports */
+
+/* The element that a node of the model itself declares, as `= expr`, and nothing names. NULL: it is none such. */
+static const flat_element *
+plain_element(const struct finder *d, const ast_node *n)
+{
+    const flat_model *f = d->c->flat;
+    uint32_t e = n->type && n->ref.nparts == 1 && !n->ref.part[0].nindex ? map_get(&d->element_of, map_ptr_key(n->ref.part[0].name)) : MAP_NONE;
+    const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
+
+    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !n->has_block && n->linear && !n->domain &&
+        !is_named(d, x->name) && d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NOBODY ? x : NULL;
+}
+
+static bool
+constant_modulus(const struct finder *d, const flat_element *t)
+{
+    return inst_is_parameter(d->c->flat, d->c->flat->law.at[t->law0].def);
+}
+
+/* Element e, which the two-port joins to the rest, as the rest sees it. before: it is a source that stands before the two-port. */
+static const char *
+seen_through(const struct finder *d, const flat_element *t, const flat_element *e, bool before)
+{
+    bool gyrates = t->type == EL_GY, varies = !constant_modulus(d, t);
+    enum element_type type = e->type;
+    arena *a = d->a;
+    operand n, x, value;
+
+    if (!operand_of(d->c->sources, t->node->linear, a, &n) || !operand_of(d->c->sources, e->node->linear, a, &x))
+        return NULL;
+    /* TF: e_in = n*e_out, f_out = n*f_in. GY: e_in = r*f_out, e_out = r*f_in. */
+    switch (e->type) {
+    case EL_R:
+        value = gyrates ? operand_quotient(a, operand_square(a, n), x) : operand_product(a, operand_square(a, n), x);
+        break;
+    case EL_C:
+        value = gyrates ? operand_product(a, operand_square(a, n), x) : operand_quotient(a, x, operand_square(a, n));
+        type = gyrates ? EL_I : EL_C;
+        break;
+    case EL_I:
+        value = gyrates ? operand_quotient(a, x, operand_square(a, n)) : operand_product(a, operand_square(a, n), x);
+        type = gyrates ? EL_C : EL_I;
+        break;
+    case EL_SE:
+        value = gyrates || before ? operand_quotient(a, x, n) : operand_product(a, n, x);
+        type = gyrates ? EL_SF : EL_SE;
+        break;
+    case EL_SF:
+        value = gyrates || before ? operand_product(a, n, x) : operand_quotient(a, x, n);
+        type = gyrates ? EL_SE : EL_SF;
+        break;
+    default:
+        return NULL;
+    }
+    if (varies && (e->type == EL_C || e->type == EL_I))
+        return NULL;                 /* what it stores would have to change with the modulus */
+    return arena_format(a, "%s%s:%s = %s", e->modulated || varies ? "M" : "", element_type_name(type), e->name, value.text);
+}
+
+/* Two two-ports in series. */
+static const char *
+series(const struct finder *d, const flat_element *t, const flat_element *u)
+{
+    arena *a = d->a;
+    operand n, m, value;
+    bool gyrates = (t->type == EL_GY) != (u->type == EL_GY);
+
+    if (!operand_of(d->c->sources, t->node->linear, a, &n) || !operand_of(d->c->sources, u->node->linear, a, &m))
+        return NULL;
+    value = t->type == EL_GY ? operand_quotient(a, n, m) : operand_product(a, n, m);
+    return arena_format(a, "%s%s:%s = %s", t->modulated || u->modulated ? "M" : "", gyrates ? "GY" : "TF", t->name, value.text);
+}
+
+static void
+fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_node *second, const flat_element *goes, const flat_element *stays, const char *text)
+{
+    fold x = { .name = goes->name, .owner = stays->name, .why = text, .at = goes->at };
+
+    if (!text)
+        return;
+    edit_to(&x, span_join(first->at, second->at), text);
+    changes(&x, stmt);
+    vec_push(d->out, x);
+}
+
+/* The two-ports of a chain. A node takes part in one fold at a time. */
+static void
+find_two_ports(struct finder *d, uint32_t stmt)
+{
+    const ast_stmt *s = d->c->flat->ast->stmt[stmt];
+
+    for (int k = 0; k < s->chain.nnodes; k++) {
+        const ast_node *n = &s->chain.node[k], *next = k + 1 < s->chain.nnodes ? n + 1 : NULL, *before = k > 0 ? n - 1 : NULL;
+        const flat_element *t = plain_element(d, n), *e;
+
+        if (!t || !is_two_port(t) || t->nports != 2)
+            continue;
+        e = next ? plain_element(d, next) : NULL;
+        if (e && is_two_port(e) && e->nports == 2) {
+            fold_nodes(d, stmt, n, next, e, t, series(d, t, e));
+            return;
+        }
+        if (e && e->nports == 1 && before) {
+            fold_nodes(d, stmt, n, next, t, e, seen_through(d, t, e, false));
+            return;
+        }
+        e = before ? plain_element(d, before) : NULL;
+        if (e && e->nports == 1 && is_source(e) && next) {
+            fold_nodes(d, stmt, before, n, t, e, seen_through(d, t, e, true));
+            return;
+        }
+    }
+}
+
+void
+folds_find(const compilation *c, arena *a, folds *out)
+{
+    struct finder d = { .c = c, .a = a, .text = source_text(c->sources, c->ast->file), .out = out };
+    const flat_model *f = c->flat;
+
+    if (f->ast->at.file != c->ast->file)
+        return;                          /* the text of an import is never touched */
+    gather(&d);
+    for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
+        if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.bond)
+            find_two_ports(&d, i);
+    for (uint32_t i = 0; i < f->junction.n; i++)
+        find_junction(&d, i);
+    map_free(&d.named);
+    map_free(&d.element_of);
+    map_free(&d.first);
+    map_free(&d.last);
+    vec_free(&d.place);
+    vec_free(&d.next);
+}
+
+/* ---------------------------------------------------------------- the plan */
+
+bool
+folds_plan(const compilation *c, const fold *const *list, size_t n, rewrite *r)
+{
+    map changed = { 0 };         /* statement -> 1: only nodes taken out of it, 2: otherwise */
+    VEC(span) lost = { 0 };
+    const char *text = source_text(c->sources, c->ast->file);
+    size_t length = source_length(c->sources, c->ast->file);
+    bool fine;
+
+    memset(r, 0, sizeof *r);
+    for (size_t i = 0; i < n; i++) {
+        const fold *x = list[i];
+        bool taken = false;
+
+        for (int k = 0; k < x->nstmts; k++) {
+            uint32_t how = map_get(&changed, x->stmt[k]);
+
+            taken |= how != MAP_NONE && !(how == 1 && x->within && k == 0);
+        }
+        if (taken)
+            continue;
+        for (int k = 0; k < x->nstmts; k++)
+            map_set(&changed, x->stmt[k], x->within && k == 0 ? 1 : 2);
+        for (int k = 0; k < x->nedits; k++)
+            if (*x->edit[k].text)
+                edits_replace(&r->edits, x->edit[k].at.begin, x->edit[k].at.end, x->edit[k].text, strlen(x->edit[k].text));
+            else
+                edits_delete(&r->edits, x->edit[k].at.begin, x->edit[k].at.end);
+        for (int k = 0; k < x->nlost; k++)
+            vec_push(&lost, x->lost[k]);
+        vec_push(&r->item, ((rewrite_item){ .kind = REWRITE_FOLD, .name = x->name, .at = x->at, .owner = x->owner }));
+    }
+    rewrite_delete_statements(&r->edits, text, length, lost.at, lost.n);
+    fine = edits_seal(&r->edits, length, &r->error);
+    map_free(&changed);
+    vec_free(&lost);
+    return fine;
+}

@@ -1,0 +1,354 @@
+/* simplify.c - see simplify.h */
+#include <math.h>
+#include <string.h>
+
+#include "columns.h"
+#include "fold.h"
+#include "simplify.h"
+
+/* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the relative tolerance. */
+static const double ALIKE = 1e-6, ALIKE_TOLERANCES = 1e3;
+/* Activities are integrals over steps that nothing holds to the tolerance: they may differ by so much of their sum. */
+static const double ACTIVITY_ALIKE = 1e-2;
+
+/* A text, compiled and run in every experiment. */
+struct version { char *text; size_t length; compilation *c; sim_result *run; double rtol; };
+
+struct simplifier {
+    const char *path;
+    const simplify_options *o;
+    const sources *given; uint32_t file;
+    reduction *r;
+    VEC(struct elaborate_override) set;
+    map refused;                 /* hash of a name -> 1: said */
+};
+
+struct trial { struct version v; rewrite plan; const char *failure; char *internal; };
+
+static void
+version_free(const struct simplifier *d, struct version *v)
+{
+    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
+        sim_result_free(&v->run[i]);
+        compile_free(&v->c[i]);
+    }
+    free(v->c);
+    free(v->run);
+    free(v->text);
+    *v = (struct version){ 0 };
+}
+
+/* NULL, or why the text does not run. Takes the text over. */
+static const char *
+run_version(struct simplifier *d, char *text, size_t length, struct version *v)
+{
+    arena *a = d->r->arena;
+    const char *why = NULL;
+
+    *v = (struct version){ .text = text, .length = length, .c = bg_calloc(d->o->nexperiments, sizeof *v->c),
+                           .run = bg_calloc(d->o->nexperiments, sizeof *v->run) };
+    for (size_t i = 0; i < d->o->nexperiments && !why; i++) {
+        compile_options co = { .experiment = d->o->experiment[i], .set = d->set.at, .nset = d->set.n };
+        compilation *c = &v->c[i];
+        sim_options so = { 0 };
+
+        if (!compile_text(c, d->path, text, length, STAGE_MODEL, &co)) {
+            why = arena_format(a, "it does not compile: %s", diag_first_error(c->sources));
+            continue;
+        }
+        if (sim_options_from_experiment(c->model, &so)) {
+            so.points = REDUCE_POINTS;
+            so.outputs = so.activity = true;
+            if (d->o->adjust)
+                d->o->adjust(d->o->ctx, c->model, &so);
+            v->rtol = fmax(v->rtol, so.rtol);
+        }
+        if (so.points == 0 || !simulate(c->model, &so, &v->run[i]))
+            why = arena_format(a, "the run fails: %s", diag_first_error(c->sources));
+        sim_options_free(&so);
+    }
+    return why;
+}
+
+/* ---------------------------------------------------------------- the same? */
+
+static const char *
+differs(struct simplifier *d, const struct version *a, const struct version *b, size_t i, double share)
+{
+    const flat_model *fa = a->c[i].flat, *fb = b->c[i].flat;
+    const sim_result *ra = &a->run[i], *rb = &b->run[i];
+    size_t n = model_noutputs(a->c[i].model), m = model_noutputs(b->c[i].model);
+    map element = { 0 };
+    double total = 0;
+    const char *why = NULL;
+
+    for (uint32_t k = 0; k < n && k < m && !why; k++) {
+        double most = 0, e = trajectory_compare(ra->output + k, n, rb->output + k, m, ra->points < rb->points ? ra->points : rb->points).max;
+
+        for (size_t p = 0; p < ra->points; p++)
+            most = fmax(most, fabs(ra->output[p * n + k]));
+        if (!(e <= share * most))
+            why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value", model_output(fa, k)->name, e / most);
+    }
+    for (uint32_t k = 0; k < fb->element.n; k++)
+        map_set(&element, bg_hash_bytes(fb->element.at[k].name, strlen(fb->element.at[k].name), 0), k);
+    for (uint32_t k = 0; k < fa->element.n; k++)
+        total += ra->activity[k];
+    for (uint32_t k = 0; k < fa->element.n && !why; k++) {
+        const char *name = fa->element.at[k].name;
+        uint32_t x = map_get(&element, bg_hash_bytes(name, strlen(name), 0));
+
+        if (x != MAP_NONE && !(fabs(ra->activity[k] - rb->activity[x]) <= ACTIVITY_ALIKE * total))
+            why = arena_format(d->r->arena, "the activity of %s would not be what it was", name);
+    }
+    map_free(&element);
+    return why;
+}
+
+static char *
+check_graph(const struct simplifier *d, const struct version *now, const struct trial *t)
+{
+    compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+    compilation a = { 0 }, b = { 0 };
+    char *why = NULL;
+
+    if (!compile_text(&a, d->path, now->text, now->length, STAGE_GRAPH, &co) || !compile_text(&b, d->path, t->v.text, t->v.length, STAGE_GRAPH, &co))
+        why = bg_strdup("a text that was compiled cannot be read again");
+    else
+        rewrite_check(a.flat, &t->plan, b.flat, &why);
+    compile_free(&a);
+    compile_free(&b);
+    return why;
+}
+
+static void
+trial_free(const struct simplifier *d, struct trial *t)
+{
+    version_free(d, &t->v);
+    rewrite_free(&t->plan);
+    free(t->internal);
+    *t = (struct trial){ 0 };
+}
+
+static void
+try_folds(struct simplifier *d, const struct version *now, const fold *const *list, size_t n, struct trial *t)
+{
+    strbuf text = { 0 };
+
+    *t = (struct trial){ 0 };
+    if (!folds_plan(&now->c[0], list, n, &t->plan)) {
+        t->internal = bg_strdup(t->plan.error ? t->plan.error : "unknown");
+        return;
+    }
+    edits_apply(&t->plan.edits, now->text, now->length, &text);
+    if (!text.at)
+        strbuf_puts(&text, "");
+    t->failure = run_version(d, text.at, text.n, &t->v);
+    for (size_t i = 0; i < d->o->nexperiments && !t->failure; i++)
+        t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
+    if (!t->failure)
+        t->internal = check_graph(d, now, t);
+}
+
+/* ---------------------------------------------------------------- rounds */
+
+static int
+line_of(const struct simplifier *d, span at)
+{
+    int line = 0, unused;
+
+    source_place(d->given, d->file, (uint32_t)reduction_origin(d->r, at.begin), &line, &unused);
+    return line;
+}
+
+static void
+refuse(struct simplifier *d, const fold *x, const char *why)
+{
+    uint64_t key = bg_hash_bytes(x->name, strlen(x->name), 0);
+
+    if (map_get(&d->refused, key) != MAP_NONE)
+        return;
+    map_set(&d->refused, key, 1);
+    vec_push(&d->r->kept, ((reduce_kept){ arena_strdup(d->r->arena, x->name), arena_format(d->r->arena, "fold: %s", why), line_of(d, x->at),
+                                          (int)d->r->rounds.n + 1 }));
+}
+
+/* As many as go together: all at once, and where that fails in halves. False: internal. */
+static bool
+take_most(struct simplifier *d, const struct version *now, const folds *all, const fold **taken, struct trial *best)
+{
+    size_t batch = all->n, ntaken = 0;
+
+    for (size_t i = 0; i < all->n;) {
+        size_t n = batch < all->n - i ? batch : all->n - i;
+        struct trial t;
+
+        for (size_t k = 0; k < n; k++)
+            taken[ntaken + k] = &all->at[i + k];
+        try_folds(d, now, taken, ntaken + n, &t);
+        if (t.internal || !t.failure) {
+            trial_free(d, best);
+            *best = t;
+            if (t.internal)
+                return false;
+            ntaken += n;
+            i += n;
+            batch *= 2;
+            continue;
+        }
+        if (n == 1)
+            refuse(d, &all->at[i++], t.failure);
+        batch = (n + 1) / 2;
+        trial_free(d, &t);
+    }
+    return true;
+}
+
+static const char *
+why_folded(const folds *all, const rewrite_item *x)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->at[i].at.begin == x->at.begin && all->at[i].name == x->name)
+            return all->at[i].why;
+    return NULL;
+}
+
+/* What the accepted text took. */
+static void
+record(struct simplifier *d, const folds *all, struct trial *best)
+{
+    reduction *r = d->r;
+
+    for (size_t i = 0; i < best->plan.item.n; i++) {
+        const rewrite_item *x = &best->plan.item.at[i];
+
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, x->at),
+                                                     .round = (int)r->rounds.n + 1, .why = why_folded(all, x) }));
+    }
+    reduction_name_edits(r, d->given, d->file, &best->plan.edits);
+    vec_push(&r->rounds, best->plan.edits);
+    best->plan.edits = (edits){ 0 };
+}
+
+/* --set of a parameter that the reduction took has nothing to set any more. */
+static void
+remaining_set(struct simplifier *d)
+{
+    map went = { 0 };
+
+    for (size_t i = 0; i < d->r->operation.n; i++)
+        if (d->r->operation.at[i].kind == REWRITE_VALUE)
+            map_set(&went, bg_hash_bytes(d->r->operation.at[i].name, strlen(d->r->operation.at[i].name), 0), 1);
+    for (size_t i = 0; i < d->o->nset; i++)
+        if (map_get(&went, bg_hash_bytes(d->o->set[i].name, strlen(d->o->set[i].name), 0)) == MAP_NONE)
+            vec_push(&d->set, d->o->set[i]);
+    map_free(&went);
+}
+
+static void
+measure_error(const struct version *a, const struct version *b, size_t experiment, uint32_t k, reduce_error *e)
+{
+    size_t n = model_noutputs(a->c[experiment].model), m = model_noutputs(b->c[experiment].model);
+    struct trajectory_error t = trajectory_compare(a->run[experiment].output + k, n, b->run[experiment].output + k, m, a->run[experiment].points);
+    double of = isnan(e->within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e->within;
+
+    e->max = t.max;
+    e->rms = t.rms;
+    e->avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN;
+}
+
+/* The errors of the result against the text as given. */
+static void
+measure_errors(struct simplifier *d, const struct version *now)
+{
+    size_t length = source_length(d->given, d->file);
+    char *text = bg_malloc(length + 1);
+    struct version first;
+    const char *why;
+
+    memcpy(text, source_text(d->given, d->file), length);
+    text[length] = '\0';
+    d->set.n = 0;
+    for (size_t i = 0; i < d->o->nset; i++)
+        vec_push(&d->set, d->o->set[i]);
+    why = run_version(d, text, length, &first);
+    for (size_t x = 0; x < d->o->nexperiments && !why; x++) {
+        map output = { 0 };
+
+        for (uint32_t k = 0; k < model_noutputs(first.c[x].model) && k < model_noutputs(now->c[x].model); k++) {
+            const char *name = model_output(first.c[x].flat, k)->name;
+
+            map_set(&output, bg_hash_bytes(name, strlen(name), 0), k);
+        }
+        for (size_t i = 0; i < d->r->error.n; i++) {
+            reduce_error *e = &d->r->error.at[i];
+            uint32_t k = map_get(&output, bg_hash_bytes(e->output, strlen(e->output), 0));
+
+            if (k != MAP_NONE && !strcmp(d->o->experiment[x], e->experiment))
+                measure_error(&first, now, x, k, e);
+        }
+        map_free(&output);
+    }
+    version_free(d, &first);
+}
+
+static void
+finish(struct simplifier *d, struct version *now)
+{
+    reduction *r = d->r;
+
+    free(r->text);
+    r->text = now->text;
+    r->length = now->length;
+    now->text = NULL;
+    measure_errors(d, now);
+    r->elements_after = now->c[0].flat->element.n;
+    r->states_after = model_nstates(now->c[0].model);
+    r->cpu_after = 0;
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        r->cpu_after += now->run[i].cpu_seconds;
+}
+
+bool
+reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r, char **why)
+{
+    struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r };
+    struct version now;
+    bool any = false, changed = true, fine = true;
+    char *text = bg_malloc(r->length + 1);
+
+    *why = NULL;
+    memcpy(text, r->text, r->length + 1);
+    remaining_set(&d);
+    /* what was just run runs again */
+    changed = !run_version(&d, text, r->length, &now);
+    while (changed && fine) {
+        folds all = { 0 };
+        struct trial best = { 0 };
+        const fold **taken;
+
+        folds_find(&now.c[0], r->arena, &all);
+        taken = bg_calloc(all.n + 1, sizeof *taken);
+        fine = take_most(&d, &now, &all, taken, &best);
+        changed = fine && best.plan.edits.list.n > 0;
+        if (!fine) {
+            *why = best.internal;
+            best.internal = NULL;
+        } else if (changed) {
+            record(&d, &all, &best);
+            version_free(&d, &now);
+            now = best.v;
+            best.v = (struct version){ 0 };
+            any = true;
+        }
+        trial_free(&d, &best);
+        free(taken);
+        vec_free(&all);
+    }
+    if (any)
+        finish(&d, &now);
+    version_free(&d, &now);
+    vec_free(&d.set);
+    map_free(&d.refused);
+    return fine;
+}
