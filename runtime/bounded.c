@@ -21,7 +21,8 @@ enum { PATIENCE = 300 };
 enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
 static const double WITHIN = 0.99;
-/* Where errors are predicted: after so many refusals one after another, what is predicted to miss its tolerance by so much is refused without a run. */
+/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is left of the tolerance is refused
+ * without a run. */
 enum { PATIENCE_PREDICTED = 8 };
 static const double HOPELESS = 3;
 
@@ -508,7 +509,14 @@ find_elements(struct search *d, candidates *out)
     free(at);
 }
 
-/* The outputs that are held in each experiment, by what they may differ from those of the text at hand. Returns them all in one list. */
+/* What of a tolerance the text at hand leaves: what would be written into the experiment (write_tolerances). */
+static double
+tolerance_left(const struct search *d, const struct bound *b)
+{
+    return fmax(b->tolerance - difference(&d->first, &d->now, b).max / WITHIN, 0);
+}
+
+/* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
 static held_output *
 held_outputs(const struct search *d, const held_output **of, size_t *n)
 {
@@ -517,8 +525,8 @@ held_outputs(const struct search *d, const held_output **of, size_t *n)
     for (size_t x = 0; x < d->o->nexperiments; x++) {
         of[x] = next;
         for (size_t i = 0; i < d->bound.n; i++)
-            if (d->bound.at[i].experiment == x && d->bound.at[i].fresh < INFINITY)
-                *next++ = (held_output){ d->bound.at[i].output, d->bound.at[i].fresh };
+            if (d->bound.at[i].experiment == x && d->bound.at[i].tolerance < INFINITY)
+                *next++ = (held_output){ d->bound.at[i].output, tolerance_left(d, &d->bound.at[i]) };
         n[x] = (size_t)(next - of[x]);
     }
     return list;
@@ -567,7 +575,7 @@ by_prediction(const void *pa, const void *pb)
 
 /* ---------------------------------------------------------------- rounds */
 
-/* batch: the first. predicts: candidates' errors over their tolerances were predicted, not measured. */
+/* batch: the first. predicts: the candidates' errors, over what was left of the tolerances when the round began, were predicted, not measured. */
 struct order { VEC(struct candidate *) at; size_t batch; bool predicts; };
 
 /* From the i-th on, as many as should go together if errors add up to what is left. */
@@ -623,16 +631,32 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
     o->batch = predicts ? fitting(o, 0, 1) : 1;
 }
 
-/* What is left of the order is predicted to miss its tolerances by far, and what was predicted to do better did not do: no run is spent on it. */
+/* What is left of the order is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no run is
+ * spent on it. */
 static bool
-is_hopeless(const struct order *o, size_t i, size_t refused)
+is_hopeless(const struct order *o, size_t i, size_t refused, double left)
 {
-    return o->predicts && refused >= PATIENCE_PREDICTED && o->at.at[i]->predicted > HOPELESS;
+    return o->predicts && refused >= PATIENCE_PREDICTED && o->at.at[i]->predicted > HOPELESS * left;
+}
+
+/* The greatest error of the text at hand over its tolerance. */
+static double
+worst_so_far(const struct search *d)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->bound.n; i++)
+        most = fmax(most, over(difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+    return most;
 }
 
 static void
 refuse_rest(struct search *d, const struct order *o, size_t i)
 {
+    /* with fresh tolerances, some might be tried */
+    for (size_t k = 0; k < d->bound.n; k++)
+        if (d->bound.at[k].tolerance < INFINITY && !(o->at.at[i]->predicted * tolerance_left(d, &d->bound.at[k]) > HOPELESS * d->bound.at[k].fresh))
+            d->closed = false;
     for (; i < o->at.n; i++) {
         const struct candidate *x = o->at.at[i];
 
@@ -645,11 +669,12 @@ static bool
 take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
 {
     size_t batch = o->batch ? o->batch : 1, refused = 0;
+    double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
 
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
         struct verdict v;
 
-        if (is_hopeless(o, i, refused)) {
+        if (is_hopeless(o, i, refused, left)) {
             refuse_rest(d, o, i);
             break;
         }
@@ -677,7 +702,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             *best = v;
             *n += batch;
             i += batch;
-            batch = !o->predicts ? batch * 2 : 1 + fitting(o, i + 1, 1 - v.worst - (i < o->at.n ? o->at.at[i]->predicted : 0));
+            left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
+            batch = !o->predicts ? batch * 2 : fitting(o, i, left) > 1 ? fitting(o, i, left) : 1;
             refused = 0;
         } else {
             verdict_free(d, &v);

@@ -271,7 +271,7 @@ predict(struct finding *s, double *error)
 static const char *
 error_text(arena *a, double error)
 {
-    return isfinite(error) ? arena_format(a, "predicted error %.2g of the tolerance", error) : "its predicted error has no bound";
+    return isfinite(error) ? arena_format(a, "predicted error %.2g of the tolerance left", error) : "no finite error is predicted";
 }
 
 /* Without errors: how large it is beside the greatest other of its sum, where that is known; else its place. */
