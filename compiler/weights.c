@@ -14,13 +14,13 @@ span_key(span at)
     return (uint64_t)at.begin << 32 | at.end;
 }
 
+/* Without a unit, as a bare number: it fits whatever the text lets it stand for, and nothing follows from it. */
 static var_id
-hidden(elab *el, const char *name, double x, const unit *u)
+hidden(elab *el, const char *name, double x)
 {
     var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
 
     el->f->var.at[v].def = set_inst(el, x);
-    el->f->var.at[v].unit = u;
     return v;
 }
 
@@ -33,16 +33,25 @@ weights_begin(elab *el)
     }
 }
 
+/* The flows of a transformer field are proportional to others: nothing may be added to them. */
+static bool
+takes_offset(const builder *b)
+{
+    return b->own == NONE || b->el->f->element.at[b->own].type != EL_TF;
+}
+
 /* One number: what it is noted for, and it weighed. */
 static node
 weigh_node(builder *b, uint32_t weight, node n, inst is)
 {
     elab *el = b->el;
     const flat_weight *w = &el->f->weight.at[weight];
+    node product;
 
     vec_push(&el->f->weighed, ((flat_weighed){ .weight = weight, .element = el->law_of, .value = is }));
     vec_push(&el->weighed_in, b->in);
-    return ex_add(el->pool, ex_mul(el->pool, builder_slot(b, w->factor), n), builder_slot(b, w->offset));
+    product = ex_mul(el->pool, builder_slot(b, w->factor), n);
+    return takes_offset(b) ? ex_add(el->pool, product, builder_slot(b, w->offset)) : product;
 }
 
 val
@@ -56,8 +65,8 @@ weighed_operand(builder *b, const ast_expr *e, val v)
         return v;
     w = &el->f->weight.at[i];
     if (w->factor == VAR_NONE) {
-        w->factor = hidden(el, "a term's factor", 1, el->one);
-        w->offset = hidden(el, "a term's offset", 0, v.fit == FIT_UNIT ? v.unit : NULL);
+        w->factor = hidden(el, "a term's factor", 1);
+        w->offset = hidden(el, "a term's offset", 0);
     }
     if (v.m) {
         size_t n = (size_t)v.m->rows * v.m->cols;

@@ -226,7 +226,7 @@ has_mean(const struct finding *s, uint32_t i)
 {
     const struct seen *t = &s->seen[i];
 
-    return s->out->terms.term.at[i].varies && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
+    return s->out->terms.term.at[i].varies && !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
 }
 
 /* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not known. */
@@ -343,6 +343,9 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
     for (size_t x = 0; x < nruns; x++) {
         run_weighed(&run[x], weigh, n, points_for(c, n), &s.weighed[x]);
         out->simulations += s.weighed[x].ran;
+        if (!s.weighed[x].c.flat)
+            vec_push(&out->kept, ((term_kept){ "terms", SPAN_NONE, arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
+                                                                               diag_first_error(s.weighed[x].c.sources)) }));
         gather(&s, &s.weighed[x]);
     }
     out->predicts = predict(&s, error);

@@ -14,7 +14,7 @@ struct finder {
     const ast_model *model;
     bool inner;
     const char *owner;
-    bool of_value;
+    bool of_value, no_number;
     const ast_node *node;
 };
 
@@ -112,6 +112,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
         any |= x->varies;
         x->owner = f->owner;
         x->of_value = f->of_value;
+        x->no_number = f->no_number;
         x->model = f->model;
         x->inner = f->inner;
         x->within = within;
@@ -181,9 +182,14 @@ find_node(struct finder *f, const ast_node *n)
     if (!source)
         find(f, n->linear, NOWHERE);
     f->node = n;
-    for (int i = 0; i < n->nitems; i++)
-        if (n->item[i].kind == AST_LAW_EQUATION)
-            find(f, n->item[i].right, NOWHERE);
+    for (int i = 0; i < n->nitems; i++) {
+        const ast_law_item *item = &n->item[i];
+
+        f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") || (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
+        if (item->kind == AST_LAW_EQUATION)
+            find(f, item->right, NOWHERE);
+    }
+    f->no_number = false;
 }
 
 /* What a model declares that is a number before the run. Nesting is bounded by the parser. */

@@ -23,6 +23,7 @@ typedef struct term {
     const ast_model *model;      /* whose text it is */
     bool inner;                  /* that is a component of the model */
     bool varies;                 /* reads more than parameters */
+    bool no_number;              /* none can stand for it: of a transformer field, whose flows are proportional to others, or of an energy, whose slopes count */
     const ast_expr *expr;
     uint32_t sum;
     uint32_t within;             /* the term that its sum is in, UINT32_MAX: none */
