@@ -10,7 +10,7 @@ static const double MOST_WORK = 4e9, WORK_OF_STATE = 20;
 /* Occurrences whose means differ by no more than this part of the term's root mean square have one mean. */
 static const double ONE_MEAN = 1e-3;
 /* Deleting is read first where it costs no more than this, whatever the mean costs: less text for hardly more error. */
-static const double NEGLIGIBLE = 0.01;
+static const double NEGLIGIBLE = 0.05;
 /* A second reading that is predicted to miss by more than this is not worth a run. */
 static const double DOUBTFUL = 3;
 
