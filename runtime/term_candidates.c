@@ -4,9 +4,9 @@
 
 #include "term_candidates.h"
 
-/* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some seconds at most. */
+/* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some seconds at most, or much to keep. */
 enum { POINTS_MOST = 501, POINTS_LEAST = 51 };
-static const double MOST_WORK = 4e9, WORK_OF_STATE = 20;
+static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 /* Occurrences whose means differ by no more than this part of the term's root mean square have one mean. */
 static const double ONE_MEAN = 1e-3;
 /* Deleting is read first where it costs no more than this, whatever the mean costs: less text for hardly more error. */
@@ -147,15 +147,26 @@ find_texts(struct finding *s, const compilation *c)
 
 /* ---------------------------------------------------------------- runs */
 
+static size_t
+points_for(const bg_model *m, size_t nterms)
+{
+    double outputs = (double)model_flat(m)->output.n, states = (double)model_nstates(m);
+    double work = 2 * (double)nterms * (states + outputs + 1) * WORK_OF_STATE;
+    double kept = (double)model_noutputs(m) + states + (double)model_nmodes(m);
+    double points = fmin(MOST_WORK / work, MOST_NUMBERS / (kept + 1));
+
+    return points >= POINTS_MOST ? POINTS_MOST : points <= POINTS_LEAST ? POINTS_LEAST : (size_t)points;
+}
+
 static void
-run_weighed(const recording *r, const span *weigh, size_t n, size_t points, struct weighed_run *w)
+run_weighed(const recording *r, const span *weigh, size_t n, struct weighed_run *w)
 {
     compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset, .weigh = weigh, .nweigh = n };
     sim_options so = { 0 };
 
     if (!compile_text(&w->c, r->path, r->text, r->length, STAGE_MODEL, &co) || !sim_options_from_experiment(w->c.model, &so))
         return;
-    so.points = points;
+    so.points = points_for(w->c.model, n);
     so.outputs = so.states = so.modes = true;
     if (r->adjust)
         r->adjust(r->ctx, w->c.model, &so);
@@ -200,14 +211,6 @@ gather(struct finding *s, const struct weighed_run *w)
     free(low);
     free(high);
     free(any);
-}
-
-static size_t
-points_for(const compilation *c, size_t nterms)
-{
-    double work = 2 * (double)nterms * (double)(model_nstates(c->model) + c->flat->output.n + 1) * WORK_OF_STATE, points = MOST_WORK / work;
-
-    return points >= POINTS_MOST ? POINTS_MOST : points <= POINTS_LEAST ? POINTS_LEAST : (size_t)points;
 }
 
 /* ---------------------------------------------------------------- candidates */
@@ -341,7 +344,7 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
     for (size_t i = 0; i < n; i++)
         weigh[i] = out->terms.term.at[i].expr->at;
     for (size_t x = 0; x < nruns; x++) {
-        run_weighed(&run[x], weigh, n, points_for(c, n), &s.weighed[x]);
+        run_weighed(&run[x], weigh, n, &s.weighed[x]);
         out->simulations += s.weighed[x].ran;
         if (!s.weighed[x].c.flat)
             vec_push(&out->kept, ((term_kept){ "terms", SPAN_NONE, arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
