@@ -55,6 +55,8 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
         eo.model = o->model;
         eo.set = o->set;
         eo.nset = o->nset;
+        eo.weigh = o->weigh;
+        eo.nweigh = o->nweigh;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
     if (!c->flat || diag_errors(c->sources))

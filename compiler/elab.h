@@ -22,6 +22,7 @@
  * reciprocity.c whether a storage field could create energy
  * table.c       tables from CSV files
  * when.c        events
+ * weights.c     operands made weighable
  * experiment.c  the experiment's items and what is set from outside
  *
  * A scope is a text that has names of its own: a file, a model, and each instance of a component within it. The body of a loop is a scope
@@ -258,6 +259,9 @@ typedef struct elab {
     uint64_t inlined;               /* operations copied from functions so far, weighted */
     bool inlined_too_much;          /* said so */
     int depth;                      /* of expressions being resolved */
+    map weights;                    /* place of an operand to be weighed -> flat.weight */
+    uint32_t law_of;                /* element whose law is being made, or NONE */
+    VEC(const scope *) weighed_in;  /* parallel to flat.weighed */
 
     /* names that mean something by themselves */
     const char *n_e, *n_f, *n_q, *n_p, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
@@ -482,6 +486,12 @@ void tables_free(elab *el);
 
 void make_when(elab *el, scope *in, const ast_stmt *s);
 void make_whens(elab *el);                                                    /* those of el->when */
+
+/* ---------------------------------------------------------------- operands made weighable (weights.c) */
+
+void weights_begin(elab *el);
+void weights_end(elab *el);                                                   /* after the experiment is made */
+val weighed_operand(builder *b, const ast_expr *e, val v);                    /* v, weighed if e is one of them */
 
 /* ---------------------------------------------------------------- experiment (experiment.c) */
 

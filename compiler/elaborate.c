@@ -72,8 +72,11 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     make_domain_powers(el);
     make_values(el, true);
     make_values(el, false);
-    for (uint32_t e = 0; e < el->f->element.n; e++)
+    for (uint32_t e = 0; e < el->f->element.n; e++) {
+        el->law_of = e;
         make_law(el, element_scope(el, e), e);
+    }
+    el->law_of = NONE;
     for (size_t j = 0; j < el->f->junction.n; j++)
         check_junction(el, &el->f->junction.at[j]);
     for (uint32_t p = 0; p < el->part.n; p++)
@@ -86,6 +89,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     make_outputs(el);
     check_fields(el);
     make_experiment(el);
+    weights_end(el);
 }
 
 static void
@@ -120,6 +124,8 @@ release(elab *el)
     map_free(&el->field_of);
     map_free(&el->field_ports);
     vec_free(&el->when);
+    map_free(&el->weights);
+    vec_free(&el->weighed_in);
     map_free(&el->experiments);
     map_free(&el->domains);
     vec_free(&el->domain_function);
@@ -137,7 +143,7 @@ flat_model *
 elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_file *file, const elaborate_options *opt)
 {
     static const elaborate_options none;
-    elab el = { .s = s, .names = n, .a = a, .u = u, .pool = p, .file = file, .opt = opt ? opt : &none };
+    elab el = { .s = s, .names = n, .a = a, .u = u, .pool = p, .file = file, .opt = opt ? opt : &none, .law_of = NONE };
     flat_model *f;
     const ast_model *model = NULL;
     uint32_t from;
@@ -149,6 +155,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     el.errors_before = diag_errors(s);
     intern_names(&el);
+    weights_begin(&el);
     flat_add_var(f, VAR_TIME, NONE, "time", SPAN_NONE);
     f->var.at[0].unit = el.second;
     load_imports(&el);

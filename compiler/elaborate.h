@@ -13,6 +13,7 @@ typedef struct elaborate_options {
     const char *experiment;          /* name, or NULL: without one */
     const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
+    const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
 } elaborate_options;
 
 /* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).

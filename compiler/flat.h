@@ -142,6 +142,17 @@ typedef struct flat_output { const char *name; inst def; const unit *unit, *disp
 typedef struct flat_reinit { var_id target; inst value; span at; } flat_reinit;
 typedef struct flat_when { inst condition; const char *text; uint32_t reinit0, nreinits; span at; } flat_when;
 
+/* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters of 1 and 0 that all its
+ * occurrences share; VAR_NONE where it does not occur. */
+typedef struct flat_weight { var_id factor, offset; } flat_weight;
+/* One of its occurrences, or an entry of one: what the operand is. Recorded, in this order, behind the experiment's own records. */
+typedef struct flat_weighed {
+    uint32_t weight;
+    uint32_t element;            /* whose law it stands in, UINT32_MAX: that of a value */
+    bool keep;                   /* of an element or component that the experiment keeps */
+    inst value;
+} flat_weighed;
+
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
 typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
@@ -181,6 +192,8 @@ typedef struct flat_model {
     VEC(flat_origin) origin;
     VEC(flat_when) when;
     VEC(flat_reinit) reinit;
+    VEC(flat_weight) weight;
+    VEC(flat_weighed) weighed;
     flat_experiment experiment;
 } flat_model;
 

@@ -29,6 +29,7 @@ struct builder {
     VEC(struct entry) entry;
     VEC(uint32_t) row_head, column_head, row_count, column_count;
     map at;
+    map weight;                  /* parameter -> its column */
 };
 
 static uint64_t key_of(uint32_t row, uint32_t column)
@@ -91,17 +92,18 @@ static void add_partials(equations *e, const program *rhs, layout l, inst def, u
     for (uint32_t k = 0; k < def.n; k++) {
         var_id v = f->slot.at[def.first + k];
         bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->w_position[v] != UINT32_MAX;
+        uint32_t weight = state || variable ? MAP_NONE : map_get(&b->weight, v);
         double value;
         node d;
 
-        if (!state && !variable)
+        if (!state && !variable && weight == MAP_NONE)
             continue;
         d = ex_derivative(f->pool, def.root, k);
         if (ex_is_const(f->pool, d, &value) && value == 0)
             continue;
         vec_push(target, inst_part(e->composer, d, inst_slots(f, def), def.n));
         vec_push(position, at);
-        add_entry(b, row, state ? l.position[v] : nx + rhs->w_position[v]);
+        add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->w_position[v] : weight);
     }
 }
 
@@ -162,14 +164,14 @@ static void compress(jacobian *j, struct builder *b, const struct flags *gone, u
     free(number);
 }
 
-jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise)
+jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights)
 {
     jacobian *j = bg_calloc(1, sizeof *j);
     struct builder b = { 0 };
     struct targets target = { 0 };
     struct positions position = { 0 };
     struct flags gone = { 0 };
-    uint32_t nx = (uint32_t)e->state.n, nall = nx + rhs->nw;
+    uint32_t nx = (uint32_t)e->state.n, behind = nx + rhs->nw + nweights, nall = behind + rhs->ntargets - nx;
     bool ok;
 
     j->nx = nx;
@@ -180,10 +182,14 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
     vec_resize(&gone, nall);
     memset(b.row_head.at, 0xff, nall * sizeof(uint32_t));
     memset(b.column_head.at, 0xff, nall * sizeof(uint32_t));
+    for (uint32_t i = 0; i < nweights; i++)
+        map_set(&b.weight, weight[i], nx + rhs->nw + i);
     for (size_t i = 0; i < rhs->assign.n; i++) {
         const assign *a = &rhs->assign.at[i];
-        uint32_t row = a->var == VAR_NONE ? rhs->out_index[a->target] : nx + rhs->w_position[a->var];
-        uint32_t at = e->f->var.at[a->var == VAR_NONE ? e->state.at[a->target].var : a->var].position;
+        bool rate = a->var == VAR_NONE && a->target < nx, further = a->var == VAR_NONE && !rate;
+        var_id v = rate ? e->state.at[a->target].var : a->var;
+        uint32_t row = rate ? l.position[v] : further ? behind + a->target - nx : nx + rhs->w_position[v];
+        uint32_t at = further ? 0 : e->f->var.at[v].position;
 
         add_partials(e, rhs, l, a->def, row, &b, nx, &target, &position, at);
     }
@@ -213,6 +219,7 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
     vec_free(&b.column_count);
     vec_free(&gone);
     map_free(&b.at);
+    map_free(&b.weight);
 
     j->program = program_plan(e, target.at, position.at, j->npartials);
     j->from = j->program->out_index;

@@ -10,8 +10,10 @@
 #include "model.h"
 
 typedef struct jacobian jacobian;
-/* rhs: the planned program of the rates (targets in the order of the states). NULL with a diagnostic if its code fails. */
-jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise);
+/* rhs: the planned program of the rates (targets in the order of the states), and of whatever else follows them: each further target is a row
+ * behind the variables. weight: parameters whose columns are wanted, behind the variables too. To stay square, these rows have empty columns (last)
+ * and these columns empty rows. NULL with a diagnostic if its code fails. */
+jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights);
 void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
 double jacobian_code_seconds(const jacobian *j);

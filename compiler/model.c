@@ -23,6 +23,7 @@ struct bg_model {
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
+    jacobian *weighed;           /* with the columns of weights and the rows of outputs */
     projector *projector;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
@@ -62,6 +63,8 @@ static void distribute_parameters(bg_model *m)
         }
     if (m->jacobian)
         jacobian_set_parameters(m->jacobian, m->value);
+    if (m->weighed)
+        jacobian_set_parameters(m->weighed, m->value);
     for (size_t k = 0; k < m->e->mode.n; k++)
         if (m->e->mode.at[k].known) {
             m->slope[k] = model_value(m, m->e->mode.at[k].slope);
@@ -221,7 +224,7 @@ bool model_need(bg_model *m, enum model_part part)
     bool ok = true;
 
     if (part == PART_JACOBIAN) {
-        m->jacobian = jacobian_new(m->e, m->program[PART_RHS], l, &m->memory, m->long_run);
+        m->jacobian = jacobian_new(m->e, m->program[PART_RHS], l, &m->memory, m->long_run, NULL, 0);
         ok = m->jacobian != NULL;
         if (ok)
             jacobian_set_parameters(m->jacobian, m->value);
@@ -330,6 +333,7 @@ void model_free(bg_model *m)
         free(m->scratch[k]);
     }
     jacobian_free(m->jacobian);
+    jacobian_free(m->weighed);
     projector_free(m->projector);
     free(m->position);
     free(m->state_of);
@@ -620,6 +624,55 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
         return -1;
     status = jacobian_evaluate(m->jacobian, t, x, m->modes, value);
     return status ? status : all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
+}
+
+/* Rates and outputs in one program, so that both are differentiated by the same variables. */
+static jacobian *make_weighed(bg_model *m)
+{
+    flat_model *f = m->f;
+    VEC(inst) target = { 0 };
+    VEC(uint32_t) position = { 0 };
+    VEC(var_id) weight = { 0 };
+    program *g;
+    jacobian *j;
+
+    for (size_t i = 0; i < m->e->state.n; i++) {
+        vec_push(&target, inst_var(f, m->e->state.at[i].rate));
+        vec_push(&position, f->var.at[m->e->state.at[i].var].position);
+    }
+    for (size_t i = 0; i < f->output.n; i++) {
+        vec_push(&target, m->e->output.at[i]);
+        vec_push(&position, 0);
+    }
+    for (size_t i = 0; i < f->weight.n; i++) {
+        vec_push(&weight, f->weight.at[i].factor);
+        vec_push(&weight, f->weight.at[i].offset);
+    }
+    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
+    j = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, weight.at, (uint32_t)weight.n);
+    program_free(g);
+    vec_free(&target);
+    vec_free(&position);
+    vec_free(&weight);
+    return j;
+}
+
+struct model_pattern model_weighed_pattern(bg_model *m)
+{
+    if (!m->weighed) {
+        m->weighed = make_weighed(m);
+        if (m->weighed)
+            jacobian_set_parameters(m->weighed, m->value);
+    }
+    return m->weighed ? jacobian_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+}
+
+int model_weighed(bg_model *m, double t, const double *x, double *value)
+{
+    struct model_pattern p = model_weighed_pattern(m);
+    int status = m->weighed ? jacobian_evaluate(m->weighed, t, x, m->modes, value) : -1;
+
+    return status ? status : all_finite(value, p.nonzeros) ? 0 : 1;
 }
 
 bool model_initial(bg_model *m, double t, double *x)

@@ -108,6 +108,11 @@ struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; 
 struct model_pattern model_jacobian_pattern(bg_model *m);
 int model_jacobian(bg_model *m, double t, const double *x, double *value);
 
+/* ---- the same with what flat.weight asks for: behind states and kept variables a row and column for each factor and offset in turn (the row empty),
+ * then one for each output of the text (the column empty) ---- */
+struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
+int model_weighed(bg_model *m, double t, const double *x, double *value);
+
 /* ---- parameters ---- */
 /* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);

@@ -353,6 +353,10 @@ binary(builder *b, const ast_expr *e)
         } else {
             val right = resolve(b, up->bin.b, compares);
 
+            if (b->el->opt->nweigh && (up->bin.op == AST_ADD || up->bin.op == AST_SUB)) {
+                v = weighed_operand(b, up->bin.a, v);
+                right = weighed_operand(b, up->bin.b, right);
+            }
             v = combine(b, up, v, right);
         }
     }

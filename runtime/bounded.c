@@ -12,7 +12,7 @@
 #include "readings.h"
 #include "reduce.h"
 #include "rewrite_initial.h"
-#include "terms.h"
+#include "term_candidates.h"
 
 /* Up to so many candidates each is simulated alone to know its error; of more, the activity is the prediction. */
 enum { ALONE_MOST = 60 };
@@ -22,6 +22,10 @@ enum { PATIENCE = 300 };
 enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
 static const double WITHIN = 0.99;
+/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is left of the tolerance is refused
+ * without a run. */
+enum { PATIENCE_PREDICTED = 8 };
+static const double HOPELESS = 3;
 
 struct version {
     const char *text; size_t length;
@@ -63,7 +67,7 @@ struct search {
     VEC(struct elaborate_override) set;
     map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
     map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
-    terms terms;                 /* of the text at hand, in a round for terms */
+    term_candidates terms;       /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
     bool closed;                 /* nothing refused in this round would be accepted if the text at hand were the model as given */
     size_t *most_steps;
@@ -285,8 +289,8 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
     arena *a = arena_new();
     const char **name = arena_new_array(a, const char *, n + 1);
     rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
-    enum term_change *what = arena_new_array(a, enum term_change, d->terms.term.n + 1);
-    double *mean = arena_new_array(a, double, d->terms.term.n + 1);
+    enum term_change *what = arena_new_array(a, enum term_change, d->terms.terms.term.n + 1);
+    double *mean = arena_new_array(a, double, d->terms.terms.term.n + 1);
     rewrite_bond *bond = arena_new_array(a, rewrite_bond, n + 1);
     size_t nnames = 0, nchanges = 0, nbonds = 0;
     bool fine, any_term = false;
@@ -308,7 +312,7 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
         }
     }
     if (any_term)
-        nchanges = terms_changes(&d->terms, what, mean, a, &change);
+        nchanges = terms_changes(&d->terms.terms, what, mean, a, &change);
     if (initial->n) {
         rewrite_change *all = arena_new_array(a, rewrite_change, nchanges + initial->n);
 
@@ -537,75 +541,58 @@ find_bonds(struct search *d, candidates *out)
     free(r);
 }
 
-/* The mean and mean square of each term over all experiments; false where the runs do not tell. */
-static bool
-term_means(struct search *d, double *mean, double *square)
+/* What of a tolerance the text at hand leaves: what would be written into the experiment (write_tolerances). */
+static double
+tolerance_left(const struct search *d, const struct bound *b)
 {
-    recording *r = recordings(d);
-    VEC(char *) text = { 0 };
-    size_t n = d->terms.term.n, total = 0;
-    bool fine = n > 0;
+    return fmax(b->tolerance - difference(&d->first, &d->now, b).max / WITHIN, 0);
+}
 
-    for (size_t i = 0; i < n; i++)
-        vec_push(&text, term_outside(d->now.c[0].sources, &d->terms.term.at[i]));
-    for (size_t x = 0; x < d->o->nexperiments && fine; x++) {
-        double *value, length;
-        size_t points;
+/* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
+static held_output *
+held_outputs(const struct search *d, const held_output **of, size_t *n)
+{
+    held_output *list = bg_calloc(d->bound.n + 1, sizeof *list), *next = list;
 
-        fine = record(&r[x], (const char *const *)text.at, n, &value, &points, &length);
-        for (size_t k = 0; fine && k < points; k++)
-            for (size_t i = 0; i < n; i++) {
-                mean[i] += value[k * n + i];
-                square[i] += value[k * n + i] * value[k * n + i];
-            }
-        total += fine ? points : 0;
-        free(value);
+    for (size_t x = 0; x < d->o->nexperiments; x++) {
+        of[x] = next;
+        for (size_t i = 0; i < d->bound.n; i++)
+            if (d->bound.at[i].experiment == x && d->bound.at[i].tolerance < INFINITY)
+                *next++ = (held_output){ d->bound.at[i].output, tolerance_left(d, &d->bound.at[i]) };
+        n[x] = (size_t)(next - of[x]);
     }
-    for (size_t i = 0; i < n; i++) {
-        mean[i] /= (double)(total ? total : 1);
-        square[i] /= (double)(total ? total : 1);
-        free(text.at[i]);
-    }
-    vec_free(&text);
-    free(r);
-    return fine;
+    return list;
 }
 
 static void
 find_terms(struct search *d, candidates *out)
 {
-    const compilation *c = &d->now.c[0];
-    double *mean, *square;
-    bool known;
+    recording *r = recordings(d);
+    const held_output **of = bg_calloc(d->o->nexperiments, sizeof *of);
+    size_t *n = bg_calloc(d->o->nexperiments, sizeof *n);
+    held_output *held = held_outputs(d, of, n);
 
-    terms_free(&d->terms);
-    terms_find(c->sources, c->ast, c->flat->ast, d->out->arena, &d->terms);
-    mean = bg_calloc(d->terms.term.n + 1, sizeof *mean);
-    square = bg_calloc(d->terms.term.n + 1, sizeof *square);
-    known = term_means(d, mean, square);
-    for (uint32_t i = 0; i < d->terms.term.n; i++) {
-        const term *t = &d->terms.term.at[i];
-        const term_sum *s = &d->terms.sum.at[t->sum];
-        struct candidate x = { .element = UINT32_MAX, .term = i, .mean = mean[i], .line = line_of(d, t->at), .predicted = (double)i };
-        struct reading gone = { .kind = REWRITE_TERM_DELETE };
-        double most = 0;
+    term_candidates_free(&d->terms);
+    term_candidates_find(&d->now.c[0], r, d->o->nexperiments, of, n, d->out->arena, &d->terms);
+    d->out->simulations += d->terms.simulations;
+    for (size_t i = 0; i < d->terms.list.n; i++) {
+        const term_candidate *t = &d->terms.list.at[i];
+        const term *x = &d->terms.terms.term.at[t->term];
+        struct candidate c = { .name = x->name, .element = UINT32_MAX, .term = t->term, .line = line_of(d, x->at), .nreadings = t->nreadings,
+                               .mean = t->mean, .predicted = t->predicted };
 
-        if (!t->of_value && map_get(&d->kept_names, bg_hash_bytes(t->owner, strlen(t->owner), 0)) != MAP_NONE)
-            continue;
-        for (uint32_t k = 0; known && k < s->n; k++)
-            most = fmax(most, s->first + k == i ? 0 : square[s->first + k]);
-        if (known)
-            x.predicted = most > 0 ? sqrt(square[i] / most) : INFINITY;
-        if (known && most > 0)
-            gone.why = arena_format(d->out->arena, "it is %.2g of the greatest other term", x.predicted);
-        x.name = arena_format(d->out->arena, "%s: %s", t->owner, t->text);
-        x.reading[x.nreadings++] = gone;
-        if (known && t->varies && isfinite(mean[i]))
-            x.reading[x.nreadings++] = (struct reading){ .kind = REWRITE_TERM_MEAN, .why = arena_format(d->out->arena, "its mean is %.4g", mean[i]) };
-        vec_push(out, x);
+        memcpy(c.reading, t->reading, (size_t)t->nreadings * sizeof *c.reading);
+        vec_push(out, c);
     }
-    free(mean);
-    free(square);
+    for (size_t i = 0; i < d->terms.kept.n; i++) {
+        const term_kept *k = &d->terms.kept.at[i];
+
+        vec_push(&d->refused, ((reduce_kept){ .name = k->name, .why = k->why, .line = line_of(d, k->at), .round = d->round }));
+    }
+    free(held);
+    free(of);
+    free(n);
+    free(r);
 }
 
 static int
@@ -620,7 +607,19 @@ by_prediction(const void *pa, const void *pb)
 
 /* ---------------------------------------------------------------- rounds */
 
-struct order { VEC(struct candidate *) at; size_t batch; };
+/* batch: the first. predicts: the candidates' errors, over what was left of the tolerances when the round began, were predicted, not measured. */
+struct order { VEC(struct candidate *) at; size_t batch; bool predicts; };
+
+/* From the i-th on, as many as should go together if errors add up to what is left. */
+static size_t
+fitting(const struct order *o, size_t i, double left)
+{
+    size_t n = 0;
+
+    while (i + n < o->at.n && (left -= o->at.at[i + n]->predicted) >= 0)
+        n++;
+    return n;
+}
 
 /* To three digits: what differs by the integrator's error alone is equal, and then the order of declaration decides. */
 static double
@@ -635,8 +634,6 @@ to_three_digits(double x)
 static bool
 order_by_error(struct search *d, candidates *list, struct order *o)
 {
-    double sum = 0;
-
     for (size_t i = 0; i < list->n; i++) {
         struct candidate *x = &list->at[i];
         struct verdict v = try_alone(d, x);
@@ -651,19 +648,52 @@ order_by_error(struct search *d, candidates *list, struct order *o)
     }
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
-    for (o->batch = 0; o->batch < o->at.n && (sum += o->at.at[o->batch]->predicted) <= 1; o->batch++)
-        ;
+    o->batch = fitting(o, 0, 1);
     return true;
 }
 
 static void
-order_by_prediction(candidates *list, struct order *o)
+order_by_prediction(candidates *list, bool predicts, struct order *o)
 {
     for (size_t i = 0; i < list->n; i++)
         vec_push(&o->at, &list->at[i]);
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
-    o->batch = 1;
+    o->predicts = predicts;
+    o->batch = predicts ? fitting(o, 0, 1) : 1;
+}
+
+/* What is left of the order is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no run is
+ * spent on it. */
+static bool
+is_hopeless(const struct order *o, size_t i, size_t refused, double left)
+{
+    return o->predicts && refused >= PATIENCE_PREDICTED && o->at.at[i]->predicted > HOPELESS * left;
+}
+
+/* The greatest error of the text at hand over its tolerance. */
+static double
+worst_so_far(const struct search *d)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < d->bound.n; i++)
+        most = fmax(most, over(difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+    return most;
+}
+
+static void
+refuse_rest(struct search *d, const struct order *o, size_t i)
+{
+    /* with fresh tolerances, some might be tried */
+    for (size_t k = 0; k < d->bound.n; k++)
+        if (d->bound.at[k].tolerance < INFINITY && !(o->at.at[i]->predicted * tolerance_left(d, &d->bound.at[k]) > HOPELESS * d->bound.at[k].fresh))
+            d->closed = false;
+    for (; i < o->at.n; i++) {
+        const struct candidate *x = o->at.at[i];
+
+        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name), .why = x->reading[0].why, .line = x->line, .round = d->round }));
+    }
 }
 
 /* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the head of *taken. */
@@ -671,10 +701,15 @@ static bool
 take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
 {
     size_t batch = o->batch ? o->batch : 1, refused = 0;
+    double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
 
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
         struct verdict v;
 
+        if (is_hopeless(o, i, refused, left)) {
+            refuse_rest(d, o, i);
+            break;
+        }
         batch = batch < o->at.n - i ? batch : o->at.n - i;
         memcpy(taken + *n, o->at.at + i, batch * sizeof *taken);
         for (int reading = 0;; reading++) {
@@ -699,7 +734,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             *best = v;
             *n += batch;
             i += batch;
-            batch *= 2;
+            left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
+            batch = !o->predicts ? batch * 2 : fitting(o, i, left) > 1 ? fitting(o, i, left) : 1;
             refused = 0;
         } else {
             verdict_free(d, &v);
@@ -778,16 +814,16 @@ do_round(struct search *d, enum subject what)
         find_bonds(d, &list);
     else
         find_elements(d, &list);
-    if (list.n <= ALONE_MOST)
-        fine = order_by_error(d, &list, &o);
+    if (what == OF_TERMS || list.n > ALONE_MOST)
+        order_by_prediction(&list, what == OF_TERMS && d->terms.predicts, &o);
     else
-        order_by_prediction(&list, &o);
+        fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
     fine = fine && take_batches(d, &o, taken, &n, &best);
     if (fine && n)
         commit(d, taken, n, &best);
     verdict_free(d, &best);
-    terms_free(&d->terms);
+    term_candidates_free(&d->terms);
     vec_free(&o.at);
     vec_free(&list);
     free(taken);
@@ -1003,7 +1039,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     vec_free(&d.set);
     map_free(&d.kept_names);
     map_free(&d.clamped);
-    terms_free(&d.terms);
+    term_candidates_free(&d.terms);
     free(d.most_steps);
     return result;
 }

@@ -79,7 +79,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SAMPLES]    = { "samples",    0,   "N",          "samples of the powers for kl (501)" },
     [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
     [OPT_WITHIN]     = { "within",     0,   "TOL",        "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
-    [OPT_TERMS]      = { "terms",      0,   NULL,         "look at the terms of sums too: delete, or replace by the mean" },
+    [OPT_TERMS]      = { "terms",      0,   NULL,         "terms of sums too, in components and loops as well: delete, or replace by the mean" },
     [OPT_BONDS]      = { "bonds",      0,   NULL,         "look at bonds between junctions and two-ports too: drop, or let act one way" },
     [OPT_SIMPLIFY]   = { "simplify",   0,   NULL,         "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },

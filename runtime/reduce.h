@@ -66,9 +66,11 @@ void reduction_free(reduction *r);
 /* ---- error-bounded: the smallest model that a search finds whose observed outputs stay within their tolerances ----
  *
  * Candidates are elements (dropped, or clamped: the junction's common variable rests) and, on request, bonds between junctions and two-ports (dropped,
- * or made one-way) and terms of sums (deleted, or replaced by their mean). While there are few, each is simulated alone and the smallest error goes first; many are taken by activity. From that order batches
- * are taken out, twice as large after each success, half as large after each failure, so that a search costs about one simulation for each candidate
- * that stays. An order's end is reached when each candidate was refused alone; rounds are repeated on the reduced text until nothing goes.
+ * or made one-way) and terms of sums (deleted, or replaced by their mean). While there are few elements, each is simulated alone and the smallest
+ * error goes first; many are taken by activity, terms by predicted errors (term_candidates.h). From that order batches are taken out: of terms what is
+ * predicted to fit, else twice as large after each success; half as large after each failure, so that a search costs about one simulation for each
+ * candidate that stays. An order's end is reached when each candidate was refused alone, or without a run where its predicted error leaves no hope; rounds
+ * are repeated on the reduced text until nothing goes.
  *
  * Errors are always against the model as given, so they do not add up over rounds. What the result used up of a tolerance would be free again if
  * the result were reduced again; where that would take more out, the tolerances left are written into the result (REWRITE_TOLERANCE), so that

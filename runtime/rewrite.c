@@ -1154,15 +1154,18 @@ edit_changes(struct plan *p)
 {
     for (size_t i = 0; i < p->nchanges; i++) {
         const rewrite_change *c = &p->change[i];
-        uint32_t x = !c->owner ? MAP_NONE : c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
+        uint32_t x = !c->owner || c->inner ? MAP_NONE : c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
 
-        if (x == MAP_NONE || (c->kind == REWRITE_CLAMP && !p->part.at[x].clamped) || (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone))
+        if (!c->inner && (x == MAP_NONE || (c->kind == REWRITE_CLAMP && !p->part.at[x].clamped) ||
+                          (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone)))
             continue;
         note(p, c->kind, c->name, c->at);
         p->out->item.at[p->out->item.n - 1].owner = c->owner;
+        p->out->item.at[p->out->item.n - 1].element = c->element;
+        p->out->item.at[p->out->item.n - 1].nelements = c->nelements;
         for (size_t k = 0; k < c->npieces; k++) {
             span at = c->piece[k].at;
-            const ast_node *n = c->of_value ? NULL : p->part.at[x].node;
+            const ast_node *n = c->of_value || c->inner ? NULL : p->part.at[x].node;
             const char *text = c->piece[k].text;
 
             /* the block that went ended the statement */

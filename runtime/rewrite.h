@@ -33,6 +33,7 @@ typedef struct rewrite_item {
     enum rewrite_kind kind; const char *name; span at;
     const char *owner;           /* of a change: what it is in, for the check by graph; else NULL */
     uint32_t bond;               /* of REWRITE_DROP_BOND, REWRITE_CONDITION: 1 + its place among the plan's bonds */
+    const char *const *element; size_t nelements;        /* of a term: all elements whose laws it is in */
 } rewrite_item;
 
 /* What becomes of a bond between two junctions of the model itself, or of that bond of a two-port through which its source would act back. */
@@ -63,6 +64,8 @@ typedef struct rewrite_change {
     enum rewrite_kind kind;      /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN, REWRITE_INITIAL, REWRITE_LET */
     const char *owner;           /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change. Of a let: NULL */
     bool of_value;
+    bool inner;                  /* it is in a component, which nothing here takes away */
+    const char *const *element; size_t nelements;        /* of a term: all elements whose laws it is in, by full name; outlives the plan */
     const char *name;            /* for reports: the element, the term */
     span at;
     const rewrite_piece *piece; size_t npieces;

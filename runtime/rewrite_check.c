@@ -509,8 +509,11 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.gone, r->item.at[i].name);
         else if (r->item.at[i].kind == REWRITE_CLAMP)
             remember(&plan.clamped, r->item.at[i].owner);
-        else if (r->item.at[i].kind == REWRITE_TERM_DELETE || r->item.at[i].kind == REWRITE_TERM_MEAN)
+        else if (r->item.at[i].kind == REWRITE_TERM_DELETE || r->item.at[i].kind == REWRITE_TERM_MEAN) {
             remember(&plan.changed, r->item.at[i].owner);
+            for (size_t k = 0; k < r->item.at[i].nelements; k++)
+                remember(&plan.changed, r->item.at[i].element[k]);
+        }
         else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
             remember(&plan.unstated, r->item.at[i].owner);       /* without an owner: it went with its part */
         else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {

@@ -173,6 +173,8 @@ static bool emit(run *s, double t, const double *x)
     r->time[i] = grid_time(s, i);
     if (r->state)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
+    if (r->mode)
+        memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return fail_evaluation(s, t, x);
     return true;
@@ -668,6 +670,8 @@ static bool begin(run *s)
             r->output = bg_calloc(o->points * s->ny + 1, sizeof(double));
         if (o->states)
             r->state = bg_calloc(o->points * s->nx + 1, sizeof(double));
+        if (o->modes)
+            r->mode = bg_calloc(o->points * model_nmodes(s->model) + 1, sizeof(double));
     }
     if (o->x0)
         memcpy(s->x, o->x0, s->nx * sizeof(double));
@@ -761,6 +765,7 @@ void sim_result_free(sim_result *r)
     free(r->time);
     free(r->output);
     free(r->state);
+    free(r->mode);
     free(r->activity);
     free(r->square);
     free(r->net);

@@ -17,6 +17,7 @@ typedef struct sim_options {
     size_t points;               /* uniform grid from start to stop, both included; 0: no trajectories; at least 2 else */
     bool outputs;                /* outputs on the grid */
     bool states;                 /* states on the grid */
+    bool modes;                  /* modes on the grid: those that a point's outputs are taken with */
     bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
     const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
     const activity_sampler *sampler; size_t nsamplers;        /* of the channels, over the windows */
@@ -31,6 +32,7 @@ typedef struct sim_result {
     size_t points; double *time;             /* [points] */
     double *output;                          /* [points][noutputs], or NULL */
     double *state;                           /* [points][nstates], or NULL */
+    double *mode;                            /* [points][nmodes], or NULL */
     double *activity;                        /* [nelements] J: union over windows; behind them, here and below, the extra channels */
     double *square;                          /* [nelements] integral of P^2, W^2 s */
     double *net;                             /* [nelements] integral of P, J */

@@ -10,9 +10,11 @@ struct finder {
     const char *text;
     arena *arena;
     terms *out;
-    map fixed;                   /* interned names of parameters and constants */
+    map fixed;                   /* interned names of parameters, constants, sizes and loop variables */
+    const ast_model *model;
+    bool inner;
     const char *owner;
-    bool of_value;
+    bool of_value, no_number;
     const ast_node *node;
 };
 
@@ -60,7 +62,10 @@ varies(const struct finder *f, const ast_expr *e)
                 return true;
         return false;
     case AST_MATRIX:
-        return true;
+        for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
+            if (varies(f, e->matrix.entry[i]))
+                return true;
+        return false;
     }
     return true;
 }
@@ -107,10 +112,13 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
         any |= x->varies;
         x->owner = f->owner;
         x->of_value = f->of_value;
-        x->owner_node = f->node;
+        x->no_number = f->no_number;
+        x->model = f->model;
+        x->inner = f->inner;
         x->within = within;
         x->sum = (uint32_t)f->out->sum.n;
         x->text = arena_format(f->arena, "%s%.*s", x->minus ? "-" : "", (int)(x->at.end - x->at.begin), f->text + x->at.begin);
+        x->name = f->inner ? arena_format(f->arena, "%s of %s: %s", x->owner, f->model->name, x->text) : arena_format(f->arena, "%s: %s", x->owner, x->text);
         s.n++;
     }
     if (any) {
@@ -151,6 +159,10 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
         for (int i = 0; i < e->call.nargs && strcmp(e->call.name, "table"); i++)
             find(f, e->call.arg[i], within);
         break;
+    case AST_MATRIX:
+        for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
+            find(f, e->matrix.entry[i], within);
+        break;
     default:
         break;
     }
@@ -161,7 +173,7 @@ find_node(struct finder *f, const ast_node *n)
 {
     bool source;
 
-    if (!n->type || n->ref.nparts != 1 || n->ref.part[0].nindex || n->nargs)
+    if (!n->type || n->ref.nparts != 1)
         return;
     source = !strcmp(n->type, "Se") || !strcmp(n->type, "Sf");
     f->owner = n->ref.part[0].name;
@@ -170,39 +182,92 @@ find_node(struct finder *f, const ast_node *n)
     if (!source)
         find(f, n->linear, NOWHERE);
     f->node = n;
-    for (int i = 0; i < n->nitems; i++)
-        if (n->item[i].kind == AST_LAW_EQUATION)
-            find(f, n->item[i].right, NOWHERE);
+    for (int i = 0; i < n->nitems; i++) {
+        const ast_law_item *item = &n->item[i];
+
+        f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") || (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
+        if (item->kind == AST_LAW_EQUATION)
+            find(f, item->right, NOWHERE);
+    }
+    f->no_number = false;
+}
+
+/* What a model declares that is a number before the run. Nesting is bounded by the parser. */
+static void
+note_fixed(struct finder *f, const ast_stmt *s)
+{
+    switch (s->kind) {
+    case AST_STMT_VALUE:
+        if (s->value.kind == AST_PARAMETER || s->value.kind == AST_CONSTANT)
+            map_set(&f->fixed, map_ptr_key(s->value.name), 1);
+        break;
+    case AST_STMT_FOR:
+        map_set(&f->fixed, map_ptr_key(s->loop.var), 1);
+        for (int i = 0; i < s->loop.n; i++)
+            note_fixed(f, s->loop.body[i]);
+        break;
+    case AST_STMT_IF:
+        for (int i = 0; i < s->cond.nthen; i++)
+            note_fixed(f, s->cond.then[i]);
+        for (int i = 0; i < s->cond.nother; i++)
+            note_fixed(f, s->cond.other[i]);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+find_stmt(struct finder *f, const ast_stmt *s)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int k = 0; k < s->chain.nnodes; k++)
+            find_node(f, &s->chain.node[k]);
+        break;
+    case AST_STMT_VALUE:
+        if (s->value.kind != AST_SIGNAL)
+            break;
+        f->owner = s->value.name;
+        f->of_value = true;
+        f->node = NULL;
+        find(f, s->value.value, NOWHERE);
+        break;
+    case AST_STMT_FOR:
+        for (int i = 0; i < s->loop.n; i++)
+            find_stmt(f, s->loop.body[i]);
+        break;
+    case AST_STMT_IF:
+        for (int i = 0; i < s->cond.nthen; i++)
+            find_stmt(f, s->cond.then[i]);
+        for (int i = 0; i < s->cond.nother; i++)
+            find_stmt(f, s->cond.other[i]);
+        break;
+    default:
+        break;
+    }
 }
 
 void
-terms_find(const sources *s, const ast_file *file, const ast_model *model, arena *a, terms *out)
+terms_find(const sources *s, const ast_file *file, const ast_model *const *model, size_t n, arena *a, terms *out)
 {
-    struct finder f = { .text = source_text(s, file->file), .arena = a, .out = out };
-
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < file->ndecls; i++)
-        if (file->decl[i].kind == AST_DECL_CONSTANT)
-            map_set(&f.fixed, map_ptr_key(file->decl[i].constant->value.name), 1);
-    for (int i = 0; i < model->nstmt; i++)
-        if (model->stmt[i]->kind == AST_STMT_VALUE && (model->stmt[i]->value.kind == AST_PARAMETER || model->stmt[i]->value.kind == AST_CONSTANT))
-            map_set(&f.fixed, map_ptr_key(model->stmt[i]->value.name), 1);
-    for (int i = 0; i < model->nstmt; i++) {
-        const ast_stmt *x = model->stmt[i];
+    for (size_t m = 0; m < n; m++) {
+        struct finder f = { .text = source_text(s, file->file), .arena = a, .out = out, .model = model[m], .inner = m > 0 };
 
-        if (x->at.file != file->file)
+        if (model[m]->at.file != file->file)
             continue;
-        if (x->kind == AST_STMT_CHAIN) {
-            for (int k = 0; k < x->chain.nnodes; k++)
-                find_node(&f, &x->chain.node[k]);
-        } else if (x->kind == AST_STMT_VALUE && x->value.kind == AST_SIGNAL && !x->value.nsize) {
-            f.owner = x->value.name;
-            f.of_value = true;
-            f.node = NULL;
-            find(&f, x->value.value, NOWHERE);
-        }
+        for (size_t i = 0; i < file->ndecls; i++)
+            if (file->decl[i].kind == AST_DECL_CONSTANT)
+                map_set(&f.fixed, map_ptr_key(file->decl[i].constant->value.name), 1);
+        for (int i = 0; i < model[m]->nsize; i++)
+            map_set(&f.fixed, map_ptr_key(model[m]->size[i].name), 1);
+        for (int i = 0; i < model[m]->nstmt; i++)
+            note_fixed(&f, model[m]->stmt[i]);
+        for (int i = 0; i < model[m]->nstmt; i++)
+            find_stmt(&f, model[m]->stmt[i]);
+        map_free(&f.fixed);
     }
-    map_free(&f.fixed);
 }
 
 void
@@ -210,76 +275,6 @@ terms_free(terms *t)
 {
     vec_free(&t->term);
     vec_free(&t->sum);
-}
-
-/* ---------------------------------------------------------------- outside of its law */
-
-struct places { const term *t; VEC(span) at; };
-
-static void
-own_names(struct places *p, const ast_expr *e)
-{
-    if (!e)
-        return;
-    switch (e->kind) {
-    case AST_REF:
-        if (e->ref.nparts && is_own(p->t->owner_node, &e->ref))
-            vec_push(&p->at, e->ref.at);
-        break;
-    case AST_NEG:
-    case AST_NOT:
-        own_names(p, e->un.a);
-        break;
-    case AST_BINARY:
-        own_names(p, e->bin.a);
-        own_names(p, e->bin.b);
-        break;
-    case AST_IF:
-        own_names(p, e->cond.c);
-        own_names(p, e->cond.a);
-        own_names(p, e->cond.b);
-        break;
-    case AST_CALL:
-        for (int i = 0; i < e->call.nargs; i++)
-            own_names(p, e->call.arg[i]);
-        break;
-    case AST_MATRIX:
-        for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
-            own_names(p, e->matrix.entry[i]);
-        break;
-    case AST_NUMBER:
-    case AST_STRING:
-        break;
-    }
-}
-
-static int
-by_place(const void *pa, const void *pb)
-{
-    const span *a = pa, *b = pb;
-
-    return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
-
-char *
-term_outside(const sources *s, const term *t)
-{
-    struct places p = { .t = t };
-    const char *text = source_text(s, t->at.file);
-    size_t at = t->at.begin;
-    strbuf b = { 0 };
-
-    own_names(&p, t->expr);
-    if (p.at.n)
-        qsort(p.at.at, p.at.n, sizeof *p.at.at, by_place);
-    for (size_t i = 0; i < p.at.n; i++) {
-        strbuf_add(&b, text + at, p.at.at[i].begin - at);
-        strbuf_printf(&b, "%s.", t->owner);
-        at = p.at.at[i].begin;
-    }
-    strbuf_add(&b, text + at, t->at.end - at);
-    vec_free(&p.at);
-    return b.at;
 }
 
 /* ---------------------------------------------------------------- changes */
@@ -357,7 +352,8 @@ terms_changes(const terms *t, const enum term_change *what, const double *mean, 
         if (w[i] == TERM_STAYS)
             continue;
         c[n++] = (rewrite_change){ .kind = w[i] == TERM_DELETED ? REWRITE_TERM_DELETE : REWRITE_TERM_MEAN, .owner = x->owner, .of_value = x->of_value,
-                                   .name = arena_format(a, "%s: %s", x->owner, x->text), .at = x->at, .piece = &piece[i], .npieces = npieces[i] };
+                                   .inner = x->inner, .element = x->element, .nelements = x->nelements, .name = x->name, .at = x->at,
+                                   .piece = &piece[i], .npieces = npieces[i] };
     }
     *out = c;
     return n;

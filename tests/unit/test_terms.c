@@ -29,7 +29,7 @@ changed(const char *law, const char *what, const char *expected)
     strbuf out = { 0 };
 
     assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_PARSE, NULL));
-    terms_find(c.sources, c.ast, c.ast->decl[0].model, c.arena, &t);
+    terms_find(c.sources, c.ast, &(const ast_model *){ c.ast->decl[0].model }, 1, c.arena, &t);
     if (t.term.n != strlen(what))
         fail_msg("%s: %zu terms, not %zu", law, t.term.n, strlen(what));
     for (size_t i = 0; i < t.term.n; i++) {
