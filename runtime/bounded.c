@@ -18,8 +18,6 @@
 enum { ALONE_MOST = 60 };
 /* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter more. */
 enum { PATIENCE = 300 };
-/* A trial may take so many times the steps of the model as given: what needs more has become stiff or switches all the time. */
-enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
 static const double WITHIN = 0.99;
 /* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is left of the tolerance is refused
@@ -761,6 +759,18 @@ why_taken(struct candidate *const *taken, size_t n, const rewrite_item *item)
     return NULL;
 }
 
+/* Trials may take as many steps as a version allows, at least: so reducing the result again, which then is the first, refuses nothing less. */
+static void
+allow_steps(struct search *d, const struct version *v)
+{
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        size_t most = reduction_steps(v->run[i].steps);
+
+        if (most > d->most_steps[i])
+            d->most_steps[i] = most;
+    }
+}
+
 /* The accepted text becomes the one at hand. */
 static void
 commit(struct search *d, struct candidate *const *taken, size_t n, struct verdict *best)
@@ -792,6 +802,7 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
     best->v = (struct version){ 0 };
     for (size_t i = 0; i < d->bound.n; i++)
         d->bound.at[i].fresh = tolerance(d, &d->now, &d->bound.at[i]);
+    allow_steps(d, &d->now);
 }
 
 enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };
@@ -986,11 +997,10 @@ begin(struct search *d)
     d->now = d->first;
     find_bounds(d);
     d->most_steps = bg_calloc(d->o->nexperiments, sizeof *d->most_steps);
+    allow_steps(d, &d->first);
     for (size_t i = 0; i < d->o->nexperiments; i++) {
         const flat_model *f = d->first.c[i].flat;
-        uint64_t steps = d->first.run[i].steps * STEPS_TIMES;
 
-        d->most_steps[i] = steps > STEPS_AT_LEAST ? (size_t)steps : STEPS_AT_LEAST;
         for (size_t k = 0; k < f->element.n; k++)
             if (f->element.at[k].keep)
                 map_set(&d->kept_names, bg_hash_bytes(f->element.at[k].name, strlen(f->element.at[k].name), 0), 1);

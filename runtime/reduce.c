@@ -10,8 +10,6 @@
 
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
-/* A trial may take so many times the steps of the model as given: what needs more has become stiff or switches all the time. */
-enum { STEPS_TIMES = 50, STEPS_AT_LEAST = 20000 };
 /* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */
 enum { FACTORS_MOST_PORTS = 2000 };
 
@@ -69,6 +67,14 @@ trajectory_compare(const double *a, size_t stride_a, const double *b, size_t str
         e.reference /= (double)n;
     }
     return e;
+}
+
+size_t
+reduction_steps(uint64_t steps)
+{
+    enum { TIMES = 50, AT_LEAST = 20000 };
+
+    return steps * TIMES > AT_LEAST ? (size_t)(steps * TIMES) : AT_LEAST;
 }
 
 size_t
@@ -329,21 +335,21 @@ why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
     return NULL;
 }
 
-/* Why the smaller model is no stable one, or NULL. */
+/* Why the smaller model is no stable one, or NULL. Held against the text at hand, not the first: else reducing the result again might judge otherwise. */
 static const char *
-unstable(const struct reducer *d, const struct version *first, const struct version *v)
+unstable(const struct reducer *d, const struct version *now, const struct version *v)
 {
-    size_t n = model_noutputs(first->c->model), m = model_noutputs(v->c->model);
+    size_t n = model_noutputs(now->c->model), m = model_noutputs(v->c->model);
 
     for (size_t k = 0; k < n && k < m; k++) {
         double before = 0, after = 0;
 
-        for (size_t i = 0; i < first->run.points; i++)
-            before = fmax(before, fabs(first->run.output[i * n + k]));
+        for (size_t i = 0; i < now->run.points; i++)
+            before = fmax(before, fabs(now->run.output[i * n + k]));
         for (size_t i = 0; i < v->run.points; i++)
             after = fmax(after, fabs(v->run.output[i * m + k]));
         if (before > 0 && after > UNSTABLE_TIMES * before)
-            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was", model_output(first->c->flat, (uint32_t)k)->name, after / before);
+            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was", model_output(now->c->flat, (uint32_t)k)->name, after / before);
     }
     return NULL;
 }
@@ -361,7 +367,7 @@ trial_free(struct trial *t)
 
 /* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that another try may do. */
 static bool
-try_stated(struct reducer *d, const struct version *first, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
+try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
 {
     arena *a = d->out->arena;
     struct compile_options o;
@@ -386,7 +392,7 @@ try_stated(struct reducer *d, const struct version *first, const struct version 
         t->failure = arena_format(a, "the run fails: %s", diag_first_error(t->v.c->sources));
         more = rewrite_contradicted(t->v.c, &t->plan.edits, v->c, a, initial) > 0;
     } else
-        t->failure = unstable(d, first, &t->v);
+        t->failure = unstable(d, v, &t->v);
     if (!t->failure)
         t->internal = check_graph(d, v, t);
     return more;
@@ -394,11 +400,11 @@ try_stated(struct reducer *d, const struct version *first, const struct version 
 
 /* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be done. */
 static void
-try_choices(struct reducer *d, const struct version *first, const struct version *v, const choices *x, struct trial *t)
+try_choices(struct reducer *d, const struct version *v, const choices *x, struct trial *t)
 {
     rewrite_changes initial = { 0 };
 
-    while (try_stated(d, first, v, x, &initial, t))
+    while (try_stated(d, v, x, &initial, t))
         trial_free(t);
     vec_free(&initial);
 }
@@ -427,7 +433,7 @@ take_most(struct reducer *d, const struct version *first, const struct version *
 
         for (size_t k = 0; k < n; k++)
             vec_push(taken, x->at[i + k]);
-        try_choices(d, first, v, taken, &t);
+        try_choices(d, v, taken, &t);
         if (t.internal || !t.failure) {
             trial_free(best);
             *best = t;
@@ -464,6 +470,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
 
+    d->most_steps = reduction_steps(v->run.steps);
     if (metric_is_integral(d->o->metric))
         choose(d, v, at, &all);
     else
@@ -554,7 +561,6 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
         vec_free(&d.set);
         return REDUCE_FAILED;
     }
-    d.most_steps = first.run.steps * STEPS_TIMES > STEPS_AT_LEAST ? (size_t)first.run.steps * STEPS_TIMES : STEPS_AT_LEAST;
     while (step == ROUND_CHANGED) {
         struct version next = { 0 };
 

@@ -93,6 +93,9 @@ enum reduce_result reduce_within(const char *path, const char *text, size_t leng
 /* Place in the given text that a place of the reduced text came from. ctx: the reduction. */
 size_t reduction_origin(void *ctx, size_t at);
 
+/* How many steps a trial may take where the text at hand took `steps`: what needs more has become stiff or switches all the time. */
+size_t reduction_steps(uint64_t steps);
+
 /* Names the lines that the edits of a round change and none of the round's operations names, before the round is added: what goes from a component
  * or a loop changes the line that says `without`, not its own. */
 void reduction_name_edits(reduction *r, const sources *given, uint32_t file, const edits *e);

@@ -883,8 +883,12 @@ write_lists(struct taking *t)
         strbuf_free(&list);
     }
     for (uint32_t g = 0; g < t->group.n; g++)
-        if (t->group.at[g].used && t->group.at[g].old)
-            vec_push(&t->lost->list, t->group.at[g].old->at);   /* nothing is left of it */
+        if (t->group.at[g].used && t->group.at[g].old) {
+            span at = t->group.at[g].old->at;                   /* nothing is left of it */
+
+            vec_push(&t->lost->list, at);
+            note(t, REWRITE_WITHOUT, arena_strndup(t->f->arena, t->text + at.begin, at.end - at.begin - 1), at);
+        }
 }
 
 /* The model's own statement: the last that stands in it. */
