@@ -492,9 +492,6 @@ is_replaced(const struct plan *p, span at)
 static void
 gather_readings(struct plan *p)
 {
-    size_t n = world(p) + 1;
-    struct reading *sorted;
-
     for (int i = 0; i < p->model->nstmt; i++)
         read_stmt(p, p->model->stmt[i], false);
     for (int i = 0; i < p->model->nsize; i++)
@@ -502,6 +499,48 @@ gather_readings(struct plan *p)
     for (size_t i = 0; i < p->file->ndecls; i++)
         if (of_this_model(p, &p->file->decl[i]))
             read_experiment(p, p->file->decl[i].experiment);
+}
+
+static int
+span_order(const void *pa, const void *pb)
+{
+    const span *a = pa, *b = pb;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* What stores what is read is not clamped. */
+static void
+refuse_clamps(struct plan *p)
+{
+    for (size_t i = 0; i < p->part.n; i++)
+        if (p->part.at[i].clamped && span_known(p->part.at[i].stored_read)) {
+            p->part.at[i].clamped = false;
+            vec_push(&p->out->blocked, ((rewrite_block){ p->part.at[i].name, p->part.at[i].stored_read, "what it stores is read" }));
+        }
+}
+
+/* The bytes of the changes that are made. */
+static void
+gather_replaced(struct plan *p)
+{
+    for (size_t i = 0; i < p->nchanges; i++) {
+        const rewrite_change *c = &p->change[i];
+        uint32_t x = c->kind == REWRITE_CLAMP ? find_part(p, c->owner) : MAP_NONE;
+
+        for (size_t k = 0; k < c->npieces && (x == MAP_NONE || p->part.at[x].clamped); k++)
+            vec_push(&p->replaced, c->piece[k].at);
+    }
+    if (p->replaced.n)
+        qsort(p->replaced.at, p->replaced.n, sizeof *p->replaced.at, span_order);
+}
+
+/* By reader; what the changes replace reads nothing any more. */
+static void
+sort_readings(struct plan *p)
+{
+    size_t n = world(p) + 1;
+    struct reading *sorted;
 
     p->reads0 = bg_calloc(n + 2, sizeof *p->reads0);
     sorted = bg_calloc(p->reading.n, sizeof *sorted);
@@ -842,14 +881,6 @@ keep_needed(struct plan *p)
 /* ---------------------------------------------------------------- edits */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-static int
-span_order(const void *pa, const void *pb)
-{
-    const span *a = pa, *b = pb;
-
-    return a->begin < b->begin ? -1 : a->begin > b->begin;
-}
 
 void
 rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
@@ -1270,20 +1301,14 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
             note(&p, REWRITE_LET, change[i].name, change[i].at);
             r->item.at[r->item.n - 1].owner = change[i].name;
         }
-        for (size_t k = 0; k < change[i].npieces; k++)
-            vec_push(&p.replaced, change[i].piece[k].at);
     }
-    if (p.replaced.n)
-        qsort(p.replaced.at, p.replaced.n, sizeof *p.replaced.at, span_order);
     for (uint32_t j = 0; f && j < f->junction.n; j++)
         if (f->junction.at[j].thinned && find_part(&p, f->junction.at[j].name) != MAP_NONE)
             p.part.at[find_part(&p, f->junction.at[j].name)].thinned = true;
     gather_readings(&p);
-    for (size_t i = 0; i < p.part.n; i++)
-        if (p.part.at[i].clamped && span_known(p.part.at[i].stored_read)) {
-            p.part.at[i].clamped = false;
-            vec_push(&r->blocked, ((rewrite_block){ p.part.at[i].name, p.part.at[i].stored_read, "what it stores is read" }));
-        }
+    refuse_clamps(&p);
+    gather_replaced(&p);
+    sort_readings(&p);
     p.live = bg_calloc(world(&p) + 1, sizeof *p.live);
     p.via = bg_calloc(world(&p) + 1, sizeof *p.via);
     for (size_t i = 0; i < n && fine; i++) {

@@ -397,7 +397,8 @@ only_named_lines(const struct model *m, const reduction *r)
         }
     }
     for (size_t k = 0; k < r->operation.n; k++)
-        gone += r->operation.at[k].kind == REWRITE_TOLERANCE;        /* may be a line of its own */
+        /* a tolerance may be a line of its own, and a chain cut at a bond is two */
+        gone += r->operation.at[k].kind == REWRITE_TOLERANCE || r->operation.at[k].kind == REWRITE_DROP_BOND || r->operation.at[k].kind == REWRITE_CONDITION;
     free(common);
     vec_free(&a);
     vec_free(&b);
@@ -412,7 +413,7 @@ static bool
 check_within(uint64_t number, const struct model *m, struct counts *n)
 {
     bounded_options o = { .experiment = experiment_name, .nexperiments = (size_t)m->experiments, .within = m->within, .tolerance = m->tolerance,
-                          .terms = m->terms, .adjust = fine_run };
+                          .terms = m->terms, .bonds = number % 4 == 0, .adjust = fine_run };
     reduction r, again = { 0 }, twice = { 0 };
     char *why = NULL, *why2 = NULL, *why3 = NULL;
     bool fine = true;
