@@ -1,7 +1,7 @@
 /* test_reduce.c - reductions of random stable models, within tolerances and by thresholds
  *
  * `test_reduce FIRST COUNT` takes the models FIRST .. FIRST+COUNT-1. Odd ones are trees of bodies joined by springs and dampers; even ones have
- * components, nested ones too, arrays and loops. Everything is damped, magnitudes go over several decades, with nonlinear laws, transformers and
+ * components, nested ones too, arrays and loops, half of them (stable.h) in the words of four domains. Everything is damped, magnitudes go over several decades, with nonlinear laws, transformers and
  * controllers; some have two experiments, that are held together. The reduced text must compile, run and stay within its tolerances when another
  * integrator measures it; its lines must differ from the model's only where the report says so; the report's errors must be those measured, and
  * what it took out must be gone; reducing it again must give the same bytes, and so must reducing twice.
@@ -13,6 +13,7 @@
 
 #include "../../runtime/reduce.h"
 #include "generate.h"
+#include "stable.h"
 
 static uint64_t rng;
 static const char *const experiment_name[] = { "first", "second" };
@@ -24,7 +25,7 @@ static double magnitude(double decades) { return pow(10, uniform(-decades, decad
 /* ---------------------------------------------------------------- models */
 
 enum { EXPERIMENTS = 2 };
-struct model { strbuf text; int parameters, experiments; enum within_kind within; double tolerance, threshold; bool terms; };
+struct model { strbuf text; int parameters, experiments; enum within_kind within; double tolerance, threshold; bool terms; enum metric metric; };
 
 /* A parameter of its own, or the number. */
 static void
@@ -210,8 +211,14 @@ make(uint64_t number)
 {
     struct model m = { 0 };
     strbuf head = { 0 }, body = { 0 };
-    bool row = number % 2 == 0;
+    bool row = number % 4 == 0;
 
+    if (number % 4 == 2) {
+        struct stable_model s = stable_model(number);
+
+        return (struct model){ .text = s.text, .experiments = s.both ? 2 : 1, .within = s.within, .tolerance = s.tolerance, .threshold = s.threshold,
+                               .terms = s.terms, .metric = s.metric };
+    }
     rng = number * 0x9E3779B97F4A7C15u + 17;
     strbuf_printf(&m.text, "// random model %llu\n", (unsigned long long)number);
     if (row) {
@@ -453,11 +460,11 @@ check_within(uint64_t number, const struct model *m, struct counts *n)
 }
 
 static enum reduce_result
-by_threshold(const char *text, size_t length, double threshold, reduction *r, char **why)
+by_threshold(const char *text, size_t length, enum metric metric, double threshold, reduction *r, char **why)
 {
     compilation c = { 0 };
     compile_options co = { .experiment = experiment_name[0] };
-    reduce_options o = { .experiment = experiment_name[0], .metric = METRIC_ACTIVITY, .threshold = threshold, .adjust = fine_run };
+    reduce_options o = { .experiment = experiment_name[0], .metric = metric, .threshold = threshold, .adjust = fine_run };
     enum reduce_result result = REDUCE_FAILED;
 
     memset(r, 0, sizeof *r);
@@ -474,15 +481,15 @@ check_threshold(uint64_t number, const struct model *m, struct counts *n)
     char *why = NULL, *why2 = NULL, *why3 = NULL;
     bool fine = true;
 
-    if (by_threshold(m->text.at, m->text.n, m->threshold, &r, &why) != REDUCE_DONE)
+    if (by_threshold(m->text.at, m->text.n, m->metric, m->threshold, &r, &why) != REDUCE_DONE)
         fine = fail(number, m, r.text, why ? why : "by threshold: the model as given does not run");
     else if (!as_reported(&(struct model){ .text = m->text, .experiments = 1 }, &r, false))
         fine = fail(number, m, r.text, "by threshold: the result does not run or is not as reported");
     else if (!only_named_lines(m, &r))
         fine = fail(number, m, r.text, "by threshold: lines changed that the report does not name");
-    else if (by_threshold(r.text, r.length, m->threshold, &again, &why2) != REDUCE_DONE || !same_text(&again, &r))
+    else if (by_threshold(r.text, r.length, m->metric, m->threshold, &again, &why2) != REDUCE_DONE || !same_text(&again, &r))
         fine = fail(number, m, again.text, "by threshold: reducing the result again changes it");
-    else if (by_threshold(m->text.at, m->text.n, 1, &nothing, &why3) != REDUCE_DONE || nothing.length != m->text.n ||
+    else if (by_threshold(m->text.at, m->text.n, m->metric, 1, &nothing, &why3) != REDUCE_DONE || nothing.length != m->text.n ||
              memcmp(nothing.text, m->text.at, m->text.n))
         fine = fail(number, m, nothing.text, "a threshold of 100 % changes the text");
     n->by_threshold += r.rounds.n > 0;
