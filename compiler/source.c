@@ -172,6 +172,23 @@ source_place(const sources *s, uint32_t file, uint32_t pos, int *line, int *colu
 
 /* ---------------------------------------------------------------- diagnostics */
 
+/* A message that quotes a name of a million letters is cut in its middle. */
+static char *
+message_text(sources *s, const char *fmt, va_list ap)
+{
+    enum { MOST = 1000, HEAD = 700, TAIL = 250 };
+    char *text = arena_vformat(s->messages, fmt, ap);
+    size_t n = strlen(text), head = HEAD, tail = n - TAIL;
+
+    if (n <= MOST)
+        return text;
+    while (head && ((unsigned char)text[head] & 0xC0) == 0x80)           /* not within a letter */
+        head--;
+    while (tail < n && ((unsigned char)text[tail] & 0xC0) == 0x80)
+        tail++;
+    return arena_format(s->messages, "%.*s...%s", (int)head, text, text + tail);
+}
+
 static void
 say(sources *s, enum severity severity, const char *code, span at, const char *fmt, va_list ap)
 {
@@ -186,7 +203,7 @@ say(sources *s, enum severity severity, const char *code, span at, const char *f
             return;
         }
     }
-    message = arena_vformat(s->messages, fmt, ap);
+    message = message_text(s, fmt, ap);
     /* once for a place: what is wrong in a loop or component is wrong wherever it is made */
     key = bg_hash_bytes(code, strlen(code), (uint64_t)severity);
     if (!span_known(at))
@@ -211,7 +228,7 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     d = &s->diag.at[s->diag.n - 1];
     if (!(d->nchild & (d->nchild + 1)))        /* 0, 1, 3, 7 ... entries fill their room */
         d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
-    d->child[d->nchild++] = (struct diag_child){ help, at, arena_vformat(s->messages, fmt, ap) };
+    d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
 }
 
 #define SAY(severity)                                   \

@@ -882,9 +882,34 @@ keep_needed(struct plan *p)
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
+/* Does a block open before `at`, with nothing but space between? */
+static bool
+opens_before(const char *t, size_t at)
+{
+    while (at > 0 && (is_blank(t[at - 1]) || t[at - 1] == '\r' || t[at - 1] == '\n'))
+        at--;
+    return at > 0 && t[at - 1] == '{';
+}
+
+/* Where the empty lines at `at`, the start of a line, end. */
+static size_t
+behind_empty_lines(const char *t, size_t length, size_t at)
+{
+    for (size_t k = at; k < length; k++) {
+        if (t[k] == '\n')
+            at = k + 1;
+        else if (!is_blank(t[k]) && t[k] != '\r')
+            break;
+    }
+    return at;
+}
+
 void
 rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
+    size_t taken = 0;            /* whole lines go up to here */
+    bool first = false;          /* and are the first of their block */
+
     if (n)
         qsort(lost, n, sizeof *lost, span_order);
     for (size_t i = 0, j; i < n; i = j) {
@@ -913,9 +938,14 @@ rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, si
         if (after < length && t[after] == '\r')
             after++;
         alone_right = after == length || t[after] == '\n';
-        if (alone_left && alone_right)
-            edits_delete(e, left, after < length ? after + 1 : after);
-        else if (alone_left)
+        if (alone_left && alone_right) {
+            first = (first && left == taken) || opens_before(t, left);
+            taken = after < length ? after + 1 : after;
+            /* a block does not begin with an empty line because its first lines went */
+            if (first)
+                taken = behind_empty_lines(t, length, taken);
+            edits_delete(e, left, taken);
+        } else if (alone_left)
             edits_delete(e, begin, right);
         else
             edits_delete(e, left, end);
