@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures bgc against hand-written C and against itself. Asserts no times; prints ratios.
 
-usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular] [--models DIR]
+usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular,reductions] [--models DIR]
+              [--reducer test_reduce] [--count 1000]
 
 BGC       the command line to measure
 CHAIN_BG  the generator, tests/bench/chain_bg.c compiled
@@ -187,6 +188,26 @@ def irregular(args, scratch):
             print("  %-26s %9.1f ms %9.1f ms   ratio %.2f" % ("solve", 1e3 * sa, 1e3 * sb, sb / sa))
 
 
+def reductions(args, scratch):
+    """Random models reduced within tolerances and by thresholds, every check of the test; slices, so that it is seen how far it is."""
+    if not args.reducer:
+        print("reductions: --reducer names the built test_reduce")
+        return
+    slice_of, total, text, cpu, failed = 50, [], "", 0.0, 0
+    for first in range(1, args.count + 1, slice_of):
+        run = Run([args.reducer, str(first), str(min(slice_of, args.count + 1 - first))])
+        last = run.out.strip().splitlines()[-1] if run.out.strip() else ""
+        numbers = [int(n) for n in re.findall(r"[0-9]+", last)]
+        text = re.sub(r"[0-9]+", "{}", last) or text
+        total = [a + b for a, b in zip(total, numbers)] if total else numbers
+        cpu += run.cpu
+        failed += run.status != 0
+        sys.stderr.write(run.err if run.status else "")
+        sys.stderr.flush()
+    print("\nRandom reductions, %.0f s CPU, %d slices of %d with a failure" % (cpu, failed, slice_of))
+    print(text.format(*total))
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -197,9 +218,11 @@ def main():
     parser.add_argument("--sizes", type=lambda s: [int(x) for x in s.split(",")], default=[100, 1000, 10000])
     parser.add_argument("--only", type=lambda s: s.split(","), default=["small", "chain", "irregular"])
     parser.add_argument("--models", default=os.path.join(here, "..", "..", "examples"))
+    parser.add_argument("--reducer", default=os.environ.get("BG_BENCH_REDUCER"))
+    parser.add_argument("--count", type=int, default=1000)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, part in (("small", small), ("chain", chain), ("irregular", irregular)):
+        for name, part in (("small", small), ("chain", chain), ("irregular", irregular), ("reductions", reductions)):
             if name in args.only:
                 part(args, scratch)
                 sys.stdout.flush()
