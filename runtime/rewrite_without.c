@@ -671,9 +671,10 @@ drop_lines(struct taking *t, bool *whole)
         n = n == MAP_NONE ? (uint32_t)loop->loop.n - 1 : n - 1;
         map_set(&left, map_ptr_key(loop), n);
         /* the last line takes an outermost loop with it */
-        if (!n && stands_in_model(t, loop))
+        if (!n && stands_in_model(t, loop)) {
             vec_push(&t->lost->list, loop->at);
-        else
+            note(t, REWRITE_BOND, arena_format(t->f->arena, "for %s", loop->loop.var), loop->at);
+        } else
             vec_push(&t->lost->list, f->element.at[e].stmt->at);
     }
     map_free(&of_node);

@@ -141,7 +141,7 @@ put_components(struct model *m, strbuf *out)
     if (friction)
         strbuf_printf(out, "    travel -> R:friction { e = %.4g*tanh(f/0.1); }\n", magnitude(1.5));
     if (control)
-        strbuf_printf(out, "    signal push = -%.4g*travel.f - %.4g*high.f;\n    MSe:actuator = -push -> travel;\n", magnitude(1), magnitude(2));
+        strbuf_printf(out, "    signal push = -%.4g*travel.f - %.4g*low.f;\n    MSe:actuator = push -> travel;\n", magnitude(1), 0.001 * magnitude(1));
     strbuf_puts(out, "}\n\n");
     strbuf_printf(out, "model Body {\n    parameter m = %.4g;\n    parameter drag = %.4g;\n    port 1:hub;\n    hub -> I:mass = m;\n", magnitude(1), magnitude(1.5));
     strbuf_puts(out, chance(0.4) ? "    hub -> R:air { e = drag*f + 0.3*f*abs(f); }\n}\n\n" : "    hub -> R:air = drag;\n}\n\n");
@@ -375,7 +375,7 @@ only_named_lines(const struct model *m, const reduction *r)
 {
     line_list a = { 0 }, b = { 0 };
     size_t gone = 0, come = 0, without = 0, i = 0, j = 0;
-    bool fine = true;
+    bool fine = true, went = false;
     int *common;
 
     split(m->text.at, &a);
@@ -388,12 +388,16 @@ only_named_lines(const struct model *m, const reduction *r)
             COMMON(x, y) = EQUAL(x, y) ? COMMON(x + 1, y + 1) + 1 : COMMON(x + 1, y) > COMMON(x, y + 1) ? COMMON(x + 1, y) : COMMON(x, y + 1);
     while (i < a.n || j < b.n) {
         if (i < a.n && j < b.n && EQUAL(i, j)) {
+            went = false;
             i++, j++;
         } else if (i < a.n && (j == b.n || COMMON(i + 1, j) >= COMMON(i, j + 1))) {
             bool named = false;
 
+            /* the brace of a loop goes with what stands in it */
+            named = went && i && a.at[i].n && a.at[i].at[a.at[i].n - 1] == '}' && strspn(a.at[i].at, " ") + 1 == a.at[i].n;
             for (size_t k = 0; k < r->operation.n; k++)
                 named |= r->operation.at[k].line == (int)i + 1;
+            went = true;
             if (!named)
                 fprintf(stderr, "line %zu changed and is not named\n", i + 1);
             fine &= named;
