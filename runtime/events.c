@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define CHATTER_MOST 100             /* switchings of one condition within CHATTER_SPAN of the run */
+#define CHATTER_MOST 500             /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
 #define ROUNDS 60                    /* of switchings that follow from one another at one time; four more for each condition */
 #define MOST_TRIES 64                /* modes tried where the equations have no solution with those at hand */
