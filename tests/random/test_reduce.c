@@ -393,8 +393,9 @@ only_named_lines(const struct model *m, const reduction *r)
         } else if (i < a.n && (j == b.n || COMMON(i + 1, j) >= COMMON(i, j + 1))) {
             bool named = false;
 
-            /* the brace of a loop goes with what stands in it */
-            named = went && i && a.at[i].n && a.at[i].at[a.at[i].n - 1] == '}' && strspn(a.at[i].at, " ") + 1 == a.at[i].n;
+            /* the brace of a loop goes with what stands in it, an empty line with the first lines of a block */
+            named = went && a.at[i].n == 0;
+            named |= went && i && a.at[i].n && a.at[i].at[a.at[i].n - 1] == '}' && strspn(a.at[i].at, " ") + 1 == a.at[i].n;
             for (size_t k = 0; k < r->operation.n; k++)
                 named |= r->operation.at[k].line == (int)i + 1;
             went = true;
