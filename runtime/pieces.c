@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A step has at most so many pieces; what is faster is not followed. */
-enum { PIECES_MOST = 1 << 18 };
+/* A step has at most so many pieces; what is faster is not followed, and once that was so, in no later step with more than a few. */
+enum { PIECES_MOST = 1 << 18, PIECES_GIVEN_UP = 1 << 6 };
 enum { NODES = 5, TESTS = 2 };
 /* After so many halvings it is asked whether there is anything to follow, by values at so many neighbouring numbers. */
 enum { DEEP = 6, NEIGHBOURS = 8 };
@@ -108,6 +108,8 @@ is_noise(pieces *p, size_t clock, double t, double share)
 void
 pieces_cut(pieces *p, double t0, double t1, double share, const double **end, size_t *n)
 {
+    size_t most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
+
     p->end.n = 0;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
@@ -117,7 +119,7 @@ pieces_cut(pieces *p, double t0, double t1, double share, const double **end, si
 
         if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, share))
             continue;
-        if (clock != SIZE_MAX && p->end.n + p->todo.n < PIECES_MOST && middle > t0 && middle < b) {
+        if (clock != SIZE_MAX && p->end.n + p->todo.n < most && middle > t0 && middle < b) {
             vec_push(&p->todo, middle);
             continue;
         }

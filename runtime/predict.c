@@ -4,7 +4,10 @@
 
 #include "predict.h"
 
-bool
+enum { RECORD_POINTS = 503 };       /* no round number: see REDUCE_POINTS */
+
+/* Runs with further recorded expressions. *value: [points][n], malloc'ed; *length: of the run, s. False: the text or the run does not take them. */
+static bool
 record(const recording *r, const char *const *expression, size_t n, double **value, size_t *points, double *length)
 {
     compilation parsed = { 0 }, c = { 0 };

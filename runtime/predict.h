@@ -20,10 +20,6 @@ typedef struct recording {
     void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
 } recording;
 
-enum { RECORD_POINTS = 503 };       /* no round number: see REDUCE_POINTS */
-/* Runs with further recorded expressions. *value: [points][n], malloc'ed; *length: of the run, s. False: the text or the run does not take them. */
-bool record(const recording *r, const char *const *expression, size_t n, double **value, size_t *points, double *length);
-
 typedef struct factor {
     double activity;             /* integral of |P| */
     /* of its own and of the shared variable over the greatest it stands beside; INFINITY: beside none. Its own stands beside what is summed at its
