@@ -249,34 +249,8 @@ check_graph(const struct search *d, const struct version *v, const rewrite *plan
 {
     compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
     compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset };
-    compilation a = { 0 }, b = { 0 };
-    char *why = NULL;
 
-    if (!compile_text(&a, d->path, d->now.text, d->now.length, STAGE_GRAPH, &before) ||
-        !compile_text(&b, d->path, v->text, v->length, STAGE_GRAPH, &after))
-        why = bg_strdup("a text that was compiled cannot be read again");
-    else
-        rewrite_check(a.flat, plan, b.flat, &why);
-    compile_free(&a);
-    compile_free(&b);
-    return why;
-}
-
-/* Overrides without those whose parameters the plan takes away. */
-static size_t
-remaining_set(const struct search *d, const rewrite *plan, struct elaborate_override *out)
-{
-    size_t n = 0;
-    map went = { 0 };
-
-    for (size_t i = 0; i < plan->item.n && d->set.n; i++)
-        if (plan->item.at[i].kind == REWRITE_VALUE)
-            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
-    for (size_t i = 0; i < d->set.n; i++)
-        if (map_get(&went, bg_hash_bytes(d->set.at[i].name, strlen(d->set.at[i].name), 0)) == MAP_NONE)
-            out[n++] = d->set.at[i];
-    map_free(&went);
-    return n;
+    return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
 }
 
 /* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
@@ -372,7 +346,7 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_cha
     } else {
         edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
         version_text(&x.v, &text);
-        nset = remaining_set(d, &x.plan, over_set);
+        nset = reduction_remaining(d->set.at, d->set.n, &x.plan, over_set);
         why = run_version(d, &x.v, over_set, nset, &at);
         if (why) {
             x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
@@ -777,7 +751,7 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
 {
     reduction *r = d->out;
     struct elaborate_override *left = bg_calloc(d->set.n + 1, sizeof *left);
-    size_t nleft = remaining_set(d, &best->plan, left);
+    size_t nleft = reduction_remaining(d->set.at, d->set.n, &best->plan, left);
 
     for (size_t i = 0; i < best->plan.item.n; i++) {
         const rewrite_item *x = &best->plan.item.at[i];

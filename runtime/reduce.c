@@ -69,6 +69,38 @@ trajectory_compare(const double *a, size_t stride_a, const double *b, size_t str
     return e;
 }
 
+char *
+reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before, const rewrite *plan, const char *after, size_t nafter,
+                const compile_options *of_after)
+{
+    compilation a = { 0 }, b = { 0 };
+    char *why = NULL;
+
+    if (!compile_text(&a, path, before, nbefore, STAGE_GRAPH, of_before) || !compile_text(&b, path, after, nafter, STAGE_GRAPH, of_after))
+        why = bg_strdup("a text that was compiled cannot be read again");
+    else
+        rewrite_check(a.flat, plan, b.flat, &why);
+    compile_free(&a);
+    compile_free(&b);
+    return why;
+}
+
+size_t
+reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan, struct elaborate_override *out)
+{
+    size_t left = 0;
+    map went = { 0 };
+
+    for (size_t i = 0; i < plan->item.n && n; i++)
+        if (plan->item.at[i].kind == REWRITE_VALUE)
+            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
+    for (size_t i = 0; i < n; i++)
+        if (map_get(&went, bg_hash_bytes(set[i].name, strlen(set[i].name), 0)) == MAP_NONE)
+            out[left++] = set[i];
+    map_free(&went);
+    return left;
+}
+
 size_t
 reduction_steps(uint64_t steps)
 {
@@ -287,39 +319,6 @@ keep(struct reducer *d, const char *name, const char *why, int line)
     vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, name), arena_strdup(r->arena, why), line, (int)r->rounds.n + 1 }));
 }
 
-/* The graph of the new text must be the old one's without what the plan takes out. */
-static char *
-check_graph(const struct reducer *d, const struct version *v, const struct trial *t)
-{
-    struct compile_options before = options(d, &d->set), after = options(d, &t->set);
-    compilation a = { 0 }, b = { 0 };
-    char *why = NULL;
-
-    if (!compile_text(&a, d->path, v->text, v->length, STAGE_GRAPH, &before) ||
-        !compile_text(&b, d->path, t->text.at, t->text.n, STAGE_GRAPH, &after))
-        why = bg_strdup("a text that was compiled cannot be read again");
-    else
-        rewrite_check(a.flat, &t->plan, b.flat, &why);
-    compile_free(&a);
-    compile_free(&b);
-    return why;
-}
-
-/* --set of a parameter that went has nothing to set any more. */
-static void
-remaining_overrides(const struct reducer *d, const rewrite *plan, overrides *out)
-{
-    map went = { 0 };
-
-    for (size_t i = 0; i < plan->item.n && d->set.n; i++)
-        if (plan->item.at[i].kind == REWRITE_VALUE)
-            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
-    for (size_t i = 0; i < d->set.n; i++)
-        if (map_get(&went, bg_hash_bytes(d->set.at[i].name, strlen(d->set.at[i].name), 0)) == MAP_NONE)
-            vec_push(out, d->set.at[i]);
-    map_free(&went);
-}
-
 static const char *
 why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
 {
@@ -383,7 +382,8 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
     edits_apply(&t->plan.edits, v->text, v->length, &t->text);
     if (!t->text.at)
         strbuf_puts(&t->text, "");
-    remaining_overrides(d, &t->plan, &t->set);
+    vec_resize(&t->set, d->set.n);
+    t->set.n = reduction_remaining(d->set.at, d->set.n, &t->plan, t->set.at);
     t->v = (struct version){ .c = bg_calloc(1, sizeof *t->v.c), .own = true, .text = t->text.at, .length = t->text.n };
     o = options(d, &t->set);
     if (!compile_text(t->v.c, d->path, t->text.at, t->text.n, STAGE_MODEL, &o))
@@ -393,8 +393,11 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
         more = rewrite_contradicted(t->v.c, &t->plan.edits, v->c, a, initial) > 0;
     } else
         t->failure = unstable(d, v, &t->v);
-    if (!t->failure)
-        t->internal = check_graph(d, v, t);
+    if (!t->failure) {
+        struct compile_options before = options(d, &d->set);
+
+        t->internal = reduction_check(d->path, v->text, v->length, &before, &t->plan, t->text.at, t->text.n, &o);
+    }
     return more;
 }
 

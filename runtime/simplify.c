@@ -105,22 +105,6 @@ differs(struct simplifier *d, const struct version *a, const struct version *b, 
     return why;
 }
 
-static char *
-check_graph(const struct simplifier *d, const struct version *now, const struct trial *t)
-{
-    compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
-    compilation a = { 0 }, b = { 0 };
-    char *why = NULL;
-
-    if (!compile_text(&a, d->path, now->text, now->length, STAGE_GRAPH, &co) || !compile_text(&b, d->path, t->v.text, t->v.length, STAGE_GRAPH, &co))
-        why = bg_strdup("a text that was compiled cannot be read again");
-    else
-        rewrite_check(a.flat, &t->plan, b.flat, &why);
-    compile_free(&a);
-    compile_free(&b);
-    return why;
-}
-
 static void
 trial_free(const struct simplifier *d, struct trial *t)
 {
@@ -146,8 +130,11 @@ try_folds(struct simplifier *d, const struct version *now, const fold *const *li
     t->failure = run_version(d, text.at, text.n, &t->v);
     for (size_t i = 0; i < d->o->nexperiments && !t->failure; i++)
         t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
-    if (!t->failure)
-        t->internal = check_graph(d, now, t);
+    if (!t->failure) {
+        compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+
+        t->internal = reduction_check(d->path, now->text, now->length, &co, &t->plan, t->v.text, t->v.length, &co);
+    }
 }
 
 /* ---------------------------------------------------------------- rounds */
