@@ -2,7 +2,7 @@
 #ifndef BG_PARSE_H
 #define BG_PARSE_H
 
-#include "../compiler/ast.h"
+#include "ast.h"
 
 /* ---------------------------------------------------------------- semantic values */
 

@@ -6,7 +6,7 @@
 #ifndef BG_SCAN_H
 #define BG_SCAN_H
 
-#include "../compiler/source.h"
+#include "source.h"
 
 enum scan_kind {
     SCAN_NAME,

@@ -1,4 +1,4 @@
-/* tree.c - builds the nodes of compiler/ast.h for the grammar
+/* tree.c - builds the nodes of ast.h for the grammar
  *
  * in       values and spans of the grammar's symbols
  * out      nodes in the arena; a tree above AST_MAX_HEIGHT is reported and replaced by a number

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../compiler/compile.h"
+#include "compile.h"
 #include "bgc.h"
 #include "columns.h"
 #include "simulate.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../compiler/compile.h"
+#include "compile.h"
 
 enum { LONGEST = 16384, INPUTS_A_UNIT_SYSTEM = 2000 };
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../compiler/ast.h"
+#include "ast.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #ifndef BG_TEST_GENERATE_H
 #define BG_TEST_GENERATE_H
 
-#include "../../compiler/base.h"
+#include "base.h"
 
 /* ---- expressions: children are older than parents ---- */
 enum rg_op { RG_CONST, RG_PARAM, RG_VAR, RG_TIME, RG_ADD, RG_SUB, RG_MUL, RG_DIV, RG_NEG, RG_SIN, RG_COS, RG_EXP, RG_SINH, RG_ABS, RG_CUBE };

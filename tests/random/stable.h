@@ -7,7 +7,7 @@
 #ifndef BG_TEST_STABLE_H
 #define BG_TEST_STABLE_H
 
-#include "../../runtime/reduce.h"
+#include "reduce.h"
 
 struct stable_model {
     strbuf text;

@@ -8,8 +8,8 @@
  * allows   closed texts that do not compile: where both ways are given by signals, causality has less to go by
  */
 #include "generate.h"
-#include "../../runtime/bonds.h"
-#include "../../runtime/fold.h"
+#include "bonds.h"
+#include "fold.h"
 
 #include <math.h>
 #include <stdio.h>

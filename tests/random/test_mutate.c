@@ -4,7 +4,7 @@
  * prints   seed, mistake, text and diagnostics for each failure; exit status 1 if there was one
  */
 #include "generate.h"
-#include "../../compiler/compile.h"
+#include "compile.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
  * prints   seed, text and what differs for each failure; exit status 1 if there was one
  */
 #include "reference.h"
-#include "../../compiler/compile.h"
+#include "compile.h"
 
 #include <lapacke.h>
 #include <math.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../runtime/reduce.h"
+#include "reduce.h"
 #include "generate.h"
 #include "stable.h"
 

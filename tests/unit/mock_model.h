@@ -1,11 +1,11 @@
-/* mock_model.h - hand-written models behind compiler/model.h, so that the runtime is tested without the compiler
+/* mock_model.h - hand-written models behind model.h, so that the runtime is tested without the compiler
  *
  * A model is a table of functions over (t, x) with its frozen modes. Without a Jacobian of its own it has a full one by central differences.
  */
 #ifndef MOCK_MODEL_H
 #define MOCK_MODEL_H
 
-#include "../../compiler/model.h"
+#include "model.h"
 
 typedef struct mock mock;
 struct mock {

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../compiler/compile.h"
-#include "../../compiler/evaluate.h"
-#include "../../runtime/simulate.h"
+#include "compile.h"
+#include "evaluate.h"
+#include "simulate.h"
 
 enum { POINTS = 21 };
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/causality.h"
-#include "../../compiler/residue.h"
+#include "causality.h"
+#include "residue.h"
 
 /* ---------------------------------------------------------------- a graph by hand */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/codegen.h"
+#include "codegen.h"
 
 enum { NSLOT = 6, NDATA = 400, MEMBERS = 37 };
 

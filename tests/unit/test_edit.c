@@ -6,8 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../runtime/edit.h"
-#include "../../runtime/textdiff.h"
+#include "edit.h"
+#include "textdiff.h"
 
 static void
 expect(edits *e, const char *text, const char *want)

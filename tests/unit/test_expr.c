@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/expr_pool.h"
+#include "expr_pool.h"
 
 enum { NSLOT = 4, NLEAF = 8, NTREE = 24 };
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "../../compiler/ast.h"
-#include "../../grammar/scan.h"
+#include "ast.h"
+#include "scan.h"
 
 /* ---------------------------------------------------------------- helpers */
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../compiler/compile.h"
-#include "../../runtime/kl.h"
-#include "../../runtime/metrics.h"
+#include "compile.h"
+#include "kl.h"
+#include "metrics.h"
 
 /* a spring that swings: q = cos 2t */
 static const char swing[] =

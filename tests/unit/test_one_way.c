@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../runtime/bonds.h"
-#include "../../runtime/fold.h"
-#include "../../runtime/operand.h"
+#include "bonds.h"
+#include "fold.h"
+#include "operand.h"
 
 static compilation
 read_text(const char *text)

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../compiler/elaborate.h"
-#include "../../runtime/rewrite.h"
+#include "elaborate.h"
+#include "rewrite.h"
 
 struct text { sources *s; names *n; arena *a; unit_system *u; pool *p; ast_file *ast; flat_model *flat; };
 

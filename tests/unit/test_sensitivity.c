@@ -13,9 +13,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../compiler/compile.h"
-#include "../../runtime/sensitivity.h"
-#include "../../runtime/terms.h"
+#include "compile.h"
+#include "sensitivity.h"
+#include "terms.h"
 
 enum { POINTS = 501 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../runtime/simulate.h"
+#include "simulate.h"
 #include "mock_car.h"
 #include "mock_model.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../compiler/compile.h"
-#include "../../runtime/terms.h"
+#include "compile.h"
+#include "terms.h"
 
 /* The law of C:c in a model around it, as it stands after changes. what: a letter a term in the order found: s stays, d deleted, m mean (2.5 for
  * the first, -2.5 for the second, ...). */

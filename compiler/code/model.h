@@ -1,0 +1,125 @@
+/* model.h - the compiled model: all that the runtime sees of the compiler
+ *
+ * units    t in s, x[i] in the SI unit of state i, powers in W
+ * shapes   x, dx: model_nstates; powers: one an element, in the order of the flat model; outputs: the model's, then the
+ *          experiment's recorded expressions; modes: model_nmodes
+ * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter step
+ *          may help) or -1 (never will); model_explain says what and where
+ * threads  one handle per thread; no globals
+ */
+#ifndef BG_MODEL_H
+#define BG_MODEL_H
+
+#include "flat.h"
+#include "causality.h"
+#include "mode.h"
+
+typedef struct bg_model bg_model;
+struct equations;
+
+/* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_JACOBIAN,
+                  PART_COUNT };
+
+/* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
+bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
+void model_free(bg_model *m);
+/* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
+bool model_need(bg_model *m, enum model_part part);
+
+size_t model_nstates(const bg_model *m);
+size_t model_nmodes(const bg_model *m);
+size_t model_noutputs(const bg_model *m);
+size_t model_nelements(const bg_model *m);
+const flat_model *model_flat(const bg_model *m);
+
+/* ---- states ---- */
+struct model_state { const char *name; span at; const unit *unit; const unit *display;
+    uint32_t var;            /* in the flat model */
+    bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
+    bool stated; };          /* has a stated initial value */
+struct model_state model_state(const bg_model *m, size_t i);
+/* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
+ * (contradiction, no value where the law has none). Sets the modes too. */
+bool model_initial(bg_model *m, double t, double *x);
+
+/* ---- evaluation, with the modes as they are ---- */
+int model_rhs(bg_model *m, double t, const double *x, double *dx);
+int model_powers(bg_model *m, double t, const double *x, double *power);
+/* The same in the order the code makes them, without a copy: that of element i is at model_power_places(m)[i] (NULL: at i). */
+int model_powers_unordered(bg_model *m, double t, const double *x, double *power);
+const uint32_t *model_power_places(bg_model *m);
+int model_outputs(bg_model *m, double t, const double *x, double *y);
+/* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
+void model_accept(bg_model *m, double t, const double *x);
+bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
+
+/* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
+ * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
+size_t model_nbond_values(const bg_model *m);
+int model_bond_values(bg_model *m, double t, const double *x, double *value);
+/* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
+double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+
+/* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
+struct model_mode { enum mode_kind kind; span at; const char *text; const ex_table *table;
+    size_t partner;          /* of MODE_SIGN its MODE_STICK, and the other way round */
+    int side;                /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
+    bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
+    double slope, offset; }; /* of g over time where known: g = offset + slope*t */
+struct model_mode model_mode(const bg_model *m, size_t k);
+double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
+int model_conditions(bg_model *m, double t, const double *x, double *g);
+
+/* ---- events of the text: `when condition { reinit ... }` ---- */
+struct model_when { span at; const char *text; size_t first, n; };   /* its reinits: first .. first+n */
+size_t model_nwhens(const bg_model *m);
+size_t model_nreinits(const bg_model *m);
+struct model_when model_when(const bg_model *m, size_t w);
+size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets */
+/* Conditions (0: false), then the values of all reinits. */
+int model_reinits(bg_model *m, double t, const double *x, double *value);
+
+/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
+ * condition zero anyway while another holds ---- */
+size_t model_nconstraints(const bg_model *m);
+int model_constraints(bg_model *m, double t, const double *x, double *c);
+span model_constraint_place(const bg_model *m, size_t k);      /* of its source */
+/* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
+int model_project(bg_model *m, double t, double *x);
+
+/* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
+size_t model_nclocks(bg_model *m);
+int model_clocks(bg_model *m, double t, double *value);
+span model_clock_place(bg_model *m, size_t k);
+
+/* ---- Jacobian: rates and kept algebraic variables, augmented ----
+ * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
+ * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole diagonal stored. */
+struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; size_t nonzeros; };
+struct model_pattern model_jacobian_pattern(bg_model *m);
+int model_jacobian(bg_model *m, double t, const double *x, double *value);
+
+/* ---- the same with what flat.weight asks for: behind states and kept variables a row and column for each factor and offset in turn (the row empty),
+ * then one for each output of the text (the column empty) ---- */
+struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
+int model_weighed(bg_model *m, double t, const double *x, double *value);
+
+/* ---- parameters ---- */
+/* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
+bool model_set_parameter(bg_model *m, const char *name, double value);
+double model_value(const bg_model *m, inst i);       /* value of a parameter expression */
+
+/* ---- when it fails ---- */
+/* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.
+ * Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`. SPAN_NONE if all is well. */
+span model_explain(bg_model *m, double t, const double *x, char **text);
+
+/* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
+char *model_statistics(const bg_model *m);
+/* CPU time that compiling took so far, s: parts are compiled when first used, and again when they run long. */
+double model_compile_seconds(const bg_model *m);
+/* LLVM IR of the rate equations, for --dump ir. free() it. */
+char *model_ir(bg_model *m);
+
+#endif

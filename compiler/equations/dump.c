@@ -1,0 +1,136 @@
+/* dump.c - state equations in the model's names, for `--dump equations` */
+#include <stdlib.h>
+#include "equations.h"
+#include "mode.h"
+
+enum { READABLE_NODES = 80 };    /* definitions are put where they are read until an expression has this many operations */
+
+struct dumper {
+    equations *e;
+    bool *shown;                 /* by variable: listed, or to be listed */
+    VEC(var_id) list;
+};
+
+/* The expression with small definitions put in; variables that stay are listed behind. */
+static inst readable(struct dumper *d, inst i)
+{
+    flat_model *f = d->e->f;
+
+    for (int round = 0; round < 40; round++) {
+        VEC(inst) inner = { 0 };
+        bool more = false;
+        inst next;
+
+        for (uint32_t k = 0; k < i.n; k++) {
+            const eq_var *v = &d->e->var.at[f->slot.at[i.first + k]];
+            enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
+            inst in = INST_NONE;
+
+            if (v->kind == DEF_EXPLICIT && kind != VAR_SIGNAL && ex_size(f->pool, v->def.root) < READABLE_NODES)
+                in = v->def, more = true;
+            vec_push(&inner, in);
+        }
+        next = more ? inst_compact(d->e->composer, inst_compose(d->e->composer, i, inner.at)) : i;
+        vec_free(&inner);
+        if (!more || ex_size(f->pool, next.root) > READABLE_NODES)
+            break;
+        i = next;
+    }
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = f->slot.at[i.first + k];
+
+        if (!d->shown[v] && (d->e->var.at[v].kind == DEF_EXPLICIT || d->e->var.at[v].kind == DEF_BLOCK || f->var.at[v].kind == VAR_MODE)) {
+            d->shown[v] = true;
+            vec_push(&d->list, v);
+        }
+    }
+    return i;
+}
+
+static void print_equation(struct dumper *d, FILE *out, const char *left, inst i)
+{
+    strbuf b = { 0 };
+
+    flat_print(d->e->f, readable(d, i), &b);
+    fprintf(out, "%s = %s\n", left, b.at);
+    strbuf_free(&b);
+}
+
+static void print_block(struct dumper *d, FILE *out, const eq_block *q)
+{
+    equations *e = d->e;
+
+    fprintf(out, "%s block of %u for", q->linear ? "linear" : "nonlinear", q->n);
+    for (uint32_t i = 0; i < q->n; i++) {
+        d->shown[e->unknown.at[q->unknown0 + i]] = true;
+        fprintf(out, "%s %s", i ? "," : "", e->f->var.at[e->unknown.at[q->unknown0 + i]].name);
+    }
+    fputs(":\n", out);
+    for (uint32_t i = 0; i < q->n; i++)
+        print_equation(d, out, "    0", e->residual.at[q->residual0 + i]);
+}
+
+void equations_dump(const equations *eq, FILE *out)
+{
+    struct dumper d = { .e = (equations *)eq };      /* composing adds templates, the equations stay as they are */
+    flat_model *f = eq->f;
+    bool *block_shown = bg_calloc(eq->block.n + 1, sizeof *block_shown);
+
+    d.shown = bg_calloc(eq->var.n + 1, sizeof *d.shown);
+    fprintf(out, "model %s: %zu state%s\n", f->name, eq->state.n, eq->state.n == 1 ? "" : "s");
+    for (size_t i = 0; i < eq->state.n; i++) {
+        char *left = bg_format("der(%s)", f->var.at[eq->state.at[i].var].name);
+
+        print_equation(&d, out, left, inst_var(f, eq->state.at[i].rate));
+        free(left);
+    }
+    for (size_t i = 0; i < eq->output.n; i++) {
+        const char *name = i < f->output.n ? f->output.at[i].name : f->experiment.record.at[i - f->output.n].name;
+        char *left = bg_format("output %s", name);
+        inst def = eq->output.at[i];
+
+        /* an output is a signal of its own name: show what defines it */
+        if (i < f->output.n && def.n == 1 && eq->var.at[f->slot.at[def.first]].kind == DEF_EXPLICIT)
+            def = eq->var.at[f->slot.at[def.first]].def;
+        print_equation(&d, out, left, def);
+        free(left);
+    }
+    for (size_t i = 0; i < d.list.n; i++) {
+        var_id v = d.list.at[i];
+        const eq_var *x = &eq->var.at[v];
+
+        if (x->kind == DEF_BLOCK) {
+            if (!block_shown[x->index]) {
+                block_shown[x->index] = true;
+                print_block(&d, out, &eq->block.at[x->index]);
+            }
+        } else if (f->var.at[v].kind == VAR_MODE) {
+            static const char *const relation[] = { "%s < 0", "%s <= 0", "%s == 0", "piece at %s", "floor(%s)", "slip of sign(%s)", "stick of %s" };
+            const eq_mode *m = &eq->mode.at[f->var.at[v].owner];
+            strbuf g = { 0 };
+
+            flat_print(f, readable(&d, m->g), &g);
+            fprintf(out, "%s: ", f->var.at[v].name);
+            for (const char *p = relation[m->kind]; *p; p++) {
+                if (*p == '%' && p[1] == 's') {
+                    fputs(g.at, out);
+                    p++;
+                } else {
+                    fputc(*p, out);
+                }
+            }
+            fputc('\n', out);
+            strbuf_free(&g);
+        } else {
+            print_equation(&d, out, f->var.at[v].name, x->def);
+        }
+    }
+    free(block_shown);
+    free(d.shown);
+    vec_free(&d.list);
+}
+
+size_t equations_nloops(const equations *e)
+{
+    return e->nloops;
+}

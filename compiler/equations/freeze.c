@@ -1,0 +1,328 @@
+/* freeze.c - see freeze.h */
+#include <stdlib.h>
+#include <string.h>
+#include "freeze.h"
+#include "mode.h"
+
+/* A slot that freezing adds to a template: a literal's value, or a condition or the sign of g over the slots before it. */
+enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN };
+struct extra { enum extra_kind is; double value; uint8_t kind; uint32_t table; node g; };
+
+/* Freezing is done once for each template and pattern of parameter slots. */
+struct frozen { node from, root; uint32_t extra0, nextra, mask0, n, next; };
+
+enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
+
+struct freezer {
+    equations *e;
+    VEC(struct frozen) done;
+    VEC(struct extra) extra;
+    VEC(uint8_t) masks;        /* by slot: enum known_slot */
+    map index;                 /* hash of root and mask -> first of done */
+    map literal;               /* bits of a value -> variable */
+    map mode;                  /* hash of kind and g -> first of mode_chain */
+    VEC(uint32_t) mode_next;   /* parallel to e->mode */
+    map sign;                  /* the same for e->sign */
+    VEC(uint32_t) sign_next;
+    VEC(node) mapped;          /* by node of the pool */
+    VEC(bool) constant;        /* by node: over parameters only */
+    VEC(bool) timed;           /* by node: over parameters and time only */
+    VEC(bool) exponent;        /* by node: is the constant exponent of a power */
+    VEC(uint8_t) mask;
+    VEC(var_id) slots;
+};
+
+freezer *freezer_new(equations *e)
+{
+    freezer *z = bg_calloc(1, sizeof *z);
+
+    z->e = e;
+    return z;
+}
+
+void freezer_free(freezer *z)
+{
+    if (!z)
+        return;
+    vec_free(&z->done);
+    vec_free(&z->extra);
+    vec_free(&z->masks);
+    vec_free(&z->mode_next);
+    vec_free(&z->sign_next);
+    vec_free(&z->mapped);
+    vec_free(&z->constant);
+    vec_free(&z->timed);
+    vec_free(&z->exponent);
+    vec_free(&z->mask);
+    vec_free(&z->slots);
+    map_free(&z->index);
+    map_free(&z->literal);
+    map_free(&z->mode);
+    map_free(&z->sign);
+    free(z);
+}
+
+static uint8_t known_slot(const flat_model *f, var_id v)
+{
+    switch (f->var.at[v].kind) {
+    case VAR_PARAM: case VAR_LITERAL: return SLOT_PARAMETER;
+    case VAR_TIME: return SLOT_TIME;
+    default: return SLOT_VARYING;
+    }
+}
+
+static node add_extra(freezer *z, struct frozen *r, struct extra x)
+{
+    vec_push(&z->extra, x);
+    return ex_slot(z->e->f->pool, r->n + r->nextra++);
+}
+
+/* Once for each condition of a template. */
+static node add_condition(freezer *z, struct frozen *r, struct extra new)
+{
+    for (uint32_t i = 0; i < r->nextra; i++) {
+        struct extra *x = &z->extra.at[r->extra0 + i];
+
+        if (x->is == new.is && x->kind == new.kind && x->g == new.g && x->table == new.table)
+            return ex_slot(z->e->f->pool, r->n + i);
+    }
+    return add_extra(z, r, new);
+}
+
+static node add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
+{
+    return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g });
+}
+
+/* One node of the tape with its operands already frozen. timed: over parameters and time only. */
+static node freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node c, bool timed)
+{
+    pool *p = z->e->f->pool;
+
+    switch (x->op) {
+    case EX_LT:
+        return add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0);
+    case EX_LE:
+        return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
+    case EX_EQ:
+        return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
+    case EX_NE:
+        return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
+    case EX_ABS:
+        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, a, 0), ex_neg(p, a), a);
+    case EX_SIGN: {
+        if (!timed)
+            return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a });
+        node above = add_mode(z, r, MODE_LESS, ex_neg(p, a), 0), below = add_mode(z, r, MODE_LESS, a, 0);
+
+        return ex_make(p, EX_SELECT, above, ex_const(p, 1),
+                       ex_make(p, EX_SELECT, below, ex_const(p, -1), ex_const(p, 0)));
+    }
+    case EX_MIN:
+        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), a, b);
+    case EX_MAX:
+        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), b, a);
+    case EX_TABLE:
+    case EX_TABLE_SLOPE:
+        return ex_table_node(p, x->op, x->table, a, add_mode(z, r, MODE_PIECE, a, x->table));
+    case EX_FLOOR:
+        return add_mode(z, r, MODE_FLOOR, a, 0);
+    case EX_CEIL:                /* -floor(-a) */
+        return ex_neg(p, add_mode(z, r, MODE_FLOOR, ex_neg(p, a), 0));
+    default:
+        return ex_make(p, x->op, a, b, c);
+    }
+}
+
+static bool switches(const ex_node *x)
+{
+    switch (x->op) {
+    case EX_LT: case EX_LE: case EX_EQ: case EX_NE: case EX_ABS: case EX_SIGN: case EX_MIN: case EX_MAX:
+    case EX_FLOOR: case EX_CEIL:
+        return true;
+    case EX_TABLE: case EX_TABLE_SLOPE:
+        return x->b == NODE_NONE;
+    default:
+        return false;
+    }
+}
+
+static void freeze_template(freezer *z, struct frozen *r)
+{
+    pool *p = z->e->f->pool;
+    size_t count;
+    const node *shared = ex_tape(p, r->from, &count);
+    /* the pool may move its tapes while new nodes are made */
+    node *tape = bg_malloc(count * sizeof *tape);
+
+    memcpy(tape, shared, count * sizeof *tape);
+    if (z->mapped.n < pool_count(p)) {
+        vec_resize(&z->mapped, pool_count(p));
+        vec_resize(&z->constant, pool_count(p));
+        vec_resize(&z->timed, pool_count(p));
+        vec_resize(&z->exponent, pool_count(p));
+    }
+    for (size_t i = 0; i < count; i++)
+        z->exponent.at[tape[i]] = false;
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_POW && ex_is_const(p, x->b, NULL))
+            z->exponent.at[x->b] = true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        node n = tape[i];
+        ex_node x = *pool_node(p, n);
+        node a = x.a, b = x.b, c = x.c;
+        bool constant = true, timed = true;
+
+        if (x.op == EX_CONST) {
+            bool plain = x.value == 0 || x.value == 1 || x.value == -1 || z->exponent.at[n];
+
+            z->mapped.at[n] = plain ? n : add_extra(z, r, (struct extra){ .value = x.value });
+        } else if (x.op == EX_SLOT) {
+            constant = z->masks.at[r->mask0 + x.a] == SLOT_PARAMETER;
+            timed = z->masks.at[r->mask0 + x.a] != SLOT_VARYING;
+            z->mapped.at[n] = n;
+        } else {
+            node *operand[3] = { &a, &b, &c };
+
+            for (int k = 0; k < 3; k++) {
+                if (*operand[k] == NODE_NONE)
+                    continue;
+                constant = constant && z->constant.at[*operand[k]];
+                timed = timed && z->timed.at[*operand[k]];
+                *operand[k] = z->mapped.at[*operand[k]];
+            }
+            if (!constant && switches(&x))
+                z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
+            else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
+                z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
+            else
+                z->mapped.at[n] = ex_make(p, x.op, a, b, c);
+        }
+        z->constant.at[n] = constant;
+        z->timed.at[n] = timed;
+    }
+    r->root = z->mapped.at[r->from];
+    free(tape);
+}
+
+static var_id literal_var(freezer *z, double value, span at)
+{
+    uint64_t bits;
+    uint32_t v;
+
+    memcpy(&bits, &value, sizeof bits);
+    v = map_get(&z->literal, bits);
+    if (v == MAP_NONE) {
+        flat_model *f = z->e->f;
+        char text[32];
+
+        snprintf(text, sizeof text, "%.17g", value);
+        v = flat_add_var(f, VAR_LITERAL, UINT32_MAX, names_intern_z(f->names, text), at);
+        f->var.at[v].value = value;
+        map_set(&z->literal, bits, v);
+    }
+    return v;
+}
+
+static uint32_t new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
+{
+    eq_mode m = { .kind = kind, .g = g, .table = table, .at = at, .slope = INST_NONE, .offset = INST_NONE };
+    char text[32];
+
+    snprintf(text, sizeof text, "condition %zu", e->mode.n + 1);
+    m.var = flat_add_var(e->f, VAR_MODE, (uint32_t)e->mode.n, names_intern_z(e->f->names, text), at);
+    vec_push(&e->mode, m);
+    return (uint32_t)e->mode.n - 1;
+}
+
+static var_id mode_var(freezer *z, const struct extra *x, inst g, span at)
+{
+    equations *e = z->e;
+    uint64_t hash = bg_hash_mix(bg_hash_bytes(inst_slots(e->f, g), g.n * sizeof(var_id), x->kind), bg_hash_mix(g.root, x->table));
+    uint32_t i = map_get(&z->mode, hash);
+
+    for (uint32_t k = i; k != MAP_NONE; k = z->mode_next.at[k])
+        if (e->mode.at[k].kind == x->kind && e->mode.at[k].table == x->table && inst_equal(e->f, e->mode.at[k].g, g))
+            return e->mode.at[k].var;
+
+    vec_resize(&z->mode_next, e->mode.n + 1);
+    z->mode_next.at[e->mode.n] = i;
+    map_set(&z->mode, hash, (uint32_t)e->mode.n);
+    i = new_mode(e, x->kind, g, x->table, at);
+    return e->mode.at[i].var;
+}
+
+/* The variable that is sign(x). */
+static var_id sign_var(freezer *z, inst x, span at)
+{
+    equations *e = z->e;
+    flat_model *f = e->f;
+    uint64_t hash = bg_hash_bytes(inst_slots(f, x), x.n * sizeof(var_id), x.root);
+    uint32_t i = map_get(&z->sign, hash);
+    eq_sign s = { .x = x, .at = at };
+    strbuf name = { 0 };
+
+    for (uint32_t k = i; k != MAP_NONE; k = z->sign_next.at[k])
+        if (inst_equal(f, e->sign.at[k].x, x))
+            return e->sign.at[k].s;
+    strbuf_puts(&name, "sign(");
+    flat_print(f, x, &name);
+    strbuf_puts(&name, ")");
+    s.s = flat_add_var(f, VAR_AUX, (uint32_t)e->sign.n, names_intern_z(f->names, name.at), at);
+    strbuf_free(&name);
+    s.slip = new_mode(e, MODE_SIGN, x, 0, at);
+    s.stick = new_mode(e, MODE_STICK, inst_var(f, s.s), 0, at);
+    e->mode.at[s.slip].partner = s.stick;
+    e->mode.at[s.stick].partner = s.slip;
+    vec_push(&z->sign_next, i);
+    map_set(&z->sign, hash, (uint32_t)e->sign.n);
+    vec_push(&e->sign, s);
+    return s.s;
+}
+
+inst freeze(freezer *z, inst i, span at)
+{
+    flat_model *f = z->e->f;
+    uint64_t hash;
+    uint32_t k;
+    struct frozen *r = NULL;
+
+    if (!inst_known(i))
+        return i;
+    vec_resize(&z->mask, i.n);
+    for (uint32_t s = 0; s < i.n; s++)
+        z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
+    hash = bg_hash_bytes(z->mask.at, i.n, i.root);
+    for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
+        r = &z->done.at[k];
+        if (r->from == i.root && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
+            break;
+    }
+    if (k == MAP_NONE) {
+        struct frozen fresh = { i.root, NODE_NONE, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
+
+        for (uint32_t s = 0; s < i.n; s++)
+            vec_push(&z->masks, z->mask.at[s]);
+        freeze_template(z, &fresh);
+        k = (uint32_t)z->done.n;
+        map_set(&z->index, hash, k);
+        vec_push(&z->done, fresh);
+    }
+    r = &z->done.at[k];
+    if (!r->nextra && r->root == i.root)
+        return i;
+    z->slots.n = 0;
+    for (uint32_t s = 0; s < i.n; s++)
+        vec_push(&z->slots, f->slot.at[i.first + s]);
+    for (uint32_t s = 0; s < r->nextra; s++) {
+        struct extra x = z->extra.at[r->extra0 + s];
+        inst g = x.is == EXTRA_LITERAL ? INST_NONE : inst_part(z->e->composer, x.g, z->slots.at, (uint32_t)z->slots.n);
+        var_id v = x.is == EXTRA_LITERAL ? literal_var(z, x.value, at) : x.is == EXTRA_SIGN ? sign_var(z, g, at) : mode_var(z, &x, g, at);
+
+        vec_push(&z->slots, v);
+    }
+    return inst_part(z->e->composer, r->root, z->slots.at, (uint32_t)z->slots.n);
+}

@@ -1,0 +1,122 @@
+/* jumps.c - see jumps.h */
+#include <math.h>
+
+#include "jumps.h"
+#include "mode.h"
+
+struct check {
+    equations *e;
+    const double *value;         /* of parameters and literals, by variable */
+    double start, stop;
+    VEC(double) slot;
+};
+
+static double
+value_of(struct check *c, inst i)
+{
+    flat_model *f = c->e->f;
+
+    c->slot.n = 0;
+    for (uint32_t k = 0; k < i.n; k++)
+        vec_push(&c->slot, c->value[f->slot.at[i.first + k]]);
+    return ex_eval(f->pool, i.root, c->slot.at);
+}
+
+/* The condition that a slot is, or NULL. */
+static const eq_mode *
+mode_of(const equations *e, var_id v)
+{
+    return e->f->var.at[v].kind == VAR_MODE ? &e->mode.at[e->f->var.at[v].owner] : NULL;
+}
+
+/* Can the expression be evaluated at any time without a run? */
+static bool
+is_known(const equations *e, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = e->f->slot.at[i.first + k];
+        enum var_kind kind = e->f->var.at[v].kind;
+        const eq_mode *m = mode_of(e, v);
+
+        if (m ? !m->known || m->kind == MODE_PIECE : kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL)
+            return false;
+    }
+    return true;
+}
+
+/* The expression just before (side < 0) or just behind time t. *scale: the largest number in it. */
+static double
+value_beside(struct check *c, inst i, double t, int side, double *scale)
+{
+    flat_model *f = c->e->f;
+    double *slot = bg_calloc(i.n + 1, sizeof *slot), x;
+
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = f->slot.at[i.first + k];
+        const eq_mode *m = mode_of(c->e, v);
+
+        if (m) {
+            double slope = value_of(c, m->slope), offset = value_of(c, m->offset), g = offset + slope * t;
+
+            if (fabs(g) <= 1e-12 * (fabs(offset) + fabs(slope * t)))
+                g = side * slope;
+            slot[k] = m->kind == MODE_EQUAL ? 0 : g < 0;
+        } else {
+            slot[k] = v == 0 ? t : c->value[v];
+            *scale = fmax(*scale, fabs(slot[k]));
+        }
+    }
+    x = ex_eval(f->pool, i.root, slot);
+    free(slot);
+    return x;
+}
+
+/* Looks at the times at which the variable's own conditions switch. */
+static bool
+check_variable(struct check *c, var_id v)
+{
+    flat_model *f = c->e->f;
+    inst def = c->e->var.at[v].def;
+
+    for (uint32_t k = 0; k < def.n; k++) {
+        const eq_mode *m = mode_of(c->e, f->slot.at[def.first + k]);
+        double slope = m ? value_of(c, m->slope) : 0, t = slope != 0 ? -value_of(c, m->offset) / slope : NAN, scale = 0, before, behind;
+
+        if (!(t > c->start && t <= c->stop))
+            continue;
+        before = value_beside(c, def, t, -1, &scale);
+        behind = value_beside(c, def, t, 1, &scale);
+        if (fabs(behind - before) <= 1e-9 * fmax(fabs(before), fabs(behind)) + 1e-12 * scale || !isfinite(before) || !isfinite(behind))
+            continue;
+        diag_error(f->sources, "derivative-jump", f->var.at[v].at,
+                   "\"%s\" jumps from %.6g to %.6g at %.6g s, but its derivative is needed, which would be an impulse", f->var.at[v].name, before, behind, t);
+        diag_help(f->sources, "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
+        diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");
+        return false;
+    }
+    return true;
+}
+
+bool
+jumps_check(equations *e, const double *value, const var_id *differentiated, size_t n)
+{
+    flat_model *f = e->f;
+    struct check c = { .e = e, .value = value, .stop = INFINITY };
+    bool ok = true;
+
+    if (inst_known(f->experiment.start))
+        c.start = value_of(&c, f->experiment.start);
+    if (inst_known(f->experiment.stop))
+        c.stop = value_of(&c, f->experiment.stop);
+    for (size_t i = 0; i < n; i++) {
+        inst def = e->var.at[differentiated[i]].def;
+        bool switches = false;
+
+        for (uint32_t k = 0; k < def.n && !switches; k++)
+            switches = mode_of(e, f->slot.at[def.first + k]) != NULL;
+        if (switches && is_known(e, def))
+            ok = check_variable(&c, differentiated[i]) && ok;
+    }
+    vec_free(&c.slot);
+    return ok;
+}

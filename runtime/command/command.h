@@ -1,0 +1,115 @@
+/* command.h - what the commands of bgc share: options, loading, messages, exit status
+ *
+ * Standard output has the result and nothing else; diagnostics and progress go to standard error.
+ */
+#ifndef BG_COMMAND_H
+#define BG_COMMAND_H
+
+#include "compile.h"
+#include "files.h"
+#include "json.h"
+#include "simulate.h"
+
+enum exit_status {
+    STATUS_DONE    = 0,
+    STATUS_MODEL   = 1,          /* the model has errors */
+    STATUS_USAGE   = 2,
+    STATUS_NUMBERS = 3,          /* the solver failed */
+    STATUS_FILE    = 4           /* a file could not be read or written */
+};
+
+/* Points of a run's table unless told otherwise, and the relative tolerance of runs whose powers are compared. */
+enum { RUN_POINTS = 501 };
+#define RANKING_RTOL 1e-9
+#define DEFAULT_THRESHOLD 0.99           /* share of what stays */
+#define DEFAULT_LIMIT 0.05               /* of ratios: below it a bond is negligible */
+
+/* One row an option: what the parser, the help of each command and the commands' tables go by. */
+enum option {
+    OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
+    OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_COUNT
+};
+#define OPT(o) (UINT32_C(1) << (o))
+
+struct command;
+typedef struct request {
+    const struct command *command;
+    VEC(const char *) file;
+    VEC(const char *) set;
+    VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
+    uint32_t given;                                      /* OPT() bits */
+    const char *text[OPT_COUNT];                         /* argument, for options that take one */
+    double rtol, atol;                                   /* 0: not given */
+    size_t points, samples;
+    enum sim_solver solver;
+    bool json, quiet, verbose;
+} request;
+
+struct command {
+    const char *name, *operands, *what;
+    uint32_t options;
+    size_t least, most;                                  /* how many files */
+    int (*run)(const request *q);
+    const char *examples;                                /* lines */
+};
+
+int cmd_check(const request *q);
+int cmd_run(const request *q);
+int cmd_rank(const request *q);
+int cmd_reduce(const request *q);
+int cmd_diff(const request *q);
+int cmd_graph(const request *q);
+int cmd_fmt(const request *q);
+int cmd_import(const request *q);
+
+/* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
+int request_parse(request *q, const struct command *c, int argc, char **argv);
+void request_free(request *q);
+void print_command_help(const struct command *c, FILE *out);
+
+/* One line on standard error: `bgc: ...`. */
+void complain(const char *fmt, ...) BG_PRINTF(1, 2);
+int complain_file(const char *path);                     /* errno's message; STATUS_FILE */
+bool color_on(FILE *f);
+bool is_terminal(FILE *f);
+
+/* ---- loading ---- */
+enum experiment_choice {
+    EXPERIMENT_NONE,             /* not needed */
+    EXPERIMENT_OPTIONAL,         /* the one named, else the first */
+    EXPERIMENT_NEEDED            /* the one named, else the only one; more or none is wrong usage */
+};
+typedef struct loaded {
+    compilation c;
+    const char *path;            /* as messages show it */
+    char *text; size_t length;
+    const char *experiment;      /* NULL: none */
+    VEC(struct elaborate_override) set;
+    VEC(const char *) set_unit;  /* beside set: the unit's text, NULL without one */
+    VEC(const char *) others;    /* further experiments of the file (EXPERIMENT_OPTIONAL without -e) */
+    arena *arena;
+} loaded;
+
+/* Takes a file up to a stage. After a failure its messages are printed; after success the caller prints what was noted, once it is
+ * through (print_diagnostics). Free *l in any case. */
+int load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
+/* The same for an experiment of a file that was read (STAGE_PARSE suffices): its text is not read again. */
+int load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l);
+void loaded_free(loaded *l);
+void print_diagnostics(const request *q, const sources *s);
+/* STATUS_NUMBERS if an error of a run is among the diagnostics, else STATUS_MODEL. */
+int status_of(const sources *s);
+
+/* ---- running ---- */
+/* Options of a run: the experiment's, then the request's; default_rtol where neither says (0: the integrator's own). */
+struct run_settings { const request *q; double default_rtol; double begin, end, since; int shown; };
+void adjust_run(void *settings, bg_model *m, sim_options *o);
+void progress_done(struct run_settings *s);
+/* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states, activity, points);
+ * sim_options_free it. */
+bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
+/* "99%" or "0.99" */
+bool parse_share(const char *text, double *value);
+
+#endif

@@ -1,0 +1,256 @@
+/* sensitivity.c - see sensitivity.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "factor.h"
+#include "sensitivity.h"
+
+/* Memory for the changes that are followed together: so many numbers. */
+enum { MOST_TOGETHER = 8 << 20 };
+
+struct solver {
+    bg_model *model;
+    struct model_pattern pattern;
+    size_t nx, n;                /* states; and kept variables */
+    size_t first_output;         /* its row */
+    size_t noutputs;
+    double *value, *fresh;       /* of J, with weights and outputs: at hand; being evaluated */
+    bool known;
+    int64_t *column, *row;       /* of the part that is solved with: the first n rows and columns */
+    uint32_t *from;              /* its entries in J */
+    double *matrix;
+    factor *factor;
+};
+
+/* One block of changes: [change][...] */
+struct followed {
+    const weight_change *change;
+    size_t count;
+    double *state;               /* [n] dx, dz */
+    double *rate;                /* [nx] of dx at the last point */
+    double *right;               /* [n] */
+    double *output;              /* [noutputs] */
+};
+
+static void
+open_solver(struct solver *s, bg_model *m)
+{
+    size_t count = 0;
+
+    memset(s, 0, sizeof *s);
+    s->model = m;
+    s->pattern = model_weighed_pattern(m);
+    if (!s->pattern.n)
+        return;
+    s->nx = s->pattern.nx;
+    s->noutputs = model_flat(m)->output.n;
+    s->first_output = s->pattern.n - s->noutputs;
+    s->n = s->first_output - 2 * model_flat(m)->weight.n;
+    s->value = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->value);
+    s->fresh = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->fresh);
+    s->column = bg_calloc(s->n + 1, sizeof *s->column);
+    s->row = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->row);
+    s->from = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->from);
+    s->matrix = bg_calloc(s->pattern.nonzeros + 1, sizeof *s->matrix);
+    for (size_t c = 0; c < s->n; c++) {
+        for (int64_t k = s->pattern.column[c]; k < s->pattern.column[c + 1]; k++)
+            if ((size_t)s->pattern.row[k] < s->n) {
+                s->row[count] = s->pattern.row[k];
+                s->from[count++] = (uint32_t)k;
+            }
+        s->column[c + 1] = (int64_t)count;
+    }
+    s->factor = factor_new(s->n, s->column, s->row, 0);
+}
+
+static void
+close_solver(struct solver *s)
+{
+    factor_free(s->factor);
+    free(s->value);
+    free(s->fresh);
+    free(s->column);
+    free(s->row);
+    free(s->from);
+    free(s->matrix);
+}
+
+/* J at point i of the grid, with the modes that were then. Where it is not finite (the slope of a root at zero), that of the point before stands for it,
+ * or of the first point that has one. */
+static bool
+evaluate(struct solver *s, const sim_result *r, size_t i)
+{
+    size_t nmodes = model_nmodes(s->model);
+    bool fine = false;
+
+    do {
+        const double *x = r->state + i * s->nx;
+
+        if (nmodes)
+            memcpy(model_modes(s->model), r->mode + i * nmodes, nmodes * sizeof(double));
+        if (model_has_blocks(s->model))
+            model_accept(s->model, r->time[i], x);
+        fine = model_weighed(s->model, r->time[i], x, s->fresh) == 0;
+        i++;
+    } while (!fine && !s->known && i < r->points);
+    if (fine) {
+        double *swap = s->value;
+
+        s->value = s->fresh;
+        s->fresh = swap;
+        s->known = true;
+    }
+    return s->known;
+}
+
+/* [I - gamma f_x, -gamma f_z; g_x, g_z], and for gamma infinite [f_x, f_z; g_x, g_z] with rows of I for states that only outputs read. */
+static bool
+factorize(struct solver *s, double gamma)
+{
+    size_t singular;
+
+    for (size_t c = 0; c < s->n; c++)
+        for (int64_t k = s->column[c]; k < s->column[c + 1]; k++) {
+            size_t i = (size_t)s->row[k];
+            double v = s->value[s->from[k]];
+
+            if (i >= s->nx)
+                s->matrix[k] = v;
+            else if (gamma < INFINITY)
+                s->matrix[k] = (i == c) - gamma * v;
+            else
+                s->matrix[k] = model_state(s->model, i).only_outputs ? i == c : v;
+        }
+    return factor_numeric(s->factor, s->matrix, &singular);
+}
+
+/* Adds up what column c of J times `by` says: rows of states and variables to one, of outputs to the other (NULL: not wanted). */
+static void
+add_column(const struct solver *s, size_t c, double by, double *inner, double *output)
+{
+    for (int64_t k = s->pattern.column[c]; k < s->pattern.column[c + 1] && by != 0; k++) {
+        size_t i = (size_t)s->pattern.row[k];
+
+        if (i < s->n)
+            inner[i] += s->value[k] * by;
+        else if (i >= s->first_output && output)
+            output[i - s->first_output] += s->value[k] * by;
+    }
+}
+
+static void
+add_moves(const struct solver *s, const weight_change *change, double *inner, double *output)
+{
+    for (size_t k = 0; k < change->n; k++)
+        add_column(s, s->n + change->move[k].weight, change->move[k].by, inner, output);
+}
+
+/* dx and dz of change i at the first point; J is factored for it. */
+static bool
+first_point(struct solver *s, struct followed *f, size_t i, bool rests)
+{
+    double *right = f->right;
+
+    memset(right, 0, s->n * sizeof *right);
+    add_moves(s, &f->change[i], right, NULL);
+    for (size_t k = 0; k < s->n; k++)
+        right[k] = k < s->nx && (!rests || model_state(s->model, k).only_outputs) ? 0 : -right[k];
+    memcpy(f->state + i * s->n, right, s->n * sizeof *right);
+    return factor_solve(s->factor, f->state + i * s->n);
+}
+
+/* dx and dz a step of length h later; J there is factored for h/2. */
+static bool
+next_point(struct solver *s, struct followed *f, size_t i, double h)
+{
+    double *right = f->right, *state = f->state + i * s->n, *rate = f->rate + i * s->nx;
+
+    memset(right, 0, s->n * sizeof *right);
+    add_moves(s, &f->change[i], right, NULL);
+    for (size_t k = 0; k < s->n; k++)
+        right[k] = k < s->nx ? state[k] + h / 2 * (rate[k] + right[k]) : -right[k];
+    memcpy(state, right, s->n * sizeof *right);
+    return factor_solve(s->factor, state);
+}
+
+/* What the outputs move by there, and how fast the states then move. */
+static void
+measure(struct solver *s, struct followed *f, size_t i, const held_output *held, size_t nheld, double *greatest)
+{
+    const double *state = f->state + i * s->n;
+    double *inner = f->right;
+
+    memset(inner, 0, s->n * sizeof *inner);
+    memset(f->output, 0, s->noutputs * sizeof *f->output);
+    for (size_t c = 0; c < s->n; c++)
+        add_column(s, c, state[c], inner, f->output);
+    add_moves(s, &f->change[i], inner, f->output);
+    memcpy(f->rate + i * s->nx, inner, s->nx * sizeof *inner);
+    for (size_t k = 0; k < nheld; k++) {
+        double d = fabs(f->output[held[k].output]);
+        double ratio = d == 0 ? 0 : held[k].tolerance > 0 ? d / held[k].tolerance : INFINITY;
+
+        if (!(ratio <= *greatest))           /* what is not a number stays */
+            *greatest = ratio;
+    }
+}
+
+static bool
+follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed *f, const held_output *held, size_t nheld, double *greatest)
+{
+    bool rests;
+
+    s->known = false;
+    if (!evaluate(s, r, 0))
+        return false;
+    rests = equilibrium && factorize(s, INFINITY);
+    if (!rests && !factorize(s, 0))
+        return false;
+    for (size_t i = 0; i < f->count; i++) {
+        if (!first_point(s, f, i, rests))
+            return false;
+        measure(s, f, i, held, nheld, &greatest[i]);
+    }
+    for (size_t p = 1; p < r->points; p++) {
+        double h = r->time[p] - r->time[p - 1];
+
+        if (!evaluate(s, r, p) || !factorize(s, h / 2))
+            return false;
+        for (size_t i = 0; i < f->count; i++) {
+            if (!next_point(s, f, i, h))
+                return false;
+            measure(s, f, i, held, nheld, &greatest[i]);
+        }
+    }
+    return true;
+}
+
+bool
+sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_change *change, size_t n, const held_output *held, size_t nheld,
+            double *greatest)
+{
+    struct solver s;
+    struct followed f;
+    size_t together;
+    bool fine;
+
+    open_solver(&s, m);
+    fine = s.pattern.n > 0 && r->points > 0;
+    together = MOST_TOGETHER / (2 * s.n + 1) + 1;
+    if (together > n)
+        together = n;
+    f = (struct followed){ .state = bg_calloc(together * s.n + 1, sizeof(double)), .rate = bg_calloc(together * s.nx + 1, sizeof(double)),
+                           .right = bg_calloc(s.n + 1, sizeof(double)), .output = bg_calloc(s.noutputs + 1, sizeof(double)) };
+    for (size_t i = 0; i < n && fine; i += together) {
+        f.change = change + i;
+        f.count = n - i < together ? n - i : together;
+        fine = follow(&s, r, equilibrium, &f, held, nheld, greatest + i);
+    }
+    free(f.state);
+    free(f.rate);
+    free(f.right);
+    free(f.output);
+    close_solver(&s);
+    return fine;
+}

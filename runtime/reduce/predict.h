@@ -1,0 +1,33 @@
+/* predict.h - what trajectories say about candidates before anything is taken out
+ *
+ * An element's power is small because its own variable is small beside what else is summed at its junction, or because the variable that the
+ * junction's bonds share is small beside its neighbours'. The first reads: without the element nothing changes (drop it). The second: the
+ * junction is at rest (clamp it): a body that is ground, a spring that is rigid.
+ *
+ * units    SI
+ */
+#ifndef BG_PREDICT_H
+#define BG_PREDICT_H
+
+#include "compile.h"
+#include "simulate.h"
+
+/* A text and how one experiment of it is run. */
+typedef struct recording {
+    const char *path, *text; size_t length;
+    const char *experiment;
+    const struct elaborate_override *set; size_t nset;
+    void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
+} recording;
+
+typedef struct factor {
+    double activity;             /* integral of |P| */
+    /* of its own and of the shared variable over the greatest it stands beside; INFINITY: beside none. Its own stands beside what is summed at its
+     * junction, or at those that its junction's neighbours pass it on to (a strut's efforts at the bodies), whichever makes it smaller. */
+    double own, common;
+} factor;
+
+/* By element of f, from the sum over n experiments. False where their runs do not tell. */
+bool predict_factors(const flat_model *f, const recording *r, size_t n, factor *out);
+
+#endif

@@ -1,0 +1,50 @@
+/* events.h - the modes of a model: set, watched, switched
+ *
+ * A mode is a frozen condition or piece of a table. Between switchings the model is smooth. Known modes (linear in time) switch at times worked
+ * out beforehand; the others are watched through margins: how far each condition is from contradicting its mode, below zero when it does.
+ * A mode has the value that holds just after the present time (right limit). sign(x) has two: which way x slips, and whether it sticks.
+ */
+#ifndef BG_EVENTS_H
+#define BG_EVENTS_H
+
+#include "model.h"
+
+typedef struct events events;
+
+enum events_status {
+    EVENTS_SAME,                 /* nothing switched */
+    EVENTS_SWITCHED,
+    EVENTS_FAILED,               /* the conditions could not be evaluated */
+    EVENTS_STOP                  /* a condition switches without end, a reinit has no value; diagnostic given */
+};
+
+events *events_new(bg_model *m, double start, double stop);
+void events_free(events *e);
+
+/* Sets all modes for (t, x) and what follows. */
+enum events_status events_start(events *e, double t, const double *x);
+
+/* Next known switching after the present time, INFINITY if there is none. */
+double events_next(const events *e);
+/* Switches what is due at t, and what follows from it. */
+enum events_status events_due(events *e, double t, const double *x);
+
+/* Are there modes that must be watched? */
+bool events_watched(const events *e);
+/* A step begins at (t, x): notes which margins are not above zero there (just switched). False: not evaluable. */
+bool events_mark(events *e, double t, const double *x);
+/* Least margin of the watched modes at (t, x), each relative to its size so far. False: not evaluable. */
+bool events_margin(events *e, double t, const double *x, double *least);
+/* Switches at (t, x) what contradicts its mode at (t_seen, x_seen), a point at or just behind t, and what follows from it. */
+enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, const double *x);
+
+/* What follows from a switching, or from the start, in the states: x that sticks is put to zero exactly, conditions of the text that turned true
+ * set theirs anew, and modes follow. EVENTS_SWITCHED: x changed by more than rounding. */
+enum events_status events_act(events *e, double t, double *x);
+/* Has an x that sticks moved from zero at the last events_margin, by more than this part of its size? events_act puts it back. */
+bool events_drifted(const events *e, double part);
+
+/* Sets the watched and known modes for rest at (t, x): no right limits, no guard. True if a mode changed. */
+bool events_settle(events *e, double t, const double *x);
+
+#endif
