@@ -91,7 +91,12 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
-    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" }
+    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
+    [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
+    [OPT_METHOD]     = { "method",     0,   "NAME",       "of --mdk: pem (default), variational, companion or modal" },
+    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" }
 };
 
 void
@@ -196,6 +201,16 @@ accept_option(request *q, int o, const char *value)
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_DATA:    vec_push(&q->data, value); break;
+    case OPT_STEP:
+        if (!parse_number(value, &q->step) || q->step <= 0)
+            return wrong(q, "--step is a time in s above 0, not \"%s\"", value);
+        break;
+    case OPT_HORIZON:
+        if (!parse_number(value, &x) || x < 2 || x > 1e6 || x != floor(x))
+            return wrong(q, "--horizon is a whole number from 2 on, not \"%s\"", value);
+        q->horizon = (size_t)x;
+        break;
     case OPT_SAMPLES:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
@@ -321,6 +336,7 @@ request_free(request *q)
     vec_free(&q->file);
     vec_free(&q->set);
     vec_free(&q->experiment);
+    vec_free(&q->data);
 }
 
 /* ---------------------------------------------------------------- loading */

@@ -59,7 +59,18 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
-      "  bgc import modular.yaml -o modular.bg\n" }
+      "  bgc import modular.yaml -o modular.bg\n" },
+    { "identify", "--mdk --data FILE.csv",
+      "What measured data say about parameters.\n"
+      "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u from sampled forces u1, u2, ...\n"
+      "and displacements y1, y2, ... (the force u3 acts on y3). Columns may have units. Methods:\n"
+      "  pem          simulation error of the variational midpoint rule, least over symmetric matrices that are positive semidefinite\n"
+      "  variational  its start: subspace identification, block companion form, inverse of the midpoint rule\n"
+      "  companion    for comparison: subspace identification and the logarithm of its matrix, companion form\n"
+      "  modal        the same, from complex modes\n"
+      "Estimates that are not positive definite or whose simulation diverges are no answer: status 3.",
+      COMMON | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_DATA) | OPT(OPT_MDK) | OPT(OPT_STEP) | OPT(OPT_METHOD) | OPT(OPT_HORIZON), 0, 1, cmd_identify,
+      "  bgc identify --mdk --data truss.csv --step 0.005\n  bgc identify --mdk --data truss.csv --step 0.005 --method companion --json\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -70,7 +81,7 @@ print_usage(FILE *out)
     for (int i = 0; i < NCOMMANDS; i++) {
         size_t n = strcspn(commands[i].what, ":.\n");
 
-        fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
+        fprintf(out, "  %-11s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
     fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
 }
