@@ -226,14 +226,13 @@ judge(const request *q, const mdk_data *d, const mdk_result *r, const char *meth
         if (!(r->lowest[i] > 0)) {
             complain("the %s matrix by method %s is not positive definite: its least eigenvalue is %.3g of its greatest", name[i], method, r->lowest[i]);
             status = STATUS_NUMBERS;
-        } else if (!r->positive_definite && !q->quiet) {
-            if (r->lowest[i] < 1e-9)
-                complain("the %s matrix is positive semidefinite only: the data see a direction without %s", name[i], name[i]);
+        } else if (r->lowest[i] < 1e-9 && !q->quiet) {
+            complain("the %s matrix is positive semidefinite only: the data see a direction without %s", name[i], name[i]);
         }
     if (!isfinite(r->cost)) {
         complain("the simulation with the matrices by method %s diverges", method);
         status = STATUS_NUMBERS;
-    } else if (r->cost > 1.25 * r->noise && !q->quiet) {
+    } else if (r->cost > fmax(1.25 * r->noise, 1e-6) && !q->quiet) {
         complain("the simulation leaves %.3g of the variance where noise alone would leave about %.3g: the steps of %g s are long for the fastest mode, "
                  "more coordinates move than are measured, or the system is not linear", r->cost, r->noise, d->step);
     }

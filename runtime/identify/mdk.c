@@ -12,6 +12,8 @@
 static const size_t horizons[] = { 40, 100, 20, 10, 5 };
 /* An end point whose cost is so many times what the noise explains is looked at again from another start. */
 static const double SUSPICIOUS = 1.25;
+/* A cost that is as good as none. */
+static const double EXACT = 1e-12;
 /* Least eigenvalue over the greatest below which a matrix counts as indefinite. */
 static const double DEFINITE = 1e-9;
 /* What a start that is not definite is lifted to: share of the mean eigenvalue's size. */
@@ -132,6 +134,8 @@ clip(size_t n, double *A)
     return lifted;
 }
 
+/* A cost that is as good as none. */
+static const double EXACT = 1e-12;
 /* Least eigenvalue over the greatest size of one. */
 static double
 lowest(size_t n, const double *A)
@@ -607,7 +611,7 @@ mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_r
         allocate(d->n, &one);
         if (from_start(d, method, rows < most ? rows : most, fd, &one, &trouble)) {
             /* the methods without refinement have nothing to search: the first horizon is theirs */
-            settled = block_rows || method != MDK_PEM || one.cost <= SUSPICIOUS * one.noise || (found && fabs(one.cost - r->cost) <= 1e-6 * r->cost);
+            settled = block_rows || method != MDK_PEM || one.cost <= fmax(SUSPICIOUS * one.noise, EXACT) || (found && fabs(one.cost - r->cost) <= 1e-6 * r->cost);
             evaluations += one.evaluations;
             if (!found || one.cost < r->cost) {
                 mdk_free(r);
