@@ -134,8 +134,6 @@ clip(size_t n, double *A)
     return lifted;
 }
 
-/* A cost that is as good as none. */
-static const double EXACT = 1e-12;
 /* Least eigenvalue over the greatest size of one. */
 static double
 lowest(size_t n, const double *A)
