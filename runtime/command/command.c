@@ -96,7 +96,11 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
     [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
     [OPT_METHOD]     = { "method",     0,   "NAME",       "of --mdk: pem (default), variational, companion or modal" },
-    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" }
+    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" },
+    [OPT_PARAMETERS] = { "parameters", 0,   "A,B,...",    "the parameters that are moved (all that are given as numbers)" },
+    [OPT_DELTA]      = { "delta",      0,   "SHARE",      "how far a design moves parameters, up and down (10%)" },
+    [OPT_RESPONSE]   = { "response",   0,   "NAME",       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
+    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" }
 };
 
 void
@@ -202,6 +206,15 @@ accept_option(request *q, int o, const char *value)
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA:    vec_push(&q->data, value); break;
+    case OPT_DELTA:
+        if (!parse_share(value, &q->delta) || !(q->delta > 0 && q->delta < 1))
+            return wrong(q, "--delta is a share between 0 and 1, like 10%%, not \"%s\"", value);
+        break;
+    case OPT_FRACTION:
+        if (!parse_number(value, &x) || x < 0 || x > 16 || x != floor(x))
+            return wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
+        q->fraction = (size_t)x;
+        break;
     case OPT_STEP:
         if (!parse_number(value, &q->step) || q->step <= 0)
             return wrong(q, "--step is a time in s above 0, not \"%s\"", value);

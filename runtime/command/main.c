@@ -60,6 +60,16 @@ static const struct command commands[] = {
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" },
+    { "sensitivity", "FILE",
+      "Which parameters matter to the outputs that an experiment observes (all outputs where it observes none), by three measures:\n"
+      "  sensitivity   root mean square of parameter times derivative over that of the output, from the sensitivity equations along one run\n"
+      "  activity      share of the energy that went through the elements whose laws read the parameter, the cheap estimate\n"
+      "  design        runs at all combinations of parameters 10 % up and down (or a fraction of them), analysed by variance: sums of squares, F\n"
+      "                and p of main effects and two-factor interactions. The response is sum|y - y0|/sum|y0| over the points of the grid",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_POINTS) | OPT(OPT_PARAMETERS) | OPT(OPT_DELTA) | OPT(OPT_RESPONSE) | OPT(OPT_FRACTION),
+      1, 1, cmd_sensitivity,
+      "  bgc sensitivity quarter_car.bg -e smooth_curb\n  bgc sensitivity linear_quarter_car.bg -e step --delta 5% --points 2001 --json\n"
+      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n" },
     { "identify", "--mdk --data FILE.csv",
       "What measured data say about parameters.\n"
       "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u from sampled forces u1, u2, ...\n"

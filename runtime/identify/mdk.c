@@ -576,10 +576,40 @@ from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const d
     return method == MDK_PEM || mdk_cost(d, fd, r, why);
 }
 
+/* Where the first horizon's estimates are not definite (the samples are close together), the longer one's come first if they simulate better. */
+static void
+choose_first(const mdk_data *d, const double *fd, size_t most, size_t order[])
+{
+    mdk_result one[2];
+    char *why = NULL;
+    bool fine;
+
+    if (order[1] > most)
+        return;
+    allocate(d->n, &one[0]);
+    allocate(d->n, &one[1]);
+    fine = estimate(d, MDK_PEM, order[0], fd, &one[0], &why);
+    look_at(&one[0]);
+    if (!fine || !one[0].positive_definite) {
+        free(why);
+        why = NULL;
+        if (estimate(d, MDK_PEM, order[1], fd, &one[1], &why) && (!fine || one[1].noise < one[0].noise)) {
+            size_t first = order[0];
+
+            order[0] = order[1];
+            order[1] = first;
+        }
+    }
+    free(why);
+    mdk_free(&one[0]);
+    mdk_free(&one[1]);
+}
+
 bool
 mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_result *r, char **why)
 {
     size_t evaluations = 0, most = subspace_most_rows(d->m, d->n, d->samples > 2 ? d->samples - 2 : 0);
+    size_t order[sizeof horizons / sizeof *horizons];
     double *fd;
     bool found = false, settled = false;
 
@@ -595,8 +625,11 @@ mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_r
             return false;
         }
     fd = filtered_input(d);
+    memcpy(order, horizons, sizeof order);
+    if (!block_rows && method == MDK_PEM)
+        choose_first(d, fd, most, order);
     for (size_t k = 0; k < sizeof horizons / sizeof *horizons && !settled; k++) {
-        size_t rows = block_rows ? block_rows : horizons[k];
+        size_t rows = block_rows ? block_rows : order[k];
         mdk_result one;
         char *trouble = NULL;
 
