@@ -197,7 +197,8 @@ typedef struct field_port {
     var_id e, f, stored;
 } field_port;
 typedef struct field_pair { uint32_t in, out; } field_pair;   /* of a transformer field */
-typedef struct field { uint32_t element, first, n, pair0, npairs; bool made, by_energy; } field;
+/* broken: a port of it was refused, which was said; nothing further is made or said of the field */
+typedef struct field { uint32_t element, first, n, pair0, npairs; bool made, by_energy, broken; } field;
 
 typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     const ast_expr *expr; double set_value; bool set;
