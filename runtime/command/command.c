@@ -7,10 +7,26 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "quote.h"
+#include "reading.h"
 
 static const double PROGRESS_AFTER = 0.5;        /* s */
 
 /* ---------------------------------------------------------------- messages */
+
+/* One line on standard error; names and paths in it are someone else's. */
+static void
+say(const char *before, const char *fmt, va_list ap)
+{
+    char *text, *clean;
+
+    if (vasprintf(&text, fmt, ap) < 0)
+        return;
+    clean = quoted(QUOTE_LINE, text);
+    fprintf(stderr, "%s%s\n", before, clean);
+    free(clean);
+    free(text);
+}
 
 void
 complain(const char *fmt, ...)
@@ -18,17 +34,15 @@ complain(const char *fmt, ...)
     va_list ap;
 
     fflush(stdout);
-    fputs("bgc: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say("bgc: ", fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
 }
 
 int
 complain_file(const char *path)
 {
-    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", strerror(errno));
+    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", file_error(errno));
     return STATUS_FILE;
 }
 
@@ -100,7 +114,12 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_PARAMETERS] = { "parameters", 0,   "A,B,...",    "the parameters that are moved (all that are given as numbers)" },
     [OPT_DELTA]      = { "delta",      0,   "SHARE",      "how far a design moves parameters, up and down (10%)" },
     [OPT_RESPONSE]   = { "response",   0,   "NAME",       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
-    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" }
+    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" },
+    [OPT_ACTIVE]     = { "active",     0,   NULL,         "move only the parameters that carry most of the activity (--threshold, 92%)" },
+    [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
+    [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
+    [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
+    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
 void
@@ -123,13 +142,14 @@ print_command_help(const struct command *c, FILE *out)
 static int
 wrong(const request *q, const char *fmt, ...)
 {
+    char *before = bg_format("bgc %s: ", q->command->name);
     va_list ap;
 
-    fprintf(stderr, "bgc %s: ", q->command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say(before, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\n`bgc %s -h` shows how it is used\n", q->command->name);
+    free(before);
+    fprintf(stderr, "`bgc %s -h` shows how it is used\n", q->command->name);
     return STATUS_USAGE;
 }
 
@@ -215,6 +235,12 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
         q->fraction = (size_t)x;
         break;
+    case OPT_BOUNDS:  vec_push(&q->bounds, value); break;
+    case OPT_STARTS:
+        if (!parse_number(value, &x) || x < 1 || x > 10000 || x != floor(x))
+            return wrong(q, "--starts is a whole number from 1 on, not \"%s\"", value);
+        q->starts = (size_t)x;
+        break;
     case OPT_STEP:
         if (!parse_number(value, &q->step) || q->step <= 0)
             return wrong(q, "--step is a time in s above 0, not \"%s\"", value);
@@ -223,6 +249,10 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x < 2 || x > 1e6 || x != floor(x))
             return wrong(q, "--horizon is a whole number from 2 on, not \"%s\"", value);
         q->horizon = (size_t)x;
+        break;
+    case OPT_ALLOW_READ:
+        if (!reading_allow(value))
+            return wrong(q, "--allow-read %s: %s", value, strerror(errno));
         break;
     case OPT_SAMPLES:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
@@ -340,6 +370,8 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
         return wrong(q, "the result would replace the input \"%s\"%s", q->file.at[i],
                      c->options & OPT(OPT_IN_PLACE) ? "; --in-place says that it may be changed" : "");
     }
+    if (q->text[OPT_OUTPUT] && q->text[OPT_PLOT] && same_file(q->text[OPT_OUTPUT], q->text[OPT_PLOT]))
+        return wrong(q, "the table and the figure would both be \"%s\"", q->text[OPT_PLOT]);
     return STATUS_DONE;
 }
 
@@ -350,6 +382,7 @@ request_free(request *q)
     vec_free(&q->set);
     vec_free(&q->experiment);
     vec_free(&q->data);
+    vec_free(&q->bounds);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -483,6 +516,18 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
+/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+static int
+check_results(const request *q)
+{
+    const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
+
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
+        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
+            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    return STATUS_DONE;
+}
+
 /* From the parsed file on: chooses the experiment and compiles the text. */
 static int
 load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
@@ -504,7 +549,8 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         print_diagnostics(q, l->c.sources);
         return status;
     }
-    return check_override_units(q, l);
+    status = check_override_units(q, l);
+    return status == STATUS_DONE ? check_results(q) : status;
 }
 
 int

@@ -6,12 +6,16 @@
  *   runtime/ simulate, metrics, reduce, rewrite, edit             trajectories, decisions, edits
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "interrupt.h"
 
-#define COMMON (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
 #define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
 
 static const struct command commands[] = {
@@ -56,9 +60,9 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,
       "  bgc graph quarter_car.bg -o quarter_car.svg\n  bgc graph quarter_car.bg | dot -Tx11\n" },
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
-      COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
+      SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
-    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
+    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",
       "Which parameters matter to the outputs that an experiment observes (all outputs where it observes none), by three measures:\n"
@@ -70,16 +74,25 @@ static const struct command commands[] = {
       1, 1, cmd_sensitivity,
       "  bgc sensitivity quarter_car.bg -e smooth_curb\n  bgc sensitivity linear_quarter_car.bg -e step --delta 5% --points 2001 --json\n"
       "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n" },
-    { "identify", "--mdk --data FILE.csv",
+    { "identify", "FILE --data FILE.csv",
       "What measured data say about parameters.\n"
+      "The outputs named in the data's head, and its column time, are what the model is fitted to: least squares over the parameters given as numbers\n"
+      "(or --parameters, or with --active those that carry the activity, a set that follows the search). Columns have units as in the output of bgc\n"
+      "run (SI without), empty cells were not measured. Several experiments: -e A --data a.csv -e B --data b.csv, or --data A=a.csv. Parameters keep\n"
+      "their sign unless --bounds says where they may go. The report has standard errors and what the data do not tell; the text, with\n"
+      "the numbers changed in the units they were written in, goes to -o FILE, or to the input itself with --in-place.\n"
       "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u from sampled forces u1, u2, ...\n"
-      "and displacements y1, y2, ... (the force u3 acts on y3). Columns may have units. Methods:\n"
+      "and displacements y1, y2, ... (the force u3 acts on y3). Methods:\n"
       "  pem          simulation error of the variational midpoint rule, least over symmetric matrices that are positive semidefinite\n"
       "  variational  its start: subspace identification, block companion form, inverse of the midpoint rule\n"
       "  companion    for comparison: subspace identification and the logarithm of its matrix, companion form\n"
-      "  modal        the same, from complex modes\n"
+      "  modal        the same, from the residues of its modes\n"
       "Estimates that are not positive definite or whose simulation diverges are no answer: status 3.",
-      COMMON | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_DATA) | OPT(OPT_MDK) | OPT(OPT_STEP) | OPT(OPT_METHOD) | OPT(OPT_HORIZON), 0, 1, cmd_identify,
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_DRY_RUN) | OPT(OPT_DATA) | OPT(OPT_PARAMETERS) | OPT(OPT_ACTIVE) |
+          OPT(OPT_THRESHOLD) | OPT(OPT_BOUNDS) | OPT(OPT_WEIGHT) | OPT(OPT_STARTS) | OPT(OPT_MDK) | OPT(OPT_STEP) | OPT(OPT_METHOD) | OPT(OPT_HORIZON),
+      0, 1, cmd_identify,
+      "  bgc identify quarter_car.bg -e smooth_curb --data drive.csv --dry-run\n  bgc identify motor.bg --data step.csv --parameters R,L -o fitted.bg\n"
+      "  bgc identify car.bg -e step --data a.csv -e shaken --data b.csv --active --json\n"
       "  bgc identify --mdk --data truss.csv --step 0.005\n  bgc identify --mdk --data truss.csv --step 0.005 --method companion --json\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -114,6 +127,16 @@ find_command(const char *name)
     return NULL;
 }
 
+/* A stream that is closed must not become the next file that is opened: reading and writing it fails instead. */
+static bool
+open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -121,8 +144,12 @@ main(int argc, char **argv)
     request q;
     int status;
 
-    /* a reader that stops early (head, less) ends us quietly */
+    if (!open_streams())
+        return STATUS_FILE;
+    /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    interrupt_install();
     if (argc < 2) {
         print_usage(stderr);
         return STATUS_USAGE;
@@ -143,7 +170,8 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if (fflush(stdout) != 0 && status == STATUS_DONE)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
         status = complain_file("-");
+    interrupt_finish();
     return status;
 }

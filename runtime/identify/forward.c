@@ -483,7 +483,8 @@ forward_run(forward *f, const sim_options *o)
     bool fine;
 
     plain.points = 0;
-    plain.outputs = plain.states = plain.modes = plain.activity = false;
+    plain.outputs = plain.states = plain.modes = false;
+    plain.activity = f->activity != NULL;
     plain.follow = &follow;
     f->done = f->lost = 0;
     open_follower(&w);
@@ -492,6 +493,8 @@ forward_run(forward *f, const sim_options *o)
         fine = simulate(f->model, &plain, &r);
         while (fine && f->done < f->ntimes)
             fine = observe(&w, o->stop, r.x_end);
+        if (fine && f->activity)
+            memcpy(f->activity, r.activity, model_nelements(f->model) * sizeof(double));
         sim_result_free(&r);
     }
     close_follower(&w);

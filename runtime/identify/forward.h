@@ -22,6 +22,7 @@ typedef struct forward {
     const var_id *by; size_t n;  /* parameters; none: outputs alone */
     const double *time; size_t ntimes;       /* ascending, within the run */
     double *output, *derivative; /* filled as far as the run got */
+    double *activity;            /* [elements] J, over the experiment's windows; NULL: not wanted */
     size_t done;                 /* times that are filled */
     size_t lost;                 /* switchings at which a time could not be moved: a condition only touches there */
 } forward;

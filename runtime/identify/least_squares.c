@@ -222,7 +222,12 @@ descend(struct search *s, ls_result *r)
         double promised = propose(s), fresh, gain;
         bool fine;
 
-        if (small_step(s) || promised <= tolerance * s->cost)
+        if (small_step(s)) {                 /* its own error is of second order: taken without a look */
+            memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
+            s->cost = fmax(s->cost - fmax(promised, 0), 0);
+            return LS_CONVERGED;
+        }
+        if (promised <= tolerance * s->cost)
             return LS_CONVERGED;
         fine = evaluate(s, s->trial, r);
         fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
