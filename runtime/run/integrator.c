@@ -901,6 +901,11 @@ void integrator_counts(integrator *g, sim_result *r)
     }
 }
 
+const char *integrator_other(const integrator *g)
+{
+    return g->kind == STATIC || (g->want == SIM_AUTO && g->kind == BDF) ? NULL : g->kind == BDF ? "explicit" : "bdf";
+}
+
 char *integrator_method(const integrator *g)
 {
     if (g->switches < 4)
