@@ -119,6 +119,9 @@ say_shadow(elab *el, scope *in, const value *v, const char *name)
 static void
 make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx)
 {
+    static const uint8_t role[] = { [AST_PARAMETER] = ROLE_PARAMETER, [AST_CONSTANT] = ROLE_CONSTANT, [AST_SIGNAL] = ROLE_SIGNAL,
+                                    [AST_INPUT] = ROLE_INPUT, [AST_OUTPUT] = ROLE_OUTPUT };
+
     for (uint32_t k = 0; k < v->count; k++) {
         int32_t at[2] = { idx[0], idx[1] };
         const char *full = v->name;
@@ -132,6 +135,7 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
         x = flat_add_var(el->f, v->kind == AST_SIGNAL || v->kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, full, v->at);
         if (!k)
             v->var = x;
+        el->f->var.at[x].role = role[v->kind];
         el->f->var.at[x].display = v->declared;
         el->f->var.at[x].unit = v->declared ? unit_dimension(v->declared) : NULL;
     }

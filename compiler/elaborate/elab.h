@@ -493,6 +493,10 @@ void weights_begin(elab *el);
 void weights_end(elab *el);                                                   /* after the experiment is made */
 val weighed_operand(builder *b, const ast_expr *e, val v);                    /* v, weighed if e is one of them */
 
+/* ---------------------------------------------------------------- inputs and sources that can be moved (open.c) */
+
+void open_ends(elab *el);                                                     /* after all laws are made */
+
 /* ---------------------------------------------------------------- experiment (experiment.c) */
 
 void check_experiments(elab *el);                                             /* names, and models they name; all of the file */
