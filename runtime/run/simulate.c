@@ -430,7 +430,7 @@ static bool meet_constraints(run *s)
         return true;
     }
     struct model_state state = model_state(s->model, worst);
-    double *c = bg_calloc(n, sizeof *c);
+    double *c = bg_calloc(n, sizeof *c), to = fabs(s->x_probe[worst]) > DBL_EPSILON * fabs(s->x[worst]) ? s->x_probe[worst] : 0;
 
     model_constraints(s->model, s->t, s->x, c);
     for (size_t i = 0; i < n; i++)
@@ -438,7 +438,7 @@ static bool meet_constraints(run *s)
             broken = i;
     free(c);
     diag_error(s->sources, "run-jump", state.at, "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on", state.name, s->x[worst],
-               s->x_probe[worst], s->t);
+               to, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
     diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a coil, a resistor before a capacitor), or say "
               "with `when ... { reinit ... }` what happens to it.");
