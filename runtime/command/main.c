@@ -12,7 +12,7 @@
 #include "command.h"
 
 #define COMMON (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -72,7 +72,9 @@ print_usage(FILE *out)
 
         fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
-    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
+          "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",
+          out);
 }
 
 static const struct command *
@@ -100,6 +102,7 @@ main(int argc, char **argv)
     request q;
     int status;
 
+    prepare_memory();
     /* a reader that stops early (head, less) ends us quietly */
     signal(SIGPIPE, SIG_DFL);
     if (argc < 2) {
