@@ -25,7 +25,7 @@ struct scales {
     bool begun;                      /* the sizes of the start are known */
     uint32_t *unit_of, *part_of;     /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
     size_t nunits, nparts;
-    double *unit_size, *energy;      /* greatest of each */
+    double *unit_size, *energy;      /* greatest of each; energy: sqrt(2E), which large numbers leave a number */
     double *curvature;               /* [n] of the energy; 0: none known */
     size_t without;                  /* states that have none */
 };
@@ -167,15 +167,15 @@ scales_update(scales *s)
         double *energy = &s->energy[s->part_of[i]], *largest = &s->unit_size[s->unit_of[i]];
 
         *largest = fmax(*largest, s->size[i]);
-        *energy = fmax(*energy, s->curvature[i] * s->size[i] * s->size[i]);      /* twice the energy */
+        *energy = fmax(*energy, sqrt(s->curvature[i]) * s->size[i]);
         all = fmax(all, *energy);
     }
     for (size_t i = 0; i < s->n; i++) {
-        double energy = fmax(s->energy[s->part_of[i]], SHARE_OF_ALL * SHARE_OF_ALL * all);
+        double energy = fmax(s->energy[s->part_of[i]], SHARE_OF_ALL * all);
 
         s->least[i] = fmax(share * fmax(s->unit_size[s->unit_of[i]], s->moved_by[i]), LEAST);
         if (s->curvature[i] > 0)
-            s->least[i] = fmax(s->least[i], share * sqrt(energy / s->curvature[i]));
+            s->least[i] = fmax(s->least[i], share * energy / sqrt(s->curvature[i]));
     }
 }
 
