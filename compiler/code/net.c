@@ -34,12 +34,26 @@ nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_acces
         q->q = &e->net.at[k];
         q->tau = INFINITY;
         q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
     }
     for (size_t w = 0; w < s->nwatch; w++)
         s->watched[e->watch.at[w].mode] = true;
     s->raw = bg_calloc(s->nrows + 1, sizeof(double));
     s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
     s->xsize = bg_calloc(s->nx + 1, sizeof(double));
+    s->group = bg_calloc(s->nx + 1, sizeof *s->group);
+    map units = { 0 };
+    for (size_t i = 0; i < s->nx; i++) {
+        const eq_state *q = &e->state.at[i];
+        uint64_t key = map_ptr_key(e->f->var.at[q->var].unit);
+        uint32_t g = map_get(&units, key);
+
+        if (g == MAP_NONE)
+            map_set(&units, key, g = (uint32_t)s->ngroups++);
+        s->group[position[q->var]] = g;
+    }
+    map_free(&units);
+    s->group_size = bg_calloc(s->ngroups + 1, sizeof(double));
     s->solved_x = bg_calloc(s->nx + 1, sizeof(double));
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
@@ -70,6 +84,18 @@ static void forget_net(struct net *k)
 
 void net_forget(nets *s) { s->solved = false; }
 
+void net_sizes(nets *s, const double *x)
+{
+    for (size_t i = 0; i < s->nx; i++) {
+        double *group = &s->group_size[s->group[i]];
+
+        s->xsize[i] = fmax(s->xsize[i], fabs(x[i]));
+        *group = fmax(*group, s->xsize[i]);
+    }
+}
+
+double net_size(const nets *s, size_t i) { return s->group_size[s->group[i]]; }
+
 void nets_reset(nets *s)
 {
     for (size_t k = 0; k < s->n; k++)
@@ -86,12 +112,15 @@ void nets_free(nets *s)
         forget_net(&s->net[k]);
         vec_free(&s->net[k].known);
         free(s->net[k].size);
+        free(s->net[k].settled);
     }
     free(s->net);
     free(s->watched);
     free(s->raw);
     free(s->raw0);
     free(s->xsize);
+    free(s->group);
+    free(s->group_size);
     free(s->value);
     free(s->by_y);
     free(s->gy);
@@ -393,7 +422,7 @@ int net_kick(nets *s, double t, double *x, struct net *only, double *most)
             if (!isfinite(x[at]))
                 return 1;
             if (d != 0)
-                *most = fmax(*most, fabs(d) / fmax(s->xsize[at], fabs(x[at])));
+                *most = fmax(*most, fabs(d) / fmax(net_size(s, at), fabs(x[at])));
         }
     }
     return 0;
@@ -403,8 +432,7 @@ int nets_project(nets *s, double t, double *x)
 {
     bool any = false;
 
-    for (size_t i = 0; i < s->nx; i++)
-        s->xsize[i] = fmax(s->xsize[i], fabs(x[i]));
+    net_sizes(s, x);
     for (size_t k = 0; k < s->n; k++)
         any |= s->net[k].now && s->net[k].now->now->constraint.n > 0;
     if (!any)

@@ -31,6 +31,8 @@ struct net {
     double tau;                  /* s; shortest time that the coefficients have, INFINITY: none */
     double *size;                /* [nwatch] greatest difference so far */
     struct known *now;           /* of the last solve */
+    double *settled;             /* [nmodes] modes since the last search */
+    bool bound;                  /* they have constraints */
 };
 
 struct nets {
@@ -44,7 +46,8 @@ struct nets {
     bool any_varies;
     bool *watched;               /* by mode */
     double *raw, *raw0;          /* [nrows] */
-    double *xsize;               /* [nx] greatest magnitude so far */
+    double *xsize;               /* [nx] greatest magnitude so far, */
+    uint32_t *group; double *group_size; size_t ngroups;     /* and that of the states of the same unit */
     /* partial derivatives */
     jacobian *j;
     struct model_pattern pattern;
@@ -65,6 +68,8 @@ struct nets {
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
 int net_rows(nets *s, double t, const double *x);
 void net_forget(nets *s);
+void net_sizes(nets *s, const double *x);             /* x has been seen */
+double net_size(const nets *s, size_t i);            /* usual magnitude of state i */
 /* Partial derivatives at (t, x), with modes and held unknowns as they are, into s->value. */
 int net_partials(nets *s, double t, const double *x);
 /* The states moved by the impulses of the held unknowns (of one net, or of all) that the present modes' constraints ask for. *most: greatest change, in parts of

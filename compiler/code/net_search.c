@@ -10,7 +10,7 @@ enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
 #define AHEAD 1e-5                   /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9                  /* of a difference's greatest size: below it is rounding */
 #define NOISE 1e-13                  /* of the sum of magnitudes that a value is made of */
-#define MOVED 1e-4                   /* of a state's greatest size: less is the integrator's error, more a jump */
+#define MOVED 1e-4                   /* of a state's usual size: less is the integrator's error, more a jump */
 #define HOLDS 1e-8                   /* of a constraint's terms: what may be left of it */
 
 
@@ -81,7 +81,7 @@ static bool find_slopes(nets *s, struct net *k, const struct known *w, double t,
 
         memset(column, 0, ORDERS * q->n * sizeof *column);
         if (s->ny) {
-            double kept = x[i], h = 1e-6 * fmax(s->xsize[i], 1e-3);
+            double kept = x[i], h = 1e-6 * fmax(net_size(s, i), 1e-3);
 
             x[i] = kept + h;
             ok = s->access.rows(s->access.ctx, t, x, s->raw) == 0;
@@ -409,7 +409,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
 
     r->jumped = false;
     for (size_t i = 0; i < s->nx; i++)
-        if (fabs(x[i] - before[i]) > MOVED * fmax(s->xsize[i], fabs(before[i]))) {
+        if (fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]))) {
             r->jumped = true;
             if (stated && !stated[i])
                 continue;
@@ -428,7 +428,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
         double sum = 0, all = 0;
 
         if (i != UINT32_MAX) {
-            refused = fabs(x[i] - before[i]) > MOVED * fmax(s->xsize[i], fabs(before[i]));
+            refused = fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]));
             if (refused)
                 worst = i;
             continue;
@@ -506,6 +506,25 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
     return status;
 }
 
+/* What the integrator drifted from the constraints that held so far is no jump. */
+static bool settle_drift(nets *s, struct net *k, double t, double *x)
+{
+    const uint32_t *mode = s->e->net_mode.at + k->q->mode0;
+    double *now = bg_malloc((k->q->nmodes + 1) * sizeof *now), most = 1;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < k->q->nmodes; i++) {
+        now[i] = s->modes[mode[i]];
+        s->modes[mode[i]] = k->settled[i];
+    }
+    for (int round = 0; round < KICKS && ok && most > 1e-15; round++)
+        ok = net_kick(s, t, x, k, &most) == 0;
+    for (uint32_t i = 0; i < k->q->nmodes; i++)
+        s->modes[mode[i]] = now[i];
+    free(now);
+    return ok;
+}
+
 /* The first ideal switch of a net. */
 static span place_of(const nets *s, const struct net *k)
 {
@@ -521,9 +540,11 @@ enum nets_status nets_search(nets *s, double t, double *x, double ahead, const b
     bool jumped = false;
 
     *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
-    for (size_t i = 0; i < s->nx; i++)
-        s->xsize[i] = fmax(s->xsize[i], fabs(x[i]));
+    net_sizes(s, x);
     s->rest.n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->net[i].bound && !settle_drift(s, &s->net[i], t, x))
+            return NETS_FAILED;
     for (size_t i = 0; i < s->n; i++) {
         enum nets_status one = search_net(s, &s->net[i], t, x, ahead, stated, r);
         struct known *w;
@@ -539,6 +560,9 @@ enum nets_status nets_search(nets *s, double t, double *x, double ahead, const b
             all = one;
         w = net_known(s, &s->net[i], t, x);
         s->net[i].now = w;
+        s->net[i].bound = w && w->now->constraint.n > 0;
+        for (uint32_t m = 0; m < s->net[i].q->nmodes; m++)
+            s->net[i].settled[m] = s->modes[s->e->net_mode.at[s->net[i].q->mode0 + m]];
         for (size_t k = 0; w && k < w->rest.n; k++)
             vec_push(&s->rest, w->rest.at[k]);
     }

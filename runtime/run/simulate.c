@@ -558,6 +558,8 @@ static bool main_loop(run *s)
         double until = fmin(s->stop, events_next(s->events));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
+        if (s->stop - s->t <= 2 * tiny(s, s->t))     /* a switching within a rounding of the end */
+            break;
         if (until - s->t <= tiny(s, s->t))
             until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
         if (step >= s->max_steps)
