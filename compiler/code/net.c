@@ -66,6 +66,7 @@ static void known_free(struct known *k)
     free(k->key);
     free(k->a);
     free(k->aw);
+    free(k->size);
     staircase_free(k->now);
     staircase_free(k->ahead);
     vec_free(&k->push);

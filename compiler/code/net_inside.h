@@ -21,6 +21,7 @@ struct known {
     double h;
     VEC(uint32_t) rest;          /* states that the constraints hold at zero; known once */
     bool rest_known;
+    double *size;                /* of each constraint: of the states' terms in it */
 };
 
 struct net {
@@ -33,6 +34,7 @@ struct net {
     struct known *now;           /* of the last solve */
     double *settled;             /* [nmodes] modes since the last search */
     bool bound;                  /* they have constraints */
+    double most;                 /* greatest magnitude of an unknown so far */
 };
 
 struct nets {

@@ -66,8 +66,8 @@ static void reduce_slopes(struct slopes *g)
     }
 }
 
-/* By differences where variables are kept, else by the partial derivatives. */
-static bool find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, struct slopes *g)
+/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial derivatives. */
+static bool find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
 {
     const eq_net *q = k->q;
     size_t r0 = s->row0 + ORDERS * q->held0;
@@ -104,8 +104,11 @@ static bool find_slopes(nets *s, struct net *k, const struct known *w, double t,
         if (!any)
             continue;
         vec_push(&g->state, (uint32_t)i);
-        for (uint32_t r = 0; r < g->nc; r++)
+        for (uint32_t r = 0; r < g->nc; r++) {
             vec_push(&all, c[r]);
+            if (size)
+                size[r] += fabs(c[r]) * net_size(s, i);
+        }
     }
     g->ns = (uint32_t)g->state.n;
     g->a = bg_calloc((size_t)g->nc * g->ns + 1, sizeof *g->a);
@@ -172,7 +175,8 @@ static bool find_rest(nets *s, struct net *k, struct known *w, double t, double 
     w->rest_known = true;
     if (!w->now->constraint.n)
         return true;
-    if (!find_slopes(s, k, w, t, x, &g)) {
+    w->size = bg_calloc(w->now->constraint.n, sizeof *w->size);
+    if (!find_slopes(s, k, w, t, x, w->size, &g)) {
         slopes_free(&g);
         return false;
     }
@@ -319,15 +323,11 @@ static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
         return false;
     for (uint32_t r = 0; r < w->now->constraint.n; r++) {
         const sparse_rows *o = &w->now->constraint;
-        double sum = 0, all = 0;
+        double sum = 0;
 
-        for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++) {
-            double v = o->value[e] * s->raw[ORDERS * q->held0 + o->column[e]];
-
-            sum += v;
-            all += fabs(v);
-        }
-        if (fabs(sum) > HOLDS * all && fabs(sum) > 1e-300)
+        for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
+            sum += o->value[e] * s->raw[ORDERS * q->held0 + o->column[e]];
+        if (fabs(sum) > HOLDS * w->size[r] + 10 * NOISE * k->most)
             return false;
     }
     if (!k->varies) {
@@ -342,6 +342,8 @@ static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
         for (uint32_t i = 0; i < q->n; i++)
             noise[i] = NOISE * fabs(s->held[q->held0 + i]);
     }
+    for (uint32_t i = 0; i < q->n; i++)
+        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
     net_forget(s);
     if (net_rows(s, t, x) != 0)
         return false;
@@ -419,7 +421,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
     if (worst == SIZE_MAX)
         return true;
     w = net_known(s, k, t, x);
-    if (!w || !find_slopes(s, k, w, t, before, &g)) {
+    if (!w || !find_slopes(s, k, w, t, before, NULL, &g)) {
         slopes_free(&g);
         return false;
     }
