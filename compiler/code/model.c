@@ -750,8 +750,10 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
-    int status = partials_evaluate(p, t, x, m->modes, value);
+    int status = m->nets ? nets_solve(m->nets, t, x) : 0;
 
+    if (status == 0)
+        status = partials_evaluate(p, t, x, m->modes, value);
     return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
 }
 
