@@ -40,6 +40,7 @@ struct events {
     bool nets, starting;             /* the model has ideal switches; x are initial values */
     bool *of_net;                    /* [n] modes that the search for theirs sets */
     double drift;                    /* greatest |x| that sticks, in parts of its size */
+    size_t last;                     /* mode that switched last, or SIZE_MAX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held;                      /* [nwhens] condition was true when last seen */
@@ -143,6 +144,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->model = m;
     e->n = n;
     e->nx = nx;
+    e->last = SIZE_MAX;
     e->start = e->t = start;
     e->stop = stop;
     e->mode = bg_calloc(n + 1, sizeof *e->mode);
@@ -218,6 +220,7 @@ void events_free(events *e)
 }
 
 bool events_watched(const events *e) { return e->watched.n > 0; }
+size_t events_last(const events *e) { return e->last; }
 double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFINITY; }
 
 /* ---- conditions ---- */
@@ -732,6 +735,7 @@ static bool turn_all(events *e, double t, const double *x)
 
         if (!allow(e, k, t))
             return false;
+        e->last = k;
         if (!e->of_net[k])
             flip(e, k, e->g[k], t, x);
     }
@@ -797,6 +801,7 @@ enum events_status events_due(events *e, double t, double *x)
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     while (e->heap.n && e->heap.at[0].t <= t + tiny(e, t)) {
         struct due d = heap_pop(e);
+        e->last = d.mode;
         any |= set_known(e, d.mode, t);
     }
     if (!any)
