@@ -142,6 +142,7 @@ enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bo
 }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
+double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }
 int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     size_t n = m->m.nstates;
