@@ -91,6 +91,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
+    [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" }
 };
 
@@ -195,6 +197,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_SAMPLES:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
@@ -320,6 +323,7 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->freeze);
     vec_free(&q->experiment);
 }
 
