@@ -136,7 +136,8 @@ static int
 run_folder(const request *q)
 {
     struct run_settings s = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    folder_options o = { .path = q->file.at[0], .points = q->points, .only = q->text[OPT_EXPERIMENT], .adjust = adjust_quietly, .failed = failed, .ctx = &s };
+    folder_options o = { .path = q->file.at[0], .points = q->points, .only = q->text[OPT_EXPERIMENT], .adjust = adjust_quietly,
+                         .failed = failed, .ctx = &s };
     folder_runs runs = { 0 };
     char *why = NULL;
     int status = STATUS_DONE;

@@ -55,13 +55,13 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
     { "partition", "FILE",
-      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes one-way\n"
-      "signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
+      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes\n"
+      "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
       "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
-      "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model for\n"
-      "each partition, which the recorded signals of those before it drive; components, loops and arrays are written out part by part where needed.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS) | OPT(OPT_OUTPUT), 1, 1,
-      cmd_partition,
+      "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
+      "for each partition, which the recorded signals of those before it drive; components, loops and arrays are written out part by part where needed.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
+      | OPT(OPT_OUTPUT), 1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
       "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",

@@ -169,7 +169,8 @@ note_blocked(struct conditioner *d, const rewrite *plan)
 }
 
 bool
-condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, arena *a, char **text, size_t *length, char **why)
+condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a, char **text,
+               size_t *length, char **why)
 {
     struct conditioner d = { .of = of, .run = run, .nruns = nruns, .p = p, .a = a };
     size_t *taken = bg_calloc(p->link.n + 1, sizeof *taken), *all = bg_calloc(p->link.n + 1, sizeof *all), ntaken = 0, n = 0, batch;
@@ -200,6 +201,8 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
             i += many;
             batch *= 2;
             continue;
+        } else if (at_once) {
+            i = n;
         } else if (many == 1) {
             stays(&d, all[i], t.failure);
             i++;
@@ -263,7 +266,8 @@ root_mean_square(const double *at, size_t stride, size_t n)
 }
 
 static void
-compare(const struct ran *a, const struct ran *b, const char *experiment, const char *(*renamed)(arena *a, const char *name), arena *mem, run_errors *out)
+compare(const struct ran *a, const struct ran *b, const char *experiment, const char *(*renamed)(arena *a, const char *name), arena *mem,
+        run_errors *out)
 {
     columns x, y;
     map at = { 0 };

@@ -12,7 +12,7 @@
 #include "csv.h"
 #include "files.h"
 
-enum { POINTS_FIRST = 1001, NOT_WRITTEN = 4 };
+enum { NOT_WRITTEN = 4 };
 
 /* A file of the folder. */
 struct member { char *name, *path; VEC(char *) experiment; VEC(uint32_t) waits; bool done; };
@@ -134,58 +134,107 @@ read_members(struct folder *d)
 
 /* ---------------------------------------------------------------- one run */
 
-/* The greatest distance of a recorded column from the line between its even points, at the odd ones, over the column's range. */
-static double
-sampling_error(const columns *c, size_t first)
+/* Which points a table needs, so that no column is further from the line between two of them than the share of its range: from each point
+ * on as far as a straight line does for all points passed (the slopes that do narrow with each). Returns how many; *error: the greatest
+ * distance, as that share. */
+static size_t
+thin(const columns *c, double share, size_t *point, double *error)
 {
-    double worst = 0;
+    size_t m = c->column.n, n = 0, from = 0;
+    double *most = bg_calloc(m + 1, sizeof *most), *low = bg_calloc(m + 1, sizeof *low), *high = bg_calloc(m + 1, sizeof *high);
 
-    for (size_t k = first; k < c->column.n; k++) {
-        const column *x = &c->column.at[k];
-        double low = INFINITY, high = -INFINITY, off = 0;
+    for (size_t k = 0; k < m; k++) {
+        double least = INFINITY, greatest = -INFINITY;
 
         for (size_t i = 0; i < c->points; i++) {
-            low = fmin(low, column_at(x, i));
-            high = fmax(high, column_at(x, i));
+            least = fmin(least, column_at(&c->column.at[k], i));
+            greatest = fmax(greatest, column_at(&c->column.at[k], i));
         }
-        for (size_t i = 1; i + 1 < c->points; i += 2)
-            off = fmax(off, fabs(column_at(x, i) - (column_at(x, i - 1) + column_at(x, i + 1)) / 2));
-        if (high > low)
-            worst = fmax(worst, off / (high - low));
+        most[k] = greatest > least ? greatest - least : 0;
+        low[k] = -INFINITY;
+        high[k] = INFINITY;
     }
-    return worst;
+    point[n++] = 0;
+    for (size_t i = 1; i < c->points; i++) {
+        double dt = c->time[i] - c->time[from];
+        bool fits = true;
+
+        for (size_t k = 0; k < m && fits; k++) {
+            double slope = (column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from)) / dt;
+
+            fits = slope >= low[k] && slope <= high[k];
+        }
+        if (!fits) {
+            from = point[n++] = i - 1;
+            dt = c->time[i] - c->time[from];
+        }
+        for (size_t k = 0; k < m; k++) {
+            double y = column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from), tolerance = share * most[k];
+
+            low[k] = fmax(fits ? low[k] : -INFINITY, (y - tolerance) / dt);
+            high[k] = fmin(fits ? high[k] : INFINITY, (y + tolerance) / dt);
+        }
+    }
+    if (point[n - 1] != c->points - 1)
+        point[n++] = c->points - 1;
+    *error = 0;
+    for (size_t p = 0; p + 1 < n; p++)
+        for (size_t i = point[p] + 1; i < point[p + 1]; i++) {
+            double part = (c->time[i] - c->time[point[p]]) / (c->time[point[p + 1]] - c->time[point[p]]);
+
+            for (size_t k = 0; k < m; k++) {
+                const column *x = &c->column.at[k];
+                double line = column_at(x, point[p]) + part * (column_at(x, point[p + 1]) - column_at(x, point[p]));
+
+                *error = fmax(*error, most[k] > 0 ? fabs(column_at(x, i) - line) / most[k] : 0);
+            }
+        }
+    free(most);
+    free(low);
+    free(high);
+    return n;
 }
 
-/* Runs with the points given, or with twice as many again until the lines between every other are close enough: those between all are closer yet. */
-static bool
-run_sampled(const folder_options *o, compilation *c, folder_run *out, sim_result *result)
+/* The table's rows: those of the points named. */
+static void
+write_rows(FILE *out, const columns *c, const size_t *point, size_t n)
 {
-    size_t outputs = c->flat->output.n, points = o->points ? o->points : POINTS_FIRST;
+    columns some = { .points = n };
+    double *time = bg_calloc(n + 1, sizeof *time), *value = bg_calloc(n * c->column.n + 1, sizeof *value);
 
-    for (;;) {
-        sim_options so = { 0 };
-        bool fine = sim_options_from_experiment(c->model, &so);
-        columns cols;
+    for (size_t i = 0; i < n; i++)
+        time[i] = c->time[point[i]];
+    some.time = time;
+    for (size_t k = 0; k < c->column.n; k++) {
+        column x = c->column.at[k];
 
-        if (fine) {
-            so.points = points;
-            so.outputs = true;
-            if (o->adjust)
-                o->adjust(o->ctx, c->model, &so);
-            fine = simulate(c->model, &so, result);
-        }
-        sim_options_free(&so);
-        if (!fine)
-            return false;
-        columns_make(c->model, result, &cols);
-        out->points = points;
-        out->sampling = cols.column.n > outputs ? sampling_error(&cols, outputs) : NAN;
-        columns_free(&cols);
-        if (o->points || !(out->sampling > FOLDER_SAMPLING) || points >= FOLDER_POINTS)
-            return true;
-        points = 2 * points - 1 < FOLDER_POINTS ? 2 * points - 1 : FOLDER_POINTS;
-        sim_result_free(result);
+        for (size_t i = 0; i < n; i++)
+            value[k * n + i] = column_at(&c->column.at[k], point[i]);
+        x.at = value + k * n;
+        x.stride = 1;
+        vec_push(&some.column, x);
     }
+    csv_write(out, &some);
+    vec_free(&some.column);
+    free(time);
+    free(value);
+}
+
+static bool
+run_dense(const folder_options *o, compilation *c, sim_result *result)
+{
+    sim_options so = { 0 };
+    bool fine = sim_options_from_experiment(c->model, &so);
+
+    if (fine) {
+        so.points = o->points ? o->points : FOLDER_POINTS;
+        so.outputs = true;
+        if (o->adjust)
+            o->adjust(o->ctx, c->model, &so);
+        fine = simulate(c->model, &so, result);
+    }
+    sim_options_free(&so);
+    return fine;
 }
 
 static void
@@ -196,21 +245,30 @@ run_member(const folder_options *o, const struct member *m, const char *experime
     sim_result result = { 0 };
 
     memset(out, 0, sizeof *out);
+    out->sampling = NAN;
     snprintf(out->name, sizeof out->name, "%s", m->name);
     snprintf(out->experiment, sizeof out->experiment, "%s", experiment);
-    if (!compile_path(&c, m->path, STAGE_MODEL, &co) || !run_sampled(o, &c, out, &result)) {
+    if (!compile_path(&c, m->path, STAGE_MODEL, &co) || !run_dense(o, &c, &result)) {
         out->status = o->failed(o->ctx, c.sources);
     } else {
         char *path = bg_format("%s/%s_%s.csv", o->path, m->name, experiment);
         columns cols;
         outfile f;
+        size_t *point;
         bool fine = outfile_open(&f, path);
 
         columns_make(c.model, &result, &cols);
+        point = bg_calloc(cols.points + 1, sizeof *point);
+        out->points = cols.points;
+        for (size_t i = 0; i < cols.points && o->points; i++)
+            point[i] = i;
+        if (!o->points)
+            out->points = thin(&cols, FOLDER_SAMPLING, point, &out->sampling);
         if (fine) {
-            csv_write(f.out, &cols);
+            write_rows(f.out, &cols, point, out->points);
             fine = outfile_commit(&f);
         }
+        free(point);
         if (!fine) {
             fprintf(stderr, "bgc: %s: %s\n", path, file_error(errno));
             out->status = NOT_WRITTEN;

@@ -75,7 +75,8 @@ look(struct worker *d)
     case LOCAL_FAILED:
         return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
-        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", other, d->run[0].experiment));
+        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", other,
+                                  d->run[0].experiment));
     }
     plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
     return PARTITION_DONE;
@@ -114,12 +115,13 @@ find_freezes(struct worker *d)
             const char *near = nearest_name(z->name, list.at, list.n);
 
             if (conditioned)
-                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: another --threshold changes that", z->name));
+                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: another --threshold changes that",
+                                            z->name));
             else if (z->reader && v != VAR_NONE)
                 result = usage(d, bg_format("%s does not read %s across the border of two subgraphs", z->reader, z->name));
             else
-                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name, near ? "; did you mean " : "", near ? near : "",
-                                            near ? "?" : ""));
+                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name, near ? "; did you mean " : "",
+                                            near ? near : "", near ? "?" : ""));
         }
         vec_free(&list);
     }
@@ -242,7 +244,7 @@ says_nothing(const run_errors *e)
 
 /* Links that act one way within one partition: their subgraphs are simulated together anyway. Returns how many. */
 static size_t
-leave_inner(struct worker *d)
+leave_inner(struct worker *d, bool left)
 {
     partitioning *p = d->out;
     size_t n = 0;
@@ -251,16 +253,17 @@ leave_inner(struct worker *d)
         link *x = &p->plan.link.at[i];
         uint32_t a = p->subgraphs.subgraph.at[p->subgraphs.of_junction[x->end[0]]].partition;
         uint32_t b = p->subgraphs.subgraph.at[p->subgraphs.of_junction[x->end[1]]].partition;
+        bool inner = (x->fate == LINK_TO_HEAD || x->fate == LINK_TO_TAIL) && a == b;
 
-        x->left = (x->fate == LINK_TO_HEAD || x->fate == LINK_TO_TAIL) && a == b;
-        n += x->left;
+        x->left = inner && left;
+        n += inner;
     }
     return n;
 }
 
 /* The text with the links of the plan cut, and what that costs. */
 static enum partition_result
-cut(struct worker *d, const recording *from, char **text, size_t *length)
+cut(struct worker *d, const recording *from, bool at_once, char **text, size_t *length)
 {
     partitioning *p = d->out;
     enum partition_result result = PARTITION_DONE;
@@ -274,7 +277,7 @@ cut(struct worker *d, const recording *from, char **text, size_t *length)
     } else {
         plan_make(c.flat, c.causal, NULL, 0, d->a, &plan);
         carry(d, c.flat, &plan, false);
-        if (!condition_text(&c, from, d->o->nruns, &plan, d->a, text, length, &why)) {
+        if (!condition_text(&c, from, d->o->nruns, &plan, at_once, d->a, text, length, &why)) {
             p->why = why;
             result = PARTITION_INTERNAL;
         } else {
@@ -289,8 +292,10 @@ cut(struct worker *d, const recording *from, char **text, size_t *length)
 static enum partition_result
 cost(struct worker *d)
 {
-    d->out->error.n = 0;
-    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, &d->out->error) ? PARTITION_DONE : PARTITION_FAILED;
+    run_errors *e = &d->out->error;
+
+    e->n = 0;
+    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, e) ? PARTITION_DONE : PARTITION_FAILED;
 }
 
 static enum partition_result
@@ -304,7 +309,7 @@ take(struct worker *d, char *text, size_t length)
     return d->run->text == d->o->run->text ? PARTITION_DONE : cost(d);
 }
 
-/* Everything that the plan cuts, or where that says nothing any more, only what joins different partitions (and what goes as a whole). */
+/* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and what goes as a whole. */
 static enum partition_result
 condition(struct worker *d)
 {
@@ -312,24 +317,28 @@ condition(struct worker *d)
     recording *from = bg_calloc(d->o->nruns, sizeof *from);
     enum partition_result result = PARTITION_DONE;
     char *text = NULL, *frozen_text = d->text;
-    size_t length = 0, before = p->plan.conditioned;
+    size_t length = 0, before = p->plan.conditioned, inner = leave_inner(d, false);
 
     memcpy(from, d->run, d->o->nruns * sizeof *from);
     d->text = NULL;              /* what it is cut from must outlive a second try */
-    if (before)
-        result = cut(d, from, &text, &length);
-    if (result == PARTITION_DONE && p->plan.conditioned != before)
-        find_subgraphs(d);
-    if (result == PARTITION_DONE)
-        result = take(d, text, length);
-    if (result == PARTITION_DONE && says_nothing(&p->error) && leave_inner(d)) {
-        free(d->text);
-        d->text = NULL;
-        memcpy(d->run, from, d->o->nruns * sizeof *from);
-        result = cut(d, from, &text, &length);
-        if (result == PARTITION_DONE)
+    if (inner) {
+        result = cut(d, from, true, &text, &length);
+        if (result == PARTITION_DONE && text)
             result = take(d, text, length);
+        if (result == PARTITION_DONE && (!text || says_nothing(&p->error))) {
+            free(d->text);
+            d->text = text = NULL;
+            memcpy(d->run, from, d->o->nruns * sizeof *from);
+            leave_inner(d, true);
+        }
     }
+    if (result == PARTITION_DONE && before && !text) {
+        result = cut(d, from, false, &text, &length);
+        if (result == PARTITION_DONE && p->plan.conditioned != before)
+            find_subgraphs(d);
+    }
+    if (result == PARTITION_DONE && (text != d->text || !text))
+        result = take(d, text, length);
     if (!d->text)
         d->text = frozen_text;
     else
@@ -342,7 +351,7 @@ condition(struct worker *d)
 /* ---------------------------------------------------------------- the folder */
 
 static enum partition_result
-file_error(struct worker *d, const char *path)
+not_written(struct worker *d, const char *path)
 {
     d->out->why = bg_format("%s: %s", path, file_error(errno));
     return PARTITION_FILE;
@@ -394,11 +403,11 @@ write_folder(struct worker *d)
     char *path = bg_format("%s/conditioned.bg", d->o->folder), *why = NULL;
 
     if (mkdir(d->o->folder, 0777) != 0 && errno != EEXIST)
-        result = file_error(d, d->o->folder);
+        result = not_written(d, d->o->folder);
     else if (same_file(path, d->o->run->path))
         result = usage(d, bg_format("%s is the model itself: choose another folder", path));
     else if (!write_whole(path, d->run->text, d->run->length))
-        result = file_error(d, path);
+        result = not_written(d, path);
     free(path);
     if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
         return result;
@@ -415,7 +424,7 @@ write_folder(struct worker *d)
         if (same_file(path, d->o->run->path))
             result = usage(d, bg_format("%s is the model itself: choose another folder", path));
         else if (!write_whole(path, x->text, x->length))
-            result = file_error(d, path);
+            result = not_written(d, path);
         free(path);
     }
     return result;
@@ -464,8 +473,8 @@ measure_model(struct worker *d, const recording *r, const char *name, bool row)
         ranking_free(&k);
         vec_push(&d->out->inactive, list);
         if (row)
-            vec_push(&d->out->table, ((table_row){ name, c.flat->element.n, model_nstates(c.model), c.causal->dependent.n, equations_nloops(c.equations),
-                                                   run.steps, run.cpu_seconds }));
+            vec_push(&d->out->table, ((table_row){ name, c.flat->element.n, model_nstates(c.model), c.causal->dependent.n,
+                                                   equations_nloops(c.equations), run.steps, run.cpu_seconds }));
     } else
         run_failed(d, c.sources);
     measure_free(q);

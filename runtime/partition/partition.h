@@ -1,7 +1,7 @@
 /* partition.h - a model taken apart where its power hardly flows: ratios, conditioning, subgraphs, texts, errors
  *
- * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may refuse a link of the plan; subgraphs and
- * loops; what the conditioning costs; on request a text for each partition, run one after the other.
+ * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may refuse a link of the
+ * plan; subgraphs and loops; what the conditioning costs; on request a text for each partition, run one after the other.
  *
  * units    SI
  */

@@ -9,7 +9,7 @@
 
 #include "condition.h"
 #include "folder.h"
-#include "freeze.h"
+#include "frozen.h"
 #include "separate.h"
 #include "subgraphs.h"
 

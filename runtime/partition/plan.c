@@ -58,7 +58,8 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
     for (uint32_t i = 0; i < f->bond.n; i++) {
         const flat_bond *b = &f->bond.at[i];
         link x = { .bond = i, .element = LINK_NONE, .port = { LINK_NONE, LINK_NONE }, .end = { b->from, b->to },
-                   .activity = l ? l->greatest.bond_activity[i] : NAN, .ratio = { l ? l->greatest.bond_from[i] : NAN, l ? l->greatest.bond_to[i] : NAN },
+                   .activity = l ? l->greatest.bond_activity[i] : NAN,
+                   .ratio = { l ? l->greatest.bond_from[i] : NAN, l ? l->greatest.bond_to[i] : NAN },
                    .strong = { c->bond_from[i] == ST_STRONG, c->bond_to[i] == ST_STRONG } };
 
         x.name = b->name ? b->name : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX), junction_label(f, b->to, UINT32_MAX));

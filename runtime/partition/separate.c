@@ -86,7 +86,8 @@ statement_of(const struct splitter *d, const char *value)
     return i == MAP_NONE ? NULL : d->c.flat->ast->stmt[i];
 }
 
-/* The partition of what a reference names: of a part its own; of a value the one that alone determines it. NO_PART: none, or it has to be walked. */
+/* The partition of what a reference names: of a part its own; of a value the one that alone determines it. NO_PART: none, or it has to be
+ * walked. */
 static uint32_t
 owner_of(const struct splitter *d, const ast_ref *r)
 {
@@ -300,7 +301,18 @@ edit_needs(struct one *x)
 
 typedef VEC(span) spans;
 
-/* Outputs and jumps of others; an output that is read here has become an input. */
+/* Is it a signal of others that nothing here reads? */
+static bool
+is_of_others(const struct one *x, const ast_stmt *s)
+{
+    var_id v = text_variable(&x->d->names, s->value.name);
+
+    return s->value.kind == AST_SIGNAL && v != VAR_NONE && x->d->sole[v] != x->k && x->d->sole[v] != NO_SUBGRAPH &&
+        map_get(&x->walked, key_of(s->value.name)) == MAP_NONE;
+}
+
+/* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any more: what is still read
+ * by elements that go must be there until they do. */
 static void
 drop_statements(struct one *x, spans *lost)
 {
@@ -311,8 +323,12 @@ drop_statements(struct one *x, spans *lost)
         const ast_stmt *s = m->stmt[i];
         text_ref t = { .kind = READS_JUMP };
 
-        if (s->kind == AST_STMT_VALUE && s->value.kind == AST_OUTPUT && last_of(d, s->value.name) != x->k && !is_needed(x, s->value.name))
-            vec_push(lost, s->at);
+        if (s->kind == AST_STMT_VALUE && !is_needed(x, s->value.name)) {
+            if (s->value.kind == AST_OUTPUT && last_of(d, s->value.name) != x->k)
+                vec_push(lost, s->at);
+            else if (is_of_others(x, s))
+                edits_replace(&x->e, s->value.value->at.begin, s->value.value->at.end, "0", 1);
+        }
         if (s->kind != AST_STMT_WHEN || !s->when.n || !s->when.reinit[0].target.nparts)
             continue;
         t.reader = s->when.reinit[0].target.part[0].name;
@@ -342,10 +358,12 @@ with_inputs(const struct one *x, const ast_expr *e)
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
         span at = r.at[i].ref->at;
-        const char *of = text_of(x, at), *name = r.at[i].ref->nparts > 1 && is_needed(x, of) ? x->need.at[map_get(&x->of_text, bg_hash_bytes(of, strlen(of), 0))].input : NULL;
+        const char *of = text_of(x, at), *name;
 
-        if (name)
-            edits_replace(&change, at.begin - e->at.begin, at.end - e->at.begin, name, strlen(name));
+        if (r.at[i].ref->nparts < 2 || !is_needed(x, of))
+            continue;
+        name = x->need.at[map_get(&x->of_text, bg_hash_bytes(of, strlen(of), 0))].input;
+        edits_replace(&change, at.begin - e->at.begin, at.end - e->at.begin, name, strlen(name));
     }
     text = text_of(x, e->at);
     if (change.list.n && edits_seal(&change, strlen(text), &why)) {
@@ -437,6 +455,43 @@ edit_experiments(struct one *x, spans *lost)
     }
 }
 
+/* Signals of others that nothing ever read. */
+static bool
+drop_signals(const struct one *x, strbuf *text, char **why)
+{
+    const struct splitter *d = x->d;
+    compilation c = { 0 };
+    spans lost = { 0 };
+    edits e = { 0 };
+    bool fine = compile_text(&c, d->run[0].path, text->at, text->n, STAGE_PARSE, NULL);
+
+    for (size_t i = 0; fine && i < c.ast->ndecls; i++) {
+        const ast_model *m = c.ast->decl[i].kind == AST_DECL_MODEL ? c.ast->decl[i].model : NULL;
+
+        for (int k = 0; m && !strcmp(m->name, d->c.flat->name) && k < m->nstmt; k++) {
+            const ast_stmt *s = m->stmt[k]->kind == AST_STMT_VALUE ? statement_of(d, names_intern_z(d->c.names, m->stmt[k]->value.name)) : NULL;
+
+            if (s && is_of_others(x, s) && !is_needed(x, s->value.name))
+                vec_push(&lost, m->stmt[k]->at);
+        }
+    }
+    if (!fine)
+        *why = bg_format("the text of a partition cannot be read again: %s", diag_first_error(c.sources));
+    else
+        rewrite_delete_statements(&e, text->at, text->n, lost.at, lost.n);
+    if (fine && lost.n && (fine = edits_seal(&e, text->n, why))) {
+        strbuf after = { 0 };
+
+        edits_apply(&e, text->at, text->n, &after);
+        strbuf_free(text);
+        *text = after;
+    }
+    vec_free(&lost);
+    edits_free(&e);
+    compile_free(&c);
+    return fine;
+}
+
 /* Takes the elements of the others out of the text, once nothing here reads them. */
 static bool
 take_out_others(struct one *x, strbuf *text, char **why)
@@ -472,7 +527,7 @@ take_out_others(struct one *x, strbuf *text, char **why)
     rewrite_free(&plan);
     vec_free(&name);
     compile_free(&c);
-    return fine;
+    return fine && drop_signals(x, text, why);
 }
 
 static void
@@ -594,8 +649,8 @@ find_wanted(struct splitter *d)
 }
 
 bool
-separate_text(const recording *run, size_t nruns, const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s), void *ctx, arena *a, parts *out,
-              char **why)
+separate_text(const recording *run, size_t nruns, const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s), void *ctx, arena *a,
+              parts *out, char **why)
 {
     struct splitter d = { .run = run, .nruns = nruns, .a = a, .out = out };
     compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };

@@ -60,12 +60,13 @@ typedef struct subgraphs {
 } subgraphs;
 enum { MANY_SUBGRAPHS = UINT32_MAX - 1 };
 
-/* f: as elaborated, before its conditions became modes (STAGE_GRAPH), of the same text as the plan's. freeze: of what subgraphs_original gives. Names in the
- * arena. */
+/* f: as elaborated, before its conditions became modes (STAGE_GRAPH), of the same text as the plan's. freeze: of what subgraphs_original
+ * gives. Names in the arena. */
 void subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a, subgraphs *out);
 /* What crossings call a variable that only repeats another: an input of a component is the signal given to it. */
 var_id subgraphs_original(const flat_model *f, const subgraphs *s, var_id v);
-/* For each variable the partition that alone determines it (NO_SUBGRAPH, MANY_SUBGRAPHS as of_var), and the last of those that do. Arrays of nvar. */
+/* For each variable the partition that alone determines it (NO_SUBGRAPH, MANY_SUBGRAPHS as of_var), and the last of those that do. Arrays
+ * of nvar. */
 void subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, uint32_t *last);
 void subgraphs_free(subgraphs *s);
 

@@ -103,7 +103,8 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
             textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, out);
         } else if (s->kind == AST_STMT_WHEN) {
             for (int k = 0; k < s->when.n; k++) {
-                text_ref like = { .kind = READS_JUMP, .reader = s->when.reinit[k].target.nparts ? s->when.reinit[k].target.part[0].name : "", .item = s };
+                const ast_ref *target = &s->when.reinit[k].target;
+                text_ref like = { .kind = READS_JUMP, .reader = target->nparts ? target->part[0].name : "", .item = s };
 
                 if (k == 0)
                     textrefs_of(s->when.cond, NULL, like, out);
@@ -124,12 +125,14 @@ key_of(const char *name, size_t n)
     return bg_hash_bytes(name, n, 0);
 }
 
+static bool is_value(enum var_kind k) { return k == VAR_SIGNAL || k == VAR_INTEGRAL || k == VAR_PARAM || k == VAR_TIME; }
+
 void
 text_names_make(const flat_model *f, text_names *out)
 {
     *out = (text_names){ .f = f };
     for (uint32_t v = 0; v < f->var.n; v++)
-        if ((f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_INTEGRAL || f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_TIME) &&
+        if (is_value(f->var.at[v].kind) &&
             map_get(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name))) == MAP_NONE)
             map_set(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name)), v);
     for (uint32_t i = 0; i < f->element.n; i++)

@@ -1,7 +1,7 @@
 /* textrefs.h - the references in a model's own text, each with who reads it
  *
- * Of a text that says each part once: no components, loops or conditional parts (those are written out first). A law's own e, f, q, p and its ports are no
- * references. Order of the text.
+ * Of a text that says each part once: no components, loops or conditional parts (those are written out first). A law's own e, f, q, p and
+ * its ports are no references. Order of the text.
  */
 #ifndef BG_TEXTREFS_H
 #define BG_TEXTREFS_H

@@ -96,8 +96,8 @@ is_declared_name(const char *s)
     return true;
 }
 
-/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden ones as deep as
- * they go. */
+/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden
+ * ones as deep as they go. */
 static void
 name_variables(struct writer *d)
 {
@@ -203,7 +203,8 @@ put_values(struct writer *d)
 
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         } else if (x->kind == VAR_INTEGRAL) {
-            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def, inst_known(x->init) ? print(d, x->init) : "0");
+            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
+                          inst_known(x->init) ? print(d, x->init) : "0");
         } else if (x->kind == VAR_SIGNAL && k != MAP_NONE) {
             const flat_output *o = &f->output.at[k];
             const char *shown = o->display ? unit_text(o->display) : NULL;
@@ -317,7 +318,8 @@ put_element(struct writer *d, uint32_t i)
     const flat_element *e = &d->f->element.at[i];
     const flat_port *p = &d->f->port.at[e->port0];
     const flat_law *law = &d->f->law.at[e->law0];
-    const char *name = part_name(d, e->name), *at = e->nports ? junction_name(d, p->junction) : "", *m = e->modulated ? "M" : "", *type = element_type_name(e->type);
+    const char *name = part_name(d, e->name), *at = e->nports ? junction_name(d, p->junction) : "";
+    const char *m = e->modulated ? "M" : "", *type = element_type_name(e->type);
     bool source = e->type == EL_SE || e->type == EL_SF;
 
     if (e->nports == 0)
@@ -458,8 +460,11 @@ put_file(struct writer *d)
 {
     for (size_t i = 0; i < d->file->ndecls; i++) {
         const ast_decl *x = &d->file->decl[i];
-        span at = x->kind == AST_DECL_FUNCTION ? x->function->at : x->kind == AST_DECL_DOMAIN ? x->domain->at : x->kind == AST_DECL_IMPORT ? x->import->at
-                : x->kind == AST_DECL_CONSTANT ? x->constant->at : SPAN_NONE;
+        span at = x->kind == AST_DECL_FUNCTION ? x->function->at
+                : x->kind == AST_DECL_DOMAIN   ? x->domain->at
+                : x->kind == AST_DECL_IMPORT   ? x->import->at
+                : x->kind == AST_DECL_CONSTANT ? x->constant->at
+                                               : SPAN_NONE;
 
         if (span_known(at))
             strbuf_printf(d->out, "%.*s\n", (int)(at.end - at.begin), d->text + at.begin);
@@ -504,7 +509,8 @@ compile_plain(const recording *r, compilation *c)
         return false;
     }
     without.model = with.flat->name;
-    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) && c->flat->bond.n == with.flat->bond.n && c->flat->port.n == with.flat->port.n;
+    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) && c->flat->bond.n == with.flat->bond.n &&
+        c->flat->port.n == with.flat->port.n;
     if (same) {
         compile_free(&with);
         return true;

@@ -1,5 +1,5 @@
-/* freeze.c - see freeze.h */
-#include "freeze.h"
+/* frozen.c - see frozen.h */
+#include "frozen.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,8 @@ freeze_mean(const recording *run, size_t nruns, const char *name)
         strbuf text = { 0 };
         size_t n;
 
-        fine = recording_more(r, name, &text) && compile_text(&c, r->path, text.at, text.n, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so);
+        fine = recording_more(r, name, &text) && compile_text(&c, r->path, text.at, text.n, STAGE_MODEL, &co) &&
+            sim_options_from_experiment(c.model, &so);
         if (fine) {
             so.points = POINTS;
             so.outputs = true;
@@ -155,8 +156,8 @@ number(const struct freezer *d, var_id v, double x)
     return x < 0 ? arena_format(d->a, "(%s)", text) : text;
 }
 
-/* The text of an expression with the target replaced, and signals that lead to it put in place of their names. NULL: nothing in it leads there. depth:
- * signals within signals; a circle would have no end. */
+/* The text of an expression with the target replaced, and signals that lead to it put in place of their names. NULL: nothing in it leads
+ * there. depth: signals within signals; a circle would have no end. */
 enum { DEEPEST = 50 };
 static const char *replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value, int depth);
 

@@ -1,12 +1,12 @@
-/* freeze.h - modulating signals replaced by constants, as edits of the text
+/* frozen.h - modulating signals replaced by constants, as edits of the text
  *
- * A signal is frozen where certain readers read it, others go on reading it. In a reader's law its name becomes the number; a signal through which it is read
- * is put into the law in the place of its own name first.
+ * A signal is frozen where certain readers read it, others go on reading it. In a reader's law its name becomes the number; a signal
+ * through which it is read is put into the law in the place of its own name first.
  *
  * needs    a text that says each part once
  */
-#ifndef BG_FREEZE_H
-#define BG_FREEZE_H
+#ifndef BG_FROZEN_H
+#define BG_FROZEN_H
 
 #include "predict.h"
 #include "subgraphs.h"
