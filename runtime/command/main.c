@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -87,7 +87,9 @@ print_usage(FILE *out)
 
         fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
-    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
+          "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",
+          out);
 }
 
 static const struct command *
@@ -118,6 +120,17 @@ open_streams(void)
     return true;
 }
 
+/* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
+static int
+finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
+        status = complain_file("-");
+    interrupt_finish();
+    return status;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -125,6 +138,7 @@ main(int argc, char **argv)
     request q;
     int status;
 
+    prepare_memory();
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
@@ -137,11 +151,11 @@ main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!(c = find_command(argv[1])))
         return STATUS_USAGE;
@@ -151,8 +165,5 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
-        status = complain_file("-");
-    interrupt_finish();
-    return status;
+    return finish(status);
 }
