@@ -106,10 +106,36 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
-/* The derivative of the stored energy by what a port of storage stores. */
+/* The conjugate of what a port of storage stores: of a true bond the derivative of the stored energy by it. */
 static var_id conjugate_of(const flat_model *f, uint32_t port)
 {
     return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
+}
+
+/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its power is for each unit of the flow (a
+ * capacitance of heat has an energy of heat, whatever its temperature). */
+static inst energy_slope(equations *e, uint32_t port)
+{
+    flat_model *f = e->f;
+    const flat_port *p = &f->port.at[port];
+    const flat_domain *d = junction_domain(f, p->junction);
+    VEC(var_id) slot = { 0 };
+    const var_id *reads;
+    uint32_t nreads;
+    node one, power;
+    inst i;
+
+    if (!d || d->power == NODE_NONE)
+        return inst_var(f, conjugate_of(f, port));
+    one = ex_const(f->pool, 1);
+    nreads = flat_power_reads(f, p->junction, &reads);
+    power = port_has_momentum(f, port) ? flat_power(f, p->junction, one, ex_slot(f->pool, 0), 1) : flat_power(f, p->junction, ex_slot(f->pool, 0), one, 1);
+    vec_push(&slot, port_has_momentum(f, port) ? p->f : p->e);
+    for (uint32_t k = 0; k < nreads; k++)
+        vec_push(&slot, reads[k]);
+    i = inst_compose(e->composer, flat_inst(f, power, slot.at, (uint32_t)slot.n), NULL);
+    vec_free(&slot);
+    return i;
 }
 
 static program *plan_part(bg_model *m, enum model_part part)
@@ -159,6 +185,16 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&position, i);
         }
         break;
+    case PART_PORTS:
+        for (uint32_t i = 0; i < f->port.n; i++) {
+            const flat_port *p = &f->port.at[i];
+
+            vec_push(&target, inst_var(f, p->e));
+            vec_push(&target, inst_var(f, p->f));
+            vec_push(&position, f->var.at[p->e].position);
+            vec_push(&position, f->var.at[p->f].position);
+        }
+        break;
     case PART_BONDS:
         for (uint32_t i = 0; i < f->port.n; i++) {
             const flat_port *p = &f->port.at[i];
@@ -180,7 +216,7 @@ static program *plan_part(bg_model *m, enum model_part part)
                 const flat_port *p = &f->port.at[i];
 
                 vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, inst_var(f, conjugate_of(f, i)));
+                vec_push(&target, energy_slope(e, i));
                 vec_push(&position, f->var.at[p->stored].position);
                 vec_push(&position, f->var.at[p->stored].position);
             }
@@ -534,6 +570,16 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
         return -1;
     status = run_permuted(m, PART_BONDS, t, x, value);
     return status ? status : all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
+}
+
+int model_port_values(bg_model *m, double t, const double *x, double *value)
+{
+    int status;
+
+    if (!model_need(m, PART_PORTS))
+        return -1;
+    status = run_permuted(m, PART_PORTS, t, x, value);
+    return status ? status : all_finite(value, m->program[PART_PORTS]->ntargets) ? 0 : 1;
 }
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)

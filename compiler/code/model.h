@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_JACOBIAN,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_JACOBIAN,
                   PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -58,6 +58,8 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
 int model_bond_values(bg_model *m, double t, const double *x, double *value);
+/* Effort and flow of each port, in the order of ports: 2*ports values. */
+int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
 

@@ -76,11 +76,12 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible (5%)" },
     [OPT_ALL]        = { "all",        0,   NULL,         "all experiments of the file together" },
     [OPT_BY]         = { "by",         0,   "WHAT",       "element (default) or component" },
-    [OPT_SAMPLES]    = { "samples",    0,   "N",          "samples of the powers for kl (501)" },
+    [OPT_SAMPLES]    = { "samples",    0,   "N",          "take kl from N uniform samples of the powers (the paper's 501), not from their exact integrals" },
     [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
     [OPT_WITHIN]     = { "within",     0,   "TOL",        "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
     [OPT_TERMS]      = { "terms",      0,   NULL,         "terms of sums too, in components and loops as well: delete, or replace by the mean" },
     [OPT_BONDS]      = { "bonds",      0,   NULL,         "look at bonds between junctions and two-ports too: drop, or let act one way" },
+    [OPT_ROUNDS]     = { "rounds",     0,   "N",          "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
     [OPT_SIMPLIFY]   = { "simplify",   0,   NULL,         "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },
     [OPT_IN_PLACE]   = { "in-place",   0,   NULL,         "change the input file itself" },
@@ -200,6 +201,11 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
         q->samples = (size_t)x;
+        break;
+    case OPT_ROUNDS:
+        if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
+            return wrong(q, "--rounds is a whole number from 1 on, or all, not \"%s\"", value);
+        q->rounds = strcmp(value, "all") ? (size_t)x : SIZE_MAX;
         break;
     case OPT_POINTS:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))

@@ -44,13 +44,13 @@ static const struct command commands[] = {
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
-          OPT(OPT_SIMPLIFY) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+          OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
+      COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
     { "graph", "FILE", "Draws the bond graph with half arrows and causal strokes: .svg, .png, .pdf, or .dot for Graphviz.",
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,

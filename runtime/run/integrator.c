@@ -10,6 +10,7 @@
 
 #include "activity.h"
 #include "linear.h"
+#include "quartic.h"
 #include "vectors.h"
 
 enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
@@ -603,7 +604,7 @@ static int advance(integrator *g, double until)
 /* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the greatest power so far. */
 static bool bend_of_powers(integrator *g, double t, double h, double *bend)
 {
-    const double s[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+    const double s[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double none = 0;
 
     *bend = 0;
