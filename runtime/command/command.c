@@ -88,6 +88,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_DUMP]       = { "dump",       0,   "STAGE",      "print a stage: ast, graph, causality, equations or ir" },
     [OPT_STATES]     = { "states",     0,   NULL,         "add every state to the columns" },
     [OPT_POINTS]     = { "points",     0,   "N",          "points of the table, both ends included (501)" },
+    [OPT_STOP]       = { "stop",       0,   "T",          "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
     [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
@@ -165,6 +166,33 @@ parse_number(const char *text, double *value)
     return !*end && isfinite(*value);
 }
 
+/* "10", "20[ms]": s */
+static bool
+parse_time(const char *text, double *value)
+{
+    const char *why, *bracket = strchr(text, '[');
+    size_t n = strlen(text);
+    unit_system *units;
+    const unit *u;
+    char *number, *unit_written;
+    bool fine;
+
+    if (!bracket)
+        return parse_number(text, value);
+    units = text[n - 1] == ']' ? units_new() : NULL;
+    number = bg_format("%.*s", (int)(bracket - text), text);
+    number[strcspn(number, " ")] = '\0';
+    unit_written = bg_format("%.*s", units ? (int)(n - (size_t)(bracket - text) - 2) : 0, bracket + 1);
+    u = units ? unit_parse(units, unit_written, &why) : NULL;
+    fine = u && unit_dimension(u) == unit_dimension(unit_parse(units, "s", &why)) && parse_number(number, value);
+    if (fine)
+        *value *= unit_scale(u);
+    free(number);
+    free(unit_written);
+    units_free(units);
+    return fine;
+}
+
 bool
 parse_share(const char *text, double *value)
 {
@@ -201,6 +229,10 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
         q->samples = (size_t)x;
+        break;
+    case OPT_STOP:
+        if (!parse_time(value, &q->stop))
+            return wrong(q, "--stop is a time, 10 or 20[ms], not \"%s\"", value);
         break;
     case OPT_ROUNDS:
         if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
@@ -444,8 +476,9 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
                          near ? "?)" : "", list.at);
             status = STATUS_USAGE;
         }
-    } else if (choice == EXPERIMENT_NEEDED && name.n == 0) {
-        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }", l->path);
+    } else if (choice == EXPERIMENT_NEEDED && name.n == 0 && !(q->given & OPT(OPT_STOP))) {
+        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }%s", l->path,
+                 q->command->options & OPT(OPT_STOP) ? "; or give --stop 10" : "");
         status = STATUS_USAGE;
     } else if (choice == EXPERIMENT_NEEDED && name.n > 1) {
         complain("%s has several experiments, name one with -e: %s", l->path, list.at);
@@ -604,8 +637,11 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     bool fine;
 
     memset(r, 0, sizeof *r);
+    if (q->given & OPT(OPT_STOP))
+        o->stop = q->stop;
     fine = sim_options_from_experiment(l->c.model, o);
     if (fine) {
+        o->stop = q->given & OPT(OPT_STOP) ? q->stop : o->stop;
         o->points = wanted.points;
         o->outputs = wanted.outputs;
         o->states = wanted.states;

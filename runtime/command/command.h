@@ -28,7 +28,7 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ROUNDS, OPT_COUNT
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ROUNDS, OPT_STOP, OPT_COUNT
 };
 #define OPT(o) (UINT32_C(1) << (o))
 
@@ -41,6 +41,7 @@ typedef struct request {
     uint32_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
+    double stop;                                         /* s */
     size_t points, samples, rounds;
     enum sim_solver solver;
     bool json, quiet, verbose;

@@ -19,9 +19,9 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX, cmd_check,
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
+      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
-      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n" },
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run sketch.bg --stop 10\n" },
     { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
       "Metrics, several with commas between them:\n"
       "  activity         energy that went through, whichever way; its share is the activity index\n"
