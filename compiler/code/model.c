@@ -8,6 +8,7 @@
 #include "initial.h"
 #include "parameters.h"
 #include "jacobian.h"
+#include "partials.h"
 #include "project.h"
 #include "model.h"
 
@@ -23,7 +24,8 @@ struct bg_model {
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
-    jacobian *weighed;           /* with the columns of weights and the rows of outputs */
+    VEC(partials *) partials;
+    partials *weighed;           /* one of them, by flat.weight */
     projector *projector;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
@@ -63,8 +65,8 @@ static void distribute_parameters(bg_model *m)
         }
     if (m->jacobian)
         jacobian_set_parameters(m->jacobian, m->value);
-    if (m->weighed)
-        jacobian_set_parameters(m->weighed, m->value);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_set_parameters(m->partials.at[k], m->value, m->overridden);
     for (size_t k = 0; k < m->e->mode.n; k++)
         if (m->e->mode.at[k].known) {
             m->slope[k] = model_value(m, m->e->mode.at[k].slope);
@@ -72,17 +74,27 @@ static void distribute_parameters(bg_model *m)
         }
 }
 
-bool model_set_parameter(bg_model *m, const char *name, double value)
+var_id model_parameter(const bg_model *m, const char *name)
 {
     for (uint32_t v = 0; v < m->f->var.n; v++)
-        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name)) {
-            m->overridden[v] = true;
-            m->value[v] = value;
-            compute_parameters(m);
-            distribute_parameters(m);
-            return true;
-        }
-    return false;
+        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name))
+            return v;
+    return VAR_NONE;
+}
+
+double model_parameter_value(const bg_model *m, var_id v) { return m->value[v]; }
+
+bool model_set_parameter(bg_model *m, const char *name, double value)
+{
+    var_id v = model_parameter(m, name);
+
+    if (v == VAR_NONE)
+        return false;
+    m->overridden[v] = true;
+    m->value[v] = value;
+    compute_parameters(m);
+    distribute_parameters(m);
+    return true;
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -369,7 +381,9 @@ void model_free(bg_model *m)
         free(m->scratch[k]);
     }
     jacobian_free(m->jacobian);
-    jacobian_free(m->weighed);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_free(m->partials.at[k]);
+    vec_free(&m->partials);
     projector_free(m->projector);
     free(m->position);
     free(m->state_of);
@@ -672,53 +686,45 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
 }
 
-/* Rates and outputs in one program, so that both are differentiated by the same variables. */
-static jacobian *make_weighed(bg_model *m)
+partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    flat_model *f = m->f;
-    VEC(inst) target = { 0 };
-    VEC(uint32_t) position = { 0 };
-    VEC(var_id) weight = { 0 };
-    program *g;
-    jacobian *j;
+    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs);
 
-    for (size_t i = 0; i < m->e->state.n; i++) {
-        vec_push(&target, inst_var(f, m->e->state.at[i].rate));
-        vec_push(&position, f->var.at[m->e->state.at[i].var].position);
+    if (p) {
+        partials_set_parameters(p, m->value, m->overridden);
+        vec_push(&m->partials, p);
     }
-    for (size_t i = 0; i < f->output.n; i++) {
-        vec_push(&target, m->e->output.at[i]);
-        vec_push(&position, 0);
-    }
-    for (size_t i = 0; i < f->weight.n; i++) {
-        vec_push(&weight, f->weight.at[i].factor);
-        vec_push(&weight, f->weight.at[i].offset);
-    }
-    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
-    j = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, weight.at, (uint32_t)weight.n);
-    program_free(g);
-    vec_free(&target);
-    vec_free(&position);
-    vec_free(&weight);
-    return j;
+    return p;
 }
+
+int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
+{
+    int status = partials_evaluate(p, t, x, m->modes, value);
+
+    return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
+}
+
+struct model_pattern model_partials_pattern(const partials *p) { return partials_pattern(p); }
 
 struct model_pattern model_weighed_pattern(bg_model *m)
 {
     if (!m->weighed) {
-        m->weighed = make_weighed(m);
-        if (m->weighed)
-            jacobian_set_parameters(m->weighed, m->value);
+        VEC(var_id) weight = { 0 };
+
+        for (size_t i = 0; i < m->f->weight.n; i++) {
+            vec_push(&weight, m->f->weight.at[i].factor);
+            vec_push(&weight, m->f->weight.at[i].offset);
+        }
+        m->weighed = model_partials(m, weight.at, weight.n, m->f->output.n);
+        vec_free(&weight);
     }
-    return m->weighed ? jacobian_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+    return m->weighed ? partials_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
 }
 
 int model_weighed(bg_model *m, double t, const double *x, double *value)
 {
-    struct model_pattern p = model_weighed_pattern(m);
-    int status = m->weighed ? jacobian_evaluate(m->weighed, t, x, m->modes, value) : -1;
-
-    return status ? status : all_finite(value, p.nonzeros) ? 0 : 1;
+    model_weighed_pattern(m);
+    return m->weighed ? model_partials_at(m, m->weighed, t, x, value) : -1;
 }
 
 bool model_initial(bg_model *m, double t, double *x)

@@ -102,8 +102,15 @@ struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; 
 struct model_pattern model_jacobian_pattern(bg_model *m);
 int model_jacobian(bg_model *m, double t, const double *x, double *value);
 
-/* ---- the same with what flat.weight asks for: behind states and kept variables a row and column for each factor and offset in turn (the row empty),
- * then one for each output of the text (the column empty) ---- */
+/* ---- the same by parameters too, and of outputs: see partials.h for the shape. by: n parameters of the flat model (VAR_PARAM; model_parameter finds
+ * one by name), moved with what is computed from them. noutputs: of the first outputs. Owned by the model, and follows model_set_parameter.
+ * NULL: its code failed, with a diagnostic ---- */
+typedef struct partials partials;
+partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs);
+struct model_pattern model_partials_pattern(const partials *p);
+int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
+
+/* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);
 
@@ -111,6 +118,9 @@ int model_weighed(bg_model *m, double t, const double *x, double *value);
 /* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
 double model_value(const bg_model *m, inst i);       /* value of a parameter expression */
+/* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
+var_id model_parameter(const bg_model *m, const char *name);
+double model_parameter_value(const bg_model *m, var_id v);
 
 /* ---- when it fails ---- */
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.

@@ -231,11 +231,11 @@ put_notes(const struct studies *s, enum metric m, FILE *out)
     if (m == METRIC_KL || m == METRIC_KL_NORMALISED)
         put_expansion(measure_samples(s->study.at[0]->measure), m == METRIC_KL_NORMALISED, out);
     if (m == METRIC_RELATIVE)
-        fprintf(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
+        put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
     if (s->study.n > 1) {
         fputs(metric_ranks(m) ? "decided by the greatest index over " : "greatest over ", out);
         for (size_t e = 0; e < s->study.n; e++)
-            fprintf(out, "%s%s", e == 0 ? "" : e + 1 == s->study.n ? " and " : ", ", s->name.at[e]);
+            put_text(out, "%s%s", e == 0 ? "" : e + 1 == s->study.n ? " and " : ", ", s->name.at[e]);
         fputc('\n', out);
     }
 }
