@@ -365,7 +365,7 @@ leaves_one(const struct end *e, bool tail)
         return true;
     if (e->port && !strcmp(e->port, "non_inverting"))
         return false;
-    if (!strcmp(e->c->row->name, "Y"))
+    if (e->c->row && !strcmp(e->c->row->name, "Y"))
         return e->port && !strcmp(e->port, "0");
     return tail;
 }
