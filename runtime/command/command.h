@@ -64,6 +64,7 @@ int cmd_run(const request *q);
 int cmd_rank(const request *q);
 int cmd_reduce(const request *q);
 int cmd_diff(const request *q);
+int cmd_partition(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
 int cmd_import(const request *q);

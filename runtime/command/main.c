@@ -53,6 +53,12 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
+    { "partition", "FILE",
+      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes one-way\n"
+      "signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
+      "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL), 1, 1, cmd_partition,
+      "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
