@@ -650,6 +650,15 @@ unit_is_number(const unit *x)
     return !memcmp(&x->dim, &none, sizeof none);
 }
 
+bool
+unit_is_whole(const unit *x)
+{
+    for (int i = 0; i < NBASE; i++)
+        if (x->dim.power[i] % WHOLE)
+            return false;
+    return true;
+}
+
 /* ---------------------------------------------------------------- products and powers */
 
 static int16_t

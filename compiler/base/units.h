@@ -21,6 +21,7 @@ double unit_scale(const unit *x);         /* value_SI = scale*value + offset */
 double unit_offset(const unit *x);
 const unit *unit_dimension(const unit *x);   /* the coherent SI unit of the same dimension; pointers compare */
 bool unit_is_number(const unit *x);       /* dimensionless (rad, degree, percent too) */
+bool unit_is_whole(const unit *x);        /* no fractions as exponents of its base units */
 const unit *unit_one(unit_system *u);
 /* On dimensions */
 const unit *unit_multiply(unit_system *u, const unit *a, const unit *b);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "equations.h"
 #include "clocks.h"
+#include "poles.h"
 #include "evaluate.h"
 #include "initial.h"
 #include "parameters.h"
@@ -34,6 +35,7 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
+    pole_list pole; bool poles_known;
     double compile_seconds;
 };
 
@@ -205,6 +207,12 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&target, inst_var(f, p->f));
             vec_push(&position, f->var.at[p->e].position);
             vec_push(&position, f->var.at[p->f].position);
+        }
+        break;
+    case PART_POLES:
+        for (uint32_t i = 0; i < m->pole.n; i++) {
+            vec_push(&target, m->pole.at[i].divisor);
+            vec_push(&position, i);
         }
         break;
     case PART_BONDS:
@@ -397,6 +405,7 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     vec_free(&m->clock);
+    vec_free(&m->pole);
     free(m);
 }
 
@@ -504,6 +513,35 @@ int model_clocks(bg_model *m, double t, double *value)
 }
 
 span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }
+
+size_t model_npoles(bg_model *m)
+{
+    if (!m->poles_known)
+        poles_find(m->e, &m->pole);
+    m->poles_known = true;
+    return m->pole.n;
+}
+
+int model_poles(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_npoles(m))
+        return 0;
+    if (!model_need(m, PART_POLES))
+        return -1;
+    return run_permuted(m, PART_POLES, t, x, value);
+}
+
+struct model_pole model_pole(bg_model *m, size_t k)
+{
+    const eq_pole *p = &m->pole.at[k];
+    strbuf b = { 0 };
+    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
+
+    flat_print(m->f, p->divisor, &b);
+    out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
+    strbuf_free(&b);
+    return out;
+}
 
 span model_constraint_place(const bg_model *m, size_t k) { return m->f->var.at[m->e->constraint.at[k]].at; }
 
@@ -753,8 +791,9 @@ static int compare_rank(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Values of all variables at (t, x) by the interpreter, in order of evaluation; stops at the first that is not finite. */
-static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit)
+/* Values of all variables at (t, x) by the interpreter, in order of evaluation; the first that is not finite though what it reads is. It stops there,
+ * or goes on to the end (all). */
+static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit, bool all)
 {
     equations *e = m->e;
     flat_model *f = m->f;
@@ -780,7 +819,7 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
             vec_push(&order, i);
     if (order.n)
         qsort_r(order.at, order.n, sizeof *order.at, compare_rank, e);
-    for (size_t i = 0; i < order.n && bad == VAR_NONE; i++) {
+    for (size_t i = 0; i < order.n && (all || bad == VAR_NONE); i++) {
         inst d = e->var.at[order.at[i]].def;
         bool known = true;
 
@@ -790,7 +829,7 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
             known = known && isfinite(slot.at[k]);
         }
         v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit) : NAN;
-        if (known && !isfinite(v[order.at[i]]))
+        if (known && !isfinite(v[order.at[i]]) && bad == VAR_NONE)
             bad = order.at[i];
     }
     vec_free(&order);
@@ -798,10 +837,9 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
     return bad;
 }
 
-/* A part of the definition of v, with the numbers of all variables. */
-static double part_value(bg_model *m, var_id v, node part, const double *number)
+/* A part of an expression, with the numbers of all variables. */
+static double part_value(bg_model *m, inst d, node part, const double *number)
 {
-    inst d = m->e->var.at[v].def;
     double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
 
     for (uint32_t k = 0; k < d.n; k++)
@@ -811,17 +849,17 @@ static double part_value(bg_model *m, var_id v, node part, const double *number)
     return value;
 }
 
-static char *describe(bg_model *m, var_id v, node culprit, const double *number)
+/* def: of what is called so */
+static char *describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
 {
     flat_model *f = m->f;
-    const eq_var *d = &m->e->var.at[v];
-    const void *pair[2] = { f, &d->def };
-    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? d->def.root : culprit);
+    const void *pair[2] = { f, &def };
+    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? def.root : culprit);
     strbuf b = { 0 };
     const char *what = "no finite value";
 
     switch (x->op) {
-    case EX_DIV: what = part_value(m, v, x->b, number) == 0 ? "division by zero" : "overflow"; break;
+    case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
     case EX_ADD: case EX_SUB: case EX_MUL:
     case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
@@ -830,22 +868,59 @@ static char *describe(bg_model *m, var_id v, node culprit, const double *number)
     case EX_ASIN: case EX_ACOS: what = "angle of a number outside -1..1"; break;
     default: break;
     }
-    strbuf_printf(&b, "\"%s\": %s in ", f->var.at[v].name, what);
-    ex_print(f->pool, culprit == NODE_NONE ? d->def.root : culprit, slot_name, pair, &b);
+    strbuf_printf(&b, "\"%s\": %s in ", called, what);
+    ex_print(f->pool, culprit == NODE_NONE ? def.root : culprit, slot_name, pair, &b);
     return b.at;
+}
+
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
+{
+    flat_model *f = m->f;
+    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    const char *called = k < f->output.n ? f->output.at[k].name : f->experiment.record.at[k - f->output.n].name;
+    inst def = m->e->output.at[k];
+    VEC(double) slot = { 0 };
+    node culprit = NODE_NONE;
+    char *text = NULL;
+
+    first_bad(m, t, x, v, &culprit, true);
+    for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
+        var_id next = VAR_NONE;
+
+        slot.n = 0;
+        for (uint32_t i = 0; i < def.n; i++) {
+            var_id s = inst_slots(f, def)[i];
+
+            vec_push(&slot, v[s]);
+            if (!isfinite(v[s]) && next == VAR_NONE)
+                next = s;
+        }
+        if (next != VAR_NONE && m->e->var.at[next].kind == DEF_EXPLICIT) {
+            called = f->var.at[next].name;
+            def = m->e->var.at[next].def;
+            continue;
+        }
+        culprit = NODE_NONE;
+        if (next != VAR_NONE || isfinite(ex_eval_explain(f->pool, def.root, slot.at, &culprit)))
+            break;
+        text = describe(m, called, def, culprit, v);
+    }
+    vec_free(&slot);
+    free(v);
+    return text;
 }
 
 span model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
     node culprit = NODE_NONE;
-    var_id bad = first_bad(m, t, x, v, &culprit);
+    var_id bad = first_bad(m, t, x, v, &culprit, false);
     span at = SPAN_NONE;
 
     *text = NULL;
     if (bad != VAR_NONE) {
         at = m->f->var.at[bad].at;
-        *text = describe(m, bad, culprit, v);
+        *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
         const eq_block *b = &m->e->block.at[m->memory.failed];
         var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];

@@ -204,7 +204,7 @@ same(struct check *c, node na, measure a, node nb, measure b)
     if (c->found.sym != NONE || c->found.impossible)
         return a;
     x = unit_power(el->u, unit_divide(el->u, b.known, a.known), num > 0 ? den : -den, abs(num));
-    if (x) {
+    if (x && unit_is_whole(x)) {         /* what bonds carry has no roots in it */
         c->found.sym = sym;
         c->found.is = x;
     } else {

@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -82,7 +82,9 @@ print_usage(FILE *out)
 
         fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
-    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
+          "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",
+          out);
 }
 
 static const struct command *
@@ -120,6 +122,7 @@ main(int argc, char **argv)
     request q;
     int status;
 
+    prepare_memory();
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */

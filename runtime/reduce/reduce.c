@@ -160,7 +160,8 @@ run(const struct reducer *d, struct version *v)
     o.activity = true;
     if (d->o->adjust)
         d->o->adjust(d->o->ctx, v->c->model, &o);
-    o.max_steps = d->most_steps;
+    if (d->most_steps)
+        o.max_steps = d->most_steps;
     fine = simulate(v->c->model, &o, &v->run);
     sim_options_free(&o);
     return fine;

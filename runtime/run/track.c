@@ -29,8 +29,13 @@ evaluate(track *k, bg_model *m, double t, const double *x, double *out)
     if (!k->all)
         k->all = bg_calloc(model_noutputs(m) + 1, sizeof *k->all);
     status = k->n ? model_outputs(m, t, x, k->all) : 0;
-    for (size_t i = 0; i < k->n && status == 0; i++)
+    for (size_t i = 0; i < k->n && status == 0; i++) {
         out[i] = k->all[k->which ? k->which[i] : i];
+        if (!isfinite(out[i])) {
+            k->t = t;
+            status = TRACK_NOT_FINITE;
+        }
+    }
     return status;
 }
 

@@ -20,8 +20,11 @@ typedef struct track {
     VEC(double) value;                   /* of piece i, place k, output j: value[(5*i + k)*n + j] */
     bool full;                           /* the run went on, but no more was kept */
     double *all, *last;                  /* scratch: every output at one moment; the kept ones at the end of the last piece */
-    double t;
+    double t;                            /* where the last call ended, or the place that is not finite */
 } track;
+
+/* Status beyond those of model.h: an output that is kept has no finite value at (t, x); `all` has the outputs there. */
+enum { TRACK_NOT_FINITE = 2 };
 
 void track_free(track *t);
 /* A stretch begins at (t, x): at the start and after each switching. Status as the evaluations of model.h. */
