@@ -497,7 +497,7 @@ unit_mistakes(void **state)
         { "parameter n = 2;\nsignal s = time^n;", "unit-exponent", 2, "written out" },
         { "signal s = 2^time;", "unit-exponent", 1, "pure number" },
         { "parameter a = 1 [furlongs_];", "unit-unknown", 1, "is not a unit" },
-        { "parameter a [m^0.5] = 1;", "unit-unknown", 1, "integers" },
+        { "parameter a [m^1/2] = 1;", "unit-unknown", 1, "whole numbers" },
         { "parameter a [kg] = 1 [kg] + der(2);", "read-early", 1, "der" },
         { "signal a [m] = integral(time);", "unit-clash", 1, "[m]" },
         { "signal a = integral(time, 3 [m]);", "unit-clash", 1, "initial value of a" },
