@@ -32,6 +32,8 @@ enum option {
     OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY,
     OPT_ROUNDS,
     OPT_STOP,
+    OPT_FREEZE,
+    OPT_MORA,
     OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
@@ -41,6 +43,7 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set;
+    VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
