@@ -1,4 +1,5 @@
 /* freeze.c - see freeze.h */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
@@ -12,6 +13,8 @@ struct extra { enum extra_kind is; double value; uint8_t kind; uint32_t table; n
 struct frozen { node from, root; uint32_t extra0, nextra, mask0, n, next; };
 
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
+
+enum { MOST_UNIFIED = 64 };    /* slots of an expression whose numbers are compared with each other */
 
 struct freezer {
     equations *e;
@@ -151,7 +154,8 @@ static void freeze_template(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
-    const node *shared = ex_tape(p, r->from, &count);
+    node from = ex_odd(p, r->from);
+    const node *shared = ex_tape(p, from, &count);
     /* the pool may move its tapes while new nodes are made */
     node *tape = bg_malloc(count * sizeof *tape);
 
@@ -167,7 +171,7 @@ static void freeze_template(freezer *z, struct frozen *r)
     for (size_t i = 0; i < count; i++) {
         const ex_node *x = pool_node(p, tape[i]);
 
-        if (x->op == EX_POW && ex_is_const(p, x->b, NULL))
+        if ((x->op == EX_POW || x->op == EX_SPOW || x->op == EX_APOW) && ex_is_const(p, x->b, NULL))
             z->exponent.at[x->b] = true;
     }
     for (size_t i = 0; i < count; i++) {
@@ -204,7 +208,7 @@ static void freeze_template(freezer *z, struct frozen *r)
         z->constant.at[n] = constant;
         z->timed.at[n] = timed;
     }
-    r->root = z->mapped.at[r->from];
+    r->root = z->mapped.at[from];
     free(tape);
 }
 
@@ -283,6 +287,38 @@ static var_id sign_var(freezer *z, inst x, span at)
     return s.s;
 }
 
+/* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of one odd law (ex_odd). */
+static inst unify_literals(freezer *z, inst i)
+{
+    flat_model *f = z->e->f;
+    VEC(node) with = { 0 };
+    bool any = false;
+
+    for (uint32_t k = 0; k < i.n; k++) {
+        const flat_var *v = &f->var.at[f->slot.at[i.first + k]];
+        node same = NODE_NONE;
+
+        for (uint32_t j = 0; v->kind == VAR_LITERAL && j < k && same == NODE_NONE; j++) {
+            const flat_var *w = &f->var.at[f->slot.at[i.first + j]];
+
+            if (w->kind == VAR_LITERAL && fabs(w->value) == fabs(v->value) && v->value != 0)
+                same = w->value == v->value ? ex_slot(f->pool, j) : ex_neg(f->pool, ex_slot(f->pool, j));
+        }
+        any = any || same != NODE_NONE;
+        vec_push(&with, same);
+    }
+    if (any) {
+        node root = ex_substitute(f->pool, i.root, with.at, i.n);
+
+        z->slots.n = 0;
+        for (uint32_t k = 0; k < i.n; k++)
+            vec_push(&z->slots, f->slot.at[i.first + k]);
+        i = inst_part(z->e->composer, root, z->slots.at, i.n);
+    }
+    vec_free(&with);
+    return i;
+}
+
 inst freeze(freezer *z, inst i, span at)
 {
     flat_model *f = z->e->f;
@@ -292,6 +328,8 @@ inst freeze(freezer *z, inst i, span at)
 
     if (!inst_known(i))
         return i;
+    if (pool_node(f->pool, i.root)->switching && i.n <= MOST_UNIFIED)
+        i = unify_literals(z, i);
     vec_resize(&z->mask, i.n);
     for (uint32_t s = 0; s < i.n; s++)
         z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
