@@ -32,6 +32,7 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
+    bool roots, roots_known;
     double compile_seconds;
 };
 
@@ -381,6 +382,44 @@ bool model_has_blocks(const bg_model *m)
         if (!m->e->block.at[k].linear)
             return true;
     return false;
+}
+
+static bool has_root(pool *p, node n)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+    double b;
+
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SQRT || x->op == EX_SPOW || (x->op == EX_POW && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1))))
+            return true;             /* in a block a root stands as its inverse, a power above 1 */
+    }
+    return false;
+}
+
+bool model_has_roots(bg_model *m)
+{
+    map seen = { 0 };
+    bool any = false;
+
+    if (m->roots_known)
+        return m->roots;
+    for (size_t v = 0; v < m->e->var.n && !any; v++) {
+        inst d = m->e->var.at[v].def;
+
+        if (m->e->var.at[v].kind != DEF_EXPLICIT || map_get(&seen, d.root) != MAP_NONE)
+            continue;
+        map_set(&seen, d.root, 1);
+        any = has_root(m->f->pool, d.root);
+    }
+    for (size_t k = 0; k < m->e->residual.n && !any; k++)
+        any = has_root(m->f->pool, m->e->residual.at[k].root);
+    map_free(&seen);
+    m->roots = any;
+    m->roots_known = true;
+    return any;
 }
 
 size_t model_nconstraints(const bg_model *m) { return m->e->constraint.n; }

@@ -22,6 +22,7 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
+#define BESIDE 0.01                  /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
 #define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
 #define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
 #define STATIC_STEPS 1000            /* of a model without states over the whole span */
@@ -43,6 +44,7 @@ struct integrator {
     double t[3];
     bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
+    double *beside;                      /* near the state: where the Jacobian is taken if laws may have an infinite slope; NULL: none has */
 
     double *size, *least;            /* [n] greatest |x| so far; floor from states of the same dimension */
     uint32_t *group; size_t ngroups; double *group_size;
@@ -281,6 +283,18 @@ static int stable_step(N_Vector x, realtype t, realtype *h, void *data)
     return 0;
 }
 
+/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can move, and the corrector would
+ * believe that it has converged; from here a change that counts is seen as one. */
+static const double *beside(integrator *g, const double *x)
+{
+    double *to = g->beside;
+
+    compute_weights(g, x, to);
+    for (size_t i = 0; i < g->n; i++)
+        to[i] = x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i];
+    return to;
+}
+
 static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma, void *data,
                          N_Vector t1, N_Vector t2, N_Vector t3)
 {
@@ -289,7 +303,7 @@ static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
     (void)f, (void)a, (void)t1, (void)t2, (void)t3;
     *fresh = !kept || !linear_known(g->linear);
     if (*fresh) {
-        int status = linear_evaluate(g->linear, t, NV_DATA_S(x));
+        int status = linear_evaluate(g->linear, t, g->beside ? beside(g, NV_DATA_S(x)) : NV_DATA_S(x));
         if (status != 0)
             return status;
     }
@@ -332,6 +346,8 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->f_third = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
+    if (n > 0 && model_has_roots(m))
+        g->beside = bg_calloc(n + 1, sizeof(double));
     g->size = bg_calloc(n + 1, sizeof(double));
     g->least = bg_calloc(n + 1, sizeof(double));
     g->weight = bg_calloc(n + 1, sizeof(double));
@@ -374,6 +390,7 @@ void integrator_free(integrator *g)
     free(g->f_third);
     free(g->scratch);
     free(g->scratch2);
+    free(g->beside);
     free(g->size);
     free(g->least);
     free(g->weight);
