@@ -245,7 +245,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "" };
+    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -822,6 +822,23 @@ static char *describe(bg_model *m, var_id v, node culprit, const double *number)
     return b.at;
 }
 
+/* The law in which a root is taken of a negative number; MODE g of it is negative. */
+static const eq_mode *outside(bg_model *m, double t, const double *x)
+{
+    const eq_mode *found = NULL;
+    double *g;
+
+    if (!m->e->mode.n)
+        return NULL;
+    g = bg_calloc(m->e->mode.n, sizeof *g);
+    if (model_need(m, PART_CONDITIONS) && model_conditions(m, t, x, g) == 0)
+        for (size_t k = 0; k < m->e->mode.n && !found; k++)
+            if (m->e->mode.at[k].kind == MODE_DOMAIN && g[k] < 0)
+                found = &m->e->mode.at[k];
+    free(g);
+    return found;
+}
+
 span model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
@@ -844,6 +861,19 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
         else
             *text = b->n == 1 ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
                               : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it", b->n, m->f->var.at[u].name);
+    }
+    if (!*text) {
+        const eq_mode *q = outside(m, t, x);
+        strbuf b = { 0 };
+
+        if (q) {
+            const ex_node *g = pool_node(m->f->pool, q->g.root);
+
+            at = q->at;
+            flat_print(m->f, g->op == EX_SELECT ? (inst){ g->b, q->g.first, q->g.n } : q->g, &b);
+            *text = bg_format("root of a negative number, %s", b.at);
+        }
+        strbuf_free(&b);
     }
     free(v);
     return at;

@@ -10,7 +10,10 @@ enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN };
 struct extra { enum extra_kind is; double value; uint8_t kind; uint32_t table; node g; };
 
 /* Freezing is done once for each template and pattern of parameter slots. */
-struct frozen { node from, root; uint32_t extra0, nextra, mask0, n, next; };
+struct frozen { node from, root; bool roots; uint32_t extra0, nextra, mask0, n, next; };
+
+/* A root, and what it is taken of */
+struct continued { node root, of; };
 
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
 
@@ -33,6 +36,8 @@ struct freezer {
     VEC(bool) exponent;        /* by node: is the constant exponent of a power */
     VEC(uint8_t) mask;
     VEC(var_id) slots;
+    VEC(struct continued) continued;      /* roots in the template at hand */
+    VEC(node) reached;         /* by node: the condition under which its value is asked for */
 };
 
 freezer *freezer_new(equations *e)
@@ -58,6 +63,8 @@ void freezer_free(freezer *z)
     vec_free(&z->exponent);
     vec_free(&z->mask);
     vec_free(&z->slots);
+    vec_free(&z->continued);
+    vec_free(&z->reached);
     map_free(&z->index);
     map_free(&z->literal);
     map_free(&z->mode);
@@ -137,6 +144,73 @@ static node freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, 
     }
 }
 
+/* Sums and products of what is never negative: no root of it needs to be watched. */
+static bool is_positive(const pool *p, node n)
+{
+    const ex_node *x = pool_node(p, n);
+    double c;
+
+    switch (x->op) {
+    case EX_CONST: return x->value >= 0;
+    case EX_ABS: case EX_APOW: case EX_EXP: case EX_COSH: case EX_SQRT: return true;
+    case EX_POW: return ex_is_const(p, x->b, &c) && fmod(c, 2) == 0;
+    case EX_ADD: case EX_MUL: case EX_DIV: return is_positive(p, x->a) && is_positive(p, x->b);
+    default: return false;
+    }
+}
+
+/* A root of a, which varies, as an odd function. b: NODE_NONE for the square root */
+static node continue_root(freezer *z, node a, node b)
+{
+    pool *p = z->e->f->pool;
+    node root = ex_make(p, EX_SPOW, a, b == NODE_NONE ? ex_const(p, 0.5) : b, NODE_NONE);
+
+    vec_push(&z->continued, ((struct continued){ root, a }));
+    return root;
+}
+
+static bool is_root(const pool *p, const ex_node *x)
+{
+    double c;
+
+    return (x->op == EX_SQRT || (x->op == EX_POW && ex_is_const(p, x->b, &c) && c != floor(c))) && !is_positive(p, x->a);
+}
+
+/* Where the value of a continued root is asked for, that of which it is taken may not be negative. */
+static void watch_roots(freezer *z, struct frozen *r)
+{
+    pool *p = z->e->f->pool;
+    size_t count;
+    const node *shared = ex_tape(p, r->root, &count);
+    node *tape = bg_malloc(count * sizeof *tape), one = ex_const(p, 1), zero = ex_const(p, 0);
+
+    memcpy(tape, shared, count * sizeof *tape);
+    vec_resize(&z->reached, pool_count(p));
+    for (size_t i = 0; i < count; i++)
+        z->reached.at[tape[i]] = zero;
+    z->reached.at[r->root] = one;
+    for (size_t i = count; i-- > 0;) {
+        ex_node x = *pool_node(p, tape[i]);
+        node kid[3] = { x.a, x.b, x.c }, here = z->reached.at[tape[i]];
+
+        for (int k = 0; k < 3 && x.op != EX_SLOT && kid[k] != NODE_NONE; k++) {
+            node taken = x.op != EX_SELECT || k == 0 ? one : k == 1 ? x.a : ex_make(p, EX_NOT, x.a, NODE_NONE, NODE_NONE);
+
+            z->reached.at[kid[k]] = ex_make(p, EX_OR, z->reached.at[kid[k]], ex_make(p, EX_AND, here, taken, NODE_NONE), NODE_NONE);
+        }
+    }
+    for (size_t k = 0; k < z->continued.n; k++) {
+        struct continued c = z->continued.at[k];
+        bool found = false;
+
+        for (size_t i = 0; i < count && !found; i++)
+            found = tape[i] == c.root;
+        if (found)                   /* not simplified away */
+            add_mode(z, r, MODE_DOMAIN, ex_make(p, EX_SELECT, z->reached.at[c.root], c.of, one), 0);
+    }
+    free(tape);
+}
+
 static bool switches(const ex_node *x)
 {
     switch (x->op) {
@@ -160,6 +234,7 @@ static void freeze_template(freezer *z, struct frozen *r)
     node *tape = bg_malloc(count * sizeof *tape);
 
     memcpy(tape, shared, count * sizeof *tape);
+    z->continued.n = 0;
     if (z->mapped.n < pool_count(p)) {
         vec_resize(&z->mapped, pool_count(p));
         vec_resize(&z->constant, pool_count(p));
@@ -200,6 +275,8 @@ static void freeze_template(freezer *z, struct frozen *r)
             }
             if (!constant && switches(&x))
                 z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
+            else if (r->roots && !timed && is_root(p, &x))
+                z->mapped.at[n] = continue_root(z, a, b);
             else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
                 z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
             else
@@ -209,6 +286,8 @@ static void freeze_template(freezer *z, struct frozen *r)
         z->timed.at[n] = timed;
     }
     r->root = z->mapped.at[from];
+    if (z->continued.n)
+        watch_roots(z, r);
     free(tape);
 }
 
@@ -319,7 +398,7 @@ static inst unify_literals(freezer *z, inst i)
     return i;
 }
 
-inst freeze(freezer *z, inst i, span at)
+inst freeze(freezer *z, inst i, bool roots, span at)
 {
     flat_model *f = z->e->f;
     uint64_t hash;
@@ -333,14 +412,14 @@ inst freeze(freezer *z, inst i, span at)
     vec_resize(&z->mask, i.n);
     for (uint32_t s = 0; s < i.n; s++)
         z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
-    hash = bg_hash_bytes(z->mask.at, i.n, i.root);
+    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, roots));
     for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
         r = &z->done.at[k];
-        if (r->from == i.root && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
+        if (r->from == i.root && r->roots == roots && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
             break;
     }
     if (k == MAP_NONE) {
-        struct frozen fresh = { i.root, NODE_NONE, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
+        struct frozen fresh = { i.root, NODE_NONE, roots, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
 
         for (uint32_t s = 0; s < i.n; s++)
             vec_push(&z->masks, z->mask.at[s]);
