@@ -4,10 +4,12 @@
 #include <string.h>
 #include "equations.h"
 #include "clocks.h"
+#include "poles.h"
 #include "evaluate.h"
 #include "initial.h"
 #include "parameters.h"
 #include "jacobian.h"
+#include "partials.h"
 #include "project.h"
 #include "model.h"
 
@@ -23,7 +25,8 @@ struct bg_model {
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
-    jacobian *weighed;           /* with the columns of weights and the rows of outputs */
+    VEC(partials *) partials;
+    partials *weighed;           /* one of them, by flat.weight */
     projector *projector;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
@@ -33,6 +36,7 @@ struct bg_model {
     const char **mode_text;
     clock_list clock; bool clocks_known;
     bool roots, roots_known;
+    pole_list pole; bool poles_known;
     double compile_seconds;
 };
 
@@ -64,8 +68,8 @@ static void distribute_parameters(bg_model *m)
         }
     if (m->jacobian)
         jacobian_set_parameters(m->jacobian, m->value);
-    if (m->weighed)
-        jacobian_set_parameters(m->weighed, m->value);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_set_parameters(m->partials.at[k], m->value, m->overridden);
     for (size_t k = 0; k < m->e->mode.n; k++)
         if (m->e->mode.at[k].known) {
             m->slope[k] = model_value(m, m->e->mode.at[k].slope);
@@ -73,17 +77,27 @@ static void distribute_parameters(bg_model *m)
         }
 }
 
-bool model_set_parameter(bg_model *m, const char *name, double value)
+var_id model_parameter(const bg_model *m, const char *name)
 {
     for (uint32_t v = 0; v < m->f->var.n; v++)
-        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name)) {
-            m->overridden[v] = true;
-            m->value[v] = value;
-            compute_parameters(m);
-            distribute_parameters(m);
-            return true;
-        }
-    return false;
+        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name))
+            return v;
+    return VAR_NONE;
+}
+
+double model_parameter_value(const bg_model *m, var_id v) { return m->value[v]; }
+
+bool model_set_parameter(bg_model *m, const char *name, double value)
+{
+    var_id v = model_parameter(m, name);
+
+    if (v == VAR_NONE)
+        return false;
+    m->overridden[v] = true;
+    m->value[v] = value;
+    compute_parameters(m);
+    distribute_parameters(m);
+    return true;
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -157,6 +171,12 @@ static program *plan_part(bg_model *m, enum model_part part)
     case PART_CLOCKS:
         for (uint32_t i = 0; i < m->clock.n; i++) {
             vec_push(&target, m->clock.at[i].def);
+            vec_push(&position, i);
+        }
+        break;
+    case PART_POLES:
+        for (uint32_t i = 0; i < m->pole.n; i++) {
+            vec_push(&target, m->pole.at[i].divisor);
             vec_push(&position, i);
         }
         break;
@@ -334,7 +354,9 @@ void model_free(bg_model *m)
         free(m->scratch[k]);
     }
     jacobian_free(m->jacobian);
-    jacobian_free(m->weighed);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_free(m->partials.at[k]);
+    vec_free(&m->partials);
     projector_free(m->projector);
     free(m->position);
     free(m->state_of);
@@ -348,6 +370,7 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     vec_free(&m->clock);
+    vec_free(&m->pole);
     free(m);
 }
 
@@ -493,6 +516,35 @@ int model_clocks(bg_model *m, double t, double *value)
 }
 
 span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }
+
+size_t model_npoles(bg_model *m)
+{
+    if (!m->poles_known)
+        poles_find(m->e, &m->pole);
+    m->poles_known = true;
+    return m->pole.n;
+}
+
+int model_poles(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_npoles(m))
+        return 0;
+    if (!model_need(m, PART_POLES))
+        return -1;
+    return run_permuted(m, PART_POLES, t, x, value);
+}
+
+struct model_pole model_pole(bg_model *m, size_t k)
+{
+    const eq_pole *p = &m->pole.at[k];
+    strbuf b = { 0 };
+    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
+
+    flat_print(m->f, p->divisor, &b);
+    out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
+    strbuf_free(&b);
+    return out;
+}
 
 span model_constraint_place(const bg_model *m, size_t k) { return m->f->var.at[m->e->constraint.at[k]].at; }
 
@@ -665,53 +717,45 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
 }
 
-/* Rates and outputs in one program, so that both are differentiated by the same variables. */
-static jacobian *make_weighed(bg_model *m)
+partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    flat_model *f = m->f;
-    VEC(inst) target = { 0 };
-    VEC(uint32_t) position = { 0 };
-    VEC(var_id) weight = { 0 };
-    program *g;
-    jacobian *j;
+    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs);
 
-    for (size_t i = 0; i < m->e->state.n; i++) {
-        vec_push(&target, inst_var(f, m->e->state.at[i].rate));
-        vec_push(&position, f->var.at[m->e->state.at[i].var].position);
+    if (p) {
+        partials_set_parameters(p, m->value, m->overridden);
+        vec_push(&m->partials, p);
     }
-    for (size_t i = 0; i < f->output.n; i++) {
-        vec_push(&target, m->e->output.at[i]);
-        vec_push(&position, 0);
-    }
-    for (size_t i = 0; i < f->weight.n; i++) {
-        vec_push(&weight, f->weight.at[i].factor);
-        vec_push(&weight, f->weight.at[i].offset);
-    }
-    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
-    j = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, weight.at, (uint32_t)weight.n);
-    program_free(g);
-    vec_free(&target);
-    vec_free(&position);
-    vec_free(&weight);
-    return j;
+    return p;
 }
+
+int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
+{
+    int status = partials_evaluate(p, t, x, m->modes, value);
+
+    return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
+}
+
+struct model_pattern model_partials_pattern(const partials *p) { return partials_pattern(p); }
 
 struct model_pattern model_weighed_pattern(bg_model *m)
 {
     if (!m->weighed) {
-        m->weighed = make_weighed(m);
-        if (m->weighed)
-            jacobian_set_parameters(m->weighed, m->value);
+        VEC(var_id) weight = { 0 };
+
+        for (size_t i = 0; i < m->f->weight.n; i++) {
+            vec_push(&weight, m->f->weight.at[i].factor);
+            vec_push(&weight, m->f->weight.at[i].offset);
+        }
+        m->weighed = model_partials(m, weight.at, weight.n, m->f->output.n);
+        vec_free(&weight);
     }
-    return m->weighed ? jacobian_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+    return m->weighed ? partials_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
 }
 
 int model_weighed(bg_model *m, double t, const double *x, double *value)
 {
-    struct model_pattern p = model_weighed_pattern(m);
-    int status = m->weighed ? jacobian_evaluate(m->weighed, t, x, m->modes, value) : -1;
-
-    return status ? status : all_finite(value, p.nonzeros) ? 0 : 1;
+    model_weighed_pattern(m);
+    return m->weighed ? model_partials_at(m, m->weighed, t, x, value) : -1;
 }
 
 bool model_initial(bg_model *m, double t, double *x)
@@ -740,8 +784,9 @@ static int compare_rank(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Values of all variables at (t, x) by the interpreter, in order of evaluation; stops at the first that is not finite. */
-static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit)
+/* Values of all variables at (t, x) by the interpreter, in order of evaluation; the first that is not finite though what it reads is. It stops there,
+ * or goes on to the end (all). */
+static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit, bool all)
 {
     equations *e = m->e;
     flat_model *f = m->f;
@@ -767,7 +812,7 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
             vec_push(&order, i);
     if (order.n)
         qsort_r(order.at, order.n, sizeof *order.at, compare_rank, e);
-    for (size_t i = 0; i < order.n && bad == VAR_NONE; i++) {
+    for (size_t i = 0; i < order.n && (all || bad == VAR_NONE); i++) {
         inst d = e->var.at[order.at[i]].def;
         bool known = true;
 
@@ -777,7 +822,7 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
             known = known && isfinite(slot.at[k]);
         }
         v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit) : NAN;
-        if (known && !isfinite(v[order.at[i]]))
+        if (known && !isfinite(v[order.at[i]]) && bad == VAR_NONE)
             bad = order.at[i];
     }
     vec_free(&order);
@@ -785,10 +830,9 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
     return bad;
 }
 
-/* A part of the definition of v, with the numbers of all variables. */
-static double part_value(bg_model *m, var_id v, node part, const double *number)
+/* A part of an expression, with the numbers of all variables. */
+static double part_value(bg_model *m, inst d, node part, const double *number)
 {
-    inst d = m->e->var.at[v].def;
     double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
 
     for (uint32_t k = 0; k < d.n; k++)
@@ -798,17 +842,17 @@ static double part_value(bg_model *m, var_id v, node part, const double *number)
     return value;
 }
 
-static char *describe(bg_model *m, var_id v, node culprit, const double *number)
+/* def: of what is called so */
+static char *describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
 {
     flat_model *f = m->f;
-    const eq_var *d = &m->e->var.at[v];
-    const void *pair[2] = { f, &d->def };
-    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? d->def.root : culprit);
+    const void *pair[2] = { f, &def };
+    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? def.root : culprit);
     strbuf b = { 0 };
     const char *what = "no finite value";
 
     switch (x->op) {
-    case EX_DIV: what = part_value(m, v, x->b, number) == 0 ? "division by zero" : "overflow"; break;
+    case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
     case EX_ADD: case EX_SUB: case EX_MUL:
     case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
@@ -817,8 +861,8 @@ static char *describe(bg_model *m, var_id v, node culprit, const double *number)
     case EX_ASIN: case EX_ACOS: what = "angle of a number outside -1..1"; break;
     default: break;
     }
-    strbuf_printf(&b, "\"%s\": %s in ", f->var.at[v].name, what);
-    ex_print(f->pool, culprit == NODE_NONE ? d->def.root : culprit, slot_name, pair, &b);
+    strbuf_printf(&b, "\"%s\": %s in ", called, what);
+    ex_print(f->pool, culprit == NODE_NONE ? def.root : culprit, slot_name, pair, &b);
     return b.at;
 }
 
@@ -839,17 +883,54 @@ static const eq_mode *outside(bg_model *m, double t, const double *x)
     return found;
 }
 
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
+{
+    flat_model *f = m->f;
+    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    const char *called = k < f->output.n ? f->output.at[k].name : f->experiment.record.at[k - f->output.n].name;
+    inst def = m->e->output.at[k];
+    VEC(double) slot = { 0 };
+    node culprit = NODE_NONE;
+    char *text = NULL;
+
+    first_bad(m, t, x, v, &culprit, true);
+    for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
+        var_id next = VAR_NONE;
+
+        slot.n = 0;
+        for (uint32_t i = 0; i < def.n; i++) {
+            var_id s = inst_slots(f, def)[i];
+
+            vec_push(&slot, v[s]);
+            if (!isfinite(v[s]) && next == VAR_NONE)
+                next = s;
+        }
+        if (next != VAR_NONE && m->e->var.at[next].kind == DEF_EXPLICIT) {
+            called = f->var.at[next].name;
+            def = m->e->var.at[next].def;
+            continue;
+        }
+        culprit = NODE_NONE;
+        if (next != VAR_NONE || isfinite(ex_eval_explain(f->pool, def.root, slot.at, &culprit)))
+            break;
+        text = describe(m, called, def, culprit, v);
+    }
+    vec_free(&slot);
+    free(v);
+    return text;
+}
+
 span model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
     node culprit = NODE_NONE;
-    var_id bad = first_bad(m, t, x, v, &culprit);
+    var_id bad = first_bad(m, t, x, v, &culprit, false);
     span at = SPAN_NONE;
 
     *text = NULL;
     if (bad != VAR_NONE) {
         at = m->f->var.at[bad].at;
-        *text = describe(m, bad, culprit, v);
+        *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
         const eq_block *b = &m->e->block.at[m->memory.failed];
         var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];

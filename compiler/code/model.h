@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_JACOBIAN,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_POLES, PART_JACOBIAN,
                   PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -95,6 +95,12 @@ size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
 
+/* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
+struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+size_t model_npoles(bg_model *m);
+int model_poles(bg_model *m, double t, const double *x, double *value);
+struct model_pole model_pole(bg_model *m, size_t k);
+
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
  * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole diagonal stored. */
@@ -102,8 +108,15 @@ struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; 
 struct model_pattern model_jacobian_pattern(bg_model *m);
 int model_jacobian(bg_model *m, double t, const double *x, double *value);
 
-/* ---- the same with what flat.weight asks for: behind states and kept variables a row and column for each factor and offset in turn (the row empty),
- * then one for each output of the text (the column empty) ---- */
+/* ---- the same by parameters too, and of outputs: see partials.h for the shape. by: n parameters of the flat model (VAR_PARAM; model_parameter finds
+ * one by name), moved with what is computed from them. noutputs: of the first outputs. Owned by the model, and follows model_set_parameter.
+ * NULL: its code failed, with a diagnostic ---- */
+typedef struct partials partials;
+partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs);
+struct model_pattern model_partials_pattern(const partials *p);
+int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
+
+/* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);
 
@@ -111,11 +124,17 @@ int model_weighed(bg_model *m, double t, const double *x, double *value);
 /* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
 double model_value(const bg_model *m, inst i);       /* value of a parameter expression */
+/* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
+var_id model_parameter(const bg_model *m, const char *name);
+double model_parameter_value(const bg_model *m, var_id v);
 
 /* ---- when it fails ---- */
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.
  * Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`. SPAN_NONE if all is well. */
 span model_explain(bg_model *m, double t, const double *x, char **text);
+
+/* The same for output k that has no finite value at (t, x): the operation among all that it reads which has none first. NULL: nothing is found. free() it. */
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x);
 
 /* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
 char *model_statistics(const bg_model *m);

@@ -7,6 +7,7 @@
  * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within themselves
  * time      linear in what is made
  */
+#include <math.h>
 #include <string.h>
 
 #include "elab.h"
@@ -119,6 +120,9 @@ say_shadow(elab *el, scope *in, const value *v, const char *name)
 static void
 make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx)
 {
+    static const uint8_t role[] = { [AST_PARAMETER] = ROLE_PARAMETER, [AST_CONSTANT] = ROLE_CONSTANT, [AST_SIGNAL] = ROLE_SIGNAL,
+                                    [AST_INPUT] = ROLE_INPUT, [AST_OUTPUT] = ROLE_OUTPUT };
+
     for (uint32_t k = 0; k < v->count; k++) {
         int32_t at[2] = { idx[0], idx[1] };
         const char *full = v->name;
@@ -132,6 +136,7 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
         x = flat_add_var(el->f, v->kind == AST_SIGNAL || v->kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, full, v->at);
         if (!k)
             v->var = x;
+        el->f->var.at[x].role = role[v->kind];
         el->f->var.at[x].display = v->declared;
         el->f->var.at[x].unit = v->declared ? unit_dimension(v->declared) : NULL;
     }
@@ -217,6 +222,11 @@ read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
             el->incomplete = true;
         if (!made)
             override_size(el, s, &x);
+        if (!isfinite(x.value)) {
+            diag_error(el->s, "known-number", e->at, "size \"%s\" must be a finite number; it is %s", p->name, isnan(x.value) ? "not a number" : "infinite");
+            x.value = 1;
+            el->incomplete = true;
+        }
         s->known[s->nknown++] = x;
     }
 }

@@ -90,6 +90,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     check_fields(el);
     make_experiment(el);
     weights_end(el);
+    open_ends(el);
 }
 
 static void

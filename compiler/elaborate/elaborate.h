@@ -14,6 +14,7 @@ typedef struct elaborate_options {
     const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
     const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
+    bool open;                       /* inputs and sources can be moved (flat.opening) */
 } elaborate_options;
 
 /* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).

@@ -13,7 +13,7 @@ var_id rate_of(struct rates *r, var_id v)
     if (e->var.at[v].kind == DEF_STATE)
         return e->state.at[e->var.at[v].index].rate;
     if (e->var.at[v].kind == DEF_GIVEN)
-        return VAR_NONE;         /* time is handled by its own derivative, 1 */
+        return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner : VAR_NONE;   /* time is handled by its own derivative, 1 */
     d = map_get(&r->of, v);
     if (d != MAP_NONE)
         return d;

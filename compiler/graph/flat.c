@@ -54,6 +54,7 @@ flat_free(flat_model *f)
     vec_free(&f->reinit);
     vec_free(&f->weight);
     vec_free(&f->weighed);
+    vec_free(&f->opening);
     vec_free(&f->experiment.window);
     vec_free(&f->experiment.observe);
     vec_free(&f->experiment.record);

@@ -38,9 +38,12 @@ enum var_kind {
     VAR_MODE,        /* a frozen condition (0 or 1), or a table's piece */
     VAR_AUX
 };
+/* What the text declares a variable as. */
+enum var_role { ROLE_NONE, ROLE_PARAMETER, ROLE_CONSTANT, ROLE_INPUT, ROLE_SIGNAL, ROLE_OUTPUT };
 typedef struct flat_var {
     enum var_kind kind;
-    uint32_t owner;
+    uint8_t role;                /* enum var_role */
+    uint32_t owner;              /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: it has none */
     const char *name;            /* in the model's words: "k_s1", "body.f", "spring_s.q" */
     span at;
     const unit *unit;            /* NULL: unknown or pure number */
@@ -153,6 +156,15 @@ typedef struct flat_weighed {
     inst value;
 } flat_weighed;
 
+/* What acts on the model from outside and was opened (elaborate.h): it can be moved by a parameter, and its rate by another. An input that an
+ * experiment holds constant is that parameter itself; to a formula, and to the law of a source, a hidden parameter of 0 was added. */
+typedef struct flat_opening {
+    const char *name, *rate_name;
+    var_id by, rate;
+    uint32_t element;            /* the source, UINT32_MAX: an input of the text */
+    const unit *unit, *display;
+} flat_opening;
+
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
 typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
@@ -194,6 +206,7 @@ typedef struct flat_model {
     VEC(flat_reinit) reinit;
     VEC(flat_weight) weight;
     VEC(flat_weighed) weighed;
+    VEC(flat_opening) opening;
     flat_experiment experiment;
 } flat_model;
 

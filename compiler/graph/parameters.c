@@ -1,5 +1,7 @@
 /* parameters.c - see parameters.h */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "parameters.h"
 
@@ -11,19 +13,16 @@ to_compute(const flat_model *f, var_id v, const bool *fixed)
     return f->var.at[v].kind == VAR_PARAM && !(fixed && fixed[v]) && inst_known(f->var.at[v].def);
 }
 
-void
-parameter_values(const flat_model *f, double *value, const bool *fixed)
+/* Calls see(ctx, v) for every computed parameter, each after those it is computed from. */
+static void
+each_computed(const flat_model *f, const bool *fixed, void (*see)(void *ctx, var_id v), void *ctx)
 {
     uint8_t *state = bg_calloc(f->var.n + 1, 1);
     VEC(var_id) stack = { 0 };
-    VEC(double) slot = { 0 };
 
-    for (uint32_t v = 0; v < f->var.n; v++) {
-        if (f->var.at[v].kind == VAR_LITERAL)
-            value[v] = f->var.at[v].value;
-        else if (to_compute(f, v, fixed))
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (to_compute(f, v, fixed))
             vec_push(&stack, v);
-    }
     while (stack.n) {
         var_id v = stack.at[stack.n - 1];
         inst d = f->var.at[v].def;
@@ -45,16 +44,112 @@ parameter_values(const flat_model *f, double *value, const bool *fixed)
             state[v] = OPEN;
             continue;
         }
-        slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++)
-            vec_push(&slot, value[f->slot.at[d.first + k]]);
-        value[v] = ex_eval(f->pool, d.root, slot.at);
+        see(ctx, v);
         state[v] = DONE;
         stack.n--;
     }
     vec_free(&stack);
-    vec_free(&slot);
     free(state);
+}
+
+struct values { const flat_model *f; double *value; VEC(double) slot; };
+
+static void
+compute_value(void *ctx, var_id v)
+{
+    struct values *x = ctx;
+    inst d = x->f->var.at[v].def;
+
+    x->slot.n = 0;
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(&x->slot, x->value[x->f->slot.at[d.first + k]]);
+    x->value[v] = ex_eval(x->f->pool, d.root, x->slot.at);
+}
+
+void
+parameter_values(const flat_model *f, double *value, const bool *fixed)
+{
+    struct values x = { .f = f, .value = value };
+
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (f->var.at[v].kind == VAR_LITERAL)
+            value[v] = f->var.at[v].value;
+    each_computed(f, fixed, compute_value, &x);
+    vec_free(&x.slot);
+}
+
+/* ---------------------------------------------------------------- how they move */
+
+/* The moves of a parameter are gathered in a chain, in no order. */
+struct link { uint32_t by, next; double slope; };
+struct chains {
+    const flat_model *f;
+    const double *value;
+    uint32_t *head;              /* [var] into link, UINT32_MAX: it does not move */
+    VEC(struct link) link;
+    VEC(double) slot;
+};
+
+static void
+add_move(struct chains *c, var_id v, uint32_t by, double slope)
+{
+    for (uint32_t i = c->head[v]; i != UINT32_MAX; i = c->link.at[i].next)
+        if (c->link.at[i].by == by) {
+            c->link.at[i].slope += slope;
+            return;
+        }
+    vec_push(&c->link, ((struct link){ by, c->head[v], slope }));
+    c->head[v] = (uint32_t)c->link.n - 1;
+}
+
+static void
+compute_moves(void *ctx, var_id v)
+{
+    struct chains *c = ctx;
+    inst d = c->f->var.at[v].def;
+
+    c->slot.n = 0;
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(&c->slot, c->value[c->f->slot.at[d.first + k]]);
+    for (uint32_t k = 0; k < d.n; k++) {
+        uint32_t from = c->head[c->f->slot.at[d.first + k]];
+        double slope;
+
+        if (from == UINT32_MAX)
+            continue;
+        slope = ex_eval(c->f->pool, ex_derivative(c->f->pool, d.root, k), c->slot.at);
+        for (uint32_t i = from; i != UINT32_MAX; i = c->link.at[i].next)
+            add_move(c, v, c->link.at[i].by, slope * c->link.at[i].slope);
+    }
+}
+
+void
+parameter_moves_find(const flat_model *f, const double *value, const bool *fixed, const var_id *by, size_t n, parameter_moves *out)
+{
+    struct chains c = { .f = f, .value = value, .head = bg_malloc((f->var.n + 1) * sizeof(uint32_t)) };
+
+    memset(c.head, 0xff, (f->var.n + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < n; i++)
+        if (by[i] != VAR_NONE)
+            add_move(&c, by[i], i, 1);
+    each_computed(f, fixed, compute_moves, &c);
+    *out = (parameter_moves){ .first = bg_calloc(f->var.n + 1, sizeof(uint32_t)) };
+    for (uint32_t v = 0; v < f->var.n; v++) {
+        for (uint32_t i = c.head[v]; i != UINT32_MAX; i = c.link.at[i].next)
+            vec_push(&out->entry, ((parameter_move){ c.link.at[i].by, c.link.at[i].slope }));
+        out->first[v + 1] = (uint32_t)out->entry.n;
+    }
+    vec_free(&c.link);
+    vec_free(&c.slot);
+    free(c.head);
+}
+
+void
+parameter_moves_free(parameter_moves *m)
+{
+    free(m->first);
+    vec_free(&m->entry);
+    *m = (parameter_moves){ 0 };
 }
 
 bool

@@ -7,10 +7,26 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "quote.h"
+#include "reading.h"
 
-static const double PROGRESS_AFTER = 0.5;        /* s */
+static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2;    /* s */
 
 /* ---------------------------------------------------------------- messages */
+
+/* One line on standard error; names and paths in it are someone else's. */
+static void
+say(const char *before, const char *fmt, va_list ap)
+{
+    char *text, *clean;
+
+    if (vasprintf(&text, fmt, ap) < 0)
+        return;
+    clean = quoted(QUOTE_LINE, text);
+    fprintf(stderr, "%s%s\n", before, clean);
+    free(clean);
+    free(text);
+}
 
 void
 complain(const char *fmt, ...)
@@ -18,17 +34,15 @@ complain(const char *fmt, ...)
     va_list ap;
 
     fflush(stdout);
-    fputs("bgc: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say("bgc: ", fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
 }
 
 int
 complain_file(const char *path)
 {
-    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", strerror(errno));
+    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", file_error(errno));
     return STATUS_FILE;
 }
 
@@ -90,8 +104,11 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
+    [OPT_MAX_TIME]   = { "max-time",   0,   "SECONDS",    "a run that takes longer is an error; as long as it takes" },
+    [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
-    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" }
+    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
 void
@@ -114,13 +131,14 @@ print_command_help(const struct command *c, FILE *out)
 static int
 wrong(const request *q, const char *fmt, ...)
 {
+    char *before = bg_format("bgc %s: ", q->command->name);
     va_list ap;
 
-    fprintf(stderr, "bgc %s: ", q->command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say(before, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\n`bgc %s -h` shows how it is used\n", q->command->name);
+    free(before);
+    fprintf(stderr, "`bgc %s -h` shows how it is used\n", q->command->name);
     return STATUS_USAGE;
 }
 
@@ -196,6 +214,10 @@ accept_option(request *q, int o, const char *value)
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_ALLOW_READ:
+        if (!reading_allow(value))
+            return wrong(q, "--allow-read %s: %s", value, strerror(errno));
+        break;
     case OPT_SAMPLES:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
@@ -206,12 +228,22 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
         q->points = (size_t)x;
         break;
+    case OPT_MAX_STEPS:
+        if (!parse_number(value, &x) || x < 1 || x > 1e15 || x != floor(x))
+            return wrong(q, "--max-steps is a whole number from 1 on, not \"%s\"", value);
+        q->max_steps = (size_t)x;
+        break;
+    case OPT_MAX_TIME:
+        if (!parse_number(value, &x) || x <= 0)
+            return wrong(q, "--max-time is a number of seconds above 0, not \"%s\"", value);
+        q->max_seconds = x;
+        break;
     case OPT_RTOL:
     case OPT_ATOL:
         if (!parse_number(value, &x) || x <= 0)
             return wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
-        if (o == OPT_RTOL && x > 0.1)
-            return wrong(q, "--rtol is a relative tolerance, at most 0.1, not \"%s\"", value);
+        if (o == OPT_RTOL && !(x >= LEAST_RTOL && x <= GREATEST_RTOL))
+            return wrong(q, "--rtol is a relative tolerance between %g and %g, not \"%s\"", LEAST_RTOL, GREATEST_RTOL, value);
         *(o == OPT_RTOL ? &q->rtol : &q->atol) = x;
         break;
     case OPT_SOLVER:
@@ -312,6 +344,8 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
         return wrong(q, "the result would replace the input \"%s\"%s", q->file.at[i],
                      c->options & OPT(OPT_IN_PLACE) ? "; --in-place says that it may be changed" : "");
     }
+    if (q->text[OPT_OUTPUT] && q->text[OPT_PLOT] && same_file(q->text[OPT_OUTPUT], q->text[OPT_PLOT]))
+        return wrong(q, "the table and the figure would both be \"%s\"", q->text[OPT_PLOT]);
     return STATUS_DONE;
 }
 
@@ -454,6 +488,18 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
+/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+static int
+check_results(const request *q)
+{
+    const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
+
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
+        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
+            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    return STATUS_DONE;
+}
+
 /* From the parsed file on: chooses the experiment and compiles the text. */
 static int
 load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
@@ -475,7 +521,8 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         print_diagnostics(q, l->c.sources);
         return status;
     }
-    return check_override_units(q, l);
+    status = check_override_units(q, l);
+    return status == STATUS_DONE ? check_results(q) : status;
 }
 
 int
@@ -545,17 +592,22 @@ wall_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The bar, for runs that let one wait. */
+/* The bar, for runs that let one wait. Where it does not move, time and steps do. */
 static void
-show_progress(void *ctx, double t)
+show_progress(void *ctx, double t, uint64_t steps)
 {
     struct run_settings *s = ctx;
     int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
+    double now = wall_clock();
 
-    if (percent == s->shown || wall_clock() - s->since < PROGRESS_AFTER)
+    if (now - s->since < PROGRESS_AFTER || (percent == s->shown && now - s->said < PROGRESS_EVERY))
         return;
-    s->shown = percent;
     fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
+    if (percent == s->shown)
+        fprintf(stderr, " at %.9g s, %llu steps, %.3g a second  ", t, (unsigned long long)steps, (double)(steps - s->steps) / (now - s->said));
+    s->shown = percent;
+    s->said = now;
+    s->steps = steps;
     fflush(stderr);
 }
 
@@ -563,7 +615,7 @@ void
 progress_done(struct run_settings *s)
 {
     if (s->shown >= 0)
-        fprintf(stderr, "\r%40s\r", "");
+        fprintf(stderr, "\r%100s\r", "");
     s->shown = -1;
 }
 
@@ -581,10 +633,14 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->atol = q->atol;
     if (q->given & OPT(OPT_SOLVER))
         o->solver = q->solver;
+    if (q->max_steps)
+        o->max_steps = q->max_steps;
+    o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {
-        s->since = wall_clock();
+        s->since = s->said = wall_clock();
+        s->steps = 0;
         o->progress = show_progress;
         o->ctx = s;
     }
@@ -602,6 +658,7 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     if (fine) {
         o->points = wanted.points;
         o->outputs = wanted.outputs;
+        o->finite_outputs = wanted.finite_outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
         o->extra = wanted.extra;

@@ -6,13 +6,17 @@
  *   runtime/ simulate, metrics, reduce, rewrite, edit             trajectories, decisions, edits
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "interrupt.h"
 
-#define COMMON (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+#define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -49,6 +53,12 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
+    { "partition", "FILE",
+      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes one-way\n"
+      "signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
+      "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL), 1, 1, cmd_partition,
+      "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
@@ -56,9 +66,9 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,
       "  bgc graph quarter_car.bg -o quarter_car.svg\n  bgc graph quarter_car.bg | dot -Tx11\n" },
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
-      COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
+      SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
-    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
+    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -72,7 +82,9 @@ print_usage(FILE *out)
 
         fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
-    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
+          "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",
+          out);
 }
 
 static const struct command *
@@ -93,6 +105,16 @@ find_command(const char *name)
     return NULL;
 }
 
+/* A stream that is closed must not become the next file that is opened: reading and writing it fails instead. */
+static bool
+open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,8 +122,13 @@ main(int argc, char **argv)
     request q;
     int status;
 
-    /* a reader that stops early (head, less) ends us quietly */
+    prepare_memory();
+    if (!open_streams())
+        return STATUS_FILE;
+    /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    interrupt_install();
     if (argc < 2) {
         print_usage(stderr);
         return STATUS_USAGE;
@@ -122,7 +149,8 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if (fflush(stdout) != 0 && status == STATUS_DONE)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
         status = complain_file("-");
+    interrupt_finish();
     return status;
 }

@@ -39,6 +39,7 @@ struct events {
     double *g_try, *g_aside, *x_try, *kick;  /* what would be, were a mode or the state another */
     bool any_sign;
     double drift;                    /* greatest |x| that sticks, in parts of its size */
+    size_t last;                     /* mode that switched last, or SIZE_MAX */
     size_t nwhens, nreinits;
     struct model_when *when;
     bool *held;                      /* [nwhens] condition was true when last seen */
@@ -142,6 +143,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->model = m;
     e->n = n;
     e->nx = nx;
+    e->last = SIZE_MAX;
     e->start = e->t = start;
     e->stop = stop;
     e->mode = bg_calloc(n + 1, sizeof *e->mode);
@@ -212,6 +214,7 @@ void events_free(events *e)
 }
 
 bool events_watched(const events *e) { return e->watched.n > 0; }
+size_t events_last(const events *e) { return e->last; }
 double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFINITY; }
 
 /* ---- conditions ---- */
@@ -691,6 +694,7 @@ static bool turn_all(events *e, double t, const double *x)
 
         if (!allow(e, k, t))
             return false;
+        e->last = k;
         flip(e, k, e->g[k], t, x);
     }
     return true;
@@ -751,6 +755,7 @@ enum events_status events_due(events *e, double t, const double *x)
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     while (e->heap.n && e->heap.at[0].t <= t + tiny(e, t)) {
         struct due d = heap_pop(e);
+        e->last = d.mode;
         any |= set_known(e, d.mode, t);
     }
     if (!any)

@@ -1,0 +1,29 @@
+/* partials.h - sparse partial derivatives of rates and outputs by states, kept algebraic variables and chosen parameters
+ *
+ * With x the states, z the kept variables (jacobian.h), q the chosen parameters and y the outputs,
+ *     dx/dt = f(x, z, q),  0 = g(x, z, q),  y = h(x, z, q)
+ * the matrix is, rows and columns in this order,
+ *              x    z    q   (y)
+ *     f     [ f_x  f_z  f_q   . ]
+ *     g     [ g_x  g_z  g_q   . ]
+ *    (q)    [  .    .    .    . ]      rows of q and columns of y are empty: they keep the matrix square
+ *     y     [ h_x  h_z  h_q   . ]
+ * Moving a parameter moves what is computed from it (parameters.h); moving one that was set (model_set_parameter) does not need what it was computed from.
+ * Modes stay as they are.
+ */
+#ifndef BG_PARTIALS_H
+#define BG_PARTIALS_H
+
+#include "jacobian.h"
+#include "parameters.h"
+
+/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the code fails. */
+partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs);
+void partials_free(partials *p);
+/* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
+void partials_set_parameters(partials *p, const double *value, const bool *fixed);
+/* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */
+struct model_pattern partials_pattern(const partials *p);
+int partials_evaluate(partials *p, double t, const double *x, const double *modes, double *value);
+
+#endif

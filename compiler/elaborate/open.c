@@ -1,0 +1,93 @@
+/* open.c - inputs and sources that can be moved: what acts on the model from outside, for linear analysis
+ *
+ * An input that is constant is its own parameter. To an input that is given by a formula, and to the law of every source, a hidden parameter of 0 is
+ * added. Each has a second one that stands for its time derivative, because equations may read that (der, a storage on an ideal source).
+ *
+ * Where nothing is asked for nothing is made.
+ */
+#include "elab.h"
+
+static var_id
+hidden(elab *el, const char *name, const flat_var *like)
+{
+    const unit *u = like ? like->unit : NULL;
+    var_id v = flat_add_var(el->f, VAR_PARAM, NONE, name, SPAN_NONE);
+
+    el->f->var.at[v].def = set_inst(el, 0);
+    el->f->var.at[v].unit = u;
+    return v;
+}
+
+/* i and the parameter by added up. */
+static inst
+with_offset(elab *el, inst i, var_id by)
+{
+    var_id *slot = bg_malloc((i.n + 1) * sizeof *slot);
+    inst sum;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        slot[k] = inst_slots(el->f, i)[k];
+    slot[i.n] = by;
+    sum = flat_inst(el->f, ex_add(el->pool, i.root, ex_slot(el->pool, i.n)), slot, i.n + 1);
+    free(slot);
+    return sum;
+}
+
+static void
+add_opening(elab *el, flat_opening o)
+{
+    o.rate_name = arena_format(el->a, "der(%s)", o.name);
+    o.rate = hidden(el, o.rate_name, NULL);
+    el->f->var.at[o.by].owner = o.rate;
+    vec_push(&el->f->opening, o);
+}
+
+static void
+open_input(elab *el, var_id v)
+{
+    flat_var *x = &el->f->var.at[v];
+    flat_opening o = { .name = x->name, .by = v, .element = NONE, .unit = x->unit, .display = x->display };
+
+    if (x->kind == VAR_SIGNAL) {
+        o.by = hidden(el, x->name, x);
+        el->f->var.at[v].def = with_offset(el, el->f->var.at[v].def, o.by);
+    }
+    add_opening(el, o);
+}
+
+static void
+open_source(elab *el, uint32_t e)
+{
+    flat_element *x = &el->f->element.at[e];
+
+    for (uint32_t k = 0; k < x->nlaws; k++) {
+        flat_law *law = &el->f->law.at[x->law0 + k];
+        const flat_port *p = &el->f->port.at[law->port];
+        flat_opening o = { .name = port_name(el->f, law->port), .element = e };
+
+        if (law->kind != LAW_ASSIGN || !inst_known(law->def))
+            continue;
+        o.by = hidden(el, o.name, &el->f->var.at[x->type == EL_SE ? p->e : p->f]);
+        o.unit = el->f->var.at[o.by].unit;
+        law = &el->f->law.at[x->law0 + k];
+        law->def = with_offset(el, law->def, o.by);
+        add_opening(el, o);
+    }
+}
+
+void
+open_ends(elab *el)
+{
+    if (!el->opt->open)
+        return;
+    for (size_t i = 0; i < el->value.n; i++) {
+        const value *v = &el->value.at[i];
+
+        if (v->kind == AST_INPUT && !v->given && !v->gone)
+            for (uint32_t k = 0; k < v->count; k++)
+                open_input(el, v->var + k);
+    }
+    for (uint32_t e = 0; e < el->f->element.n; e++)
+        if (el->f->element.at[e].type == EL_SE || el->f->element.at[e].type == EL_SF)
+            open_source(el, e);
+}

@@ -1,0 +1,126 @@
+/* state_space.c - see state_space.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "factor.h"
+#include "state_space.h"
+
+state_space
+state_space_new(size_t n, size_t nu, size_t ny)
+{
+    return (state_space){ n, nu, ny, bg_calloc(n * n + 1, sizeof(double)), bg_calloc(n * nu + 1, sizeof(double)), bg_calloc(ny * n + 1, sizeof(double)),
+                          bg_calloc(ny * nu + 1, sizeof(double)) };
+}
+
+void
+state_space_free(state_space *s)
+{
+    free(s->A);
+    free(s->B);
+    free(s->C);
+    free(s->D);
+    *s = (state_space){ 0 };
+}
+
+/* The kept variables' own part of the matrix: the columns and rows nx .. nx+nz. */
+struct inner { size_t nx, nz; int64_t *column, *row; uint32_t *from; double *value; factor *factor; };
+
+static void
+inner_open(struct inner *g, struct model_pattern p, size_t nz)
+{
+    size_t count = 0;
+
+    *g = (struct inner){ .nx = p.nx, .nz = nz, .column = bg_calloc(nz + 1, sizeof *g->column), .row = bg_calloc(p.nonzeros + 1, sizeof *g->row),
+                         .from = bg_calloc(p.nonzeros + 1, sizeof *g->from), .value = bg_calloc(p.nonzeros + 1, sizeof *g->value) };
+    for (size_t c = 0; c < nz; c++) {
+        for (int64_t k = p.column[p.nx + c]; k < p.column[p.nx + c + 1]; k++) {
+            size_t r = (size_t)p.row[k];
+
+            if (r >= p.nx && r < p.nx + nz) {
+                g->row[count] = (int64_t)(r - p.nx);
+                g->from[count++] = (uint32_t)k;
+            }
+        }
+        g->column[c + 1] = (int64_t)count;
+    }
+    g->factor = factor_new(nz, g->column, g->row, 0);
+}
+
+static void
+inner_close(struct inner *g)
+{
+    factor_free(g->factor);
+    free(g->column);
+    free(g->row);
+    free(g->from);
+    free(g->value);
+}
+
+/* One column of A and C, or of B and D: what the rows of states and outputs say, and what the kept variables add, which follow by z. */
+static bool
+fill_column(struct model_pattern p, const double *value, struct inner *g, size_t c, size_t ny, double *z, double *state, double *output)
+{
+    size_t nx = p.nx, first_output = p.n - ny;
+    bool any = false;
+
+    memset(z, 0, g->nz * sizeof *z);
+    for (int64_t k = p.column[c]; k < p.column[c + 1]; k++) {
+        size_t r = (size_t)p.row[k];
+
+        if (r < nx) {
+            state[r] += value[k];
+        } else if (r < nx + g->nz) {
+            z[r - nx] = -value[k];
+            any = any || value[k] != 0;
+        } else if (r >= first_output) {
+            output[r - first_output] += value[k];
+        }
+    }
+    if (!any)
+        return true;
+    if (!factor_solve(g->factor, z))
+        return false;
+    for (size_t i = 0; i < g->nz; i++)
+        for (int64_t k = p.column[nx + i]; k < p.column[nx + i + 1] && z[i] != 0; k++) {
+            size_t r = (size_t)p.row[k];
+
+            if (r < nx)
+                state[r] += value[k] * z[i];
+            else if (r >= first_output)
+                output[r - first_output] += value[k] * z[i];
+        }
+    return true;
+}
+
+enum space_result
+state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+{
+    struct model_pattern j = model_partials_pattern(p);
+    size_t nz = j.n - j.nx - nu - ny, singular;
+    double *value = bg_calloc(j.nonzeros + 1, sizeof *value), *z = bg_calloc(nz + 1, sizeof *z);
+    enum space_result result = SPACE_DONE;
+    struct inner g;
+
+    *s = state_space_new(j.nx, nu, ny);
+    inner_open(&g, j, nz);
+    if (model_has_blocks(m))
+        model_accept(m, t, x);
+    if (model_partials_at(m, p, t, x, value) != 0) {
+        result = SPACE_NO_VALUE;
+    } else {
+        for (size_t k = 0; k < (size_t)g.column[nz]; k++)
+            g.value[k] = value[g.from[k]];
+        if (nz && !factor_numeric(g.factor, g.value, &singular))
+            result = SPACE_SINGULAR;
+    }
+    for (size_t c = 0; c < j.nx && result == SPACE_DONE; c++)
+        if (!fill_column(j, value, &g, c, ny, z, s->A + c * j.nx, s->C + c * ny))
+            result = SPACE_SINGULAR;
+    for (size_t c = 0; c < nu && result == SPACE_DONE; c++)
+        if (!fill_column(j, value, &g, j.nx + nz + c, ny, z, s->B + c * j.nx, s->D + c * ny))
+            result = SPACE_SINGULAR;
+    inner_close(&g);
+    free(value);
+    free(z);
+    return result;
+}

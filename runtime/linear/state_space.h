@@ -1,0 +1,22 @@
+/* state_space.h - the linear model at a point: dx/dt = A x + B u, y = C x + D u, for small departures
+ *
+ * From the model's compiled partial derivatives (partials.h), the algebraic variables eliminated:
+ *     A = f_x - f_z g_z^-1 g_x,  B = f_q - f_z g_z^-1 g_q,  and C, D likewise from the outputs' rows.
+ *
+ * shapes   by columns: A[i + n*j], B n by nu, C ny by n, D ny by nu
+ * units    SI
+ */
+#ifndef BG_STATE_SPACE_H
+#define BG_STATE_SPACE_H
+
+#include "model.h"
+
+typedef struct state_space { size_t n, nu, ny; double *A, *B, *C, *D; } state_space;
+
+enum space_result { SPACE_DONE, SPACE_NO_VALUE /* a partial derivative is not finite there */, SPACE_SINGULAR /* algebraic variables are not determined */ };
+/* p: of the model, with the last ny rows the outputs'; the nu columns before them are u. Modes are those of the model. state_space_free it in any case. */
+enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s);
+state_space state_space_new(size_t n, size_t nu, size_t ny);                 /* of zeros */
+void state_space_free(state_space *s);
+
+#endif
