@@ -115,6 +115,17 @@ open_streams(void)
     return true;
 }
 
+/* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
+static int
+finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
+        status = complain_file("-");
+    interrupt_finish();
+    return status;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -135,11 +146,11 @@ main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!(c = find_command(argv[1])))
         return STATUS_USAGE;
@@ -149,8 +160,5 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
-        status = complain_file("-");
-    interrupt_finish();
-    return status;
+    return finish(status);
 }
