@@ -13,6 +13,8 @@
 #include "project.h"
 #include "model.h"
 
+typedef VEC(var_id) var_list;
+
 struct bg_model {
     flat_model *f;
     causal *c;
@@ -35,7 +37,6 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
-    bool roots, roots_known;
     pole_list pole; bool poles_known;
     double compile_seconds;
 };
@@ -407,7 +408,8 @@ bool model_has_blocks(const bg_model *m)
     return false;
 }
 
-static bool has_root(pool *p, node n)
+/* Of a block: a root stands there as its inverse, a power above 1. */
+static bool has_root(pool *p, node n, bool of_block)
 {
     size_t count;
     const node *tape = ex_tape(p, n, &count);
@@ -416,32 +418,61 @@ static bool has_root(pool *p, node n)
     for (size_t i = 0; i < count; i++) {
         const ex_node *x = pool_node(p, tape[i]);
 
-        if (x->op == EX_SQRT || x->op == EX_SPOW || (x->op == EX_POW && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1))))
-            return true;             /* in a block a root stands as its inverse, a power above 1 */
+        if (x->op == EX_SQRT || ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)))
+            || (of_block && x->op == EX_SPOW))
+            return true;
     }
     return false;
 }
 
-bool model_has_roots(bg_model *m)
+/* What d reads is to be looked at; those of a block once. */
+static void read_by(const bg_model *m, inst d, var_list *todo)
 {
-    map seen = { 0 };
-    bool any = false;
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(todo, m->f->slot.at[d.first + k]);
+}
 
-    if (m->roots_known)
-        return m->roots;
-    for (size_t v = 0; v < m->e->var.n && !any; v++) {
-        inst d = m->e->var.at[v].def;
+bool model_root_states(bg_model *m, bool *fed)
+{
+    const equations *e = m->e;
+    map roots = { 0 };               /* template -> has one */
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block), any = false;
+    var_list todo = { 0 };
 
-        if (m->e->var.at[v].kind != DEF_EXPLICIT || map_get(&seen, d.root) != MAP_NONE)
+    memset(fed, 0, e->state.n * sizeof *fed);
+    for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
+        bool of_block = i >= e->var.n;
+        inst d = of_block ? e->residual.at[i - e->var.n] : e->var.at[i].def;
+        uint64_t key = (uint64_t)d.root << 1 | of_block;
+
+        if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
             continue;
-        map_set(&seen, d.root, 1);
-        any = has_root(m->f->pool, d.root);
+        if (map_get(&roots, key) == MAP_NONE)
+            map_set(&roots, key, has_root(m->f->pool, d.root, of_block));
+        if (map_get(&roots, key))
+            read_by(m, d, &todo);
     }
-    for (size_t k = 0; k < m->e->residual.n && !any; k++)
-        any = has_root(m->f->pool, m->e->residual.at[k].root);
-    map_free(&seen);
-    m->roots = any;
-    m->roots_known = true;
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        if (d->kind == DEF_STATE) {
+            fed[m->position[v]] = any = true;
+        } else if (d->kind == DEF_EXPLICIT) {
+            read_by(m, d->def, &todo);
+        } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
+            seen_block[d->index] = true;
+            for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
+                read_by(m, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+        }
+    }
+    map_free(&roots);
+    vec_free(&todo);
+    free(seen);
+    free(seen_block);
     return any;
 }
 

@@ -44,7 +44,8 @@ struct integrator {
     double t[3];
     bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
-    double *beside;                      /* near the state: where the Jacobian is taken if laws may have an infinite slope; NULL: none has */
+    bool *rooted;                        /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    double *beside;                      /* [n] near the state: where the Jacobian is taken then */
 
     double *size, *least;            /* [n] greatest |x| so far; floor from states of the same dimension */
     uint32_t *group; size_t ngroups; double *group_size;
@@ -291,7 +292,7 @@ static const double *beside(integrator *g, const double *x)
 
     compute_weights(g, x, to);
     for (size_t i = 0; i < g->n; i++)
-        to[i] = x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i];
+        to[i] = g->rooted[i] ? x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i] : x[i];
     return to;
 }
 
@@ -303,7 +304,7 @@ static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
     (void)f, (void)a, (void)t1, (void)t2, (void)t3;
     *fresh = !kept || !linear_known(g->linear);
     if (*fresh) {
-        int status = linear_evaluate(g->linear, t, g->beside ? beside(g, NV_DATA_S(x)) : NV_DATA_S(x));
+        int status = linear_evaluate(g->linear, t, g->rooted ? beside(g, NV_DATA_S(x)) : NV_DATA_S(x));
         if (status != 0)
             return status;
     }
@@ -346,8 +347,13 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->f_third = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
-    if (n > 0 && model_has_roots(m))
+    g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
+    if (n > 0 && model_root_states(m, g->rooted)) {
         g->beside = bg_calloc(n + 1, sizeof(double));
+    } else {
+        free(g->rooted);
+        g->rooted = NULL;
+    }
     g->size = bg_calloc(n + 1, sizeof(double));
     g->least = bg_calloc(n + 1, sizeof(double));
     g->weight = bg_calloc(n + 1, sizeof(double));
@@ -391,6 +397,7 @@ void integrator_free(integrator *g)
     free(g->scratch);
     free(g->scratch2);
     free(g->beside);
+    free(g->rooted);
     free(g->size);
     free(g->least);
     free(g->weight);
