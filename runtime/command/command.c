@@ -110,6 +110,19 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
     [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
+    [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
+    [OPT_METHOD]     = { "method",     0,   "NAME",       "of --mdk: pem (default), variational, companion or modal" },
+    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" },
+    [OPT_PARAMETERS] = { "parameters", 0,   "A,B,...",    "the parameters that are moved (all that are given as numbers)" },
+    [OPT_DELTA]      = { "delta",      0,   "SHARE",      "how far a design moves parameters, up and down (10%)" },
+    [OPT_RESPONSE]   = { "response",   0,   "NAME",       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
+    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" },
+    [OPT_ACTIVE]     = { "active",     0,   NULL,         "move only the parameters that carry most of the activity (--threshold, 92%)" },
+    [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
+    [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
+    [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
@@ -217,6 +230,31 @@ accept_option(request *q, int o, const char *value)
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_DATA:    vec_push(&q->data, value); break;
+    case OPT_DELTA:
+        if (!parse_share(value, &q->delta) || !(q->delta > 0 && q->delta < 1))
+            return wrong(q, "--delta is a share between 0 and 1, like 10%%, not \"%s\"", value);
+        break;
+    case OPT_FRACTION:
+        if (!parse_number(value, &x) || x < 0 || x > 16 || x != floor(x))
+            return wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
+        q->fraction = (size_t)x;
+        break;
+    case OPT_BOUNDS:  vec_push(&q->bounds, value); break;
+    case OPT_STARTS:
+        if (!parse_number(value, &x) || x < 1 || x > 10000 || x != floor(x))
+            return wrong(q, "--starts is a whole number from 1 on, not \"%s\"", value);
+        q->starts = (size_t)x;
+        break;
+    case OPT_STEP:
+        if (!parse_number(value, &q->step) || q->step <= 0)
+            return wrong(q, "--step is a time in s above 0, not \"%s\"", value);
+        break;
+    case OPT_HORIZON:
+        if (!parse_number(value, &x) || x < 2 || x > 1e6 || x != floor(x))
+            return wrong(q, "--horizon is a whole number from 2 on, not \"%s\"", value);
+        q->horizon = (size_t)x;
+        break;
     case OPT_ALLOW_READ:
         if (!reading_allow(value))
             return wrong(q, "--allow-read %s: %s", value, strerror(errno));
@@ -359,6 +397,8 @@ request_free(request *q)
     vec_free(&q->set);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
+    vec_free(&q->data);
+    vec_free(&q->bounds);
 }
 
 /* ---------------------------------------------------------------- loading */

@@ -55,6 +55,7 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
     watch *watch;
     struct timespec began;
 } run;
@@ -593,6 +594,21 @@ static int take_pieces(run *s, double t0, double t1)
     return 0;
 }
 
+static bool dense_in_step(void *of, double t, double *x)
+{
+    run *s = of;
+
+    return integrator_dense(s->integrator, t, x);
+}
+
+/* The smooth piece [t0, t1] of the last step for a follower; its end state is s->x. */
+static bool follow_piece(run *s, double t0, double t1)
+{
+    memcpy(s->x_before, s->x, s->nx * sizeof(double));
+    memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
+    return s->o->follow->piece(s->o->follow->ctx, t0, t1, dense_in_step, s);
+}
+
 /* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
 static bool take_step(run *s, double t0, double t1)
 {
@@ -604,7 +620,7 @@ static bool take_step(run *s, double t0, double t1)
         return false;
     if (s->inside && t1 > t0 && take_pieces(s, t0, t1) != 0)
         return fail_evaluation(s, t0, s->x);
-    return emit_step(s, t0, t1);
+    return (!s->o->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
 }
 
 static void warn_unresolved(const run *s)
@@ -696,6 +712,8 @@ static bool main_loop(run *s)
             return false;
         if (!cross_border(s))
             return false;
+        if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
+            return false;
         if ((switched || c.found) && s->t < s->stop && !set_out(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
@@ -766,6 +784,12 @@ static bool begin(run *s)
         return false;
     if (!cross_border(s))            /* the first window may begin here */
         return false;
+    if (o->follow) {
+        memcpy(s->x_before, s->x, s->nx * sizeof(double));
+        memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
+        if (!o->follow->start(o->follow->ctx, s->start, s->x))
+            return false;
+    }
     if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return fail_evaluation(s, s->start, s->x);
@@ -804,6 +828,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));
+    s.x_before = bg_calloc(s.nx + 1, sizeof(double));
+    s.modes_before = bg_calloc(model_nmodes(m) + 1, sizeof(double));
     if (model_nconstraints(m))
         s.x_most = bg_calloc(s.nx + 1, sizeof(double));
     for (int i = 0; i < 3; i++)
@@ -848,6 +874,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     free(s.x_probe);
     free(s.x_first);
     free(s.x_most);
+    free(s.x_before);
+    free(s.modes_before);
     for (int i = 0; i < 3; i++)
         free(s.inner[i]);
     vec_free(&s.border);

@@ -14,6 +14,16 @@
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
 
+/* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within it), and what happens between
+ * two pieces. False ends the run; the diagnostic is the follower's. */
+typedef bool sim_dense(void *of, double t, double *x);
+typedef struct sim_follower {
+    bool (*start)(void *ctx, double t, const double *x);
+    bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
+    bool (*jump)(void *ctx, double t, const double *before, const double *modes_before, const double *after);
+    void *ctx;
+} sim_follower;
+
 typedef struct sim_options {
     double start, stop;
     double rtol, atol;           /* <= 0: defaults (rtol 1e-6; atol from rtol and the states' sizes) */
@@ -32,6 +42,7 @@ typedef struct sim_options {
     bool equilibrium;            /* start from equilibrium */
     const double *x0;            /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
+    const sim_follower *follow;  /* may be NULL */
 } sim_options;
 
 typedef struct sim_result {
