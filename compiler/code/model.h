@@ -53,6 +53,9 @@ int model_outputs(bg_model *m, double t, const double *x, double *y);
 /* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
 void model_accept(bg_model *m, double t, const double *x);
 bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
+/* The states (fed[model_nstates]) that laws read whose slope is infinite somewhere, such as spow(e, 0.5) at 0: there the Jacobian says that nothing
+ * moves, and has to be taken nearby. False: there are none. */
+bool model_root_states(bg_model *m, bool *fed);
 
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */

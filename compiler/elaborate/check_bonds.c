@@ -274,6 +274,8 @@ operation(struct check *c, node n, const var_id *slot)
     case EX_CEIL:
         return c->at[x->a];
     case EX_POW:
+    case EX_SPOW:
+    case EX_APOW:
         return to_power(c, x);
     case EX_SQRT:
         return raised(c, c->at[x->a], 1, 2);
