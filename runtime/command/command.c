@@ -571,15 +571,19 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
-/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the command's own affair. */
 static int
 check_results(const request *q)
 {
     const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
 
-    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
-        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
-            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
+        if (!path[i] || may_be_result(path[i]) || errno == EISDIR || (errno == ENOENT && q->command->run == cmd_partition))
+            continue;
+        if (errno != FILE_IS_READ)
+            return complain_file(path[i]);
+        return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    }
     return STATUS_DONE;
 }
 
