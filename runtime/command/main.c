@@ -24,9 +24,9 @@ static const struct command commands[] = {
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
+      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
-      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n" },
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n" },
     { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
       "Metrics, several with commas between them:\n"
       "  activity         energy that went through, whichever way; its share is the activity index\n"
@@ -49,7 +49,7 @@ static const struct command commands[] = {
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
-          OPT(OPT_SIMPLIFY) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+          OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
@@ -59,13 +59,15 @@ static const struct command commands[] = {
       "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
       "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
       "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
-      "for each partition, which the recorded signals of those before it drive; components, loops and arrays are written out part by part where needed.",
+      "for each partition, which the recorded signals of those before it drive, and a drawing; components, loops and arrays are written out part\n"
+      "by part where needed. With --over: the ratios as curves over a parameter, and where they cross the threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
-      | OPT(OPT_OUTPUT), 1, 1, cmd_partition,
+      | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT), 1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
-      "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n" },
+      "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n"
+      "  bgc partition half_car.bg -e flat_smooth --over bumps=0:40:9[mm] --plot ratios.svg\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
+      COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
     { "graph", "FILE", "Draws the bond graph with half arrows and causal strokes: .svg, .png, .pdf, or .dot for Graphviz.",
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,

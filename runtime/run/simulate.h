@@ -7,6 +7,7 @@
 #define BG_SIMULATE_H
 
 #include "activity.h"
+#include "track.h"
 
 /* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
 #define LEAST_RTOL 1e-13
@@ -36,6 +37,7 @@ typedef struct sim_options {
     bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
     const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
     const activity_sampler *sampler; size_t nsamplers;        /* of the channels, over the windows */
+    track *track;                /* keeps outputs over the whole span, its `which` and n being set; NULL: none */
     size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
     size_t max_steps;            /* 0: 50 million */
     double max_seconds;          /* of the clock on the wall, for the run; 0: as long as it takes */
