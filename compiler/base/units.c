@@ -2,10 +2,11 @@
  *
  * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it reads in a way
  * a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
- *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2), and numbers glued to a unit (m2.5)
+ *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
- * What it does not know is added: deg, rev, Nm, Wh, Ah, VA, dalton. eV and u have the values of 2019.
+ *   - oz, mb, turns of a coil ([A.turn]: a turn is 2*pi here), and W/m^2.K, which divides by m^2 alone
+ * What it does not know, or takes for something else, is added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton ... eV and u have the values of 2019.
  * `yr` and `year` stay the tropical year.
  *
  * threads  udunits2 keeps its error handler and its parser in globals: one thread at a time reads units
@@ -18,11 +19,14 @@
 
 #include "units.h"
 
-enum { NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
+enum { MOST_BRACKETS = 20, NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
+
+/* Powers are kept in sixtieths: halves, thirds, quarters, fifths and sixths are whole numbers then. */
+enum { WHOLE = 60 };
 
 static const char *const base_text[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
 
-typedef struct dimension { int16_t power[NBASE]; } dimension;
+typedef struct dimension { int16_t power[NBASE]; } dimension;         /* in 1/WHOLE */
 
 struct unit {
     dimension dim;
@@ -80,8 +84,17 @@ add_power(strbuf *b, const char *base, int power)
     if (b->n)
         strbuf_puts(b, ".");
     strbuf_puts(b, base);
-    if (power != 1)
-        strbuf_printf(b, "^%d", power);
+    if (power % WHOLE && power * 20 % WHOLE == 0) {          /* a short decimal fraction */
+        strbuf_printf(b, "^%g", (double)power / WHOLE);
+    } else if (power % WHOLE) {
+        int common = WHOLE;
+
+        while (power % common || WHOLE % common)
+            common--;
+        strbuf_printf(b, "^(%d/%d)", power / common, WHOLE / common);
+    } else if (power != WHOLE) {
+        strbuf_printf(b, "^%d", power / WHOLE);
+    }
 }
 
 static const char *
@@ -95,7 +108,7 @@ dimension_text(arena *a, const dimension *d)
         bool same = true;
 
         for (int i = 0; i < NBASE; i++)
-            same = same && known_dimension[k].power[i] == d->power[i];
+            same = same && known_dimension[k].power[i] * WHOLE == d->power[i];
         if (same)
             return known_dimension[k].text;
     }
@@ -165,7 +178,7 @@ visit_basic(const ut_unit *basic, void *arg)
     int i = base_index(basic);
 
     if (i >= 0)
-        r->dim.power[i] = 1;
+        r->dim.power[i] = WHOLE;
     return UT_SUCCESS;
 }
 
@@ -179,7 +192,7 @@ visit_product(const ut_unit *product, int n, const ut_unit *const *basic, const 
         int i = base_index(basic[k]);
 
         if (i >= 0)
-            r->dim.power[i] = (int16_t)(r->dim.power[i] + power[k]);
+            r->dim.power[i] = (int16_t)(r->dim.power[i] + WHOLE * power[k]);
     }
     return UT_SUCCESS;
 }
@@ -252,6 +265,18 @@ units_new(void)
     define(ut, "Wh", 3600, "J", false);
     define(ut, "Ah", 3600, "C", false);
     define(ut, "VA", 1, "W", false);
+    /* what udunits2 would take for a prefix and another unit (nanomiles, milliphot-hours), or does not know */
+    define(ut, "nmi", 1852, "m", false);
+    define(ut, "mph", 0.44704, "m/s", false);
+    define(ut, "kph", 1, "km/h", false);
+    define(ut, "kmh", 1, "km/h", false);
+    define(ut, "PS", 735.49875, "W", false);
+    define(ut, "kp", 9.80665, "N", false);
+    define(ut, "Ns", 1, "N.s", false);
+    define(ut, "Nms", 1, "N.m.s", false);
+    define(ut, "cP", 1e-3, "Pa.s", false);
+    define(ut, "uM", 1e-3, "mol/m3", false);
+    define(ut, "mM", 1, "mol/m3", false);
     define(ut, "dalton", 1.66053906660e-27, "kg", false);
     define(ut, "u", 1.66053906660e-27, "kg", true);
     define(ut, "eV", 1.602176634e-19, "J", true);
@@ -285,6 +310,8 @@ static const struct { const char *name, *why; } ambiguous[] = {
     { "cal",  "\"cal\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "calorie", "\"calorie\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
+    { "oz", "\"oz\" is a mass, a force and a volume: write avoirdupois_ounce, ounce_force or US_fluid_ounce" },
+    { "mb", "\"mb\" is a millibarn, an area: write mbar for a pressure, MB is none" },
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },
@@ -339,14 +366,52 @@ looks_like_fraction(const char *p)
     return is_digit(*p);
 }
 
+/* Does a factor follow at p, multiplied by a point, a star or a blank? */
+static bool
+joins(const char *text, const char *p)
+{
+    if (p[0] == '*' && (p[1] == '*' || (p > text && p[-1] == '*')))
+        return false;
+    if (*p != '.' && *p != '*' && *p != ' ' && !middle_dot(p))
+        return false;
+    if (*p == '.' && p > text && is_digit(p[-1]) && is_digit(p[1]))
+        return false;                   /* a decimal point */
+    p += middle_dot(p) ? 2 : 1;
+    return is_letter(*p) || is_digit(*p) || *p == '(';
+}
+
+/* W/m^2.K divides by m^2 alone, to the surprise of who wrote it. */
+static const char *
+behind_slash(unit_system *u, const char *text, const char *p)
+{
+    const char *slash = p;
+
+    while (slash > text && *slash != '/')
+        slash--;
+    return arena_format(u->arena, "is \"%s\" divided or multiplied by what follows the slash? Write %.*s/(%s), or put it before the slash", text,
+                        (int)(slash - text), text, slash + 1);
+}
+
 /* What udunits2 would misread; NULL if the text may go to it. */
 static const char *
 refuse(unit_system *u, const char *text)
 {
-    static const char fraction[] = "exponents of units are integers of at most two digits (sqrt() of a value halves them)";
+    static const char fraction[] = "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
     const char *p = text;
+    bool divided[MOST_BRACKETS] = { false }, ampere = false, turns = false;      /* behind a slash, at each depth of brackets */
+    int depth = 0;
 
     while (*p) {
+        if (*p == '(' && ++depth < MOST_BRACKETS)
+            divided[depth] = false;
+        if (*p == ')' && depth > 0)
+            depth--;
+        if (depth >= MOST_BRACKETS)
+            return "a unit has no such depth of brackets";
+        if (*p == '/')
+            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]);       /* 1/2 m is half a metre to everybody */
+        else if (divided[depth] && joins(text, p))
+            return behind_slash(u, text, p);
         if (is_letter(*p) && !middle_dot(p)) {
             const char *begin = p;
             size_t len;
@@ -354,6 +419,10 @@ refuse(unit_system *u, const char *text)
             while (*p && is_letter(*p) && !middle_dot(p))
                 p++;
             len = (size_t)(p - begin);
+            ampere |= len == 1 && *begin == 'A';
+            turns |= (len == 4 && !memcmp(begin, "turn", 4)) || (len == 5 && !memcmp(begin, "turns", 5));
+            if (ampere && turns)
+                return "a turn is 2*pi here, and the turns of a coil are a pure number: write A";
             for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
                 if (strlen(ambiguous[i].name) == len && !memcmp(ambiguous[i].name, begin, len))
                     return ambiguous[i].why;
@@ -403,6 +472,170 @@ why_not(unit_system *u, const char *text)
     return u->why;
 }
 
+static const unit *
+remember(unit_system *u, const dimension *d, double scale, double offset, const char *text, uint64_t key)
+{
+    unit *made = unit_add(u, d, scale, offset, arena_strdup(u->arena, text));
+
+    map_set(&u->by_text, key, (uint32_t)u->all.n - 1);
+    made->si = si_unit(u, d);
+    return made;
+}
+
+/* ---- texts with fractions as exponents: products, quotients, powers and brackets around units that udunits2 reads ---- */
+
+struct taker { unit_system *u; const char *p, *why; int depth; };
+struct taken { const unit *dim; double scale; };
+
+/* Does an exponent stand there that is no whole number: ^0.5, ^-1.5, ^(1/3)? */
+static bool
+has_fraction(const char *text)
+{
+    for (const char *p = text; (p = strpbrk(p, "^*")); p++) {
+        const char *q = *p == '^' ? p + 1 : p[1] == '*' ? p + 2 : NULL;
+
+        if (!q)
+            continue;
+        while (*q == ' ')
+            q++;
+        if (*q == '(')
+            return true;
+        q += *q == '-' || *q == '+';
+        while (is_digit(*q))
+            q++;
+        if (*q == '.' && is_digit(q[1]))
+            return true;
+    }
+    return false;
+}
+
+static void
+skip_blanks(struct taker *t)
+{
+    while (*t->p == ' ')
+        t->p++;
+}
+
+/* num/den at t->p: "2", "-0.5", "(1/3)". */
+static bool
+take_exponent(struct taker *t, int *num, int *den)
+{
+    char *end;
+    double x;
+
+    skip_blanks(t);
+    if (*t->p == '(') {
+        long a = strtol(t->p + 1, &end, 10), b;
+
+        if (*end != '/' || !is_digit(end[1]))
+            return false;
+        b = strtol(end + 1, &end, 10);
+        if (*end != ')' || labs(a) > GREATEST_POWER || b < 1 || b > GREATEST_POWER)
+            return false;
+        *num = (int)a, *den = (int)b;
+        t->p = end + 1;
+        return true;
+    }
+    if (!is_digit(*t->p) && !((*t->p == '-' || *t->p == '+') && is_digit(t->p[1])))
+        return false;
+    x = strtod(t->p, &end);
+    if (!(fabs(x) <= GREATEST_POWER) || looks_like_fraction(end))
+        return false;
+    t->p = end;
+    *den = WHOLE;
+    *num = (int)lround(x * WHOLE);
+    return fabs(x * WHOLE - *num) < 1e-9 * WHOLE;
+}
+
+static struct taken take_product(struct taker *t);
+
+static struct taken
+take_factor(struct taker *t)
+{
+    struct taken x = { NULL, 1 };
+    const char *begin = t->p;
+    int num = 1, den = 1;
+
+    if (*t->p == '(' && ++t->depth < 20) {
+        t->p++;
+        x = take_product(t);
+        t->depth--;
+        if (x.dim && *t->p++ != ')') {
+            t->why = "a bracket is not closed";
+            x.dim = NULL;
+        }
+    } else if (is_digit(*t->p)) {
+        char *end;
+
+        x = (struct taken){ t->u->one, strtod(t->p, &end) };
+        t->p = end;
+    } else if (is_letter(*t->p)) {
+        char *word;
+        const unit *u;
+
+        while (is_letter(*t->p))
+            t->p++;
+        while (is_digit(*t->p) || ((*t->p == '-' || *t->p == '+') && is_digit(t->p[1])))
+            t->p++;
+        word = arena_strndup(t->u->arena, begin, (size_t)(t->p - begin));
+        u = unit_parse(t->u, word, &t->why);
+        if (u)
+            x = (struct taken){ u->si, u->scale };
+    }
+    skip_blanks(t);
+    if (!x.dim || (*t->p != '^' && !(t->p[0] == '*' && t->p[1] == '*')))
+        return x;
+    t->p += *t->p == '^' ? 1 : 2;
+    if (!take_exponent(t, &num, &den) || !(x.dim = unit_power(t->u, x.dim, num, den))) {
+        t->why = "an exponent of a unit is a whole number, or a fraction with a denominator up to 6: ^0.5, ^(1/3)";
+        x.dim = NULL;
+    }
+    x.scale = pow(x.scale, (double)num / den);
+    skip_blanks(t);
+    return x;
+}
+
+/* Factors joined by a point, a star, a blank or a slash, which divides by the next factor alone. */
+static struct taken
+take_product(struct taker *t)
+{
+    struct taken x;
+
+    skip_blanks(t);
+    x = take_factor(t);
+    while (x.dim && *t->p && *t->p != ')') {
+        bool divides = *t->p == '/';
+        struct taken y;
+
+        if (strchr("./*", *t->p))
+            t->p++;
+        else if (middle_dot(t->p))
+            t->p += 2;
+        skip_blanks(t);
+        y = take_factor(t);
+        if (!y.dim)
+            return y;
+        x.dim = divides ? unit_divide(t->u, x.dim, y.dim) : unit_multiply(t->u, x.dim, y.dim);
+        x.scale = divides ? x.scale / y.scale : x.scale * y.scale;
+    }
+    return x;
+}
+
+static const unit *
+product_unit(unit_system *u, const char *text, uint64_t key, const char **why)
+{
+    struct taker t = { .u = u, .p = text };
+    struct taken x = take_product(&t);
+
+    if (!x.dim || *t.p || !isfinite(x.scale) || x.scale == 0) {
+        *why = t.why ? t.why : why_not(u, text);
+        return NULL;
+    }
+    while (map_get(&u->by_text, key) != MAP_NONE)        /* parts of the text may have been remembered since */
+        key++;
+    return remember(u, &x.dim->dim, x.scale, 0, text, key);
+}
+
 const unit *
 unit_parse(unit_system *u, const char *text, const char **why)
 {
@@ -413,7 +646,6 @@ unit_parse(unit_system *u, const char *text, const char **why)
     char copy[LONGEST_TEXT + 1];
     ut_unit *x;
     ut_status seen;
-    unit *made;
     const char *bad;
 
     while (isspace((unsigned char)*text))
@@ -434,6 +666,8 @@ unit_parse(unit_system *u, const char *text, const char **why)
     if (at != MAP_NONE)
         return u->all.at[at];
 
+    if (has_fraction(copy))
+        return product_unit(u, copy, key, why);
     bad = refuse(u, copy);
     if (bad) {
         *why = bad;
@@ -454,10 +688,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
         *why = why_not(u, copy);
         return NULL;
     }
-    made = unit_add(u, &r.dim, r.scale, r.offset, arena_strdup(u->arena, copy));
-    map_set(&u->by_text, key, (uint32_t)u->all.n - 1);
-    made->si = si_unit(u, &r.dim);
-    return made;
+    return remember(u, &r.dim, r.scale, r.offset, copy, key);
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -474,6 +705,15 @@ unit_is_number(const unit *x)
     static const dimension none;
 
     return !memcmp(&x->dim, &none, sizeof none);
+}
+
+bool
+unit_is_whole(const unit *x)
+{
+    for (int i = 0; i < NBASE; i++)
+        if (x->dim.power[i] % WHOLE)
+            return false;
+    return true;
 }
 
 /* ---------------------------------------------------------------- products and powers */
