@@ -27,6 +27,7 @@ struct sources {
     arena *messages;
     map said;               /* hash of what was said, so that nothing is said twice */
     size_t nerrors;         /* all, kept or not */
+    bool muted;
     size_t nkept;
     size_t nhidden;         /* errors beyond SOURCES_MAX_ERRORS */
     bool last_kept;         /* the last message: its notes and helps go with it */
@@ -205,6 +206,8 @@ say(sources *s, enum severity severity, const char *code, span at, const char *f
     uint64_t key;
 
     s->last_kept = false;
+    if (s->muted)
+        return;
     if (severity == SEV_ERROR) {
         s->nerrors++;
         if (s->nkept >= SOURCES_MAX_ERRORS) {
@@ -272,6 +275,7 @@ diag_help(sources *s, const char *fmt, ...)
     va_end(ap);
 }
 
+void diag_mute(sources *s, bool muted) { s->muted = muted; }
 size_t diag_errors(const sources *s) { return s->nerrors; }
 size_t diag_count(const sources *s) { return s->diag.n; }
 const diagnostic *diag_at(const sources *s, size_t i) { return i < s->diag.n ? &s->diag.at[i] : NULL; }

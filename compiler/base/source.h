@@ -58,6 +58,8 @@ void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) BG_P
 void diag_info(sources *s, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5); /* a note of its own */
 void diag_note(sources *s, span at, const char *fmt, ...) BG_PRINTF(3, 4);
 void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
+/* Nothing is kept or counted while muted: a trial that fails is nobody's mistake. */
+void diag_mute(sources *s, bool muted);
 size_t diag_errors(const sources *s);                        /* how many errors so far */
 size_t diag_count(const sources *s);
 /* The message of the first error, of the sources; "" without one. */

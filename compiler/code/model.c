@@ -1,4 +1,5 @@
 /* model.c - see model.h */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct bg_model {
     clock_list clock; bool clocks_known;
     bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
+    bool held; double held_at;   /* time stands still there */
     double compile_seconds;
 };
 
@@ -492,11 +494,18 @@ struct model_state model_state(const bg_model *m, size_t i)
 struct model_mode model_mode(const bg_model *m, size_t k)
 {
     const eq_mode *q = &m->e->mode.at[k];
+    double slope = m->slope[k], offset = m->offset[k];
 
     if (!m->mode_text[k])
         m->mode_text[k] = condition_text((bg_model *)m, q);
+    if (m->held && slope != 0) {             /* as just behind that time, for good */
+        double there = offset + slope * m->held_at, least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
+
+        offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
+        slope = 0;
+    }
     return (struct model_mode){ q->kind, q->at, m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL, q->partner, q->side,
-                                q->known, m->slope[k], m->offset[k] };
+                                q->known, slope, offset };
 }
 
 bool model_has_blocks(const bg_model *m)
@@ -595,10 +604,21 @@ static bool all_finite(const double *v, size_t n)
     return all == 0;
 }
 
+void model_hold(bg_model *m, double t)
+{
+    m->held = true;
+    m->held_at = t;
+}
+
+void model_let_go(bg_model *m) { m->held = false; }
+
+static double time_of(const bg_model *m, double t) { return m->held ? m->held_at : t; }
+
 static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
     int status;
 
+    t = time_of(m, t);
     if (!m->evaluator[part] && !model_need(m, part))
         return -1;
     if (m->nets && part != PART_NETS && part != PART_CLOCKS && (status = nets_solve(m->nets, t, x)) != 0)
@@ -713,7 +733,7 @@ static int constraints_at(void *ctx, const double *x, double *c)
 
 int model_project(bg_model *m, double t, double *x)
 {
-    struct at_time a = { m, t };
+    struct at_time a = { m, t = time_of(m, t) };
 
     if (m->nets) {
         int status = nets_project(m->nets, t, x);
@@ -737,7 +757,7 @@ enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bo
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, t, x, ahead, start ? m->stated : NULL, r);
+    return nets_search(m->nets, time_of(m, t), x, ahead, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -846,6 +866,7 @@ void model_accept(bg_model *m, double t, const double *x)
 {
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
         return;
+    t = time_of(m, t);
     if (m->nets && nets_solve(m->nets, t, x) != 0)
         return;
     /* the unknowns at an accepted point come from an evaluation there */
@@ -866,6 +887,7 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
+    t = time_of(m, t);
     if (m->nets) {
         status = nets_jacobian(m->nets, t, x, value);
         return status ? status : all_finite(value, nets_pattern(m->nets).nonzeros) ? 0 : 1;
@@ -1083,6 +1105,15 @@ char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
     return text;
 }
 
+/* The circle of signals that v stands for, NULL if it is none. */
+static const char *circle_of(const bg_model *m, var_id v)
+{
+    for (size_t k = 0; k < m->e->circle.n; k++)
+        if (m->e->circle.at[k].v == v)
+            return m->e->circle.at[k].path;
+    return NULL;
+}
+
 span model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
@@ -1092,14 +1123,21 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
 
     *text = NULL;
     if (bad != VAR_NONE) {
+        const char *path = circle_of(m, bad);
+
         at = m->f->var.at[bad].at;
-        *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
+        if (path && culprit != NODE_NONE && pool_node(m->f->pool, culprit)->op == EX_DIV)
+            *text = bg_format("a loop of signals that no values satisfy, or any: %s", path);
+        else
+            *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
         const eq_block *b = &m->e->block.at[m->memory.failed];
         var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];
 
         at = m->f->var.at[u].at;
-        if (m->memory.failed_singular)
+        if (circle_of(m, m->e->unknown.at[b->unknown0]))
+            *text = bg_format("a loop of signals that no values were found for: %s", circle_of(m, m->e->unknown.at[b->unknown0]));
+        else if (m->memory.failed_singular)
             *text = bg_format("the equation%s that \"%s\" is solved from do%s not determine it here", b->n == 1 ? "" : "s", m->f->var.at[u].name,
                               b->n == 1 ? "es" : "");
         else

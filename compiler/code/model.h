@@ -43,6 +43,10 @@ struct model_state model_state(const bg_model *m, size_t i);
  * (contradiction, no value where the law has none). Sets the modes too. */
 bool model_initial(bg_model *m, double t, double *x);
 
+/* Until it is let go, time stands still: everything is evaluated with the inputs of t, known modes as just after it. */
+void model_hold(bg_model *m, double t);
+void model_let_go(bg_model *m);
+
 /* ---- evaluation, with the modes as they are ---- */
 int model_rhs(bg_model *m, double t, const double *x, double *dx);
 int model_powers(bg_model *m, double t, const double *x, double *power);

@@ -180,6 +180,36 @@ static void find_circle(struct sorter *s, var_id v, struct vars *circle)
             s->local[s->members.at[m]] = 0;
 }
 
+static void put_circle(const flat_model *f, const struct vars *circle, strbuf *text)
+{
+    for (size_t k = 0; k < circle->n; k++) {
+        if (k == LONGEST_CIRCLE && circle->n - k > 1)
+            strbuf_puts(text, "... -> ");
+        if (k < LONGEST_CIRCLE || k + 1 == circle->n)
+            strbuf_printf(text, "%s -> ", f->var.at[circle->at[k]].name);
+    }
+    if (circle->n)
+        strbuf_puts(text, f->var.at[circle->at[0]].name);
+}
+
+/* Where signals alone lead from v back to it: remembered, for what a run may find there. */
+static void remember_circle(struct sorter *s, var_id v)
+{
+    equations *e = s->e;
+    struct vars circle = { 0 };
+    strbuf text = { 0 };
+
+    for (size_t m = 0; m < s->members.n; m++)
+        if (s->members.at[m] >= s->nvars || e->f->var.at[s->members.at[m]].kind != VAR_SIGNAL)
+            return;
+    find_circle(s, v, &circle);
+    put_circle(e->f, &circle, &text);
+    if (circle.n)
+        vec_push(&e->circle, ((eq_circle){ v, arena_strdup(e->f->arena, text.at) }));
+    strbuf_free(&text);
+    vec_free(&circle);
+}
+
 /* No residual of the set has v left in it. */
 static void say_undetermined(struct sorter *s, var_id v)
 {
@@ -189,15 +219,10 @@ static void say_undetermined(struct sorter *s, var_id v)
 
     if (s->e->var.at[v].kind == DEF_EXPLICIT && diag_errors(f->sources) < SOURCES_MAX_ERRORS)
         find_circle(s, v, &circle);
-    for (size_t k = 0; k < circle.n; k++) {
-        if (k == LONGEST_CIRCLE && circle.n - k > 1)
-            strbuf_puts(&text, "... -> ");
-        if (k < LONGEST_CIRCLE || k + 1 == circle.n)
-            strbuf_printf(&text, "%s -> ", f->var.at[circle.at[k]].name);
-    }
+    put_circle(f, &circle, &text);
     if (circle.n) {
-        diag_error(f->sources, "block-singular", f->var.at[v].at, "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s%s", f->var.at[v].name,
-                   text.at, f->var.at[v].name);
+        diag_error(f->sources, "block-singular", f->var.at[v].at, "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s",
+                   f->var.at[v].name, text.at);
         for (size_t k = 1; k < circle.n && k < 4; k++)
             diag_note(f->sources, f->var.at[circle.at[k]].at, "\"%s\" is part of it", f->var.at[circle.at[k]].name);
     } else {
@@ -406,6 +431,8 @@ static void make_block(struct sorter *s)
     for (size_t i = 0; i < explicit_.n; i++)
         s->local[explicit_.at[i]] = 0;
 
+    if (b.n)
+        remember_circle(s, e->unknown.at[b.unknown0]);
     b.at = f->var.at[e->unknown.at[b.unknown0]].at;
     b.rank = e->nranks++;
     if (!check_unknowns(s, &b)) {

@@ -12,6 +12,7 @@
 #include "stick.h"
 #include "switched.h"
 #include "rates.h"
+#include "rest.h"
 
 enum { SUM_TERMS = 16 };        /* longer balances become trees of sums, so that templates stay small */
 
@@ -601,55 +602,6 @@ static void make_powers(equations *e)
         vec_push(&e->output, f->experiment.record.at[i].def);
 }
 
-/* Integrals that no rate reads, directly or through others, take no part in an equilibrium. */
-static void mark_only_outputs(equations *e)
-{
-    VEC(var_id) todo = { 0 };
-    VEC(bool) seen = { 0 };
-
-    vec_resize(&seen, e->var.n);
-    for (size_t i = 0; i < e->state.n; i++) {
-        e->state.at[i].only_outputs = e->f->var.at[e->state.at[i].var].kind == VAR_INTEGRAL;
-        if (!e->state.at[i].only_outputs)
-            vec_push(&todo, e->state.at[i].rate);
-    }
-    while (todo.n) {
-        var_id v = todo.at[--todo.n];
-        eq_var *d = &e->var.at[v];
-
-        if (seen.at[v])
-            continue;
-        seen.at[v] = true;
-        if (d->kind == DEF_STATE && e->state.at[d->index].only_outputs) {
-            e->state.at[d->index].only_outputs = false;
-            vec_push(&todo, e->state.at[d->index].rate);
-        } else if (d->kind == DEF_EXPLICIT) {
-            for (uint32_t k = 0; k < d->def.n; k++)
-                vec_push(&todo, e->f->slot.at[d->def.first + k]);
-        } else if (d->kind == DEF_BLOCK) {
-            const eq_block *b = &e->block.at[d->index];
-
-            for (uint32_t i = 0; i < b->n; i++) {
-                inst r = e->residual.at[b->residual0 + i];
-
-                seen.at[e->unknown.at[b->unknown0 + i]] = true;
-                for (uint32_t k = 0; k < r.n; k++)
-                    vec_push(&todo, e->f->slot.at[r.first + k]);
-            }
-        } else if (d->kind == DEF_HELD) {
-            for (size_t i = 0; i < e->row.n; i++)
-                vec_push(&todo, e->row.at[i].r.d[0]);
-        } else if (e->f->var.at[v].kind == VAR_MODE) {
-            inst g = e->mode.at[e->f->var.at[v].owner].g;
-
-            for (uint32_t k = 0; k < g.n; k++)
-                vec_push(&todo, e->f->slot.at[g.first + k]);
-        }
-    }
-    vec_free(&todo);
-    vec_free(&seen);
-}
-
 /* g with explicit definitions put in where they lead to time and parameters alone; INST_NONE where they do not. */
 static inst over_time(equations *e, inst g)
 {
@@ -944,5 +896,6 @@ void equations_free(equations *e)
     vec_free(&e->net_mode);
     vec_free(&e->net);
     vec_free(&e->output);
+    vec_free(&e->circle);
     free(e);
 }

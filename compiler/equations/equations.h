@@ -60,6 +60,9 @@ typedef struct eq_watch { uint32_t mode; eq_expansion g; } eq_watch;
 /* Held unknowns that act on each other: as many conditions, what their modes are the signs of, and all modes that any of it reads. */
 typedef struct eq_net { uint32_t held0, n, watch0, nwatch, mode0, nmodes; span at; } eq_net;
 
+/* A circle of signals, from v back to it */
+typedef struct eq_circle { var_id v; const char *path; } eq_circle;
+
 typedef struct equations {
     flat_model *f;
     const causal *c;
@@ -79,6 +82,7 @@ typedef struct equations {
     VEC(uint32_t) net_mode;
     VEC(eq_net) net;
     VEC(inst) output;    /* outputs, then recorded expressions */
+    VEC(eq_circle) circle;
     uint32_t nranks;
     uint32_t *equal;     /* [junction] the one that determines its common variable's value: itself but for bonds between two of a kind */
     size_t nloops;       /* sets of equations solved together, closed forms included */

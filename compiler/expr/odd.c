@@ -101,6 +101,27 @@ add(struct product *f, node base, double power, int kind)
 
 static node to_power(pool *p, node base, double power);
 
+/* |n|^power, or sign(n)^power: size and sign of a product are products of its factors' */
+static void
+gather_parts(pool *p, node n, double power, int kind, struct product *f)
+{
+    VEC(struct factor) todo = { 0 };
+
+    vec_push(&todo, ((struct factor){ n, power, PLAIN }));
+    while (todo.n && f->ok) {
+        struct factor t = todo.at[--todo.n];
+        const ex_node *e = pool_node(p, t.base);
+
+        if (e->op == EX_MUL || e->op == EX_DIV) {
+            vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
+            vec_push(&todo, ((struct factor){ e->b, e->op == EX_DIV ? -t.power : t.power, PLAIN }));
+        } else {
+            add(f, t.base, t.power, kind);
+        }
+    }
+    vec_free(&todo);
+}
+
 /* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest stays together. */
 static void
 gather(pool *p, node n, double power, struct product *f)
@@ -125,9 +146,9 @@ gather(pool *p, node n, double power, struct product *f)
             if (fmod(t.power, 2) != 0)
                 add(f, ex_const(p, -1), 1, PLAIN);
         } else if (e->op == EX_ABS) {
-            add(f, e->a, t.power, ABS);
+            gather_parts(p, e->a, t.power, ABS, f);
         } else if (e->op == EX_SIGN && whole) {
-            add(f, e->a, t.power, SIGN);
+            gather_parts(p, e->a, t.power, SIGN, f);
         } else if (e->op == EX_SPOW && whole && ex_is_const(p, e->b, &c)) {
             add(f, e->a, t.power, SIGN);
             add(f, e->a, t.power * c, ABS);

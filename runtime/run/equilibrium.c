@@ -27,6 +27,10 @@
 #define REGULAR 1e9                  /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
 #define NEWTON_ROUNDS 20             /* of modes */
 #define STABLE_STATES 200            /* up to here eigenvalues are looked at */
+#define ASIDE 1e-6                   /* of a state: how far away the Jacobian is taken where slopes may be infinite */
+#define WAITS 14                     /* runs of growing length in which a model may come to rest by itself, */
+#define WAIT_STEPS 50000             /* of so many steps */
+#define WAITED 1e-3                  /* of the terms in a rate: from here on Newton's method may end it */
 #define NAMED 5                      /* states named in a message */
 
 typedef struct rest {
@@ -42,6 +46,8 @@ typedef struct rest {
     bool svd;
     double *u, *sigma, *vt, *row_scale, *column_scale;
     size_t rank;
+    bool *rooted;                    /* [n] read by laws with an infinite slope; NULL: there are none */
+    double *aside, motion;           /* [n] beside(); the model's time at the start */
 } rest;
 
 static bool rates(rest *s, const double *x, double *f)
@@ -96,6 +102,40 @@ static double time_scale(rest *s, const double *x)
     return most > 0 && isfinite(most) ? 1 / most : 1;
 }
 
+/* A time in which the rates change by about half when the model moves along them; what is empty has no size to tell it by. */
+static double motion_time(rest *s, const double *x)
+{
+    double size = 0, h;
+
+    for (size_t i = 0; i < s->n; i++)
+        size = fmax(size, s->gross[i]);
+    if (!(size > 0))
+        return 1;
+    for (h = 1e-12; h < 1e9; h *= 10) {
+        bool moved = false;
+
+        for (size_t i = 0; i < s->n; i++)
+            s->trial[i] = x[i] + h * s->f[i];
+        if (!rates(s, s->trial, s->probe))
+            break;
+        for (size_t i = 0; i < s->n && !moved; i++)
+            moved = s->gross[i] > 0 && fabs(s->probe[i] - s->f[i]) > 0.5 * s->gross[i];
+        if (moved)
+            break;
+    }
+    return h;
+}
+
+/* Where the Jacobian is taken: away from the zeros of roots, where it would say that nothing moves, by a part of what the states are or come to be. */
+static const double *beside(rest *s, const double *x)
+{
+    if (!s->rooted)
+        return x;
+    for (size_t i = 0; i < s->n; i++)
+        s->aside[i] = s->rooted[i] ? x[i] + ASIDE * (1 + (double)(bg_hash_mix(i + 1, 3) >> 40) * 0x1p-24) * fmax(fabs(x[i]), s->motion * s->gross[i]) : x[i];
+    return s->aside;
+}
+
 /* Marches from x towards rest. Returns the scaled residual reached. */
 static double march(rest *s, double *x)
 {
@@ -108,10 +148,10 @@ static double march(rest *s, double *x)
     measure(s, x);
     best = r = residual(s, s->f);
     for (int k = 0; k < ITERATIONS && r > 1e-13 && idle < 40; k++) {
-        if (linear_evaluate(s->linear, s->t, x) != 0)
+        if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
             return INFINITY;
         if (h == 0) {
-            h = time_scale(s, x);
+            h = s->rooted ? fmin(s->motion, time_scale(s, x)) : time_scale(s, x);
             shortest = h * 1e-12;
         }
         linear_form(s->linear, h);
@@ -163,6 +203,59 @@ static double march(rest *s, double *x)
     return r;
 }
 
+/* ---- the model's own motion ---- */
+
+/* Lets the model run with time standing still, longer and longer, until it rests: what Newton's method cannot find (what sticks or conducts, a law without
+ * a slope, a limit cycle on the way) it finds as a long run would. Returns the scaled residual reached. */
+static double wait(rest *s, double *x)
+{
+    sources *src = model_flat(s->model)->sources;
+    double length, r = INFINITY, before = INFINITY;
+    int worse = 0;
+
+    if (linear_evaluate(s->linear, s->t, x) != 0 || !rates(s, x, s->f))
+        return INFINITY;
+    memset(s->gross, 0, s->n * sizeof *s->gross);
+    measure(s, x);
+    length = motion_time(s, x);
+    diag_mute(src, true);
+    model_hold(s->model, s->t);
+    for (int stage = 0; stage < WAITS && worse < 3; stage++, length *= 10) {
+        sim_options o = { .start = s->t, .stop = s->t + length, .rtol = 1e-7, .x0 = x, .max_steps = WAIT_STEPS };
+        sim_result result;
+        bool ok = o.stop > o.start && simulate(s->model, &o, &result);
+
+        if (ok)
+            memcpy(x, result.x_end, s->n * sizeof *x);
+        if (o.stop > o.start)
+            sim_result_free(&result);
+        if (!ok || !rates(s, x, s->f))
+            break;
+        measure(s, x);
+        r = residual(s, s->f);
+        if (r <= CLOSE)
+            break;
+        if (r < WAITED) {                    /* near enough for the last digits */
+            double *kept = bg_malloc(s->n * sizeof *kept), polished;
+
+            memcpy(kept, x, s->n * sizeof *kept);
+            polished = march(s, x);
+            if (polished <= CLOSE) {
+                free(kept);
+                r = polished;
+                break;
+            }
+            memcpy(x, kept, s->n * sizeof *x);
+            free(kept);
+        }
+        worse = stage > 3 && r > 0.5 * before ? worse + 1 : 0;
+        before = r;
+    }
+    model_let_go(s->model);
+    diag_mute(src, false);
+    return r;
+}
+
 /* ---- Newton's method ---- */
 
 static int newton_rates(N_Vector x, N_Vector f, void *data)
@@ -173,7 +266,7 @@ static int newton_rates(N_Vector x, N_Vector f, void *data)
 static int newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_Vector t2)
 {
     rest *s = data;
-    int status = linear_evaluate(s->linear, s->t, NV_DATA_S(x));
+    int status = linear_evaluate(s->linear, s->t, beside(s, NV_DATA_S(x)));
 
     (void)f, (void)j, (void)t1, (void)t2;
     if (status == 0)
@@ -189,7 +282,7 @@ static void silent(int code, const char *module, const char *function, char *tex
 /* Does a change of all rates by their own size move the states by something sensible? scale: 1/size of the states */
 static bool is_regular(rest *s, const double *x, const double *scale)
 {
-    if (linear_evaluate(s->linear, s->t, x) != 0)
+    if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
         return false;
     linear_form_newton(s->linear, s->active);
     if (linear_factor(s->linear) != 0)
@@ -246,7 +339,7 @@ static double newton(rest *s, double *x)
     bool ok;
 
     events_settle(s->events, s->t, x);
-    if (!rates(s, x, s->f) || linear_evaluate(s->linear, s->t, x) != 0)
+    if (!rates(s, x, s->f) || linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
         return INFINITY;
     measure(s, x);
     h = time_scale(s, x);
@@ -469,7 +562,8 @@ static void report_failure(rest *s)
         diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at, "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
         for (size_t k = 1; k < count; k++)
             diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
-        diag_help(src, "A force, a flow or a voltage that nothing balances keeps a model moving; start from given values instead.");
+        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time came to rest. Where a force, a flow or a voltage has nothing to "
+                  "balance it, start from given values instead.");
     } else {
         diag_error(src, "run-equilibrium", model_flat(s->model)->at, "no equilibrium found at %.6g s: the equations have no finite solution there",
                    s->t);
@@ -507,29 +601,14 @@ static void report_free(rest *s)
     strbuf_free(&list);
 }
 
-/* A state that a condition ties to others is none to be solved for by itself. */
-static void report_constraint(const flat_model *f)
-{
-    size_t k = 0;
-
-    while (k + 1 < f->law.n && f->law.at[k].kind != LAW_RESIDUAL)
-        k++;
-    diag_error(f->sources, "equilibrium-condition", f->law.at[k].at, "\"start from equilibrium\" does not look for one where a condition ties states together");
-    diag_help(f->sources, "Let the model come to rest in a run, and start from the values it has there.");
-}
-
 bool equilibrium(bg_model *m, double t, double *x)
 {
     size_t n = model_nstates(m), active = 0;
     rest s = { .model = m, .n = n, .t = t };
-    bool ok = false;
+    bool ok = false, tied = model_nconstraints(m) > 0;       /* states that conditions tie together move on what they allow */
 
     if (n == 0)
         return true;
-    if (model_nconstraints(m)) {
-        report_constraint(model_flat(m));
-        return false;
-    }
     if (!model_need(m, PART_RHS) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) || !(s.linear = linear_new(m)))
         return false;
     s.active = bg_calloc(n, sizeof *s.active);
@@ -541,11 +620,22 @@ bool equilibrium(bg_model *m, double t, double *x)
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         *vector[k] = bg_calloc(n, sizeof(double));
     s.events = events_new(m, t, t + 1);
+    s.rooted = bg_calloc(n, sizeof *s.rooted);
+    s.aside = bg_calloc(n, sizeof *s.aside);
+    if (!model_root_states(m, s.rooted)) {
+        free(s.rooted);
+        s.rooted = NULL;
+    }
+    events_settle(s.events, t, x);
+    if (rates(&s, x, s.f)) {
+        measure(&s, x);
+        s.motion = motion_time(&s, x);
+    }
 
     double *given = bg_malloc(n * sizeof *given);
     memcpy(given, x, n * sizeof *given);
-    double r = active ? newton(&s, x) : 0;
-    if (!(r <= CLOSE) || (active && !stays(&s, x))) {
+    double r = !active ? 0 : tied ? INFINITY : newton(&s, x);
+    if (!tied && (!(r <= CLOSE) || (active && !stays(&s, x)))) {
         double *found = r <= CLOSE ? bg_malloc(n * sizeof *found) : NULL, before = r;
 
         if (found)
@@ -560,8 +650,22 @@ bool equilibrium(bg_model *m, double t, double *x)
         }
         free(found);
     }
+    if (!(r <= CLOSE) && active) {
+        double *marched = bg_malloc(n * sizeof *marched), was = r;
+
+        memcpy(marched, x, n * sizeof *marched);
+        memcpy(x, given, n * sizeof *given);
+        r = wait(&s, x);
+        if (!(r <= CLOSE)) {                     /* what came nearer is told */
+            if (was < r)
+                memcpy(x, marched, n * sizeof *marched);
+            if (!rates(&s, x, s.f))
+                memset(s.f, 0, n * sizeof *s.f);
+        }
+        free(marched);
+    }
     free(given);
-    if (n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active && r < 1e-3) {
+    if (!tied && n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active && r < 1e-3) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));
         for (int k = 0; k < 4; k++) {            /* afresh while the point still moves */
@@ -590,6 +694,8 @@ bool equilibrium(bg_model *m, double t, double *x)
         report_failure(&s);
     }
     free(s.active);
+    free(s.rooted);
+    free(s.aside);
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         free(*vector[k]);
     free(s.u);

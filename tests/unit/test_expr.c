@@ -686,6 +686,7 @@ odd_laws_have_no_conditions(void **state)
     expect_odd(p, ex_mul(p, sign, ex_mul(p, x, x)), "spow(a, 2)");
     expect_odd(p, ex_mul(p, sign, size), "a");
     expect_odd(p, ex_mul(p, sign, x), "abs(a)");
+    expect_odd(p, ex_mul(p, ex_div(p, x, y), call(EX_ABS, ex_div(p, x, y))), "spow(a, 2)/(b*abs(b))");
     expect_odd(p, ex_mul(p, call(EX_SIGN, ex_sub(p, y, x)), call(EX_SQRT, call(EX_ABS, d))), "spow(b - a, 0.5)");
     expect_odd(p, ex_make(p, EX_SELECT, above, call(EX_SQRT, x), ex_neg(p, call(EX_SQRT, ex_neg(p, x)))), "spow(a, 0.5)");
     expect_odd(p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, zero, NODE_NONE), ex_neg(p, ex_mul(p, x, x)), ex_mul(p, x, x)), "spow(a, 2)");

@@ -1,0 +1,147 @@
+/* rest.c - see rest.h
+ *
+ * A state leads to its rate, a variable to what its definition reads, an unknown to its block's residuals. Integrals in a circle are found as strongly connected sets
+ * (Tarjan, iterative); from them and from all other states, what is read is followed.
+ */
+#include <stdlib.h>
+
+#include "rest.h"
+
+/* A node whose reads s->next[first, at) are still to be followed */
+struct frame { uint32_t node; size_t first, at; };
+
+/* Nodes are variables by number, blocks behind them. */
+struct search {
+    const equations *e;
+    uint32_t nvars;
+    uint32_t *index, *low, counter;
+    bool *on_stack;
+    VEC(uint32_t) stack, next;
+    VEC(struct frame) call;
+};
+
+static void add_slots(struct search *s, inst d)
+{
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(&s->next, s->e->f->slot.at[d.first + k]);
+}
+
+/* Puts what node n reads behind s->next. */
+static void read_by(struct search *s, uint32_t n)
+{
+    const equations *e = s->e;
+
+    if (n >= s->nvars) {
+        const eq_block *b = &e->block.at[n - s->nvars];
+
+        for (uint32_t i = 0; i < b->n; i++)
+            add_slots(s, e->residual.at[b->residual0 + i]);
+        return;
+    }
+    switch (e->var.at[n].kind) {
+    case DEF_STATE: vec_push(&s->next, e->state.at[e->var.at[n].index].rate); break;
+    case DEF_EXPLICIT: add_slots(s, e->var.at[n].def); break;
+    case DEF_BLOCK: vec_push(&s->next, s->nvars + e->var.at[n].index); break;
+    default:
+        if (e->f->var.at[n].kind == VAR_MODE)
+            add_slots(s, e->mode.at[e->f->var.at[n].owner].g);
+    }
+}
+
+static void enter(struct search *s, uint32_t n)
+{
+    size_t first = s->next.n;
+
+    s->index[n] = s->low[n] = ++s->counter;
+    s->on_stack[n] = true;
+    vec_push(&s->stack, n);
+    read_by(s, n);
+    vec_push(&s->call, ((struct frame){ n, first, s->next.n }));
+}
+
+/* The set that n is the root of: a state in it with others takes part. */
+static void leave(struct search *s, equations *e, uint32_t n)
+{
+    bool circle = s->stack.at[s->stack.n - 1] != n;
+    uint32_t w;
+
+    do {
+        w = s->stack.at[--s->stack.n];
+        s->on_stack[w] = false;
+        if (circle && w < s->nvars && e->var.at[w].kind == DEF_STATE)
+            e->state.at[e->var.at[w].index].only_outputs = false;
+    } while (w != n);
+}
+
+static void visit(struct search *s, equations *e, uint32_t root)
+{
+    enter(s, root);
+    while (s->call.n) {
+        struct frame *c = &s->call.at[s->call.n - 1];
+        uint32_t n = c->node;
+
+        if (c->at > c->first) {
+            uint32_t w = s->next.at[--c->at];
+
+            if (!s->index[w])
+                enter(s, w);
+            else if (s->on_stack[w] && s->index[w] < s->low[n])
+                s->low[n] = s->index[w];
+            continue;
+        }
+        s->next.n = c->first;
+        s->call.n--;
+        if (s->call.n) {
+            uint32_t up = s->call.at[s->call.n - 1].node;
+
+            if (s->low[n] < s->low[up])
+                s->low[up] = s->low[n];
+        }
+        if (s->low[n] == s->index[n])
+            leave(s, e, n);
+    }
+}
+
+/* What states that take part read takes part too. */
+static void follow(struct search *s, equations *e)
+{
+    bool *seen = bg_calloc(s->nvars + e->block.n + 1, sizeof *seen);
+
+    s->next.n = 0;
+    for (size_t i = 0; i < e->state.n; i++)
+        if (!e->state.at[i].only_outputs)
+            vec_push(&s->next, e->state.at[i].var);
+    while (s->next.n) {
+        uint32_t n = s->next.at[--s->next.n];
+
+        if (seen[n])
+            continue;
+        seen[n] = true;
+        if (n < s->nvars && e->var.at[n].kind == DEF_STATE)
+            e->state.at[e->var.at[n].index].only_outputs = false;
+        read_by(s, n);
+    }
+    free(seen);
+}
+
+void mark_only_outputs(equations *e)
+{
+    struct search s = { .e = e, .nvars = (uint32_t)e->var.n };
+    size_t nodes = e->var.n + e->block.n + 1;
+
+    s.index = bg_calloc(nodes, sizeof *s.index);
+    s.low = bg_calloc(nodes, sizeof *s.low);
+    s.on_stack = bg_calloc(nodes, sizeof *s.on_stack);
+    for (size_t i = 0; i < e->state.n; i++)
+        e->state.at[i].only_outputs = e->f->var.at[e->state.at[i].var].kind == VAR_INTEGRAL;
+    for (size_t i = 0; i < e->state.n; i++)
+        if (e->state.at[i].only_outputs && !s.index[e->state.at[i].var])
+            visit(&s, e, e->state.at[i].var);
+    follow(&s, e);
+    free(s.index);
+    free(s.low);
+    free(s.on_stack);
+    vec_free(&s.stack);
+    vec_free(&s.next);
+    vec_free(&s.call);
+}
