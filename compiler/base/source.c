@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "quote.h"
+#include "reading.h"
 #include "source.h"
 
 enum {
@@ -95,6 +97,12 @@ sources_add_text(sources *s, const char *path, const char *text, size_t n)
 int
 sources_read(sources *s, const char *path)
 {
+    return sources_read_as(s, path, strcmp(path, "-") ? path : "<stdin>");
+}
+
+int
+sources_read_as(sources *s, const char *path, const char *shown)
+{
     bool standard = !strcmp(path, "-");
     FILE *in = standard ? stdin : fopen(path, "rb");
     strbuf b = { 0 };
@@ -102,6 +110,7 @@ sources_read(sources *s, const char *path)
 
     if (!in)
         return -1;
+    reading_note(fileno(in));
     for (;;) {
         size_t got;
 
@@ -129,7 +138,7 @@ sources_read(sources *s, const char *path)
         return -1;
     }
     b.at[b.n] = '\0';
-    return add_owned(s, standard ? "<stdin>" : path, b.at, b.n);
+    return add_owned(s, shown, b.at, b.n);
 }
 
 const char *source_path(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].path : ""; }
@@ -285,31 +294,6 @@ static const struct look colored = {
     "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m"
 };
 
-/* How many bytes the character at p takes (UTF-8), 0 if it is none that can be printed. */
-static size_t
-printable(const char *p, size_t n)
-{
-    const unsigned char *s = (const unsigned char *)p;
-    size_t len;
-    uint32_t c;
-
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f;
-    len = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-    if (!len || len > n || s[0] > 0xf4)
-        return 0;
-    c = s[0] & (0xffu >> (len + 1));
-    for (size_t i = 1; i < len; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        c = c << 6 | (s[i] & 0x3f);
-    }
-    if (c < 0xa0 || (len == 3 && c < 0x800) || (len == 4 && (c < 0x10000 || c > 0x10ffff)) || (c >= 0xd800 && c < 0xe000))
-        return 0;
-    /* marks that reorder text could make a line read as what it is not */
-    return (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ? 0 : len;
-}
-
 /* Adds the bytes from..to of a line as one column a character; returns the number of columns. */
 static size_t
 add_columns(strbuf *out, const char *line, size_t from, size_t to)
@@ -317,7 +301,7 @@ add_columns(strbuf *out, const char *line, size_t from, size_t to)
     size_t columns = 0;
 
     while (from < to) {
-        size_t len = printable(line + from, to - from);
+        size_t len = quote_printable(line + from, to - from);
 
         if (line[from] == '\t') {
             if (out)
@@ -395,19 +379,24 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
           span at, const char *message, const char *code)
 {
     bool placed = span_known(at) && at.file < s->text.n;
+    strbuf text = { 0 };
 
     if (placed) {
         int line, column;
 
         source_place(s, at.file, at.begin, &line, &column);
-        fprintf(out, "%s%s:%d:%d:%s ", l->bold, source_path(s, at.file), line, column, l->off);
+        strbuf_puts(&text, l->bold);
+        quote_z(&text, QUOTE_LINE, source_path(s, at.file));
+        strbuf_printf(&text, ":%d:%d:%s ", line, column, l->off);
     } else {
-        fprintf(out, "%sbgc:%s ", l->bold, l->off);
+        strbuf_printf(&text, "%sbgc:%s ", l->bold, l->off);
     }
-    fprintf(out, "%s%s:%s %s", color, kind, l->off, message);
+    strbuf_printf(&text, "%s%s:%s ", color, kind, l->off);
+    quote_z(&text, QUOTE_LINE, message);
     if (code)
-        fprintf(out, " [%s]", code);
-    fputc('\n', out);
+        strbuf_printf(&text, " [%s]", code);
+    fprintf(out, "%s\n", text.at);
+    strbuf_free(&text);
     if (placed)
         print_line(&s->text.at[at.file], at, out, color, l->off);
 }
@@ -430,12 +419,14 @@ diag_print(const sources *s, FILE *out, bool color, bool quiet)
         for (size_t k = 0; k < d->nchild; k++) {
             const struct diag_child *c = &d->child[k];
 
-            if (c->help)
-                fprintf(out, "      = %shelp:%s %s\n", l->green, l->off, c->message);
-            else if (span_known(c->at))
+            if (!c->help && span_known(c->at)) {
                 print_one(s, out, l, "note", l->cyan, c->at, c->message, NULL);
-            else
-                fprintf(out, "      = %snote:%s %s\n", l->cyan, l->off, c->message);
+            } else {
+                char *text = quoted(QUOTE_LINE, c->message);
+
+                fprintf(out, "      = %s%s:%s %s\n", c->help ? l->green : l->cyan, c->help ? "help" : "note", l->off, text);
+                free(text);
+            }
         }
     }
     if (s->nhidden)

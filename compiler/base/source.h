@@ -40,6 +40,8 @@ void sources_free(sources *s);
 /* Reads a file ("-" is standard input). Returns its number, or -1 with errno set (and no diagnostic).
  * Texts above 1 GiB are refused with EFBIG. */
 int sources_read(sources *s, const char *path);
+/* The same, and messages call it `shown`. */
+int sources_read_as(sources *s, const char *path, const char *shown);
 int sources_add_text(sources *s, const char *path, const char *text, size_t n); /* copies */
 const char *source_path(const sources *s, uint32_t file);
 const char *source_text(const sources *s, uint32_t file);   /* 0-terminated */

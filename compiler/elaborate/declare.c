@@ -7,6 +7,7 @@
  * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within themselves
  * time      linear in what is made
  */
+#include <math.h>
 #include <string.h>
 
 #include "elab.h"
@@ -221,6 +222,11 @@ read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
             el->incomplete = true;
         if (!made)
             override_size(el, s, &x);
+        if (!isfinite(x.value)) {
+            diag_error(el->s, "known-number", e->at, "size \"%s\" must be a finite number; it is %s", p->name, isnan(x.value) ? "not a number" : "infinite");
+            x.value = 1;
+            el->incomplete = true;
+        }
         s->known[s->nknown++] = x;
     }
 }

@@ -197,7 +197,8 @@ typedef struct field_port {
     var_id e, f, stored;
 } field_port;
 typedef struct field_pair { uint32_t in, out; } field_pair;   /* of a transformer field */
-typedef struct field { uint32_t element, first, n, pair0, npairs; bool made, by_energy; } field;
+/* broken: a port of it was refused, which was said; nothing further is made or said of the field */
+typedef struct field { uint32_t element, first, n, pair0, npairs; bool made, by_energy, broken; } field;
 
 typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     const ast_expr *expr; double set_value; bool set;
@@ -343,6 +344,10 @@ void clean_up(elab *el);                                                      /*
 /* The value, part or other name nearest to a wrong one, or NULL; not looked for any more once errors are many. */
 const char *nearest_value(const elab *el, const scope *in, const char *wrong);
 const char *nearest_part(const elab *el, const scope *in, const char *wrong);
+/* A file that a text names, as seen from the folder of the text; and where it lies, links followed. NULL: *why, which is NULL where it was said
+ * (outside of what may be read). */
+const char *path_beside(elab *el, uint32_t file, const char *name);
+const char *find_named(elab *el, span at, const char *name, const char *path, const char **why);
 /* Whether a name is unknown only because its declaration was refused: said already. */
 bool refused_before(const elab *el, const scope *in, const char *name);
 bool errors_are_many(const elab *el);
@@ -374,6 +379,7 @@ val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const
 void declare_field(elab *el, uint32_t element, const ast_node *written);       /* if the block has ports */
 const field *field_of(const elab *el, uint32_t element);                       /* NULL: it is none */
 bool is_field(const elab *el, uint32_t element);
+bool field_broken(const elab *el, uint32_t element);                           /* a port of it was refused: said already */
 uint32_t find_field_port(const elab *el, uint32_t element, const char *name);  /* the first of an array; NONE */
 /* The port that a name with its index means; NONE after an error, which was said. */
 uint32_t single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p);

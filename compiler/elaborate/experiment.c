@@ -294,6 +294,8 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
     uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
 
     (void)entry;
+    if (p->index != NONE && field_broken(el, p->index))
+        return false;
     if (port != NONE) {
         port = single_field_port(el, el->model_scope, p->index, name);
         if (port == NONE)

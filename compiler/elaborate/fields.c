@@ -33,6 +33,14 @@ is_field(const elab *el, uint32_t element)
     return field_of(el, element) != NULL;
 }
 
+bool
+field_broken(const elab *el, uint32_t element)
+{
+    const field *f = field_of(el, element);
+
+    return f && f->broken;
+}
+
 uint32_t
 find_field_port(const elab *el, uint32_t element, const char *name)
 {
@@ -157,6 +165,7 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
     uint32_t before = map_get(&el->field_ports, key);
     field_port p = { .name = port->name, .full = arena_format(el->a, "%s.%s", x->name, port->name), .at = port->at, .out = port->arrow == 2,
                      .link = NONE, .port = NONE, .e = VAR_NONE, .f = VAR_NONE, .stored = VAR_NONE };
+    bool broken = f->broken;
     int32_t size;
 
     if (before != MAP_NONE) {
@@ -164,12 +173,14 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
         return;
     }
     p.momentum = stores_momentum(el, written, x->type, port);
-    map_set(&el->field_ports, key, (uint32_t)el->field_port.n);
     if (!port->size) {
+        map_set(&el->field_ports, key, (uint32_t)el->field_port.n);
         vec_push(&el->field_port, p);
         f->n++;
         return;
     }
+    /* a name leads to ports only once they are there */
+    f->broken = true;
     if (!known_index(el, element_scope(el, f->element), port->size, arena_format(el->a, "the size of port %s", port->name), &size))
         return;
     if (size < 1) {
@@ -178,6 +189,8 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
     }
     if (!may_make_more(el, (uint64_t)size, port->at))
         return;
+    f->broken = broken;
+    map_set(&el->field_ports, key, (uint32_t)el->field_port.n);
     p.count = (uint32_t)size;
     for (p.number = 1; p.number <= p.count; p.number++) {
         p.full = arena_format(el->a, "%s.%s[%u]", x->name, port->name, p.number);
@@ -448,7 +461,9 @@ make_field(elab *el, uint32_t element)
         joined = joined || p->link != NONE;
         sound = sound && (p->link == NONE || el->link.at[p->link].junction_from != NONE);
     }
-    if (!joined && f->n)
+    if (f->broken)
+        return;
+    if (!joined)
         diag_error(el->s, "bond-none", el->f->element.at[element].at, "%s:%s has no bond", element_type_name(type), el->f->element.at[element].name);
     if (!sound || !joined)
         return;                     /* said already */

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "elab.h"
+#include "reading.h"
 
 enum { MOST_FILES = 1000, LONGEST_CHAIN = 8 };
 
@@ -41,16 +42,6 @@ say_chain(elab *el, uint32_t m)
     }
 }
 
-static const char *
-beside(elab *el, uint32_t file, const char *name)
-{
-    const char *path = source_path(el->s, file), *slash = strrchr(path, '/');
-
-    if (*name == '/' || !slash)
-        return name;
-    return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
-}
-
 static bool
 is_file(const char *path)
 {
@@ -59,57 +50,43 @@ is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Where the library is when what was installed has been moved, or was installed under another prefix: ../share beside the program's folder. */
-static const char *
-beside_program(elab *el)
-{
-    char *folder = bg_program_folder();
-    const char *path = folder ? arena_format(el->a, "%s/../share/bgc/stdlib", folder) : NULL;
-
-    free(folder);
-    return path;
-}
-
 /* The library's file, or NULL. */
 static const char *
 in_library(elab *el, const char *dotted)
 {
-    const char *const root[] = { getenv("BGC_STDLIB"), beside_program(el), BGC_STDLIB_INSTALLED, BGC_STDLIB_SOURCE };
-    char *inner = arena_strdup(el->a, dotted);
+    char *inner = arena_strdup(el->a, dotted), *root;
 
     for (char *c = inner; *c; c++)
         if (*c == '.')
             *c = '/';
-    for (size_t k = 0; k < sizeof root / sizeof *root; k++) {
-        const char *path;
+    for (size_t k = 0; (root = reading_library(k)) != NULL; k++) {
+        const char *path = *root ? arena_format(el->a, "%s/%s.bg", root, inner) : NULL;
 
-        if (!root[k] || !*root[k])
-            continue;
-        path = arena_format(el->a, "%s/%s.bg", root[k], inner);
-        if (is_file(path))
+        free(root);
+        if (path && is_file(path))
             return path;
     }
     return NULL;
 }
 
+/* Where the file lies, and its path as messages show it. NULL: said. */
 static const char *
-find_file(elab *el, uint32_t m, const ast_import *i)
+find_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
 {
-    const char *path;
+    const char *path, *why = NULL;
 
-    if (!i->is_file) {
-        path = in_library(el, i->path);
+    if (i->is_file) {
+        *shown = path_beside(el, i->path_at.file, i->path);
+        path = find_named(el, i->path_at, i->path, *shown, &why);
+        if (why)
+            diag_error(el->s, "import-missing", i->path_at, "there is no file \"%s\"%s", i->path,
+                       strchr(source_path(el->s, el->module.at[m].file->file), '/') ? " beside this one" : "");
+    } else {
+        path = *shown = in_library(el, i->path);
         if (!path) {
             diag_error(el->s, "import-missing", i->path_at, "the standard library has no \"%s\"", i->path);
             diag_help(el->s, "A file beside this one is imported by its name in quotes: import \"%s.bg\";", i->path);
         }
-    } else {
-        path = beside(el, el->module.at[m].file->file, i->path);
-        if (is_file(path))
-            return path;
-        diag_error(el->s, "import-missing", i->path_at, "there is no file \"%s\"%s", i->path,
-                   strchr(source_path(el->s, el->module.at[m].file->file), '/') ? " beside this one" : "");
-        path = NULL;
     }
     if (!path) {
         say_chain(el, m);
@@ -149,7 +126,7 @@ static void
 import(struct loader *l, uint32_t m, const ast_import *i)
 {
     elab *el = l->el;
-    const char *path = find_file(el, m, i), *key;
+    const char *shown, *path = find_file(el, m, i, &shown), *key;
     char real[PATH_MAX];
     uint32_t at;
     int file;
@@ -172,7 +149,7 @@ import(struct loader *l, uint32_t m, const ast_import *i)
         el->incomplete = true;
         return;
     }
-    file = sources_read(el->s, path);
+    file = sources_read_as(el->s, path, shown);
     if (file < 0) {
         diag_error(el->s, "import-missing", i->path_at, "\"%s\" cannot be read: %s", i->path, strerror(errno));
         say_chain(el, m);

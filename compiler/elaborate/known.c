@@ -196,6 +196,10 @@ known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t 
 
     if (!known_number(el, in, e, what, false, &d, NULL))
         return false;
+    if (isnan(d)) {
+        diag_error(el->s, "known-number", e->at, "%s must be a whole number; it is not a number", what);
+        return false;
+    }
     if (!isfinite(d) || d != floor(d)) {
         diag_error(el->s, "known-number", e->at, "%s must be a whole number; it is %.15g", what, d);
         return false;

@@ -284,6 +284,8 @@ make_field_initial(elab *el, scope *in, uint32_t element)
     VEC(uint32_t) stated = { 0 };
     enum quantity q;
 
+    if (field_broken(el, element))
+        return;
     for (int k = 0; k < x->node->nitems; k++) {
         const ast_law_item *item = &x->node->item[k];
         uint32_t at = item->kind == AST_LAW_INITIAL ? find_field_port(el, element, item->left.part[0].name) : NONE;

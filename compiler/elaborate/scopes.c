@@ -327,10 +327,19 @@ whole_text_of(elab *el, span at)
     strbuf b = { 0 };
     const char *copy;
 
+    bool quoted = false;
+
     for (size_t i = at.begin; i < at.end && i < n; i++) {
         bool blank = isspace((unsigned char)text[i]);
 
-        if (!blank)
+        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') {        /* a comment is no part of it */
+            while (i + 1 < at.end && text[i + 1] != '\n')
+                i++;
+            continue;
+        }
+        if (text[i] == '"' && !(quoted && text[i - 1] == '\\'))
+            quoted = !quoted;
+        if (!blank || quoted)
             strbuf_add(&b, text + i, 1);
         else if (b.n && b.at[b.n - 1] != ' ')
             strbuf_puts(&b, " ");

@@ -140,6 +140,8 @@ field_end(elab *el, scope *in, uint32_t at, const ast_part *name, span where, ui
 
     if (!x || !x->field || x->index == NONE || !is_field(el, x->index))
         return true;
+    if (field_broken(el, x->index))
+        return false;
     *port = name ? find_field_port(el, x->index, name->name) : NONE;
     if (*port != NONE) {
         *port = single_field_port(el, in, x->index, name);

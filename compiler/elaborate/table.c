@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "elab.h"
 
@@ -71,8 +70,8 @@ next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
         i++;
     if (i < end && text[i] == '"') {
         begin = ++i;
-        while (i < end && text[i] != '"')
-            i++;
+        while (i < end && (text[i] != '"' || (i + 1 < end && text[i + 1] == '"')))
+            i += text[i] == '"' ? 2 : 1;
         stop = i;
         while (i < end && text[i] != ',')
             i++;
@@ -107,6 +106,28 @@ cell_number(const char *text, struct cell c, double *x)
     return *end == '\0' && isfinite(*x);
 }
 
+/* A row of names above the numbers? Its first cell says so: no number in any spelling, and where numbers stand beside it not even the begin
+ * of one, which would be a number mistyped. */
+static bool
+is_head(const char *text, const struct cell *cell, uint32_t n)
+{
+    char buffer[64], *end;
+    size_t length = cell[0].end - cell[0].begin;
+    bool numbers = false;
+    double x;
+
+    for (uint32_t k = 1; k < n; k++)
+        numbers = numbers || cell_number(text, cell[k], &x);
+    if (!length || length >= sizeof buffer)
+        return true;
+    memcpy(buffer, text + cell[0].begin, length);
+    buffer[length] = '\0';
+    strtod(buffer, &end);                /* takes -inf, nan and hexadecimal numbers too: mistakes, not names */
+    if (end == buffer + length)
+        return false;
+    return !(numbers && strchr("0123456789+-.", buffer[0]));
+}
+
 static bool
 read_row(elab *el, struct csv *t, const char *text, uint32_t from, uint32_t to, uint32_t line, const ast_expr *call)
 {
@@ -134,7 +155,6 @@ read_cells(elab *el, struct csv *t, const ast_expr *call)
     const char *text = source_text(el->s, t->file);
     size_t n = source_length(el->s, t->file);
     uint32_t line = 0, p = n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-    double x;
 
     while (p < n) {
         const char *newline = memchr(text + p, '\n', n - p);
@@ -149,59 +169,34 @@ read_cells(elab *el, struct csv *t, const ast_expr *call)
             return false;
         p = next;
     }
-    t->head = t->cell.n && !cell_number(text, t->cell.at[0], &x);
+    t->head = t->cell.n && is_head(text, t->cell.at, t->ncols);
     if (t->line.n > (t->head ? 1u : 0u))
         return true;
     diag_error(el->s, "table-empty", call->at, "the table \"%s\" has no rows of numbers", t->name);
     return false;
 }
 
-static const char *
-beside(elab *el, uint32_t file, const char *name)
-{
-    const char *path = source_path(el->s, file), *slash = strrchr(path, '/');
-
-    if (*name == '/')
-        return name;
-    if (!slash)
-        return arena_format(el->a, "./%s", name);      /* so that "-" is a file like others */
-    return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
-}
-
-/* Reads a regular file; a pipe or a device could keep the compiler waiting for ever. Returns its number, or -1 with *why. */
-static int
-read_regular(elab *el, const char *path, const char **why)
-{
-    struct stat st;
-    int file = -1;
-
-    errno = 0;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        *why = S_ISDIR(st.st_mode) ? "it is a directory" : "it is not a regular file";
-    else if ((file = sources_read(el->s, path)) < 0)
-        *why = strerror(errno);
-    return file;
-}
-
 static struct csv *
 open_csv(elab *el, const ast_expr *call, const char *name)
 {
-    const char *path = names_intern_z(el->names, beside(el, call->at.file, name));
+    const char *seen = path_beside(el, call->at.file, name), *path, *why, *found;
     struct csv_store *store = el->csv_store;
     uint32_t at;
     struct csv t = { .name = name };
-    const char *why = NULL;
-    int file;
+    int file = -1;
 
     if (!store)
         store = el->csv_store = bg_calloc(1, sizeof *store);
+    path = names_intern_z(el->names, seen != name || *name == '/' ? seen : arena_format(el->a, "./%s", seen));
     at = map_get(&store->by_path, map_ptr_key(path));
     if (at != MAP_NONE)
         return &store->file.at[at];
-    file = read_regular(el, path, &why);
-    if (file < 0) {
+    found = find_named(el, call->call.arg[0]->at, name, seen, &why);
+    if (found && (file = sources_read_as(el->s, found, path)) < 0)
+        why = strerror(errno);
+    if (why) {
         diag_error(el->s, "table-unreadable", call->call.arg[0]->at, "the table \"%s\" cannot be read: %s", name, why);
-    } else {
+    } else if (file >= 0) {
         t.file = (uint32_t)file;
         t.ok = read_cells(el, &t, call);
     }
@@ -226,10 +221,21 @@ head_name(const char *text, struct cell c)
     return c;
 }
 
-static bool
-cell_is(const char *text, struct cell c, const char *name)
+/* The name in a head cell as it was before it was written: a quote stands twice, and the apostrophe before a name that a spreadsheet would
+ * compute (base/quote.h) is none of it. */
+static const char *
+cell_name(elab *el, const char *text, struct cell c)
 {
-    return strlen(name) == c.end - c.begin && !memcmp(text + c.begin, name, c.end - c.begin);
+    char *name = arena_alloc(el->a, c.end - c.begin + 1);
+    size_t n = 0;
+
+    if (c.end - c.begin > 1 && text[c.begin] == '\'' && strchr("=+-@", text[c.begin + 1]))
+        c.begin++;
+    for (uint32_t i = c.begin; i < c.end; i++) {
+        name[n++] = text[i];
+        i += text[i] == '"' && i + 1 < c.end && text[i + 1] == '"';
+    }
+    return name;
 }
 
 static uint32_t
@@ -249,15 +255,12 @@ find_column(elab *el, const struct csv *t, const char *name, double number, span
         return NONE;
     }
     for (uint32_t k = 0; k < t->ncols; k++)
-        if (cell_is(text, t->cell.at[k], name) || cell_is(text, head_name(text, t->cell.at[k]), name))
+        if (!strcmp(cell_name(el, text, t->cell.at[k]), name) || !strcmp(cell_name(el, text, head_name(text, t->cell.at[k])), name))
             return k;
     diag_error(el->s, "table-column", at, "\"%s\" has no column \"%s\"", t->name, name);
     list = bg_calloc(t->ncols, sizeof *list);
-    for (uint32_t k = 0; k < t->ncols; k++) {
-        struct cell c = head_name(text, t->cell.at[k]);
-
-        list[k] = arena_strndup(el->a, text + c.begin, c.end - c.begin);
-    }
+    for (uint32_t k = 0; k < t->ncols; k++)
+        list[k] = cell_name(el, text, head_name(text, t->cell.at[k]));
     near = nearest_name(name, list, t->ncols);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "quote.h"
+#include "report.h"
 
 static const char *const stages[] = { "ast", "graph", "causality", "equations", "ir" };
 enum { DUMP_AST, DUMP_GRAPH, DUMP_CAUSALITY, DUMP_EQUATIONS, DUMP_IR, DUMP_COUNT, DUMP_NONE = DUMP_COUNT };
@@ -13,7 +15,7 @@ static const enum compile_stage needed[] = {
 };
 
 static void
-dump(loaded *l, int stage, FILE *out)
+dump_stage(loaded *l, int stage, FILE *out)
 {
     char *ir;
 
@@ -28,6 +30,24 @@ dump(loaded *l, int stage, FILE *out)
         free(ir);
         break;
     }
+}
+
+static void
+dump(loaded *l, int stage, FILE *out)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *into = open_memstream(&text, &n);
+    strbuf clean = { 0 };
+
+    if (!into)
+        return;
+    dump_stage(l, stage, into);
+    fclose(into);
+    quote(&clean, QUOTE_LINES, text, n);
+    fwrite(clean.at, 1, clean.n, out);
+    strbuf_free(&clean);
+    free(text);
 }
 
 /* Bonds as the text has them: one that joins two elements stands for the two ports of an implicit junction. */
@@ -92,9 +112,9 @@ static void
 put_count(FILE *out, size_t n, const char *what)
 {
     if (n)
-        fprintf(out, ", %zu %s%s", n, what, plural(n));
+        put_text(out, ", %zu %s%s", n, what, plural(n));
     else
-        fprintf(out, ", no %ss", what);
+        put_text(out, ", no %ss", what);
 }
 
 static void
@@ -103,7 +123,7 @@ report(const loaded *l, FILE *out)
     const flat_model *f = l->c.flat;
     size_t nblocks, ndependent;
 
-    fprintf(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f), plural(count_bonds(f)));
+    put_text(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f), plural(count_bonds(f)));
     if (l->c.component) {
         fputs("; a component: its equations depend on what joins its ports\n", out);
         return;
@@ -118,9 +138,9 @@ report(const loaded *l, FILE *out)
         fputs("  dependent: ", out);
         for (size_t i = 0; i < ndependent; i++)
             if (i < 12)
-                fprintf(out, "%s%s", i ? ", " : "", dependent_name(l, i));
+                put_text(out, "%s%s", i ? ", " : "", dependent_name(l, i));
         if (ndependent > 12)
-            fprintf(out, " and %zu more", ndependent - 12);
+            put_text(out, " and %zu more", ndependent - 12);
         fputs(ndependent == 1 ? "; it follows from other states\n" : "; they follow from other states\n", out);
     }
     for (size_t i = 0; i < nblocks && i < 12; i++) {
@@ -128,11 +148,11 @@ report(const loaded *l, FILE *out)
 
         put_loop(l, i, &b);
         if (b.n)
-            fprintf(out, "  solved together: %s\n", b.at);
+            put_text(out, "  solved together: %s\n", b.at);
         strbuf_free(&b);
     }
     if (nblocks > 12)
-        fprintf(out, "  and %zu more loops\n", nblocks - 12);
+        put_text(out, "  and %zu more loops\n", nblocks - 12);
 }
 
 static void

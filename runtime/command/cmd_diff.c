@@ -69,9 +69,11 @@ write_json(const diff *d, const struct output_errors *errors, const char *experi
 static void
 put_list(FILE *out, char mark, const diff_entry *e, size_t n, const char *color, bool colored)
 {
-    for (size_t i = 0; i < n; i++)
-        fprintf(out, "%s%c %s %s%s%s%s\n", colored ? color : "", mark, diff_what_name(e[i].what), e[i].name, e[i].change ? ": " : "",
-                e[i].change ? e[i].change : "", colored ? "\033[0m" : "");
+    for (size_t i = 0; i < n; i++) {
+        fputs(colored ? color : "", out);
+        put_text(out, "%c %s %s%s%s", mark, diff_what_name(e[i].what), e[i].name, e[i].change ? ": " : "", e[i].change ? e[i].change : "");
+        fputs(colored ? "\033[0m\n" : "\n", out);
+    }
 }
 
 static void
@@ -85,7 +87,7 @@ report(const diff *d, const struct output_errors *errors, const char *experiment
     put_list(out, '~', d->changed.at, d->changed.n, "\033[33m", colored);
     if (errors->at.n == 0)
         return;
-    fprintf(out, "outputs over experiment %s\n", experiment);
+    put_text(out, "outputs over experiment %s\n", experiment);
     table_put(&t, "output");
     table_put(&t, "maximum difference");
     table_put(&t, "rms difference");

@@ -25,7 +25,10 @@ format_one(const request *q, const char *path)
             printf("%s\n", l.path);
             status = STATUS_MODEL;
         }
-    } else if (!(same && target == path) && !write_whole(target ? target : "-", out.at ? out.at : "", out.n)) {
+    } else if (target == path) {
+        if (!same && !file_replace(target, l.text, l.length, out.at ? out.at : "", out.n))
+            status = complain_file(target);
+    } else if (!write_whole(target ? target : "-", out.at ? out.at : "", out.n)) {
         status = complain_file(target);
     }
     strbuf_free(&out);

@@ -219,14 +219,14 @@ static void
 put_notes(const struct studies *s, enum metric m, FILE *out)
 {
     if (m == METRIC_KL || m == METRIC_KL_NORMALISED)
-        fprintf(out, "%zu uniform samples of the powers, not centred%s\n", measure_samples(s->study.at[0]->measure),
+        put_text(out, "%zu uniform samples of the powers, not centred%s\n", measure_samples(s->study.at[0]->measure),
                 m == METRIC_KL ? "" : ", each element's brought to length 1");
     if (m == METRIC_RELATIVE)
-        fprintf(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
+        put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
     if (s->study.n > 1) {
         fputs(metric_ranks(m) ? "decided by the greatest index over " : "greatest over ", out);
         for (size_t e = 0; e < s->study.n; e++)
-            fprintf(out, "%s%s", e == 0 ? "" : e + 1 == s->study.n ? " and " : ", ", s->name.at[e]);
+            put_text(out, "%s%s", e == 0 ? "" : e + 1 == s->study.n ? " and " : ", ", s->name.at[e]);
         fputc('\n', out);
     }
 }

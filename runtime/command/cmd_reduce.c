@@ -98,9 +98,9 @@ put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *hea
 
     for (size_t i = 0; i < r->operation.n; i++)
         if (r->operation.at[i].kind == kind && n++ < NAMES_SHOWN)
-            fprintf(out, "%s%s", n == 1 ? head : ", ", r->operation.at[i].name);
+            put_text(out, "%s%s", n == 1 ? head : ", ", r->operation.at[i].name);
     if (n > NAMES_SHOWN)
-        fprintf(out, " and %zu more", n - NAMES_SHOWN);
+        put_text(out, " and %zu more", n - NAMES_SHOWN);
     if (n)
         fputc('\n', out);
 }
@@ -113,7 +113,7 @@ put_reasons(FILE *out, const reduction *r)
         const reduce_operation *x = &r->operation.at[i];
 
         if (x->why)
-            fprintf(out, "  %-9s %s: %s (line %d)\n", rewrite_kind_name(x->kind), x->name, x->why, x->line);
+            put_text(out, "  %-9s %s: %s (line %d)\n", rewrite_kind_name(x->kind), x->name, x->why, x->line);
     }
 }
 
@@ -127,11 +127,11 @@ put_trials(FILE *out, const reduction *r)
         const reduce_trial *t = &r->trial.at[i];
 
         if (t->round != round)
-            fprintf(out, "  round %d\n", round = t->round);
+            put_text(out, "  round %d\n", round = t->round);
         if (t->accepted)
-            fprintf(out, "    goes   %s: %.3g of the tolerance\n", t->names, t->worst);
+            put_text(out, "    goes   %s: %.3g of the tolerance\n", t->names, t->worst);
         else
-            fprintf(out, "    stays  %s: %s\n", t->names, t->why);
+            put_text(out, "    stays  %s: %s\n", t->names, t->why);
     }
 }
 
@@ -141,10 +141,10 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     table t = { .columns = bounded ? 6 : 5, .left = bounded ? 2 : 1 };
 
     if (r->rounds.n == 0) {
-        fprintf(out, "%s: nothing to take out\n", r->model);
+        put_text(out, "%s: nothing to take out\n", r->model);
     } else {
         /* sources in the place of bonds are new elements */
-        fprintf(out, r->elements_after > r->elements_before
+        put_text(out, r->elements_after > r->elements_before
                          ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s; the run takes %.3g s instead of %.3g s\n"
                          : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
                 r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s", r->cpu_after,
@@ -166,16 +166,16 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_reasons(out, r);
     }
     if (bounded)
-        fprintf(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+        put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
         if (r->kept.at[i].line)
-            fprintf(out, "  %s stays: %s (line %d)\n", r->kept.at[i].name, r->kept.at[i].why, r->kept.at[i].line);
+            put_text(out, "  %s stays: %s (line %d)\n", r->kept.at[i].name, r->kept.at[i].why, r->kept.at[i].line);
         else
-            fprintf(out, "  %s stays: %s\n", r->kept.at[i].name, r->kept.at[i].why);
+            put_text(out, "  %s stays: %s\n", r->kept.at[i].name, r->kept.at[i].why);
     if (r->kept.n > NAMES_SHOWN && !(bounded && verbose))
-        fprintf(out, "  %zu more stay\n", r->kept.n - NAMES_SHOWN);
+        put_text(out, "  %zu more stay\n", r->kept.n - NAMES_SHOWN);
     if (r->error.n == 0 || r->rounds.n == 0)
         return;
     if (bounded)
@@ -208,7 +208,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     if (bounded)
         fputs("errors against the model as given\n", out);
     else
-        fprintf(out, "errors over experiment %s\n", r->error.at[0].experiment);
+        put_text(out, "errors over experiment %s\n", r->error.at[0].experiment);
     table_print(&t, out, "  ");
 }
 
@@ -234,7 +234,8 @@ write_results(const request *q, const loaded *l, reduction *r, bool bounded, con
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length, reduction_origin, r,
                        color_on(stdout));
-    else if (!dry && target && !write_whole(target, r->text, r->length))
+    else if (!dry && target && !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, r->text, r->length)
+                                                               : write_whole(target, r->text, r->length)))
         return complain_file(target);
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);

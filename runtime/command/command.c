@@ -7,10 +7,26 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "quote.h"
+#include "reading.h"
 
 static const double PROGRESS_AFTER = 0.5;        /* s */
 
 /* ---------------------------------------------------------------- messages */
+
+/* One line on standard error; names and paths in it are someone else's. */
+static void
+say(const char *before, const char *fmt, va_list ap)
+{
+    char *text, *clean;
+
+    if (vasprintf(&text, fmt, ap) < 0)
+        return;
+    clean = quoted(QUOTE_LINE, text);
+    fprintf(stderr, "%s%s\n", before, clean);
+    free(clean);
+    free(text);
+}
 
 void
 complain(const char *fmt, ...)
@@ -18,17 +34,15 @@ complain(const char *fmt, ...)
     va_list ap;
 
     fflush(stdout);
-    fputs("bgc: ", stderr);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say("bgc: ", fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
 }
 
 int
 complain_file(const char *path)
 {
-    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", strerror(errno));
+    complain("%s: %s", path && strcmp(path, "-") ? path : "standard input or output", file_error(errno));
     return STATUS_FILE;
 }
 
@@ -91,7 +105,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
-    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" }
+    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
 void
@@ -114,13 +129,14 @@ print_command_help(const struct command *c, FILE *out)
 static int
 wrong(const request *q, const char *fmt, ...)
 {
+    char *before = bg_format("bgc %s: ", q->command->name);
     va_list ap;
 
-    fprintf(stderr, "bgc %s: ", q->command->name);
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    say(before, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "\n`bgc %s -h` shows how it is used\n", q->command->name);
+    free(before);
+    fprintf(stderr, "`bgc %s -h` shows how it is used\n", q->command->name);
     return STATUS_USAGE;
 }
 
@@ -196,6 +212,10 @@ accept_option(request *q, int o, const char *value)
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_ALLOW_READ:
+        if (!reading_allow(value))
+            return wrong(q, "--allow-read %s: %s", value, strerror(errno));
+        break;
     case OPT_SAMPLES:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
@@ -312,6 +332,8 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
         return wrong(q, "the result would replace the input \"%s\"%s", q->file.at[i],
                      c->options & OPT(OPT_IN_PLACE) ? "; --in-place says that it may be changed" : "");
     }
+    if (q->text[OPT_OUTPUT] && q->text[OPT_PLOT] && same_file(q->text[OPT_OUTPUT], q->text[OPT_PLOT]))
+        return wrong(q, "the table and the figure would both be \"%s\"", q->text[OPT_PLOT]);
     return STATUS_DONE;
 }
 
@@ -454,6 +476,18 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
+/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+static int
+check_results(const request *q)
+{
+    const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
+
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
+        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
+            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    return STATUS_DONE;
+}
+
 /* From the parsed file on: chooses the experiment and compiles the text. */
 static int
 load_rest(const request *q, enum compile_stage upto, enum experiment_choice choice, loaded *l)
@@ -475,7 +509,8 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         print_diagnostics(q, l->c.sources);
         return status;
     }
-    return check_override_units(q, l);
+    status = check_override_units(q, l);
+    return status == STATUS_DONE ? check_results(q) : status;
 }
 
 int

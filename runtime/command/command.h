@@ -28,9 +28,9 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_COUNT
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_COUNT
 };
-#define OPT(o) (UINT32_C(1) << (o))
+#define OPT(o) (UINT64_C(1) << (o))
 
 struct command;
 typedef struct request {
@@ -38,7 +38,7 @@ typedef struct request {
     VEC(const char *) file;
     VEC(const char *) set;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
-    uint32_t given;                                      /* OPT() bits */
+    uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
     size_t points, samples;
@@ -48,7 +48,7 @@ typedef struct request {
 
 struct command {
     const char *name, *operands, *what;
-    uint32_t options;
+    uint64_t options;
     size_t least, most;                                  /* how many files */
     int (*run)(const request *q);
     const char *examples;                                /* lines */

@@ -6,12 +6,16 @@
  *   runtime/ simulate, metrics, reduce, rewrite, edit             trajectories, decisions, edits
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
+#include "interrupt.h"
 
-#define COMMON (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
+#define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
 #define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
 
 static const struct command commands[] = {
@@ -56,9 +60,9 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,
       "  bgc graph quarter_car.bg -o quarter_car.svg\n  bgc graph quarter_car.bg | dot -Tx11\n" },
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
-      COMMON | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
+      SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
-    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", COMMON | OPT(OPT_OUTPUT), 1, 1, cmd_import,
+    { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
@@ -93,6 +97,16 @@ find_command(const char *name)
     return NULL;
 }
 
+/* A stream that is closed must not become the next file that is opened: reading and writing it fails instead. */
+static bool
+open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -100,8 +114,12 @@ main(int argc, char **argv)
     request q;
     int status;
 
-    /* a reader that stops early (head, less) ends us quietly */
+    if (!open_streams())
+        return STATUS_FILE;
+    /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN);
+    interrupt_install();
     if (argc < 2) {
         print_usage(stderr);
         return STATUS_USAGE;
@@ -122,7 +140,8 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if (fflush(stdout) != 0 && status == STATUS_DONE)
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
         status = complain_file("-");
+    interrupt_finish();
     return status;
 }

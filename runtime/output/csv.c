@@ -1,26 +1,18 @@
 /* csv.c - trajectories as columns of a CSV file */
 #include <math.h>
-#include <string.h>
 
 #include "csv.h"
 #include "json.h"
+#include "quote.h"
 
 static void
 put_head(FILE *out, const char *name, const char *unit_name)
 {
-    bool quote = strpbrk(name, ",\"\n") != NULL || (unit_name && strpbrk(unit_name, ",\""));
+    char *head = unit_name ? bg_format("%s [%s]", name, unit_name) : bg_strdup(name), *cell = quoted(QUOTE_CSV, head);
 
-    if (quote)
-        fputc('"', out);
-    for (const char *s = name; *s; s++) {
-        if (*s == '"')
-            fputc('"', out);
-        fputc(*s, out);
-    }
-    if (unit_name)
-        fprintf(out, " [%s]", unit_name);
-    if (quote)
-        fputc('"', out);
+    fputs(cell, out);
+    free(head);
+    free(cell);
 }
 
 static void

@@ -1,49 +1,109 @@
 /* files.c - results that are written whole or not at all */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "files.h"
+#include "interrupt.h"
+#include "quote.h"
+#include "reading.h"
 
-bool
-outfile_open(outfile *f, const char *path)
+/* Results of this process, by device and number. */
+static VEC(struct stat) results;
+
+const char *
+file_error(int error)
+{
+    switch (error) {
+    case FILE_IS_READ:   return "the model reads this file; a result does not replace it";
+    case FILE_IS_RESULT: return "another result is written to this file";
+    case FILE_CHANGED:   return "the file was changed by someone else while this ran; nothing is written";
+    }
+    return strerror(error);
+}
+
+static bool
+is_result(const struct stat *st)
+{
+    for (size_t i = 0; i < results.n; i++)
+        if (results.at[i].st_dev == st->st_dev && results.at[i].st_ino == st->st_ino)
+            return true;
+    return false;
+}
+
+/* May this file be changed? Permissions count for root too: read-only is meant as it is written. */
+static bool
+may_change(const char *path, const struct stat *st)
+{
+    if ((st->st_mode & 0222) && access(path, W_OK) == 0)
+        return true;
+    errno = EACCES;
+    return false;
+}
+
+/* What is there, if anything, may be replaced by a result. */
+static bool
+may_replace(const char *path)
 {
     struct stat st;
-    char *real;
-    int fd;
 
-    memset(f, 0, sizeof *f);
-    if (!path || !strcmp(path, "-")) {
-        f->out = stdout;
+    if (stat(path, &st) != 0)
         return true;
-    }
-    /* a pipe or a device is written to, not replaced; a link stays a link */
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        if (S_ISDIR(st.st_mode)) {
-            errno = EISDIR;
-            return false;
-        }
-        f->out = fopen(path, "wb");
-        return f->out != NULL;
-    }
-    real = realpath(path, NULL);
-    f->path = bg_strdup(real ? real : path);
-    free(real);
-    f->temporary = bg_format("%s.XXXXXX", f->path);
-    if ((fd = mkstemp(f->temporary)) < 0) {
-        int why = errno;
+    if (S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (S_ISREG(st.st_mode) && reading_noted(&st))
+        errno = FILE_IS_READ;
+    else if (S_ISREG(st.st_mode) && is_result(&st))
+        errno = FILE_IS_RESULT;
+    else
+        return !S_ISREG(st.st_mode) || may_change(path, &st);
+    return false;
+}
 
+bool
+may_be_result(const char *path)
+{
+    struct stat st;
+
+    if (path && strcmp(path, "-"))
+        return may_replace(path);
+    if (fstat(STDOUT_FILENO, &st) != 0 || !S_ISREG(st.st_mode) || !reading_noted(&st))
+        return true;
+    errno = FILE_IS_READ;
+    return false;
+}
+
+/* A new file beside the path, with the permissions of what is there, else those of any new file. */
+static bool
+open_temporary(outfile *f)
+{
+    struct stat st;
+    int fd, why;
+
+    f->temporary = bg_format("%s.XXXXXX", f->path);
+    interrupt_hold();
+    fd = mkostemp(f->temporary, O_CLOEXEC);
+    why = errno;
+    if (fd >= 0 && !interrupt_removes(f->temporary)) {
+        unlink(f->temporary);
+        close(fd);
+        fd = -1;
+        why = EMFILE;
+    }
+    interrupt_release();
+    if (fd < 0) {
         free(f->temporary);
         f->temporary = NULL;
-        outfile_abort(f);
         errno = why;
         return false;
     }
     if (stat(f->path, &st) == 0) {
+        if (st.st_uid != geteuid() || st.st_gid != getegid())
+            (void)!fchown(fd, st.st_uid, st.st_gid);
         (void)!fchmod(fd, st.st_mode & 07777);
     } else {
         mode_t mask = umask(0);
@@ -53,11 +113,78 @@ outfile_open(outfile *f, const char *path)
     }
     f->out = fdopen(fd, "wb");
     if (!f->out) {
+        why = errno;
         close(fd);
-        outfile_abort(f);
-        return false;
+        errno = why;
     }
-    return true;
+    return f->out != NULL;
+}
+
+static bool
+open_beside(outfile *f, const char *path)
+{
+    char *real = realpath(path, NULL);
+    int why;
+
+    f->path = bg_strdup(real ? real : path);
+    free(real);
+    if (open_temporary(f))
+        return true;
+    why = errno;
+    outfile_abort(f);
+    errno = why;
+    return false;
+}
+
+bool
+outfile_open(outfile *f, const char *path)
+{
+    struct stat st;
+
+    memset(f, 0, sizeof *f);
+    if (!may_be_result(path))
+        return false;
+    if (!path || !strcmp(path, "-")) {
+        f->out = stdout;
+        return true;
+    }
+    /* a pipe or a device is written to, not replaced; a link stays a link */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        f->out = fopen(path, "wb");
+        return f->out != NULL;
+    }
+    return open_beside(f, path);
+}
+
+/* Everything written and on the disk? Closes the file. */
+static bool
+finish_writing(outfile *f)
+{
+    bool fine;
+    int why;
+
+    errno = 0;
+    fine = !ferror(f->out) && fflush(f->out) == 0;
+    if (f->temporary && !fine && !errno)
+        (void)!write(fileno(f->out), "", 1);         /* why earlier writes failed */
+    if (f->temporary && fine)
+        fine = fsync(fileno(f->out)) == 0 || errno == EINVAL;
+    why = fine ? 0 : errno;
+    if (f->out != stdout)
+        fine = fclose(f->out) == 0 && fine;
+    f->out = NULL;
+    if (why)
+        errno = why;
+    return fine;
+}
+
+/* The temporary file is not the program's any more: it has its place, or is gone. */
+static void
+forget_temporary(outfile *f)
+{
+    interrupt_forgets(f->temporary);
+    free(f->temporary);
+    f->temporary = NULL;
 }
 
 bool
@@ -68,20 +195,20 @@ outfile_commit(outfile *f)
 
     if (!f->out)
         return true;
-    errno = 0;
-    fine = !ferror(f->out) && fflush(f->out) == 0;
-    if (f->temporary && fine)
-        fine = fsync(fileno(f->out)) == 0 || errno == EINVAL;
-    if (f->out != stdout)
-        fine = fclose(f->out) == 0 && fine;
-    f->out = NULL;
-    if (f->temporary && fine)
-        fine = rename(f->temporary, f->path) == 0;
-    why = errno;
-    if (fine) {
-        free(f->temporary);
-        f->temporary = NULL;
+    fine = finish_writing(f);
+    if (f->temporary && fine) {
+        struct stat st;
+
+        interrupt_hold();
+        /* what it replaces may have come to be read since it was opened */
+        fine = may_replace(f->path) && stat(f->temporary, &st) == 0 && rename(f->temporary, f->path) == 0;
+        if (fine) {
+            vec_push(&results, st);
+            forget_temporary(f);
+        }
+        interrupt_release();
     }
+    why = errno;
     outfile_abort(f);
     errno = fine ? 0 : why ? why : EIO;
     return fine;
@@ -92,9 +219,10 @@ outfile_abort(outfile *f)
 {
     if (f->out && f->out != stdout)
         fclose(f->out);
-    if (f->temporary)
+    if (f->temporary) {
         unlink(f->temporary);
-    free(f->temporary);
+        forget_temporary(f);
+    }
     free(f->path);
     memset(f, 0, sizeof *f);
 }
@@ -106,18 +234,230 @@ write_whole(const char *path, const char *text, size_t n)
 
     if (!outfile_open(&f, path))
         return false;
-    fwrite(text, 1, n, f.out);
+    if (f.out == stdout && isatty(STDOUT_FILENO) == 1) {
+        strbuf shown = { 0 };
+
+        quote(&shown, QUOTE_LINES, text, n);
+        fwrite(shown.at, 1, shown.n, f.out);
+        strbuf_free(&shown);
+    } else {
+        fwrite(text, 1, n, f.out);
+    }
     return outfile_commit(&f);
+}
+
+/* ---------------------------------------------------------------- in place */
+
+/* Does the open file hold exactly this? */
+static bool
+holds(int fd, const char *text, size_t n)
+{
+    char buffer[1 << 16];
+    size_t at = 0;
+    ssize_t got;
+
+    while ((got = pread(fd, buffer, sizeof buffer, (off_t)at)) != 0) {
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 || (size_t)got > n - at || memcmp(buffer, text + at, (size_t)got))
+            return false;
+        at += (size_t)got;
+    }
+    return at == n;
+}
+
+static bool
+file_holds(const char *path, const char *text, size_t n)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool same = fd >= 0 && holds(fd, text, n);
+
+    if (fd >= 0)
+        close(fd);
+    return same;
+}
+
+static bool
+put_all(int fd, const char *text, size_t n)
+{
+    size_t at = 0;
+
+    while (at < n) {
+        ssize_t done = pwrite(fd, text + at, n - at, (off_t)at);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        at += (size_t)done;
+    }
+    return ftruncate(fd, (off_t)n) == 0;
+}
+
+/* Puts the text into the open file, or what it held where that fails. Returns an errno. */
+static int
+overwrite(int fd, const char *was, size_t nwas, const char *text, size_t n)
+{
+    int why;
+
+    /* room first, so that a full disk is noticed before anything changed */
+    if (n > nwas && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)n) != 0 && errno != EOPNOTSUPP)
+        return errno;
+    if (put_all(fd, text, n) && (fsync(fd) == 0 || errno == EINVAL))
+        return 0;
+    why = errno;
+    return put_all(fd, was, nwas) ? why : EIO;
+}
+
+/* A process that nothing ends in the midst of its work but itself: signals to this one or its group do not reach it. */
+static bool
+overwrite_apart(const char *path, const char *was, size_t nwas, const char *text, size_t n)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC), status = 0, why;
+    pid_t child;
+
+    if (fd < 0)
+        return false;
+    if (!holds(fd, was, nwas)) {
+        close(fd);
+        errno = FILE_CHANGED;
+        return false;
+    }
+    child = fork();
+    if (child == 0) {
+        setsid();
+        why = overwrite(fd, was, nwas, text, n);
+        _exit(why > 0 && why < 256 ? why : why ? EIO : 0);
+    }
+    why = child < 0 ? errno : 0;
+    close(fd);
+    if (child > 0) {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+        why = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
+    }
+    errno = why;
+    return !why;
+}
+
+/* What a new file would not have: other names, another owner, attributes. */
+static bool
+is_more_than_text(const char *path, const struct stat *st)
+{
+    char list[1 << 12];
+    ssize_t n;
+
+    if (st->st_nlink > 1 || (geteuid() != 0 && (st->st_uid != geteuid() || st->st_gid != getegid())))
+        return true;
+    n = listxattr(path, list, sizeof list);
+    if (n < 0)
+        return errno == ERANGE;
+    for (ssize_t at = 0; at < n; at += (ssize_t)strlen(list + at) + 1)
+        if (strncmp(list + at, "security.", 9))
+            return true;
+    return false;
+}
+
+/* The file changes places with the temporary one; what comes back must be what was read, else they change back. */
+static bool
+change_places(outfile *f, const char *was, size_t nwas)
+{
+    if (!file_holds(f->path, was, nwas)) {
+        errno = FILE_CHANGED;
+        return false;
+    }
+    if (renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) != 0)
+        return (errno == EINVAL || errno == ENOSYS) && rename(f->temporary, f->path) == 0;
+    if (file_holds(f->temporary, was, nwas))
+        return unlink(f->temporary) == 0;
+    renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE);
+    errno = FILE_CHANGED;
+    return false;
+}
+
+static bool
+replace_whole(const char *path, const char *was, size_t nwas, const char *text, size_t n)
+{
+    outfile f = { 0 };
+    bool fine;
+    int why;
+
+    if (!open_beside(&f, path))
+        return false;
+    fwrite(text, 1, n, f.out);
+    fine = finish_writing(&f) && change_places(&f, was, nwas);
+    why = errno;
+    if (fine)
+        forget_temporary(&f);
+    outfile_abort(&f);
+    errno = why;
+    return fine;
+}
+
+bool
+file_replace(const char *path, const char *was, size_t nwas, const char *text, size_t n)
+{
+    struct stat st;
+    bool fine = false, apart;
+    int why;
+
+    if (stat(path, &st) != 0)
+        return false;
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return false;
+    }
+    if (!may_change(path, &st))
+        return false;
+    interrupt_hold();
+    apart = is_more_than_text(path, &st);
+    if (!apart) {
+        fine = replace_whole(path, was, nwas, text, n);
+        apart = !fine && (errno == EACCES || errno == EPERM);        /* the folder takes no new file */
+    }
+    if (apart)
+        fine = overwrite_apart(path, was, nwas, text, n);
+    why = errno;
+    interrupt_release();
+    errno = why;
+    return fine;
+}
+
+/* ---------------------------------------------------------------- names */
+
+/* The folder in which the path ends, for one that is not there yet. */
+static char *
+real_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? bg_format("%.*s", (int)(slash - path + 1), path) : bg_strdup("."), *real = realpath(folder, NULL);
+    char *all = real ? bg_format("%s/%s", real, name) : bg_strdup(path);
+
+    free(folder);
+    free(real);
+    return all;
 }
 
 bool
 same_file(const char *a, const char *b)
 {
     struct stat x, y;
+    bool there, same;
+    char *p, *q;
 
     if (!strcmp(a, "-") || !strcmp(b, "-"))
         return false;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    there = stat(a, &x) == 0;
+    if (there != (stat(b, &y) == 0))
+        return false;
+    if (there)
+        return S_ISREG(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    p = real_name(a);
+    q = real_name(b);
+    same = !strcmp(p, q);
+    free(p);
+    free(q);
+    return same;
 }
 
 bool
@@ -126,63 +466,4 @@ has_suffix(const char *path, const char *suffix)
     size_t n = strlen(path), m = strlen(suffix);
 
     return n >= m && !strcmp(path + n - m, suffix);
-}
-
-int
-run_program(const char *const *argv, const char *input, size_t n, int out)
-{
-    int in[2], told[2], status = 0, why = 0;
-    struct sigaction ignore = { .sa_handler = SIG_IGN }, before;
-    pid_t child;
-
-    if (pipe2(in, O_CLOEXEC) != 0)
-        return -1;
-    if (pipe2(told, O_CLOEXEC) != 0) {
-        close(in[0]);
-        close(in[1]);
-        return -1;
-    }
-    child = fork();
-    if (child == 0) {
-        dup2(in[0], STDIN_FILENO);
-        if (out >= 0)
-            dup2(out, STDOUT_FILENO);
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-        why = errno;
-        (void)!write(told[1], &why, sizeof why);     /* a successful exec closes this pipe unwritten */
-        _exit(127);
-    }
-    why = errno;
-    close(in[0]);
-    close(told[1]);
-    if (child < 0) {
-        close(in[1]);
-        close(told[0]);
-        errno = why;
-        return -1;
-    }
-    /* a program that stops reading shows in its status, not as a signal to us */
-    sigaction(SIGPIPE, &ignore, &before);
-    while (n) {
-        ssize_t done = write(in[1], input, n);
-
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            break;
-        input += done;
-        n -= (size_t)done;
-    }
-    close(in[1]);
-    sigaction(SIGPIPE, &before, NULL);
-    if (read(told[0], &why, sizeof why) != (ssize_t)sizeof why)
-        why = 0;
-    close(told[0]);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (why) {
-        errno = why;
-        return -1;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

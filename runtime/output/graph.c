@@ -4,19 +4,11 @@
 
 #include "files.h"
 #include "graph.h"
+#include "picture.h"
+#include "quote.h"
 
 /* At which end of an edge the stroke stands: where the effort acts. */
 enum stroke { STROKE_NONE, STROKE_FROM, STROKE_TO };
-
-static void
-put_text(strbuf *b, const char *s)
-{
-    for (; s && *s; s++) {
-        if (*s == '"' || *s == '\\')
-            strbuf_puts(b, "\\");
-        strbuf_add(b, s, 1);
-    }
-}
 
 static void
 put_edge(strbuf *b, const char *from, const char *to, const char *name, enum stroke stroke)
@@ -25,9 +17,8 @@ put_edge(strbuf *b, const char *from, const char *to, const char *name, enum str
     if (stroke == STROKE_FROM)
         strbuf_puts(b, ", arrowtail=\"tee\"");
     if (name) {
-        strbuf_puts(b, ", label=\"");
-        put_text(b, name);
-        strbuf_puts(b, "\"");
+        strbuf_puts(b, ", label=");
+        quote_z(b, QUOTE_DOT, name);
     }
     strbuf_puts(b, "];\n");
 }
@@ -66,9 +57,9 @@ bond_stroke(const flat_model *f, const causal *c, uint32_t i)
 void
 graph_print(const flat_model *f, const causal *c, strbuf *out)
 {
-    strbuf_puts(out, "digraph \"");
-    put_text(out, f->name);
-    strbuf_puts(out, "\" {\n"
+    strbuf_puts(out, "digraph ");
+    quote_z(out, QUOTE_DOT, f->name);
+    strbuf_puts(out, " {\n"
                      "  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, pad=0.3, sep=\"+6\"];\n"
                      "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12, margin=\"0.06,0.04\", width=0, height=0];\n"
                      "  edge [dir=both, arrowtail=none, arrowsize=0.8, len=1.3, fontname=\"Helvetica\", fontsize=9, fontcolor=\"#606060\"];\n");
@@ -76,15 +67,19 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
         const flat_junction *j = &f->junction.at[i];
 
         strbuf_printf(out, "  j%zu [label=<<b>%d</b>", i, j->type);
-        if (!j->implicit)
-            strbuf_printf(out, "<br/><font point-size=\"9\" color=\"#606060\">%s</font>", j->name);
+        if (!j->implicit) {
+            strbuf_puts(out, "<br/><font point-size=\"9\" color=\"#606060\">");
+            quote_z(out, QUOTE_MARKUP, j->name);
+            strbuf_puts(out, "</font>");
+        }
         strbuf_puts(out, ">];\n");
     }
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
 
-        strbuf_printf(out, "  e%zu [label=<%s%s<br/><font point-size=\"9\">%s</font>>];\n", i, e->modulated ? "M" : "",
-                      element_type_name(e->type), e->name);
+        strbuf_printf(out, "  e%zu [label=<%s%s<br/><font point-size=\"9\">", i, e->modulated ? "M" : "", element_type_name(e->type));
+        quote_z(out, QUOTE_MARKUP, e->name);
+        strbuf_puts(out, "</font>>];\n");
     }
     for (uint32_t i = 0; i < f->port.n; i++) {
         const flat_port *p = &f->port.at[i];
@@ -132,7 +127,6 @@ bool
 graph_draw(const flat_model *f, const causal *c, const char *path, char **why)
 {
     strbuf text = { 0 };
-    outfile out;
     const char *form;
     bool fine = false;
 
@@ -142,28 +136,16 @@ graph_draw(const flat_model *f, const causal *c, const char *path, char **why)
         return false;
     }
     graph_print(f, c, &text);
-    if (!outfile_open(&out, path)) {
-        *why = bg_format("%s: %s", path, strerror(errno));
-    } else if (!form) {
-        fwrite(text.at, 1, text.n, out.out);
-        fine = outfile_commit(&out);
+    if (!form) {
+        fine = write_whole(path, text.at, text.n);
         if (!fine)
-            *why = bg_format("%s: %s", path ? path : "standard output", strerror(errno));
+            *why = bg_format("%s: %s", path ? path : "standard output", file_error(errno));
     } else {
         char option[8];
         const char *argv[] = { "dot", option, NULL };
-        int status;
 
         snprintf(option, sizeof option, "-T%s", form);
-        status = run_program(argv, text.at, text.n, fileno(out.out));
-        if (status == 0 && outfile_commit(&out)) {
-            fine = true;
-        } else {
-            *why = status < 0 && errno == ENOENT ? bg_format("drawing needs Graphviz: its program \"dot\" is not installed; a .dot file does without")
-                 : status > 0                    ? bg_format("Graphviz failed (dot, status %d)", status)
-                                                 : bg_format("%s: %s", path, strerror(errno));
-            outfile_abort(&out);
-        }
+        fine = picture_draw(argv, &text, path, "drawing needs Graphviz: its program \"dot\" is not installed; a .dot file does without", why);
     }
     strbuf_free(&text);
     return fine;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "quote.h"
 
 const char *
 number_text(double x, char buffer[NUMBER_SIZE])
@@ -48,58 +49,20 @@ json_close(json *j, char bracket)
         fputc('\n', j->out);
 }
 
-/* Length of the UTF-8 character at s; 0 if it is not one. */
-static size_t
-character(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 static void
-quoted(FILE *out, const char *text)
+put_quoted(FILE *out, const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    char *s = quoted(QUOTE_JSON, text);
 
-    fputc('"', out);
-    while (*s) {
-        size_t n = character(s);
-
-        if (n == 0) {
-            fputs("\\ufffd", out);
-            s++;
-        } else if (n > 1) {
-            fwrite(s, 1, n, out);
-            s += n;
-        } else {
-            switch (*s) {
-            case '"':  fputs("\\\"", out); break;
-            case '\\': fputs("\\\\", out); break;
-            case '\n': fputs("\\n", out); break;
-            case '\t': fputs("\\t", out); break;
-            default:
-                if (*s < 0x20 || *s == 0x7f)
-                    fprintf(out, "\\u%04x", *s);
-                else
-                    fputc(*s, out);
-            }
-            s++;
-        }
-    }
-    fputc('"', out);
+    fputs(s, out);
+    free(s);
 }
 
 void
 json_key(json *j, const char *key)
 {
     lead(j);
-    quoted(j->out, key);
+    put_quoted(j->out, key);
     fputc(':', j->out);
     j->after_key = true;
 }
@@ -109,7 +72,7 @@ json_string(json *j, const char *s)
 {
     lead(j);
     if (s)
-        quoted(j->out, s);
+        put_quoted(j->out, s);
     else
         fputs("null", j->out);
 }

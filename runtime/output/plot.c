@@ -1,11 +1,11 @@
 /* plot.c - figures of trajectories through gnuplot */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "files.h"
-#include "json.h"
+#include "picture.h"
 #include "plot.h"
+#include "quote.h"
 
 enum { PANEL_HEIGHT = 230, MARGIN_HEIGHT = 90, WIDTH = 900, MOST_PANELS = 12, MOST_POINTS = 4000 };
 
@@ -14,18 +14,6 @@ static const char *const colors[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7"
 /* Columns of one unit share a panel. */
 struct panel { const char *unit; VEC(size_t) column; };
 struct panels { VEC(struct panel) at; };
-
-static void
-put_quoted(strbuf *b, const char *s)
-{
-    strbuf_puts(b, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            strbuf_puts(b, "\\");
-        strbuf_add(b, *s == '\n' ? " " : s, 1);
-    }
-    strbuf_puts(b, "\"");
-}
 
 static void
 group(const columns *c, struct panels *p)
@@ -82,7 +70,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     if (*p->unit) {
         char *label = bg_format("[%s]", p->unit);
 
-        put_quoted(b, label);
+        quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     } else {
         strbuf_puts(b, "\"\"");
@@ -95,7 +83,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
 
         strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "", p->column.at[k] + 2,
                       colors[k % (sizeof colors / sizeof *colors)], k / (sizeof colors / sizeof *colors) % 4 + 1);
-        put_quoted(b, label);
+        quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }
     strbuf_puts(b, "\n");
@@ -132,8 +120,9 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
     const char *terminal = terminal_of(path);
     struct panels p = { { 0 } };
     strbuf b = { 0 };
-    outfile out;
-    bool fine = false;
+    /* settings of the user's, or of the folder it runs in, are not read */
+    const char *argv[] = { "gnuplot", "-d", "-", NULL };
+    bool fine;
     double height;
 
     *why = NULL;
@@ -159,27 +148,13 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
     strbuf_printf(&b, "set rmargin at screen %.4f\n", 1 - legend_width(c));
     strbuf_printf(&b, "set xrange [%.17g:%.17g]\nset multiplot title ", c->time[0],
                   c->time[c->points - 1] > c->time[0] ? c->time[c->points - 1] : c->time[0] + 1);
-    put_quoted(&b, title ? title : "");
+    quote_z(&b, QUOTE_GNUPLOT, title ? title : "");
     strbuf_puts(&b, "\n");
     for (size_t i = 0; i < p.at.n; i++)
         put_panel(&b, c, &p.at.at[i], i, p.at.n, 55 / height, 1 - 25 / height);
     strbuf_puts(&b, "unset multiplot\n");
 
-    if (!outfile_open(&out, path)) {
-        *why = bg_format("%s: %s", path, strerror(errno));
-    } else {
-        const char *argv[] = { "gnuplot", "-", NULL };
-        int status = run_program(argv, b.at, b.n, fileno(out.out));
-
-        if (status == 0 && outfile_commit(&out)) {
-            fine = true;
-        } else {
-            *why = status < 0 && errno == ENOENT ? bg_format("figures need gnuplot, which is not installed")
-                 : status > 0                    ? bg_format("gnuplot failed (status %d)", status)
-                                                 : bg_format("%s: %s", path, strerror(errno));
-            outfile_abort(&out);
-        }
-    }
+    fine = picture_draw(argv, &b, path, "figures need gnuplot, which is not installed", why);
     for (size_t i = 0; i < p.at.n; i++)
         vec_free(&p.at.at[i].column);
     vec_free(&p.at);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "quote.h"
 #include "report.h"
 
 enum { BAR = 24 };
@@ -17,6 +18,22 @@ width(const char *s)
 }
 
 void
+put_text(FILE *out, const char *fmt, ...)
+{
+    va_list ap;
+    char *s, *clean;
+
+    va_start(ap, fmt);
+    if (vasprintf(&s, fmt, ap) < 0)
+        s = bg_strdup("");
+    va_end(ap);
+    clean = quoted(QUOTE_LINES, s);
+    fputs(clean, out);
+    free(clean);
+    free(s);
+}
+
+void
 table_put(table *t, const char *fmt, ...)
 {
     va_list ap;
@@ -26,7 +43,8 @@ table_put(table *t, const char *fmt, ...)
     if (vasprintf(&s, fmt, ap) < 0)
         s = bg_strdup("");
     va_end(ap);
-    vec_push(&t->cell, s);
+    vec_push(&t->cell, quoted(QUOTE_LINE, s));
+    free(s);
 }
 
 void
@@ -77,7 +95,7 @@ put_bar(table *t, double share, const char *color)
     if (!b.at || !*b.at)
         table_put(t, "%s", "");
     else
-        table_put(t, "%s%s%s", color ? color : "", b.at, color ? "\033[0m" : "");
+        vec_push(&t->cell, bg_format("%s%s%s", color ? color : "", b.at, color ? "\033[0m" : ""));
     strbuf_free(&b);
 }
 

@@ -1,11 +1,15 @@
 /* textdiff.c - two texts, one made from the other by edits, as a unified diff */
 #include <string.h>
+#include <unistd.h>
 
+#include "quote.h"
 #include "textdiff.h"
 
 enum { CONTEXT = 3 };
 
 struct text { const char *at; size_t n; VEC(size_t) line; };   /* line: where each begins; one more at the end */
+
+struct look { bool terminal, color; };
 
 /* One line of the diff. */
 struct row { char mark; size_t old_line, new_line; };          /* numbers from 0 of the line, or of the next one on that side */
@@ -31,21 +35,30 @@ same_line(const struct text *a, size_t i, const struct text *b, size_t j)
 }
 
 static void
-print_row(FILE *out, const struct text *a, const struct text *b, const struct row *r, bool color)
+print_row(FILE *out, const struct text *a, const struct text *b, const struct row *r, const struct look *look)
 {
     const struct text *t = r->mark == '+' ? b : a;
     size_t line = r->mark == '+' ? r->new_line : r->old_line;
     size_t n = t->line.at[line + 1] - t->line.at[line];
     bool ended = n && t->at[t->line.at[line] + n - 1] == '\n';
 
-    fprintf(out, "%s%c%.*s%s\n", color && r->mark == '-' ? "\033[31m" : color && r->mark == '+' ? "\033[32m" : "", r->mark,
-            (int)(n - ended), t->at + t->line.at[line], color && r->mark != ' ' ? "\033[0m" : "");
+    fprintf(out, "%s%c", look->color && r->mark == '-' ? "\033[31m" : look->color && r->mark == '+' ? "\033[32m" : "", r->mark);
+    if (look->terminal) {
+        strbuf shown = { 0 };
+
+        quote(&shown, QUOTE_LINES, t->at + t->line.at[line], n - ended);
+        fwrite(shown.at, 1, shown.n, out);
+        strbuf_free(&shown);
+    } else {
+        fwrite(t->at + t->line.at[line], 1, n - ended, out);
+    }
+    fputs(look->color && r->mark != ' ' ? "\033[0m\n" : "\n", out);
     if (!ended)
         fputs("\\ No newline at end of file\n", out);
 }
 
 static void
-print_hunk(FILE *out, const struct text *a, const struct text *b, const struct row *row, size_t n, bool color)
+print_hunk(FILE *out, const struct text *a, const struct text *b, const struct row *row, size_t n, const struct look *look)
 {
     size_t old_n = 0, new_n = 0;
 
@@ -55,13 +68,14 @@ print_hunk(FILE *out, const struct text *a, const struct text *b, const struct r
     }
     fprintf(out, "@@ -%zu,%zu +%zu,%zu @@\n", row[0].old_line + (old_n > 0), old_n, row[0].new_line + (new_n > 0), new_n);
     for (size_t i = 0; i < n; i++)
-        print_row(out, a, b, &row[i], color);
+        print_row(out, a, b, &row[i], look);
 }
 
 void
 textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old_n, const char *new_name, const char *new_text, size_t new_n,
                size_t (*origin)(void *ctx, size_t at), void *ctx, bool color)
 {
+    const struct look look = { isatty(fileno(out)) == 1, color };
     struct text a = { old_text, old_n, { 0 } }, b = { new_text, new_n, { 0 } };
     VEC(struct row) row = { 0 };
     size_t i = 0, nold, nnew;
@@ -109,7 +123,7 @@ textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old
         if (!headed)
             fprintf(out, "--- %s\n+++ %s\n", old_name, new_name);
         headed = true;
-        print_hunk(out, &a, &b, row.at + first, end - first, color);
+        print_hunk(out, &a, &b, row.at + first, end - first, &look);
         r = end;
     }
     vec_free(&row);

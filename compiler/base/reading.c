@@ -1,0 +1,131 @@
+/* reading.c - which files a model may have read for it, and which were read */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "reading.h"
+
+struct identity { dev_t device; ino_t number; };
+
+static VEC(char *) allowed;                      /* real paths */
+static VEC(struct identity) read_files;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+bool
+reading_allow(const char *folder)
+{
+    struct stat st;
+    char *real;
+
+    if (stat(folder, &st) != 0)
+        return false;
+    if (!S_ISDIR(st.st_mode)) {
+        errno = ENOTDIR;
+        return false;
+    }
+    real = realpath(folder, NULL);
+    if (!real)
+        return false;
+    vec_push(&allowed, real);
+    return true;
+}
+
+char *
+reading_library(size_t k)
+{
+    const char *named = getenv("BGC_STDLIB");
+    char *program, *path;
+
+    switch (k) {
+    case 0:
+        return bg_strdup(named ? named : "");
+    case 1:
+        program = bg_program_folder();
+        path = program ? bg_format("%s/../share/bgc/stdlib", program) : bg_strdup("");
+        free(program);
+        return path;
+    case 2:
+        return bg_strdup(BGC_STDLIB_INSTALLED);
+    case 3:
+        return bg_strdup(BGC_STDLIB_SOURCE);
+    }
+    return NULL;
+}
+
+static bool
+is_below(const char *folder, const char *real)
+{
+    size_t n = strlen(folder);
+
+    while (n && folder[n - 1] == '/')
+        n--;
+    return !strncmp(folder, real, n) && (real[n] == '/' || !real[n]);
+}
+
+static bool
+is_below_link(const char *folder, const char *real)
+{
+    char *there = *folder ? realpath(folder, NULL) : NULL;
+    bool below = there && is_below(there, real);
+
+    free(there);
+    return below;
+}
+
+static bool
+may_be_read(const char *root, const char *real)
+{
+    const char *slash = strrchr(root, '/');
+    char *own = slash ? bg_format("%.*s", (int)(slash - root + 1), root) : bg_strdup("."), *library;
+    bool fine = is_below_link(own, real);
+
+    free(own);
+    for (size_t k = 0; k < allowed.n && !fine; k++)
+        fine = is_below(allowed.at[k], real);
+    for (size_t k = 0; !fine && (library = reading_library(k)) != NULL; k++) {
+        fine = is_below_link(library, real);
+        free(library);
+    }
+    return fine;
+}
+
+enum reading
+reading_find(const char *root, const char *path, char **real)
+{
+    struct stat st = { 0 };
+
+    *real = realpath(path, NULL);
+    if (!*real)
+        return READING_MISSING;
+    if (!may_be_read(root, *real))
+        return READING_OUTSIDE;
+    if (stat(*real, &st) == 0 && S_ISREG(st.st_mode))
+        return READING_FINE;
+    free(*real);
+    *real = NULL;
+    return S_ISDIR(st.st_mode) ? READING_FOLDER : READING_NO_FILE;
+}
+
+void
+reading_note(int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || reading_noted(&st))
+        return;
+    pthread_mutex_lock(&lock);
+    vec_push(&read_files, ((struct identity){ st.st_dev, st.st_ino }));
+    pthread_mutex_unlock(&lock);
+}
+
+bool
+reading_noted(const struct stat *st)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < read_files.n && !found; k++)
+        found = read_files.at[k].device == st->st_dev && read_files.at[k].number == st->st_ino;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
