@@ -106,7 +106,19 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
-    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
+    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" },
+    [OPT_AT]         = { "at",         0,   "TIME",       "a time of the experiment, s, or `equilibrium`; several times for several points" },
+    [OPT_STATE]      = { "state",      0,   "NAME=VALUE", "a state there, SI; several times for several states" },
+    [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
+    [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
+    [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_BODE]       = { "bode",       0,   "FILE",       "draw the frequency response: .svg, .png or .pdf" },
+    [OPT_STEP]       = { "step",       0,   "FILE",       "draw the step response" },
+    [OPT_POLES]      = { "poles",      0,   "FILE",       "draw the eigenvalues, coloured by the parameter that moves them most" },
+    [OPT_HEAT]       = { "heat",       0,   "FILE",       "draw the effects of all parameters on all eigenvalues" },
+    [OPT_MATRICES]   = { "matrices",   0,   "FILE",       "write A, B, C, D: .csv, .mat (MATLAB) or .npz (NumPy)" },
+    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
+    [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" }
 };
 
 void
@@ -211,6 +223,9 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_AT:      vec_push(&q->at, value); break;
+    case OPT_STATE:   vec_push(&q->state, value); break;
+    case OPT_TF:      vec_push(&q->transfer, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_ALLOW_READ:
         if (!reading_allow(value))
@@ -342,6 +357,9 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->at);
+    vec_free(&q->state);
+    vec_free(&q->transfer);
     vec_free(&q->experiment);
 }
 
@@ -504,6 +522,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.experiment = l->experiment;
     o.set = l->set.at;
     o.nset = l->set.n;
+    o.open = q->open;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
         status = status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);

@@ -28,7 +28,8 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_COUNT
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ,
+    OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_BODE, OPT_STEP, OPT_POLES, OPT_HEAT, OPT_MATRICES, OPT_MODES, OPT_BAND, OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
 
@@ -37,6 +38,7 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set;
+    VEC(const char *) at, state, transfer;               /* of linearize */
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
@@ -44,6 +46,7 @@ typedef struct request {
     size_t points, samples;
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
 struct command {
@@ -62,6 +65,7 @@ int cmd_diff(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
 int cmd_import(const request *q);
+int cmd_linearize(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

@@ -62,6 +62,15 @@ static const struct command commands[] = {
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
       SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
+    { "linearize", "FILE",
+      "The linear model at an operating point: A, B, C, D and the structured form (S, L, J_SS, J_SL, J_LS, J_LL, J_SU, J_LU), eigenvalues and\n"
+      "what moves them. The point is the experiment's start, or where it is at --at TIME, or --at equilibrium, with the states that --state gives.\n"
+      "Inputs are those of the model; where it has none, its sources. `effects` says how each eigenvalue moves with each parameter while states and\n"
+      "inputs stay; effects_total, at equilibria, lets the equilibrium move too. E_IC, E_R: |d(eigenvalue)/ds|, |d(eigenvalue)/dl| by the slopes of\n"
+      "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF), 1, 1, cmd_linearize,
+      "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq .eigenvalues\n"
+      "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" }
 };

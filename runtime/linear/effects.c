@@ -346,6 +346,6 @@ effects_find(linearization *l, const var_id *by, size_t n, const state_space *al
     l->holder = bg_calloc(l->modes.nclusters + 1, sizeof *l->holder);
     parameter_effects(l, by, n, all);
     /* the structure's A has to be the Jacobian: else its derivatives are those of another matrix */
-    if (!l->structure.why && l->mismatch < 1e-8)
+    if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
         structure_effects(l);
 }

@@ -255,6 +255,22 @@ elimination_eliminate(elimination *r, const uint8_t *may)
     }
 }
 
+bool
+elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
+{
+    uint32_t i = r->pivot[solved];
+    const term *t = i == UINT32_MAX ? NULL : find(&r->row.at[i].s, free);
+    double most = 0;
+
+    for (size_t k = 0; t && k < r->row.at[i].s.n; k++)
+        most = fmax(most, fabs(r->row.at[i].s.at[k].value));
+    if (!t || fabs(t->value) < FAIR * FAIR * most)
+        return false;
+    r->pivot[solved] = UINT32_MAX;
+    pivot_on(r, i, t);
+    return true;
+}
+
 bool elimination_solved(const elimination *r, uint32_t column) { return r->pivot[column] != UINT32_MAX; }
 
 /* The pivot's own entry has coefficient 1: the variable is minus the others. */

@@ -24,6 +24,8 @@ void elimination_end(elimination *r);
 /* Pivots on columns with may[column] >= 1 while there are rows with one, those of the least may first. A row without one stays. */
 void elimination_eliminate(elimination *r, const uint8_t *may);
 bool elimination_solved(const elimination *r, uint32_t column);                  /* it was a pivot */
+/* A solved variable becomes free and a free one of its row solved in its place. False: its row does not hold that one. */
+bool elimination_exchange(elimination *r, uint32_t solved, uint32_t free);
 /* A variable as a sum over those that were no pivots: of a pivot the row that holds it, with coefficient 1, the others being minus what it is. Valid
  * until the next elimination. */
 sum elimination_express(const elimination *r, uint32_t column, term *one);       /* one: room for a free variable's own */

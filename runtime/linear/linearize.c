@@ -10,6 +10,8 @@
 #include "equations.h"
 #include "linearize.h"
 
+#define CLEAN 1e-7                   /* coefficients of what is conserved, the greatest being 1 */
+#define ONE_MATRIX 1e-9              /* of a row: the two ways give one matrix */
 #define RESTS 1e-7                   /* of the terms of a rate: nothing moves */
 
 const char *linear_state_name(const linearization *l, size_t i) { return model_state(l->model, l->order[i]).name; }
@@ -162,7 +164,6 @@ static void
 compare_ways(linearization *l, const state_space *all, const struct columns_of *c)
 {
     const structure *s = &l->structure;
-    const flat_model *f = model_flat(l->model);
     size_t n = s->n;
 
     l->mismatch = s->why ? NAN : 0;
@@ -181,7 +182,6 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
         }
         l->mismatch = fmax(l->mismatch, worst / size);
     }
-    (void)f;
 }
 
 /* ---------------------------------------------------------------- what is conserved */
@@ -229,9 +229,9 @@ find_conserved(linearization *l)
             }
         }
         for (size_t i = 0; i < l->nconserved * n; i++)
-            if (fabs(l->conserved[i]) < 1e-9)
+            if (fabs(l->conserved[i]) < CLEAN)
                 l->conserved[i] = 0;
-            else if (fabs(l->conserved[i] - round(l->conserved[i])) < 1e-9)
+            else if (fabs(l->conserved[i] - round(l->conserved[i])) < CLEAN)
                 l->conserved[i] = round(l->conserved[i]);
     }
     free(A);
@@ -293,8 +293,14 @@ linearize_at(bg_model *m, double t, const double *x, linearization *l)
         pick(l, &all, &c);
         l->equilibrium = at_rest(l);
         if (n <= DENSE_MOST) {
-            structure_make(m, t, x, l->order, false, &l->structure);
+            structure_make(m, t, x, l->order, false, false, &l->structure);
             compare_ways(l, &all, &c);
+            if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
+                structure_free(&l->structure);
+                l->as_equations = true;
+                structure_make(m, t, x, l->order, false, true, &l->structure);
+                compare_ways(l, &all, &c);
+            }
             l->modes_known = modes_find(n, l->space.A, &l->modes);
             find_conserved(l);
         } else {

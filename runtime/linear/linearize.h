@@ -28,6 +28,7 @@ typedef struct linearization {
     VEC(linear_input) input;
     state_space space;
     structure structure;         /* structure.why: there is none */
+    bool as_equations;           /* the structure's dependent storage is as the equations have it: no E of single stores */
     double mismatch;             /* of A and B from the structure, relative to each row; NAN without a structure */
     modes modes;
     bool modes_known;            /* false: too many states for dense eigenvalues, or they did not converge */

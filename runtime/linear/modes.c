@@ -82,6 +82,13 @@ raw_find(size_t n, const double *A, struct raw *r, double *size)
     return status == 0;
 }
 
+/* Parts that are no more than rounding are zero. */
+static double complex
+without_rounding(double complex lambda, double least)
+{
+    return (fabs(creal(lambda)) <= least ? 0 : creal(lambda)) + (fabs(cimag(lambda)) <= least ? 0 : cimag(lambda)) * I;
+}
+
 /* ---------------------------------------------------------------- order and clusters */
 
 struct item { double complex lambda; size_t at; };
@@ -341,8 +348,7 @@ put_cluster(modes *m, cluster *c, const struct balanced *b, const bool *chosen, 
             most = fmax(most, cabs(T[i]));
         c->nilpotent = most;
         c->defective = most > NILPOTENT * m->size;
-        if (fabs(cimag(mean)) <= ROUNDING * m->size)
-            mean = creal(mean);
+        mean = without_rounding(mean, ROUNDING * m->size);
         if (cimag(mean) == 0 && !c->defective)
             make_real(n, k, X, Y);
         if (c->defective)
@@ -381,6 +387,13 @@ modes_find(size_t n, const double *A, modes *m)
     *m = (modes){ n, bg_calloc(n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)),
                   bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(size_t)), 0, bg_calloc(n + 1, sizeof(cluster)), 0 };
     fine = n == 0 || (finite_all(n * n, A) && raw_find(n, A, &r, &m->size));
+    if (n == 0) {
+        free(item);
+        free(parent);
+        free(condition);
+        free(chosen);
+        return true;
+    }
     for (size_t k = 0; k < n && fine; k++) {
         double complex dot = 0;
         double wide_u = 0, wide_w = 0;
@@ -395,8 +408,7 @@ modes_find(size_t n, const double *A, modes *m)
         }
         condition[k] = cabs(dot) > 0 ? fmin(sqrt(wide_u * wide_w) / cabs(dot), 1 / DBL_EPSILON) : 1 / DBL_EPSILON;
         parent[k] = k;
-        if (cabs(r.lambda[k]) <= ROUNDING * m->size * fmin(condition[k], 1e4))
-            r.lambda[k] = 0;
+        r.lambda[k] = without_rounding(r.lambda[k], ROUNDING * m->size * fmin(condition[k], 1e4));
     }
     for (size_t i = 0; i < n && fine; i++)
         for (size_t k = i + 1; k < n; k++)
@@ -414,8 +426,8 @@ modes_find(size_t n, const double *A, modes *m)
                 count++;
             }
         mean /= (double)count;
-        if (count > 1 && fabs(cimag(mean)) <= ROUNDING * m->size)
-            mean = creal(mean);
+        if (count > 1)
+            mean = without_rounding(mean, ROUNDING * m->size);
         item[k] = (struct item){ mean, k };
     }
     if (fine) {

@@ -6,7 +6,8 @@
  * Eigenvalues that rounding cannot tell apart - closer than what a change of the matrix in its last digits does to them - are a cluster: each is given
  * as their mean, their columns of U are a basis of the invariant subspace, of rows of W its dual. Where the subspace has fewer eigenvectors than
  * columns the cluster is defective (Jordan blocks): then the restriction W A U = mean I + N, N strictly upper triangular, the first column of U an
- * eigenvector. Eigenvalues that rounding cannot tell from zero are zero.
+ * eigenvector. Real and imaginary parts that rounding
+ * cannot tell from zero are zero.
  *
  * shapes   n by n by columns
  */

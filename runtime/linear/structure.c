@@ -34,6 +34,8 @@ struct work {
     bool *rests;                     /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
     /* what a free column is */
     uint32_t *kind, *index;          /* [column] of FREE_*, number */
+    bool *block_seen;
+    bool as_equations;               /* dependent storage by the model's own equations */
     bool fine;
 };
 enum { FREE_NONE, FREE_Z, FREE_D, FREE_U, FREE_X, FREE_RATE };
@@ -144,6 +146,18 @@ define(struct work *w, var_id v, inst def)
 
 /* ---------------------------------------------------------------- rows */
 
+static var_id
+given_by(const flat_model *f, uint32_t port)
+{
+    return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
+}
+
+static var_id
+rate_into(const flat_model *f, uint32_t port)
+{
+    return port_has_momentum(f, port) ? f->port.at[port].e : f->port.at[port].f;
+}
+
 static void
 balance_rows(struct work *w)
 {
@@ -166,7 +180,7 @@ balance_rows(struct work *w)
                 put(w, p->e == q->common ? p->f : p->e, inc->sign);
             }
         }
-        if (row != UINT32_MAX)           /* a state of its own: what the balance sums is what moves it */
+        if (row != UINT32_MAX && w->rests[row])          /* a state of its own: what the balance sums is what moves it */
             put(w, w->rate[row], -1);
         elimination_end(w->r);
     }
@@ -256,6 +270,44 @@ source_rows(struct work *w)
         }
 }
 
+static bool
+is_rate_of_state(const struct work *w, var_id v)
+{
+    for (size_t i = 0; i < w->s->n; i++)
+        if (w->rate[i] == v)
+            return true;
+    return false;
+}
+
+/* The equations of a block: its unknowns together. */
+static void
+block_rows(struct work *w, uint32_t block)
+{
+    const eq_block *b = &w->e->block.at[block];
+
+    if (w->block_seen[block])
+        return;
+    w->block_seen[block] = true;
+    for (uint32_t i = 0; i < b->n; i++) {
+        put_departure(w, w->e->residual.at[b->residual0 + i], 1, VAR_NONE);
+        elimination_end(w->r);
+    }
+}
+
+/* Rates of dependent storage as the model's own equations have them: with whatever varies on the way. */
+static void
+dependent_rows(struct work *w)
+{
+    for (size_t i = 0; i < w->s->nd; i++) {
+        var_id v = rate_into(w->f, w->s->dependent[i]);
+
+        if (w->e->var.at[v].kind == DEF_EXPLICIT)
+            define(w, v, w->e->var.at[v].def);
+        else
+            fail(w, "the rate of dependent %s is found by iteration", port_name(w->f, w->s->dependent[i]));
+    }
+}
+
 /* Definitions of the signals that rows read, and what these read in turn. */
 static void
 signal_rows(struct work *w)
@@ -272,24 +324,12 @@ signal_rows(struct work *w)
             define(w, v, f->var.at[v].def);
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_EXPLICIT)
             define(w, v, w->e->var.at[v].def);
-        else if (kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED)
-            fail(w, "\"%s\" is found by iteration", f->var.at[v].name);
+        else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_BLOCK && !is_rate_of_state(w, v))
+            block_rows(w, w->e->var.at[v].index);
     }
 }
 
 /* ---------------------------------------------------------------- what is free */
-
-static var_id
-given_by(const flat_model *f, uint32_t port)
-{
-    return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
-}
-
-static var_id
-rate_into(const flat_model *f, uint32_t port)
-{
-    return port_has_momentum(f, port) ? f->port.at[port].e : f->port.at[port].f;
-}
 
 static void
 set_free(struct work *w, uint32_t column, uint32_t kind, size_t index)
@@ -347,7 +387,7 @@ find_states(struct work *w, const size_t *order)
         uint32_t row = w->row_of[q->var];
 
         w->rate[row] = q->rate;
-        if (w->f->var.at[q->var].kind == VAR_COMMON) {
+        if (w->f->var.at[q->var].kind == VAR_COMMON && !w->as_equations) {
             w->rate[row] = (uint32_t)(w->nvars + w->s->nu + row);
             w->rests[row] = true;
         }
@@ -372,12 +412,10 @@ mark_columns(struct work *w)
             w->may[v] = f->junction.at[p->junction].common == v ? WANTED : EITHER;
         }
     for (size_t i = 0; i < s->n; i++)
-        if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || moves(w, w->rate[i])))
+        if (w->rate[i] != UINT32_MAX && w->rate[i] >= w->nvars)
             w->may[w->rate[i]] = INNER;
-    for (size_t i = 0; i < s->nd; i++) {
-        w->may[given_by(f, s->dependent[i])] = INNER;
+    for (size_t i = 0; i < s->nd && !w->as_equations; i++)
         set_free(w, rate_into(f, s->dependent[i]), FREE_RATE, i);
-    }
     for (size_t i = 0; i < s->nz; i++)
         set_free(w, given_by(f, s->storage[i]), FREE_Z, i);
     for (size_t i = 0; i < s->nu; i++)
@@ -387,20 +425,66 @@ mark_columns(struct work *w)
             set_free(w, v, FREE_X, w->row_of[v]);
 }
 
+static bool
+is_loose(const struct work *w, uint32_t column)
+{
+    return !elimination_solved(w->r, column) && w->kind[column] == FREE_NONE;
+}
+
+/* Both variables of dissipator i came out solved: one of them is given back for a free one of another dissipator, which had both or is freed in turn. */
+static bool
+loosen(struct work *w, size_t i, bool *tried)
+{
+    const structure *s = w->s;
+    const flat_port *p = &w->f->port.at[s->dissipator[i]];
+
+    tried[i] = true;
+    for (int round = 0; round < 2; round++)
+        for (int side = 0; side < 2; side++) {
+            var_id own = side ? p->e : p->f;
+
+            if (!elimination_solved(w->r, own))
+                continue;
+            for (size_t k = 0; k < s->nl; k++) {
+                const flat_port *q = &w->f->port.at[s->dissipator[k]];
+
+                for (int other = 0; other < 2 && !tried[k]; other++) {
+                    var_id v = other ? q->e : q->f;
+                    bool both = is_loose(w, q->e) && is_loose(w, q->f);
+
+                    if (!is_loose(w, v) || (round == 0) != both || !elimination_exchange(w->r, own, v))
+                        continue;
+                    if (both || loosen(w, k, tried))
+                        return true;
+                    elimination_exchange(w->r, v, own);
+                }
+            }
+        }
+    return false;
+}
+
 /* Which way each dissipator is taken: what it gives is a variable that was no pivot. */
 static void
 direct(struct work *w)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
-    bool *done = bg_calloc(s->nl + 1, sizeof *done), progress = true;
+    bool *done = bg_calloc(s->nl + 1, sizeof *done), *tried = bg_calloc(s->nl + 1, sizeof *tried), progress = true;
 
+    for (size_t i = 0; i < s->nl; i++) {
+        const flat_port *p = &f->port.at[s->dissipator[i]];
+
+        memset(tried, 0, s->nl * sizeof *tried);
+        if (!is_loose(w, p->e) && !is_loose(w, p->f))
+            loosen(w, i, tried);
+    }
+    free(tried);
     while (progress) {
         progress = false;
         for (int round = 0; round < 2 && !progress; round++)
             for (size_t i = 0; i < s->nl; i++) {
                 const flat_port *p = &f->port.at[s->dissipator[i]];
-                bool e = !elimination_solved(w->r, p->e) && w->kind[p->e] == FREE_NONE, flow = !elimination_solved(w->r, p->f) && w->kind[p->f] == FREE_NONE;
+                bool e = is_loose(w, p->e), flow = is_loose(w, p->f);
                 bool rather = f->junction.at[p->junction].common == p->f;        /* gets the flow, gives the effort */
 
                 if (done[i] || (!e && !flow) || (round == 0 && e && flow))
@@ -469,6 +553,26 @@ spread(struct work *w, uint32_t column, size_t row, const struct targets *to, do
     }
 }
 
+/* A variable that a law reads, as a row over x: through what storage gives too, once its slopes are known. */
+static structure_block
+departure_by_states(struct work *w, var_id v, bool storage_known, const char *reader)
+{
+    const structure *s = w->s;
+    structure_block x = block_new(w, 1, s->n), z = block_new(w, 1, s->nz);
+
+    spread(w, v, 0, &(struct targets){ .x = &x, .z = storage_known ? &z : NULL }, 1, reader);
+    for (size_t j = 0; j < s->nz && storage_known; j++)
+        for (size_t i = 0; i < s->n; i++) {
+            const structure_block *S = &s->matrix[M_S];
+
+            if (z.value[j] != 0 && S->value[j + s->nz * i] != 0)
+                block_add(w, &x, 0, i, z.value[j] * S->value[j + s->nz * i], w->pool ? ex_mul(w->pool, z.text[j], S->text[j + s->nz * i]) : NODE_NONE);
+        }
+    free(z.value);
+    free(z.text);
+    return x;
+}
+
 /* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
 static void
 law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column, structure_block *by_x)
@@ -504,8 +608,7 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
         q = slope_of(w, law->def, a);
         if (q.value == 0 && !w->pool)
             continue;
-        one = block_new(w, 1, w->s->n);
-        spread(w, v, 0, &(struct targets){ .x = &one }, 1, port_name(w->f, port));
+        one = departure_by_states(w, v, slope != &w->s->matrix[M_S], port_name(w->f, port));
         for (size_t i = 0; i < w->s->n; i++)
             if (one.value[i] != 0 || (w->pool && !ex_is_const(w->pool, one.text[i], NULL)))
                 block_add(w, by_x, row, i, factor * q.value * one.value[i],
@@ -550,9 +653,8 @@ field_slopes(struct work *w, const flat_element *el, const var_id *in, const var
                     right[k + n * j] += q;
             }
             if (!found && q != 0) {
-                structure_block one = block_new(w, 1, nx);
+                structure_block one = departure_by_states(w, v, el->type == EL_R, el->name);
 
-                spread(w, v, 0, &(struct targets){ .x = &one }, 1, el->name);
                 for (size_t i = 0; i < nx; i++)
                     right[k + n * (n + i)] += q * one.value[i];
                 free(one.value);
@@ -892,10 +994,10 @@ any(const structure_block *b)
 }
 
 void
-structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, structure *s)
+structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, structure *s)
 {
     flat_model *f = (flat_model *)model_flat(m);             /* its pool grows, nothing else changes */
-    struct work w = { .m = m, .f = f, .e = model_equations(m), .c = model_causal(m), .s = s, .pool = text ? f->pool : NULL, .nvars = f->var.n, .fine = true };
+    struct work w = { .m = m, .f = f, .e = model_equations(m), .c = model_causal(m), .s = s, .pool = text ? f->pool : NULL, .nvars = f->var.n, .as_equations = as_equations, .fine = true };
     struct dependence d = { 0 };
     size_t ncolumns;
 
@@ -914,6 +1016,7 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
     count_parts(&w);
     w.may = bg_calloc(ncolumns + 1, 1);
     w.seen = bg_calloc(w.nvars + 1, 1);
+    w.block_seen = bg_calloc(w.e->block.n + 1, sizeof *w.block_seen);
     w.kind = bg_calloc(ncolumns + 1, sizeof *w.kind);
     w.index = bg_calloc(ncolumns + 1, sizeof *w.index);
     w.r = elimination_new(ncolumns, w.pool);
@@ -921,14 +1024,13 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
         fail(&w, "not all variables have finite values here");
     if (w.fine) {
         mark_columns(&w);
-        for (size_t i = 0; i < s->n; i++)
-            if (w.rests[i])
-                w.may[w.rate[i]] = INNER;
         balance_rows(&w);
         two_port_rows(&w);
         source_rows(&w);
+        if (as_equations)
+            dependent_rows(&w);
         for (size_t i = 0; i < s->n; i++)        /* integrals: what they integrate */
-            if (w.rate[i] != UINT32_MAX && w.rate[i] < w.nvars && f->var.at[w.rate[i]].kind == VAR_RATE)
+            if (w.rate[i] != UINT32_MAX && w.rate[i] < w.nvars && w.e->var.at[w.rate[i]].kind == DEF_EXPLICIT)
                 need(&w, w.rate[i]);
         for (size_t i = 0; i < f->law.n; i++)    /* what laws of storage and dissipators read beside their own quantities */
             for (uint32_t k = 0; k < f->law.at[i].def.n; k++) {
@@ -938,6 +1040,8 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
                     need(&w, v);
             }
         signal_rows(&w);
+        if (as_equations)
+            s->nd = 0;
     }
     if (w.fine) {
         elimination_eliminate(w.r, w.may);
@@ -966,6 +1070,7 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
     free(w.rests);
     free(w.may);
     free(w.seen);
+    free(w.block_seen);
     free(w.kind);
     free(w.index);
 }

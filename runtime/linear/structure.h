@@ -9,8 +9,9 @@
  * read states - is in J_SX, J_LX, L_X, which are zero where there is none. Laws count with their slopes at the point.
  *
  * Dependent storage is eliminated: with x_d = C_d z_d, z_d = G x it adds C_d G dx/dt to where its rate goes, and the J here are those that
- * include it, so that the equations above hold as they stand. This is exact at a point where all coefficients rest; where it moves and a modulus or slope
- * on the way to dependent storage varies, A is not the Jacobian: `matches` tells.
+ * include it, so that the equations above hold as they stand. This is exact at a point where all coefficients rest. Where it moves and a modulus or slope on
+ * the way to dependent storage varies, its rates have to be taken as the model's own equations have them (as_equations): A is right again, but what a
+ * single store does to it is not in the J.
  *
  * Which way an open resistor is taken: from flow to effort on a 1-junction, from effort to flow on a 0-junction, as far as this goes.
  *
@@ -43,8 +44,8 @@ typedef struct structure {
 } structure;
 
 /* m: compiled with open inputs and sources. x: state by state as the model has them; order[i]: the model's state in row i. Modes as they are. text: with
- * expressions. structure_free it in any case; the pool grows with what is made. */
-void structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, structure *s);
+ * expressions. as_equations: see above; there is no dependent storage then (nd is 0). structure_free it in any case; the pool grows with what is made. */
+void structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, structure *s);
 void structure_free(structure *s);
 const char *structure_matrix_name(enum structure_matrix k);
 
