@@ -7,10 +7,8 @@
 
 #include "base.h"
 
-enum { EXIT_NO_MEMORY = 3 };
-
-static _Noreturn void
-out_of_memory(size_t size)
+_Noreturn void
+bg_out_of_memory(size_t size)
 {
     fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
     exit(EXIT_NO_MEMORY);
@@ -22,7 +20,7 @@ bg_malloc(size_t size)
     void *p = malloc(size ? size : 1);
 
     if (!p)
-        out_of_memory(size);
+        bg_out_of_memory(size);
     return p;
 }
 
@@ -32,7 +30,7 @@ bg_calloc(size_t n, size_t size)
     void *p = calloc(n ? n : 1, size ? size : 1);
 
     if (!p)
-        out_of_memory(n > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : n * size);
+        bg_out_of_memory(n > SIZE_MAX / (size ? size : 1) ? SIZE_MAX : n * size);
     return p;
 }
 
@@ -42,7 +40,7 @@ bg_realloc(void *old, size_t size)
     void *p = realloc(old, size ? size : 1);
 
     if (!p)
-        out_of_memory(size);
+        bg_out_of_memory(size);
     return p;
 }
 
@@ -122,7 +120,7 @@ chunk_new(size_t size)
     struct chunk *c;
 
     if (size > SIZE_MAX - sizeof *c)
-        out_of_memory(size);
+        bg_out_of_memory(size);
     c = bg_calloc(1, sizeof *c + size);   /* fresh memory is zero: arena_alloc promises that */
     c->size = size;
     return c;
@@ -136,7 +134,7 @@ arena_alloc(arena *a, size_t size)
     void *p;
 
     if (size > SIZE_MAX - align)
-        out_of_memory(size);
+        bg_out_of_memory(size);
     size = (size + align - 1) / align * align;
     if (!size)
         size = align;
@@ -212,11 +210,11 @@ bg_vec_grow(void *at, size_t *cap, size_t want, size_t size)
 
     while (n < want) {
         if (n > SIZE_MAX / 2)
-            out_of_memory(SIZE_MAX);
+            bg_out_of_memory(SIZE_MAX);
         n *= 2;
     }
     if (n > SIZE_MAX / size)
-        out_of_memory(SIZE_MAX);
+        bg_out_of_memory(SIZE_MAX);
     *cap = n;
     return bg_realloc(at, n * size);
 }
@@ -234,7 +232,7 @@ void
 strbuf_add(strbuf *b, const char *s, size_t n)
 {
     if (n > SIZE_MAX - b->n - 1)
-        out_of_memory(SIZE_MAX);
+        bg_out_of_memory(SIZE_MAX);
     if (b->n + n + 1 > b->cap)
         b->at = bg_vec_grow(b->at, &b->cap, b->n + n + 1, 1);
     if (n)

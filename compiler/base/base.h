@@ -1,6 +1,6 @@
 /* base.h - memory by lifetime, growing arrays, hash maps, interned names
  *
- * errors   running out of memory ends the program with a message (exit 3);
+ * errors   running out of memory ends the program with a message and the status EXIT_NO_MEMORY;
  *          no call below returns NULL for want of memory
  * threads  no globals; one compilation per thread
  */
@@ -19,6 +19,10 @@
 #define BG_PRINTF(f, a)
 #endif
 
+enum { EXIT_NO_MEMORY = 5 };
+
+/* Ends the program for want of `size` bytes. */
+_Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);
 void *bg_realloc(void *p, size_t size);

@@ -14,7 +14,7 @@ compare_rank(const void *a, const void *b, void *ctx)
 }
 
 var_id
-interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes, double *v, node *culprit)
+interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes, double *v, node *culprit, bool all)
 {
     const flat_model *f = e->f;
     VEC(var_id) order = { 0 };
@@ -32,7 +32,7 @@ interpret(const equations *e, const uint32_t *position, double t, const double *
             vec_push(&order, i);
     if (order.n)
         qsort_r(order.at, order.n, sizeof *order.at, compare_rank, (void *)e);
-    for (size_t i = 0; i < order.n && bad == VAR_NONE; i++) {
+    for (size_t i = 0; i < order.n && (all || bad == VAR_NONE); i++) {
         inst d = e->var.at[order.at[i]].def;
         bool known = true;
 
@@ -42,7 +42,7 @@ interpret(const equations *e, const uint32_t *position, double t, const double *
             known = known && isfinite(slot.at[k]);
         }
         v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit ? culprit : &blamed) : NAN;
-        if (known && !isfinite(v[order.at[i]]))
+        if (known && !isfinite(v[order.at[i]]) && bad == VAR_NONE)
             bad = order.at[i];
     }
     vec_free(&order);

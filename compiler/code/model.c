@@ -5,6 +5,7 @@
 #include "equations.h"
 #include "clocks.h"
 #include "curvature.h"
+#include "poles.h"
 #include "evaluate.h"
 #include "initial.h"
 #include "parameters.h"
@@ -12,6 +13,7 @@
 #include "interpret.h"
 #include "partials.h"
 #include "project.h"
+#include "storage.h"
 #include "model.h"
 
 struct bg_model {
@@ -36,6 +38,7 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
+    pole_list pole; bool poles_known;
     double compile_seconds;
 };
 
@@ -120,12 +123,6 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
-/* The derivative of the stored energy by what a port of storage stores. */
-static var_id conjugate_of(const flat_model *f, uint32_t port)
-{
-    return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
-}
-
 static program *plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
@@ -173,6 +170,12 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&position, i);
         }
         break;
+    case PART_POLES:
+        for (uint32_t i = 0; i < m->pole.n; i++) {
+            vec_push(&target, m->pole.at[i].divisor);
+            vec_push(&position, i);
+        }
+        break;
     case PART_BONDS:
         for (uint32_t i = 0; i < f->port.n; i++) {
             const flat_port *p = &f->port.at[i];
@@ -194,7 +197,7 @@ static program *plan_part(bg_model *m, enum model_part part)
                 const flat_port *p = &f->port.at[i];
 
                 vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, inst_var(f, conjugate_of(f, i)));
+                vec_push(&target, inst_var(f, storage_conjugate(f, i)));
                 vec_push(&position, f->var.at[p->stored].position);
                 vec_push(&position, f->var.at[p->stored].position);
             }
@@ -363,6 +366,7 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     vec_free(&m->clock);
+    vec_free(&m->pole);
     free(m);
 }
 
@@ -473,6 +477,35 @@ int model_clocks(bg_model *m, double t, double *value)
 
 span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }
 
+size_t model_npoles(bg_model *m)
+{
+    if (!m->poles_known)
+        poles_find(m->e, &m->pole);
+    m->poles_known = true;
+    return m->pole.n;
+}
+
+int model_poles(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_npoles(m))
+        return 0;
+    if (!model_need(m, PART_POLES))
+        return -1;
+    return run_permuted(m, PART_POLES, t, x, value);
+}
+
+struct model_pole model_pole(bg_model *m, size_t k)
+{
+    const eq_pole *p = &m->pole.at[k];
+    strbuf b = { 0 };
+    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
+
+    flat_print(m->f, p->divisor, &b);
+    out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
+    strbuf_free(&b);
+    return out;
+}
+
 span model_constraint_place(const bg_model *m, size_t k) { return m->f->var.at[m->e->constraint.at[k]].at; }
 
 struct at_time { bg_model *m; double t; };
@@ -556,47 +589,14 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    /* Gauss's rule with five points, on 32 pieces: laws may have corners */
-    static const double place[5] = { 0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552, 0.95308992296933199640 };
-    static const double weight[5] = { 0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444, 0.23931433524968323402,
-                                      0.11846344252809454376 };
-    enum { PIECES = 32 };
-    const flat_model *f = m->f;
-    const flat_law *law = port_law(f, port);
-    var_id own = f->port.at[port].stored, other = conjugate_of(f, port);
-    bool reads_stored = true, reads_other = true;
-    VEC(double) slot = { 0 };
-    VEC(uint32_t) free_slot = { 0 };
-    double sum = 0, end;
+    return storage_energy(m->f, m->value, port, stored, conjugate);
+}
 
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
+double model_energy_curvature(const bg_model *m, size_t state, const double *x)
+{
+    const flat_var *v = &m->f->var.at[m->e->state.at[m->state_of[state]].var];
 
-        vec_push(&slot, m->value[v]);
-        if (f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL)
-            continue;
-        reads_stored &= v == own;
-        reads_other &= v == other;
-        vec_push(&free_slot, k);
-    }
-    if (f->element.at[f->port.at[port].element].linear) {
-        sum = stored * conjugate / 2;
-    } else if (law->kind != LAW_ASSIGN || free_slot.n == 0 || (!reads_stored && !reads_other)) {
-        sum = NAN;
-    } else {
-        end = reads_stored ? stored : conjugate;
-        for (int i = 0; i < PIECES; i++)
-            for (int k = 0; k < 5; k++) {
-                for (size_t j = 0; j < free_slot.n; j++)
-                    slot.at[free_slot.at[j]] = end * (i + place[k]) / PIECES;
-                sum += weight[k] * ex_eval(f->pool, law->def.root, slot.at) * end / PIECES;
-            }
-        if (!reads_stored)               /* the co-energy's complement */
-            sum = stored * conjugate - sum;
-    }
-    vec_free(&slot);
-    vec_free(&free_slot);
-    return sum;
+    return v->kind == VAR_STORED ? storage_curvature(m->f, m->value, m->position, v->owner, x) : NAN;
 }
 
 size_t model_nwhens(const bg_model *m) { return m->f->when.n; }
@@ -731,7 +731,7 @@ bool model_variables(bg_model *m, double t, const double *x, double *v)
     if (!fine)
         return false;
     fill_known(m, v);
-    return interpret(m->e, m->position, t, x, m->modes, v, NULL) == VAR_NONE;
+    return interpret(m->e, m->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
 }
 
 curvature *model_curvature(bg_model *m, const var_id *by, size_t n) { return curvature_new(m->e, m->position, by, n); }
@@ -745,10 +745,9 @@ bool model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
     return fine;
 }
 
-/* A part of the definition of v, with the numbers of all variables. */
-static double part_value(bg_model *m, var_id v, node part, const double *number)
+/* A part of an expression, with the numbers of all variables. */
+static double part_value(bg_model *m, inst d, node part, const double *number)
 {
-    inst d = m->e->var.at[v].def;
     double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
 
     for (uint32_t k = 0; k < d.n; k++)
@@ -758,17 +757,17 @@ static double part_value(bg_model *m, var_id v, node part, const double *number)
     return value;
 }
 
-static char *describe(bg_model *m, var_id v, node culprit, const double *number)
+/* def: of what is called so */
+static char *describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
 {
     flat_model *f = m->f;
-    const eq_var *d = &m->e->var.at[v];
-    const void *pair[2] = { f, &d->def };
-    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? d->def.root : culprit);
+    const void *pair[2] = { f, &def };
+    const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? def.root : culprit);
     strbuf b = { 0 };
     const char *what = "no finite value";
 
     switch (x->op) {
-    case EX_DIV: what = part_value(m, v, x->b, number) == 0 ? "division by zero" : "overflow"; break;
+    case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
     case EX_ADD: case EX_SUB: case EX_MUL:
     case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
@@ -777,9 +776,47 @@ static char *describe(bg_model *m, var_id v, node culprit, const double *number)
     case EX_ASIN: case EX_ACOS: what = "angle of a number outside -1..1"; break;
     default: break;
     }
-    strbuf_printf(&b, "\"%s\": %s in ", f->var.at[v].name, what);
-    ex_print(f->pool, culprit == NODE_NONE ? d->def.root : culprit, slot_name, pair, &b);
+    strbuf_printf(&b, "\"%s\": %s in ", called, what);
+    ex_print(f->pool, culprit == NODE_NONE ? def.root : culprit, slot_name, pair, &b);
     return b.at;
+}
+
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
+{
+    flat_model *f = m->f;
+    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    const char *called = k < f->output.n ? f->output.at[k].name : f->experiment.record.at[k - f->output.n].name;
+    inst def = m->e->output.at[k];
+    VEC(double) slot = { 0 };
+    node culprit = NODE_NONE;
+    char *text = NULL;
+
+    fill_known(m, v);
+    interpret(m->e, m->position, t, x, m->modes, v, &culprit, true);
+    for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
+        var_id next = VAR_NONE;
+
+        slot.n = 0;
+        for (uint32_t i = 0; i < def.n; i++) {
+            var_id s = inst_slots(f, def)[i];
+
+            vec_push(&slot, v[s]);
+            if (!isfinite(v[s]) && next == VAR_NONE)
+                next = s;
+        }
+        if (next != VAR_NONE && m->e->var.at[next].kind == DEF_EXPLICIT) {
+            called = f->var.at[next].name;
+            def = m->e->var.at[next].def;
+            continue;
+        }
+        culprit = NODE_NONE;
+        if (next != VAR_NONE || isfinite(ex_eval_explain(f->pool, def.root, slot.at, &culprit)))
+            break;
+        text = describe(m, called, def, culprit, v);
+    }
+    vec_free(&slot);
+    free(v);
+    return text;
 }
 
 span model_explain(bg_model *m, double t, const double *x, char **text)
@@ -790,11 +827,11 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
     var_id bad;
 
     fill_known(m, v);
-    bad = interpret(m->e, m->position, t, x, m->modes, v, &culprit);
+    bad = interpret(m->e, m->position, t, x, m->modes, v, &culprit, false);
     *text = NULL;
     if (bad != VAR_NONE) {
         at = m->f->var.at[bad].at;
-        *text = describe(m, bad, culprit, v);
+        *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
         const eq_block *b = &m->e->block.at[m->memory.failed];
         var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];

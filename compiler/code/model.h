@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_JACOBIAN,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_POLES, PART_JACOBIAN,
                   PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -62,6 +62,8 @@ size_t model_nbond_values(const bg_model *m);
 int model_bond_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+/* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores none, or its law reads what is no state. */
+double model_energy_curvature(const bg_model *m, size_t i, const double *x);
 
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
 struct model_mode { enum mode_kind kind; span at; const char *text; const ex_table *table;
@@ -94,6 +96,12 @@ int model_project(bg_model *m, double t, double *x);
 size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
+
+/* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
+struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+size_t model_npoles(bg_model *m);
+int model_poles(bg_model *m, double t, const double *x, double *value);
+struct model_pole model_pole(bg_model *m, size_t k);
 
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
@@ -133,6 +141,9 @@ double model_parameter_value(const bg_model *m, var_id v);
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.
  * Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`. SPAN_NONE if all is well. */
 span model_explain(bg_model *m, double t, const double *x, char **text);
+
+/* The same for output k that has no finite value at (t, x): the operation among all that it reads which has none first. NULL: nothing is found. free() it. */
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x);
 
 /* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */
 char *model_statistics(const bg_model *m);

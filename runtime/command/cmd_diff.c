@@ -122,7 +122,7 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
 static bool
 run_one(const request *q, loaded *l, sim_result *r)
 {
-    sim_options o = { .points = q->points ? q->points : REDUCE_POINTS, .outputs = true };
+    sim_options o = { .points = q->points ? q->points : REDUCE_POINTS, .outputs = true, .finite_outputs = true };
     bool fine = run_loaded(q, l, RANKING_RTOL, &o, r);
 
     sim_options_free(&o);

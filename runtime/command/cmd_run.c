@@ -95,6 +95,8 @@ cmd_run(const request *q)
                 status = write_table(q, &l, &r, &c);
             if (status == STATUS_DONE && q->text[OPT_PLOT])
                 status = draw(q, &l, &c);
+            if (status == STATUS_DONE && r.nunfinite)
+                status = STATUS_NUMBERS;     /* the gaps in the table have been named */
             columns_free(&c);
         }
         sim_options_free(&o);

@@ -10,7 +10,7 @@
 #include "quote.h"
 #include "reading.h"
 
-static const double PROGRESS_AFTER = 0.5;        /* s */
+static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2;    /* s */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -104,6 +104,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
+    [OPT_MAX_TIME]   = { "max-time",   0,   "SECONDS",    "a run that takes longer is an error; as long as it takes" },
+    [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" },
@@ -241,12 +243,22 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
         q->points = (size_t)x;
         break;
+    case OPT_MAX_STEPS:
+        if (!parse_number(value, &x) || x < 1 || x > 1e15 || x != floor(x))
+            return wrong(q, "--max-steps is a whole number from 1 on, not \"%s\"", value);
+        q->max_steps = (size_t)x;
+        break;
+    case OPT_MAX_TIME:
+        if (!parse_number(value, &x) || x <= 0)
+            return wrong(q, "--max-time is a number of seconds above 0, not \"%s\"", value);
+        q->max_seconds = x;
+        break;
     case OPT_RTOL:
     case OPT_ATOL:
         if (!parse_number(value, &x) || x <= 0)
             return wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
-        if (o == OPT_RTOL && x > 0.1)
-            return wrong(q, "--rtol is a relative tolerance, at most 0.1, not \"%s\"", value);
+        if (o == OPT_RTOL && !(x >= LEAST_RTOL && x <= GREATEST_RTOL))
+            return wrong(q, "--rtol is a relative tolerance between %g and %g, not \"%s\"", LEAST_RTOL, GREATEST_RTOL, value);
         *(o == OPT_RTOL ? &q->rtol : &q->atol) = x;
         break;
     case OPT_SOLVER:
@@ -599,17 +611,22 @@ wall_clock(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The bar, for runs that let one wait. */
+/* The bar, for runs that let one wait. Where it does not move, time and steps do. */
 static void
-show_progress(void *ctx, double t)
+show_progress(void *ctx, double t, uint64_t steps)
 {
     struct run_settings *s = ctx;
     int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
+    double now = wall_clock();
 
-    if (percent == s->shown || wall_clock() - s->since < PROGRESS_AFTER)
+    if (now - s->since < PROGRESS_AFTER || (percent == s->shown && now - s->said < PROGRESS_EVERY))
         return;
-    s->shown = percent;
     fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
+    if (percent == s->shown)
+        fprintf(stderr, " at %.9g s, %llu steps, %.3g a second  ", t, (unsigned long long)steps, (double)(steps - s->steps) / (now - s->said));
+    s->shown = percent;
+    s->said = now;
+    s->steps = steps;
     fflush(stderr);
 }
 
@@ -617,7 +634,7 @@ void
 progress_done(struct run_settings *s)
 {
     if (s->shown >= 0)
-        fprintf(stderr, "\r%40s\r", "");
+        fprintf(stderr, "\r%100s\r", "");
     s->shown = -1;
 }
 
@@ -635,10 +652,14 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->atol = q->atol;
     if (q->given & OPT(OPT_SOLVER))
         o->solver = q->solver;
+    if (q->max_steps)
+        o->max_steps = q->max_steps;
+    o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {
-        s->since = wall_clock();
+        s->since = s->said = wall_clock();
+        s->steps = 0;
         o->progress = show_progress;
         o->ctx = s;
     }
@@ -656,6 +677,7 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     if (fine) {
         o->points = wanted.points;
         o->outputs = wanted.outputs;
+        o->finite_outputs = wanted.finite_outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
         o->extra = wanted.extra;

@@ -15,7 +15,8 @@ enum exit_status {
     STATUS_MODEL   = 1,          /* the model has errors */
     STATUS_USAGE   = 2,
     STATUS_NUMBERS = 3,          /* the solver failed */
-    STATUS_FILE    = 4           /* a file could not be read or written */
+    STATUS_FILE    = 4,          /* a file could not be read or written */
+    STATUS_MEMORY  = EXIT_NO_MEMORY                      /* 5: not enough memory */
 };
 
 /* Points of a run's table unless told otherwise, and the relative tolerance of runs whose powers are compared. */
@@ -28,7 +29,7 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ,
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY,
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_BODE, OPT_STEP, OPT_POLES, OPT_HEAT, OPT_MATRICES, OPT_MODES, OPT_BAND, OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
@@ -43,7 +44,8 @@ typedef struct request {
     uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
-    size_t points, samples;
+    size_t points, samples, max_steps;                   /* 0: not given */
+    double max_seconds;                                  /* of a run, likewise */
     enum sim_solver solver;
     bool json, quiet, verbose;
     bool open;                                           /* compile with inputs and sources that can be moved */
@@ -62,6 +64,7 @@ int cmd_run(const request *q);
 int cmd_rank(const request *q);
 int cmd_reduce(const request *q);
 int cmd_diff(const request *q);
+int cmd_partition(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
 int cmd_import(const request *q);
@@ -71,6 +74,9 @@ int cmd_linearize(const request *q);
 int request_parse(request *q, const struct command *c, int argc, char **argv);
 void request_free(request *q);
 void print_command_help(const struct command *c, FILE *out);
+
+/* First of all in main: what memory.c cannot do before. */
+void prepare_memory(void);
 
 /* One line on standard error: `bgc: ...`. */
 void complain(const char *fmt, ...) BG_PRINTF(1, 2);
@@ -107,7 +113,7 @@ int status_of(const sources *s);
 
 /* ---- running ---- */
 /* Options of a run: the experiment's, then the request's; default_rtol where neither says (0: the integrator's own). */
-struct run_settings { const request *q; double default_rtol; double begin, end, since; int shown; };
+struct run_settings { const request *q; double default_rtol; double begin, end, since, said; uint64_t steps; int shown; };
 void adjust_run(void *settings, bg_model *m, sim_options *o);
 void progress_done(struct run_settings *s);
 /* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states, activity, points);

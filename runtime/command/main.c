@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -53,6 +53,12 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
+    { "partition", "FILE",
+      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes one-way\n"
+      "signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
+      "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL), 1, 1, cmd_partition,
+      "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
@@ -85,7 +91,9 @@ print_usage(FILE *out)
 
         fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
-    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n", out);
+    fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
+          "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",
+          out);
 }
 
 static const struct command *
@@ -116,6 +124,17 @@ open_streams(void)
     return true;
 }
 
+/* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
+static int
+finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
+        status = complain_file("-");
+    interrupt_finish();
+    return status;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -123,6 +142,7 @@ main(int argc, char **argv)
     request q;
     int status;
 
+    prepare_memory();
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
@@ -135,11 +155,11 @@ main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!(c = find_command(argv[1])))
         return STATUS_USAGE;
@@ -149,8 +169,5 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
-        status = complain_file("-");
-    interrupt_finish();
-    return status;
+    return finish(status);
 }

@@ -134,7 +134,7 @@ report_ranking(FILE *out, const ranking *r, const char *const *experiment, doubl
         table_put(&t, "greatest");
     else if (!shares)
         table_put(&t, "%s [%s]", metric_name(r->metric), metric_unit(r->metric));
-    table_put(&t, n ? "share" : shares ? metric_name(r->metric) : "index");
+    table_put(&t, "%s", n ? "share" : shares ? metric_name(r->metric) : "index");
     table_put(&t, "cumulative");
     table_put(&t, "at %.6g %%", 100 * threshold);
     if (terminal)

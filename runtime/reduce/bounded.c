@@ -120,7 +120,7 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
         }
         if (sim_options_from_experiment(c->model, &so)) {
             so.points = REDUCE_POINTS;
-            so.outputs = true;
+            so.outputs = so.finite_outputs = true;
             if (d->o->adjust)
                 d->o->adjust(d->o->ctx, c->model, &so);
             if (d->most_steps)

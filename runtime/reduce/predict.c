@@ -36,7 +36,7 @@ record(const recording *r, const char *const *expression, size_t n, double **val
         size_t all = model_noutputs(c.model);
 
         so.points = RECORD_POINTS;
-        so.outputs = true;
+        so.outputs = so.finite_outputs = true;
         if (r->adjust)
             r->adjust(r->ctx, c.model, &so);
         fine = simulate(c.model, &so, &run) && all >= n;

@@ -55,8 +55,8 @@ trajectory_compare(const double *a, size_t stride_a, const double *b, size_t str
     for (size_t i = 0; i < n; i++) {
         double d = fabs(a[i * stride_a] - b[i * stride_b]);
 
-        if (!(d <= e.max))
-            e.max = d;                       /* NaN stays */
+        if (!(d <= e.max) && !isnan(e.max))
+            e.max = d;                       /* NaN comes in and stays */
         square += d * d;
         e.mean += d;
         e.reference += fabs(a[i * stride_a]);
@@ -179,11 +179,12 @@ run(const struct reducer *d, struct version *v)
     if (!sim_options_from_experiment(v->c->model, &o))
         return false;
     o.points = REDUCE_POINTS;
-    o.outputs = true;
+    o.outputs = o.finite_outputs = true;
     o.activity = true;
     if (d->o->adjust)
         d->o->adjust(d->o->ctx, v->c->model, &o);
-    o.max_steps = d->most_steps;
+    if (d->most_steps)
+        o.max_steps = d->most_steps;
     fine = simulate(v->c->model, &o, &v->run);
     sim_options_free(&o);
     return fine;

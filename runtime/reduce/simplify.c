@@ -58,7 +58,7 @@ run_version(struct simplifier *d, char *text, size_t length, struct version *v)
         }
         if (sim_options_from_experiment(c->model, &so)) {
             so.points = REDUCE_POINTS;
-            so.outputs = so.activity = true;
+            so.outputs = so.finite_outputs = so.activity = true;
             if (d->o->adjust)
                 d->o->adjust(d->o->ctx, c->model, &so);
             v->rtol = fmax(v->rtol, so.rtol);

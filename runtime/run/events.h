@@ -29,6 +29,9 @@ double events_next(const events *e);
 /* Switches what is due at t, and what follows from it. */
 enum events_status events_due(events *e, double t, const double *x);
 
+/* The mode that switched last, SIZE_MAX: none did. */
+size_t events_last(const events *e);
+
 /* Are there modes that must be watched? */
 bool events_watched(const events *e);
 /* A step begins at (t, x): notes which margins are not above zero there (just switched). False: not evaluable. */

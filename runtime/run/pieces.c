@@ -21,6 +21,8 @@ struct pieces {
     double *noise;                       /* up to this size a clock is rounding alone */
     double weight[TESTS][NODES];         /* what the polynomial through the nodes has at the other places */
     VEC(double) end, todo;
+    double at, share;                    /* where the next piece begins; how smooth it must be */
+    size_t taken, most;
     size_t unresolved;
 };
 
@@ -106,29 +108,45 @@ is_noise(pieces *p, size_t clock, double t, double share)
 }
 
 void
-pieces_cut(pieces *p, double t0, double t1, double share, const double **end, size_t *n)
+pieces_begin(pieces *p, double t0, double t1, double share)
 {
-    size_t most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
-
-    p->end.n = 0;
+    p->share = share;
+    p->at = t0;
+    p->taken = 0;
+    p->most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
-    while (p->todo.n) {
-        double b = p->todo.at[p->todo.n - 1], middle = t0 + (b - t0) / 2;
-        size_t clock = rough(p, t0, b, share);
+}
 
-        if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, share))
+double
+pieces_next(pieces *p)
+{
+    for (;;) {
+        double b = p->todo.at[p->todo.n - 1], middle = p->at + (b - p->at) / 2;
+        size_t clock = rough(p, p->at, b, p->share);
+
+        if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, p->share))
             continue;
-        if (clock != SIZE_MAX && p->end.n + p->todo.n < most && middle > t0 && middle < b) {
+        if (clock != SIZE_MAX && p->taken + p->todo.n < p->most && middle > p->at && middle < b) {
             vec_push(&p->todo, middle);
             continue;
         }
         if (clock != SIZE_MAX && p->unresolved == SIZE_MAX)
             p->unresolved = clock;
-        vec_push(&p->end, b);
+        p->taken++;
         p->todo.n--;
-        t0 = b;
+        p->at = b;
+        return b;
     }
+}
+
+void
+pieces_cut(pieces *p, double t0, double t1, double share, const double **end, size_t *n)
+{
+    p->end.n = 0;
+    pieces_begin(p, t0, t1, share);
+    while (p->todo.n)
+        vec_push(&p->end, pieces_next(p));
     *end = p->end.at;
     *n = p->end.n;
 }

@@ -19,6 +19,9 @@ void pieces_free(pieces *p);
 /* Ends of the pieces of t0..t1, ascending, the last of them t1: over each a polynomial of degree four through five places meets every clock within `share` of
  * its size. *end stays until the next call. A fault of the evaluation cuts no further. */
 void pieces_cut(pieces *p, double t0, double t1, double share, const double **end, size_t *n);
+/* The same one piece after the other, for who may be content with the first: begins with t0..t1, then returns the end of each; t1 is the last. */
+void pieces_begin(pieces *p, double t0, double t1, double share);
+double pieces_next(pieces *p);
 /* Was something faster than the pieces may be short? The clock, or SIZE_MAX. */
 size_t pieces_unresolved(const pieces *p);
 

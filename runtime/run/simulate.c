@@ -15,6 +15,8 @@
 #include "events.h"
 #include "integrator.h"
 #include "pieces.h"
+#include "vectors.h"
+#include "watch.h"
 
 #define DEFAULT_RTOL 1e-6
 #define DEFAULT_STEPS 50000000
@@ -28,6 +30,8 @@
 #define DIP_DEPTH 1e-7               /* in parts of the condition's size: less may be the integrator's error */
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
+#define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
+#define LIMIT_EVERY 16               /* steps between looks at the clock */
 
 typedef struct run {
     bg_model *model;
@@ -51,6 +55,8 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    watch *watch;
+    struct timespec began;
 } run;
 
 static double tiny(const run *s, double t) { return 8 * DBL_EPSILON * fmax(fabs(t), s->stop - s->start); }
@@ -129,6 +135,14 @@ static bool fail_evaluation(run *s, double t, const double *x)
     return false;
 }
 
+/* What to do, and the solver that was not at work when it failed. */
+static void help_solver(run *s, const char *what)
+{
+    const char *other = integrator_other(s->integrator);
+
+    diag_help(s->sources, "%s%s%s%s.", what, other ? "; or try `--solver " : "", other ? other : "", other ? "`" : "");
+}
+
 static bool fail_small_step(run *s)
 {
     double t = integrator_t1(s->integrator), ratio;
@@ -139,7 +153,7 @@ static bool fail_small_step(run *s)
     struct model_state state = model_state(s->model, i);
     diag_error(s->sources, "run-step", state.at, "the step becomes too small at %.6g s; \"%s\" = %.6g has the largest error there", t, state.name,
                integrator_x1(s->integrator)[i]);
-    diag_help(s->sources, "Look for a law that jumps or grows without bound near this point, or loosen rtol.");
+    help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
     return false;
 }
 
@@ -152,7 +166,52 @@ static bool fail_steps(run *s, double t)
     diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
     if (s->nx)
         diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
-    diag_help(s->sources, "Loosen rtol, shorten the run, or look for a condition that switches over and over.");
+    help_solver(s, "Loosen rtol, shorten the run, or look for a condition that switches over and over");
+    return false;
+}
+
+/* At the rate so far there will be more switchings than steps are allowed: better said now than in an hour. Who allows a number of steps is believed. */
+static bool never_ends(const run *s)
+{
+    return s->event.n >= SWITCHINGS_TOLD && !s->o->max_steps && (double)s->event.n * (s->stop - s->start) > (s->t - s->start) * (double)s->max_steps;
+}
+
+static bool fail_switchings(run *s)
+{
+    size_t k = events_last(s->events);
+    span at = k == SIZE_MAX ? model_flat(s->model)->at : model_mode(s->model, k).at;
+
+    diag_error(s->sources, "run-steps", at, "%zu switchings take the run to %.6g s of %.6g s: at that rate it needs %.2g", s->event.n, s->t, s->stop,
+               (double)s->event.n * (s->stop - s->start) / (s->t - s->start));
+    if (k != SIZE_MAX)
+        diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
+    diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
+    return false;
+}
+
+static double seconds_since(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
+}
+
+/* A state has grown beyond all numbers in the step from t0. */
+static bool fail_overflow(run *s, double t0)
+{
+    size_t i = 0;
+
+    while (i + 1 < s->nx && isfinite(s->x[i]))
+        i++;
+    diag_error(s->sources, "run-overflow", model_state(s->model, i).at, "\"%s\" grows beyond all numbers after %.6g s", model_state(s->model, i).name, t0);
+    return false;
+}
+
+static bool fail_time(run *s, size_t steps)
+{
+    diag_error(s->sources, "run-time", model_flat(s->model)->at, "%.3g seconds end at %.6g s of %.6g s, after %zu steps", s->o->max_seconds, s->t, s->stop, steps);
+    diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
     return false;
 }
 
@@ -177,7 +236,7 @@ static bool emit(run *s, double t, const double *x)
         memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return fail_evaluation(s, t, x);
-    return true;
+    return !r->output || watch_outputs(s->watch, r->time[i], x, r->output + i * s->ny) || !s->o->finite_outputs;
 }
 
 /* The points of the grid in [t0, t1) of the last step. */
@@ -268,23 +327,28 @@ static bool dips(run *s, const struct look three[3], struct look *at)
  * dips between. *before: the look before it. */
 static bool find_contradiction(run *s, struct look *before, struct look *at, bool *found)
 {
-    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator);
-    const double *end = &t1;
-    size_t n = 1, seen = 1;
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
+    size_t seen = 1;
+    bool half = false;                   /* the piece's middle has been looked at */
     struct look last[3];
 
     *found = false;
     if (!look_at_start(s, &last[2]))
         return false;
     if (s->pieces)
-        pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_EVENTS, &end, &n);
-    for (size_t i = 0; i < 2 * n; i++) {
-        struct look next = { i % 2 ? end[i / 2] : t0 + (end[i / 2] - t0) / 2, 0 };
+        pieces_begin(s->pieces, t0, t1, SMOOTH_FOR_EVENTS);
+    while (t0 < t1) {                    /* piece by piece, for the first switching may be near and the step long */
+        if (!half && s->pieces)
+            end = pieces_next(s->pieces);
 
-        if (i % 2)
-            t0 = end[i / 2];
+        struct look next = { half ? end : t0 + (end - t0) / 2, 0 };
+        bool at_end = half;
+
+        half = !half;
+        if (at_end)
+            t0 = end;
         if (!margin_at(s, next.t, &next.m)) {
-            if (i % 2)
+            if (at_end)
                 return false;
             continue;                    /* the end will tell */
         }
@@ -422,7 +486,7 @@ static bool meet_constraints(run *s)
         return true;
     }
     struct model_state state = model_state(s->model, worst);
-    double *c = bg_calloc(n, sizeof *c);
+    double *c = bg_calloc(n, sizeof *c), to = fabs(s->x_probe[worst]) > DBL_EPSILON * fabs(s->x[worst]) ? s->x_probe[worst] : 0;
 
     model_constraints(s->model, s->t, s->x, c);
     for (size_t i = 0; i < n; i++)
@@ -430,7 +494,7 @@ static bool meet_constraints(run *s)
             broken = i;
     free(c);
     diag_error(s->sources, "run-jump", state.at, "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on", state.name, s->x[worst],
-               s->x_probe[worst], s->t);
+               to, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
     diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a coil, a resistor before a capacitor), or say "
               "with `when ... { reinit ... }` what happens to it.");
@@ -447,6 +511,7 @@ static bool set_out(run *s)
         model_accept(s->model, s->t, s->x);
     if (!integrator_start(s->integrator, s->t, s->x))
         return false;
+    watch_start(s->watch, s->t, s->x);
     if (s->t <= s->start)
         memcpy(s->x_first, s->x, s->nx * sizeof(double));
     if (s->inside && activity_begin(s->activity, s->t, s->x) != 0)
@@ -533,6 +598,10 @@ static bool take_step(run *s, double t0, double t1)
 {
     for (size_t i = 0; s->x_most && i < s->nx; i++)
         s->x_most[i] = fmax(s->x_most[i], fabs(s->x[i]));
+    if (!vec_finite(s->nx, s->x))
+        return fail_overflow(s, t0);
+    if (!watch_step(s->watch, s->integrator, t1, s->x))
+        return false;
     if (s->inside && t1 > t0 && take_pieces(s, t0, t1) != 0)
         return fail_evaluation(s, t0, s->x);
     return emit_step(s, t0, t1);
@@ -558,10 +627,16 @@ static bool main_loop(run *s)
         double until = fmin(s->stop, events_next(s->events));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
+        if (s->stop - s->t <= 2 * tiny(s, s->t))     /* a switching within a rounding of the end */
+            break;
         if (until - s->t <= tiny(s, s->t))
             until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
         if (step >= s->max_steps)
             return fail_steps(s, s->t);
+        if (s->o->max_seconds > 0 && step % LIMIT_EVERY == 0 && seconds_since(&s->began) > s->o->max_seconds)
+            return fail_time(s, step);
+        if (step % LIMIT_EVERY == 0 && never_ends(s))
+            return fail_switchings(s);
 
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
@@ -625,7 +700,7 @@ static bool main_loop(run *s)
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
             shown = s->t;
-            s->o->progress(s->o->ctx, s->t);
+            s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
     while (s->grid < s->o->points)   /* the last point; without it, those that rounding left over */
@@ -644,8 +719,8 @@ static bool check_options(run *s)
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop, o->start);
         return false;
     }
-    if (isnan(o->rtol) || isnan(o->atol) || o->rtol > 0.1) {
-        diag_error(s->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
+    if (isnan(o->rtol) || isnan(o->atol) || o->rtol > GREATEST_RTOL || (o->rtol > 0 && o->rtol < LEAST_RTOL)) {
+        diag_error(s->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between %g and %g", o->rtol, LEAST_RTOL, GREATEST_RTOL);
         return false;
     }
     return true;
@@ -698,9 +773,23 @@ static bool begin(run *s)
     return set_out(s);
 }
 
+/* Powers are looked at where steps end; what one was in between tells in its integral. */
+static bool finite_powers(run *s)
+{
+    const flat_model *f = model_flat(s->model);
+
+    for (size_t i = 0; i < s->ne; i++)
+        if (!isfinite(s->r->activity[i]) || !isfinite(s->r->square[i]) || !isfinite(s->r->net[i])) {
+            diag_error(s->sources, "run-power", f->element.at[i].at, "the energy through \"%s\" is not finite: its power grows beyond all numbers before %.6g s",
+                       f->element.at[i].name, s->t);
+            return false;
+        }
+    return true;
+}
+
 bool simulate(bg_model *m, const sim_options *o, sim_result *r)
 {
-    double rtol = o->rtol > 0 ? fmax(o->rtol, 1e-13) : DEFAULT_RTOL;
+    double rtol = o->rtol > 0 ? o->rtol : DEFAULT_RTOL;
     run s = { .model = m, .o = o, .r = r, .sources = model_flat(m)->sources, .nx = model_nstates(m), .ny = model_noutputs(m),
               .ne = model_nelements(m), .start = o->start, .stop = o->stop, .t = o->start, .rtol = rtol,
               .max_steps = o->max_steps ? o->max_steps : DEFAULT_STEPS };
@@ -725,10 +814,13 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (o->activity || events_watched(s.events))
         s.pieces = pieces_new(m);
 
+    s.watch = watch_new(m, o->activity);
+    clock_gettime(CLOCK_MONOTONIC, &s.began);
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
     warn_unresolved(&s);
+    r->nunfinite = watch_report(s.watch);
     r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);
 
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
@@ -745,11 +837,13 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
         r->net = bg_calloc(n + 1, sizeof(double));
         activity_totals(s.activity, r->activity, r->square, r->net);
         r->max_power_sum = activity_imbalance(s.activity);
+        ok = ok && finite_powers(&s);
     }
     integrator_free(s.integrator);
     events_free(s.events);
     activity_free(s.activity);
     pieces_free(s.pieces);
+    watch_free(s.watch);
     free(s.x);
     free(s.x_probe);
     free(s.x_first);
@@ -790,8 +884,8 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
         o->stop = model_value(m, e->stop);
     if (inst_known(e->rtol)) {
         o->rtol = model_value(m, e->rtol);
-        if (!(o->rtol > 0 && o->rtol <= 0.1)) {
-            diag_error(f->sources, "experiment-tolerance", at, "rtol = %.3g is no tolerance; take one between 1e-13 and 0.1", o->rtol);
+        if (!(o->rtol >= LEAST_RTOL && o->rtol <= GREATEST_RTOL)) {
+            diag_error(f->sources, "experiment-tolerance", at, "rtol = %.3g is no tolerance; take one between %g and %g", o->rtol, LEAST_RTOL, GREATEST_RTOL);
             return false;
         }
     }

@@ -8,6 +8,10 @@
 
 #include "activity.h"
 
+/* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
+#define LEAST_RTOL 1e-13
+#define GREATEST_RTOL 0.1
+
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
 
 typedef struct sim_options {
@@ -16,6 +20,7 @@ typedef struct sim_options {
     enum sim_solver solver;
     size_t points;               /* uniform grid from start to stop, both included; 0: no trajectories; at least 2 else */
     bool outputs;                /* outputs on the grid */
+    bool finite_outputs;         /* one without a finite value ends the run; else the run goes on, and nunfinite tells */
     bool states;                 /* states on the grid */
     bool modes;                  /* modes on the grid: those that a point's outputs are taken with */
     bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
@@ -23,9 +28,10 @@ typedef struct sim_options {
     const activity_sampler *sampler; size_t nsamplers;        /* of the channels, over the windows */
     size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
     size_t max_steps;            /* 0: 50 million */
+    double max_seconds;          /* of the clock on the wall, for the run; 0: as long as it takes */
     bool equilibrium;            /* start from equilibrium */
     const double *x0;            /* NULL: from model_initial */
-    void (*progress)(void *ctx, double t); void *ctx;         /* now and then; may be NULL */
+    void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
 } sim_options;
 
 typedef struct sim_result {
@@ -38,6 +44,7 @@ typedef struct sim_result {
     double *net;                             /* [nelements] integral of P, J */
     double window_length;                    /* s, of the union of windows */
     double *x_start, *x_end;                 /* [nstates] */
+    size_t nunfinite;                        /* outputs that were not finite somewhere on the grid: each has an error ("run-output") though the run went on */
     size_t nevents; double *event;           /* times at which something switched */
     uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
     double max_power_sum;                    /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */

@@ -134,6 +134,7 @@ span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; ret
 int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
+double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }
 int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     size_t n = m->m.nstates;
@@ -178,3 +179,7 @@ size_t model_nclocks(bg_model *m) { (void)m; return 0; }
 int model_clocks(bg_model *m, double t, double *value) { (void)m, (void)t, (void)value; return 0; }
 span model_clock_place(bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 const uint32_t *model_power_places(bg_model *m) { (void)m; return NULL; }
+size_t model_npoles(bg_model *m) { (void)m; return 0; }
+int model_poles(bg_model *m, double t, const double *x, double *value) { (void)m, (void)t, (void)x, (void)value; return 0; }
+struct model_pole model_pole(bg_model *m, size_t k) { (void)m, (void)k; return (struct model_pole){ SPAN_NONE, NULL, "" }; }
+char *model_explain_output(bg_model *m, size_t k, double t, const double *x) { (void)m, (void)k, (void)t, (void)x; return NULL; }

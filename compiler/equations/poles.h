@@ -1,0 +1,23 @@
+/* poles.h - what the rates and powers divide by, where it may pass through zero
+ *
+ * x/(1 - t) is finite at nearly every number and infinite between two of them: a step may pass from one side to the other. Who makes steps
+ * looks at the divisors: one that has changed its sign was zero within the step.
+ *
+ * Divisors that cannot be zero (1 + x^2, exp(x)) and those of parameters alone are left out. tan(x) divides by cos(x).
+ *
+ * needs    all variables defined
+ * cost     linear in the equations
+ */
+#ifndef BG_POLES_H
+#define BG_POLES_H
+
+#include "equations.h"
+
+/* var: in whose definition it is; VAR_NONE: of a block's equation or a power */
+typedef struct eq_pole { inst divisor; var_id var; span at; } eq_pole;
+typedef VEC(eq_pole) pole_list;
+
+/* Each once, of all that rates and powers need. */
+void poles_find(equations *e, pole_list *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* cmd_partition.c - bgc partition: subgraphs between which power hardly flows, or flows one way only */
+#include <string.h>
+
+#include "command.h"
+#include "partition.h"
+
+struct partition_settings { struct run_settings run; const request *q; int status; };
+
+static void
+adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+{
+    struct partition_settings *s = ctx;
+
+    adjust_run(&s->run, m, o);
+    o->progress = NULL;          /* many short runs */
+}
+
+static void
+failed(void *ctx, const sources *s)
+{
+    struct partition_settings *p = ctx;
+
+    print_diagnostics(p->q, s);
+    p->status = status_of(s);
+}
+
+typedef VEC(const char *) name_list;
+
+/* Those named with -e, all with --all, else the only one. One message where they are not there or of several models. */
+static int
+choose_experiments(const request *q, const loaded *file, name_list *out)
+{
+    const ast_file *ast = file->c.ast;
+    const char *model = NULL;
+    bool all = (q->given & OPT(OPT_ALL)) != 0;
+
+    if (all && q->experiment.n) {
+        complain("--all takes every experiment, -e those it names: one or the other");
+        return STATUS_USAGE;
+    }
+    for (size_t i = 0; i < ast->ndecls; i++) {
+        const ast_experiment *x = ast->decl[i].kind == AST_DECL_EXPERIMENT ? ast->decl[i].experiment : NULL;
+        bool named = false;
+
+        for (size_t k = 0; x && k < q->experiment.n; k++)
+            named |= !strcmp(q->experiment.at[k], x->name);
+        if (!x || (q->experiment.n && !named))
+            continue;
+        if (out->n && (all || named) && strcmp(model, x->model)) {
+            complain("experiment %s is of %s, %s of %s: name those of one model with -e", out->at[0], model, x->name, x->model);
+            return STATUS_USAGE;
+        }
+        model = x->model;
+        vec_push(out, x->name);
+    }
+    return STATUS_DONE;
+}
+
+static int
+partition_experiments(const request *q, const loaded *file, const loaded *first, const name_list *chosen)
+{
+    struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
+    recording *run = bg_calloc(chosen->n, sizeof *run);
+    partition_options o = { .run = run, .nruns = chosen->n, .limit = DEFAULT_LIMIT, .failed = failed, .ctx = &settings };
+    partitioning p;
+    int status = STATUS_MODEL;
+
+    for (size_t i = 0; i < chosen->n; i++)
+        run[i] = (recording){ .path = file->path, .text = file->text, .length = file->length, .experiment = chosen->at[i], .set = first->set.at,
+                              .nset = first->set.n, .adjust = adjust_quietly, .ctx = &settings };
+    if (q->text[OPT_THRESHOLD])
+        parse_share(q->text[OPT_THRESHOLD], &o.limit);
+    switch (partition_find(&o, &p)) {
+    case PARTITION_DONE: {
+        partition_report r = partition_report_of(&p);
+
+        if (q->json)
+            partition_report_json(&r, stdout);
+        else
+            partition_report_text(&r, q->verbose, stdout);
+        status = fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
+        break;
+    }
+    case PARTITION_FAILED:
+        status = settings.status;
+        break;
+    case PARTITION_OTHER_GRAPH:
+        complain("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", p.other, chosen->at[0]);
+        status = STATUS_USAGE;
+        break;
+    }
+    partitioning_free(&p);
+    free(run);
+    return status;
+}
+
+int
+cmd_partition(const request *q)
+{
+    name_list chosen = { 0 };
+    loaded file = { 0 }, first = { 0 };
+    double limit;
+    int status;
+
+    if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &limit)) {
+        complain("the threshold is a share like 5%% or 0.05, not \"%s\"", q->text[OPT_THRESHOLD]);
+        return STATUS_USAGE;
+    }
+    status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED, &file);
+    if (status == STATUS_DONE)
+        status = choose_experiments(q, &file, &chosen);
+    if (status == STATUS_DONE && chosen.n == 0) {
+        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }", file.path);
+        status = STATUS_USAGE;
+    }
+    if (status == STATUS_DONE)
+        status = load_experiment(q, &file, chosen.at[0], STAGE_GRAPH, &first);
+    if (status == STATUS_DONE) {
+        print_diagnostics(q, first.c.sources);
+        status = partition_experiments(q, &file, &first, &chosen);
+    }
+    loaded_free(&first);
+    loaded_free(&file);
+    vec_free(&chosen);
+    return status;
+}
