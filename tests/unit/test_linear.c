@@ -377,13 +377,13 @@ static const struct by_hand models[] = {
       .parameter = { "A", "m", "k", "b", "Ra", "Rb", "d0", "s" }, .value = { 1.5, 0.8, 3.2, 0.4, 0.7, 1.1, 0.9, 2.3 }, .np = 8,
       .ny = 2, .f = solenoid, .x = { 0.7, 1.1, -0.2 }, .u = { 1.2, 0.3 } },
     { .text = "model piston {\n"
-              "    parameter C = 0.6; parameter a = 0.5; parameter s = 0.35; parameter m = 1.2; parameter k = 2.5; parameter b = 0.45; parameter q = 0.2;\n"
+              "    parameter C = 0.6; parameter a = 0.5; parameter s = 0.35; parameter m = 1.2; parameter k = 2.5; parameter b = 0.45; parameter kv = 0.2;\n"
               "    input u = 0.9;\n"
-              "    0:tank -> C:tank = C; Sf:pump = u -> tank; tank -> R:leak { f = q*sqrt(e); }\n"
-              "    tank -> MTF:piston = a*(1 + s*spring.q) -> 1:v; v -> I:mass = m; v -> C:spring { e = k*q^3; } v -> R:damper = b;\n"
-              "    output y1 = tank.e; output y2 = piston.f;\n}\n",
-      .state = { "tank.q", "spring.q", "mass.p" }, .n = 3, .input = { "u" }, .nu = 1,
-      .parameter = { "C", "a", "s", "m", "k", "b", "q" }, .value = { 0.6, 0.5, 0.35, 1.2, 2.5, 0.45, 0.2 }, .np = 7,
+              "    0:tank -> C:water = C; Sf:pump = u -> tank; tank -> R:leak { f = kv*sqrt(e); }\n"
+              "    tank -> MTF:rod = a*(1 + s*spring.q) -> 1:v; v -> I:mass = m; v -> C:spring { e = k*q^3; } v -> R:damper = b;\n"
+              "    output y1 = tank.e; output y2 = a*(1 + s*spring.q)*v.f;\n}\n",
+      .state = { "water.q", "spring.q", "mass.p" }, .n = 3, .input = { "u" }, .nu = 1,
+      .parameter = { "C", "a", "s", "m", "k", "b", "kv" }, .value = { 0.6, 0.5, 0.35, 1.2, 2.5, 0.45, 0.2 }, .np = 7,
       .ny = 2, .f = piston, .x = { 0.7, 0.4, 0.25 }, .u = { 0.9 } },
 };
 
