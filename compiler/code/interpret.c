@@ -27,6 +27,8 @@ interpret(const equations *e, const uint32_t *position, double t, const double *
         v[e->state.at[i].var] = x[position[e->state.at[i].var]];
     for (size_t k = 0; k < e->mode.n; k++)
         v[e->mode.at[k].var] = modes[k];
+    for (size_t k = 0; k < e->held.n; k++)
+        v[e->held.at[k]] = modes[e->mode.n + k];
     for (uint32_t i = 0; i < e->var.n; i++)
         if (e->var.at[i].kind == DEF_EXPLICIT)
             vec_push(&order, i);

@@ -11,6 +11,7 @@
 #include "parameters.h"
 #include "jacobian.h"
 #include "interpret.h"
+#include "net.h"
 #include "partials.h"
 #include "project.h"
 #include "storage.h"
@@ -31,6 +32,8 @@ struct bg_model {
     VEC(partials *) partials;
     partials *weighed;           /* one of them, by flat.weight */
     projector *projector;
+    nets *nets;                  /* NULL: no ideal switches */
+    jacobian *net_partials;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
     bool *overridden;            /* parameters set by model_set_parameter */
@@ -70,6 +73,10 @@ static void distribute_parameters(bg_model *m)
         }
     if (m->jacobian)
         jacobian_set_parameters(m->jacobian, m->value);
+    if (m->net_partials)
+        jacobian_set_parameters(m->net_partials, m->value);
+    if (m->nets)
+        nets_reset(m->nets);
     for (size_t k = 0; k < m->partials.n; k++)
         partials_set_parameters(m->partials.at[k], m->value, m->overridden);
     for (size_t k = 0; k < m->e->mode.n; k++)
@@ -123,12 +130,34 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
+struct targets { inst *at; size_t n, cap; };
+struct positions { uint32_t *at; size_t n, cap; };
+
+static void add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
+{
+    for (int k = 0; k < 3; k++) {
+        vec_push(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]));
+        vec_push(position, e->f->var.at[x->d[0]].position);
+    }
+}
+
+/* What net.h calls rows. */
+static void add_net_rows(equations *e, struct targets *target, struct positions *position)
+{
+    for (size_t i = 0; i < e->row.n; i++)
+        add_expansion(e, &e->row.at[i].r, target, position);
+    for (size_t i = 0; i < e->watch.n; i++)
+        add_expansion(e, &e->watch.at[i].g, target, position);
+}
+
+static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out);
+
 static program *plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;
-    VEC(inst) target = { 0 };
-    VEC(uint32_t) position = { 0 };
+    struct targets target = { 0 };
+    struct positions position = { 0 };
     program *g;
 
     switch (part) {
@@ -163,6 +192,9 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&target, inst_var(f, e->constraint.at[i]));
             vec_push(&position, (uint32_t)i);
         }
+        break;
+    case PART_NETS:
+        add_net_rows(e, &target, &position);
         break;
     case PART_CLOCKS:
         for (uint32_t i = 0; i < m->clock.n; i++) {
@@ -233,6 +265,8 @@ bool model_need(bg_model *m, enum model_part part)
 {
     layout l = { m->position };
 
+    if (part == PART_JACOBIAN && m->nets)
+        return nets_pattern(m->nets).n > 0;
     /* first of all: evaluations come this way, and asking for the time would cost more than they do */
     if (part == PART_JACOBIAN ? m->jacobian != NULL : m->evaluator[part] != NULL)
         return true;
@@ -290,6 +324,31 @@ static char *condition_text(bg_model *m, const eq_mode *q)
     return text;
 }
 
+static int net_rows_of(void *ctx, double t, const double *x, double *out) { return run_permuted(ctx, PART_NETS, t, x, out); }
+
+/* Rates and the rows of nets in one program, with the held unknowns' columns. */
+static jacobian *net_partials_of(void *ctx)
+{
+    bg_model *m = ctx;
+    struct targets target = { 0 };
+    struct positions position = { 0 };
+    program *g;
+
+    for (size_t i = 0; i < m->e->state.n; i++) {
+        vec_push(&target, inst_var(m->f, m->e->state.at[i].rate));
+        vec_push(&position, m->f->var.at[m->e->state.at[i].var].position);
+    }
+    add_net_rows(m->e, &target, &position);
+    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
+    m->net_partials = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, m->e->held.at, (uint32_t)m->e->held.n);
+    program_free(g);
+    if (m->net_partials)
+        jacobian_set_parameters(m->net_partials, m->value);
+    vec_free(&target);
+    vec_free(&position);
+    return m->net_partials;
+}
+
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
@@ -308,7 +367,7 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     m->memory.failed = UINT32_MAX;
     m->value = bg_calloc(f->var.n + 1, sizeof *m->value);
     m->overridden = bg_calloc(f->var.n + 1, sizeof *m->overridden);
-    m->modes = bg_calloc(eq->mode.n + 1, sizeof *m->modes);
+    m->modes = bg_calloc(eq->mode.n + eq->held.n + 1, sizeof *m->modes);
     m->slope = bg_calloc(eq->mode.n + 1, sizeof *m->slope);
     m->offset = bg_calloc(eq->mode.n + 1, sizeof *m->offset);
     m->mode_text = bg_calloc(eq->mode.n + 1, sizeof *m->mode_text);
@@ -321,6 +380,8 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     }
     for (uint32_t k = 0; k < eq->mode.n; k++)
         m->position[eq->mode.at[k].var] = k;
+    for (uint32_t i = 0; i < eq->held.n; i++)
+        m->position[eq->held.at[i]] = (uint32_t)eq->mode.n + i;
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *in = &f->initial.at[i];
         var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
@@ -336,6 +397,8 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     }
     compute_parameters(m);
     distribute_parameters(m);
+    if (eq->net.n)
+        m->nets = nets_new(eq, m->modes, m->position, (nets_access){ m, net_rows_of, net_partials_of });
     m->compile_seconds = bg_cpu_seconds() - start;
     return m;
 }
@@ -354,6 +417,8 @@ void model_free(bg_model *m)
         partials_free(m->partials.at[k]);
     vec_free(&m->partials);
     projector_free(m->projector);
+    nets_free(m->nets);
+    jacobian_free(m->net_partials);
     free(m->position);
     free(m->state_of);
     free(m->stated);
@@ -427,8 +492,12 @@ static bool all_finite(const double *v, size_t n)
 
 static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
+    int status;
+
     if (!m->evaluator[part] && !model_need(m, part))
         return -1;
+    if (m->nets && part != PART_NETS && part != PART_CLOCKS && (status = nets_solve(m->nets, t, x)) != 0)
+        return status;
     return evaluator_run(m->evaluator[part], t, x, m->modes, out);
 }
 
@@ -521,11 +590,29 @@ int model_project(bg_model *m, double t, double *x)
 {
     struct at_time a = { m, t };
 
+    if (m->nets) {
+        int status = nets_project(m->nets, t, x);
+
+        if (status)
+            return status;
+    }
     if (!m->e->constraint.n)
         return 0;
     if (!m->projector)
         m->projector = projector_new(m->e, m->position);
     return projector_run(m->projector, constraints_at, &a, x);
+}
+
+bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->nets; }
+
+bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
+bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
+
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+{
+    if (!m->nets || !model_need(m, PART_NETS))
+        return m->nets ? NETS_FAILED : NETS_SAME;
+    return nets_search(m->nets, t, x, ahead, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -534,6 +621,8 @@ int model_rhs(bg_model *m, double t, const double *x, double *dx)
 
     if (status)
         return status;
+    if (m->nets)
+        nets_rest(m->nets, dx);
     return all_finite(dx, m->e->state.n) ? 0 : 1;
 }
 
@@ -622,6 +711,8 @@ void model_accept(bg_model *m, double t, const double *x)
 {
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
         return;
+    if (m->nets && nets_solve(m->nets, t, x) != 0)
+        return;
     /* the unknowns at an accepted point come from an evaluation there */
     if (evaluator_run(m->evaluator[PART_RHS], t, x, m->modes, m->scratch[PART_RHS]) == 0)
         evaluator_accept(m->evaluator[PART_RHS]);
@@ -629,6 +720,8 @@ void model_accept(bg_model *m, double t, const double *x)
 
 struct model_pattern model_jacobian_pattern(bg_model *m)
 {
+    if (m->nets)
+        return nets_pattern(m->nets);
     if (!model_need(m, PART_JACOBIAN))
         return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
     return jacobian_pattern(m->jacobian);
@@ -638,6 +731,10 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
+    if (m->nets) {
+        status = nets_jacobian(m->nets, t, x, value);
+        return status ? status : all_finite(value, nets_pattern(m->nets).nonzeros) ? 0 : 1;
+    }
     if (!model_need(m, PART_JACOBIAN))
         return -1;
     status = jacobian_evaluate(m->jacobian, t, x, m->modes, value);
@@ -657,8 +754,10 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
-    int status = partials_evaluate(p, t, x, m->modes, value);
+    int status = m->nets ? nets_solve(m->nets, t, x) : 0;
 
+    if (status == 0)
+        status = partials_evaluate(p, t, x, m->modes, value);
     return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
 }
 

@@ -18,8 +18,8 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_POLES, PART_JACOBIAN,
-                  PART_COUNT };
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_POLES, PART_NETS,
+                  PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
@@ -91,6 +91,18 @@ int model_constraints(bg_model *m, double t, const double *x, double *c);
 span model_constraint_place(const bg_model *m, size_t k);      /* of its source */
 /* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
 int model_project(bg_model *m, double t, double *x);
+bool model_projects(const bg_model *m);              /* may there be something to project onto? */
+
+/* ---- nets: ideal switches and what is solved together with them. Their modes are found by a search ---- */
+enum nets_status { NETS_SAME, NETS_SWITCHED, NETS_NONE, NETS_REFUSED, NETS_FAILED };
+/* What a search did. jumped: x was changed by more than rounding. Where no combination of modes holds (NONE), and where a state would have to jump that must not
+ * (REFUSED; by itself, or because a source would have to give an impulse): at an ideal switch. */
+typedef struct nets_report { bool jumped; size_t state; double from, to; span at; } nets_report;
+bool model_has_nets(const bg_model *m);
+bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
+/* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
+ * happens. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);

@@ -88,7 +88,7 @@ static uint32_t node_of(const struct sorter *s, var_id v)
 
     if (d->kind == DEF_EXPLICIT)
         return v;
-    if (d->kind == DEF_GIVEN || d->kind == DEF_STATE)
+    if (d->kind == DEF_GIVEN || d->kind == DEF_STATE || d->kind == DEF_HELD)
         return UINT32_MAX;
     group = group_of(s->g, v);
     return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;

@@ -107,6 +107,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_MAX_TIME]   = { "max-time",   0,   "SECONDS",    "a run that takes longer is an error; as long as it takes" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
+    [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" },
     [OPT_AT]         = { "at",         0,   "TIME",       "a time of the experiment, s, or `equilibrium`; several times for several points" },
@@ -228,6 +230,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_AT:      vec_push(&q->at, value); break;
     case OPT_STATE:   vec_push(&q->state, value); break;
     case OPT_TF:      vec_push(&q->transfer, value); break;
+    case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_ALLOW_READ:
         if (!reading_allow(value))
@@ -372,6 +375,7 @@ request_free(request *q)
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);
+    vec_free(&q->freeze);
     vec_free(&q->experiment);
 }
 

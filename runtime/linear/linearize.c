@@ -277,8 +277,10 @@ linearize_at(bg_model *m, double t, const double *x, linearization *l)
     list_columns(l, &c);
     l->x = bg_calloc(n + 1, sizeof *l->x);
     l->rate = bg_calloc(n + 1, sizeof *l->rate);
-    p = model_partials(m, c.by, c.n, ny);
-    if (!p || model_rhs(m, t, x, rate) != 0) {
+    p = model_equations(m)->held.n ? NULL : model_partials(m, c.by, c.n, ny);
+    if (model_equations(m)->held.n) {
+        l->why = bg_format("ideal switches determine \"%s\", which has no derivative", f->var.at[model_equations(m)->held.at[0]].name);
+    } else if (!p || model_rhs(m, t, x, rate) != 0) {
         l->why = bg_strdup("the rates have no finite values there");
     } else {
         for (size_t i = 0; i < n; i++) {

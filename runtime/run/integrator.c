@@ -453,7 +453,7 @@ static bool prepare(integrator *g)
             ERKStepSetMaxErrTestFails(g->arkode, 25);
             ERKStepSetStabilityFn(g->arkode, stable_step, g);
             ERKStepSetCFLFraction(g->arkode, 0.95);
-            if (model_nconstraints(g->model))
+            if (model_projects(g->model))
                 ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
         g->erk_failures = 0;
@@ -476,7 +476,7 @@ static bool prepare(integrator *g)
             g->solver = linear_solver(g->linear, g->context);
             CVodeSetLinearSolver(g->cvode, g->solver, g->matrix);
             CVodeSetLinSysFn(g->cvode, linear_system);
-            if (model_nconstraints(g->model)) {
+            if (model_projects(g->model)) {
                 CVodeSetProjFn(g->cvode, project_bdf);
                 CVodeSetProjErrEst(g->cvode, false);
             }

@@ -425,6 +425,8 @@ main(int argc, char **argv)
     try("reduce h.bg --threshold 99% --dry-run", 0, SOURCE, NULL);
     try("reduce h.bg --threshold 99% -o r.bg", 0, LINES, "r.bg");
     try("reduce h.bg --threshold 99% -o r.bg --json", 0, JSON, "r.bg");
+    try("partition h.bg", 0, LINES, NULL);
+    try("partition h.bg --json", 0, JSON, NULL);
     try("diff h.bg h2.bg -e EOD", 0, LINES, NULL);
     try("diff h.bg h2.bg --json", 0, JSON, NULL);
     try("fmt h.bg", 0, SOURCE, NULL);

@@ -132,6 +132,14 @@ size_t model_nconstraints(const bg_model *m) { (void)m; return 0; }
 int model_constraints(bg_model *m, double t, const double *x, double *c) { (void)m, (void)t, (void)x, (void)c; return 0; }
 span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
+bool model_projects(const bg_model *m) { (void)m; return false; }
+bool model_has_nets(const bg_model *m) { (void)m; return false; }
+bool model_net_mode(const bg_model *m, size_t k) { (void)m, (void)k; return false; }
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+{
+    (void)m, (void)t, (void)x, (void)ahead, (void)start, (void)r;
+    return NETS_SAME;
+}
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
 double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }

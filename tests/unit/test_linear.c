@@ -345,14 +345,14 @@ solenoid(const double complex *x, const double complex *u, const double complex 
 static void
 piston(const double complex *x, const double complex *u, const double complex *p, double complex *dx, double complex *y)
 {
-    /* x: volume, stroke, momentum; p: C, a, s, m, k, b, q. MTF ratio a*(1 + s*stroke): pressure -> force */
+    /* x: volume, stroke, momentum; p: C, a, s, m, k, b, q. pressure = ratio*force, ratio a*(1 + s*stroke) */
     double complex pressure = x[0] / p[0], n = p[1] * (1 + p[2] * x[1]), v = x[2] / p[3];
 
-    dx[0] = u[0] - n * v - p[6] * csqrt(pressure);
+    dx[0] = u[0] - v / n - p[6] * csqrt(pressure);
     dx[1] = v;
-    dx[2] = n * pressure - p[4] * x[1] * x[1] * x[1] - p[5] * v;
+    dx[2] = pressure / n - p[4] * x[1] * x[1] * x[1] - p[5] * v;
     y[0] = pressure;
-    y[1] = n * v;
+    y[1] = v / n;
 }
 
 static const struct by_hand models[] = {
@@ -381,7 +381,7 @@ static const struct by_hand models[] = {
               "    input u = 0.9;\n"
               "    0:tank -> C:water = C; Sf:pump = u -> tank; tank -> R:leak { f = kv*sqrt(e); }\n"
               "    tank -> MTF:rod = a*(1 + s*spring.q) -> 1:v; v -> I:mass = m; v -> C:spring { e = k*q^3; } v -> R:damper = b;\n"
-              "    output y1 = tank.e; output y2 = a*(1 + s*spring.q)*v.f;\n}\n",
+              "    output y1 = tank.e; output y2 = v.f/(a*(1 + s*spring.q));\n}\n",
       .state = { "water.q", "spring.q", "mass.p" }, .n = 3, .input = { "u" }, .nu = 1,
       .parameter = { "C", "a", "s", "m", "k", "b", "kv" }, .value = { 0.6, 0.5, 0.35, 1.2, 2.5, 0.45, 0.2 }, .np = 7,
       .ny = 2, .f = piston, .x = { 0.7, 0.4, 0.25 }, .u = { 0.9 } },
