@@ -6,11 +6,13 @@
 #include "equations.h"
 #include "bounds.h"
 #include "clocks.h"
+#include "curvature.h"
 #include "poles.h"
 #include "evaluate.h"
 #include "initial.h"
 #include "parameters.h"
 #include "jacobian.h"
+#include "interpret.h"
 #include "net.h"
 #include "partials.h"
 #include "project.h"
@@ -482,6 +484,8 @@ size_t model_noutputs(const bg_model *m) { return m->e->output.n; }
 size_t model_nelements(const bg_model *m) { return m->f->element.n; }
 const flat_model *model_flat(const bg_model *m) { return m->f; }
 double *model_modes(bg_model *m) { return m->modes; }
+const struct equations *model_equations(const bg_model *m) { return m->e; }
+const causal *model_causal(const bg_model *m) { return m->c; }
 
 struct model_state model_state(const bg_model *m, size_t i)
 {
@@ -959,60 +963,46 @@ static const char *slot_name(void *ctx, uint32_t slot)
     return f->var.at[f->slot.at[i->first + slot]].name;
 }
 
-static int compare_rank(const void *a, const void *b, void *ctx)
-{
-    const equations *e = ctx;
-    uint32_t x = e->var.at[*(const var_id *)a].rank, y = e->var.at[*(const var_id *)b].rank;
-
-    return (x > y) - (x < y);
-}
-
-/* Values of all variables at (t, x) by the interpreter, in order of evaluation; the first that is not finite though what it reads is. It stops there,
- * or goes on to the end (all). */
-static var_id first_bad(bg_model *m, double t, const double *x, double *v, node *culprit, bool all)
+/* Numbers of parameters and of the unknowns of blocks, as compiled code found them last. */
+static void fill_known(const bg_model *m, double *v)
 {
     equations *e = m->e;
-    flat_model *f = m->f;
-    VEC(var_id) order = { 0 };
-    VEC(double) slot = { 0 };
-    var_id bad = VAR_NONE;
 
-    memcpy(v, m->value, f->var.n * sizeof *v);
-    v[0] = t;
-    for (size_t i = 0; i < e->state.n; i++)
-        v[e->state.at[i].var] = x[m->position[e->state.at[i].var]];
-    for (size_t k = 0; k < e->mode.n; k++)
-        v[e->mode.at[k].var] = m->modes[k];
-    for (size_t k = 0; k < e->held.n; k++)
-        v[e->held.at[k]] = m->modes[e->mode.n + k];
-    if (m->evaluator[PART_RHS]) {
-        const double *w = evaluator_variables(m->evaluator[PART_RHS]);
+    memcpy(v, m->value, m->f->var.n * sizeof *v);
+    for (size_t i = 0; i < e->unknown.n; i++)
+        for (int k = 0; k < PART_COUNT; k++)
+            if (m->evaluator[k] && m->program[k]->w_position[e->unknown.at[i]] != UINT32_MAX) {
+                v[e->unknown.at[i]] = evaluator_variables(m->evaluator[k])[m->program[k]->w_position[e->unknown.at[i]]];
+                break;
+            }
+}
 
-        for (size_t i = 0; i < e->unknown.n; i++)
-            if (m->program[PART_RHS]->w_position[e->unknown.at[i]] != UINT32_MAX)
-                v[e->unknown.at[i]] = w[m->program[PART_RHS]->w_position[e->unknown.at[i]]];
-    }
-    for (uint32_t i = 0; i < e->var.n; i++)
-        if (e->var.at[i].kind == DEF_EXPLICIT)
-            vec_push(&order, i);
-    if (order.n)
-        qsort_r(order.at, order.n, sizeof *order.at, compare_rank, e);
-    for (size_t i = 0; i < order.n && (all || bad == VAR_NONE); i++) {
-        inst d = e->var.at[order.at[i]].def;
-        bool known = true;
+bool model_variables(bg_model *m, double t, const double *x, double *v)
+{
+    bool fine = model_need(m, PART_RHS) && run_part(m, PART_RHS, t, x, m->scratch[PART_RHS]) == 0;
 
-        slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++) {
-            vec_push(&slot, v[f->slot.at[d.first + k]]);
-            known = known && isfinite(slot.at[k]);
+    /* blocks that the rates do not need */
+    for (size_t i = 0; i < m->e->unknown.n && fine; i++)
+        if (m->program[PART_RHS]->w_position[m->e->unknown.at[i]] == UINT32_MAX) {
+            fine = model_need(m, PART_BONDS) && run_part(m, PART_BONDS, t, x, m->scratch[PART_BONDS]) == 0 &&
+                   model_need(m, PART_OUTPUTS) && run_part(m, PART_OUTPUTS, t, x, m->scratch[PART_OUTPUTS]) == 0;
+            break;
         }
-        v[order.at[i]] = known ? ex_eval_explain(f->pool, d.root, slot.at, culprit) : NAN;
-        if (known && !isfinite(v[order.at[i]]) && bad == VAR_NONE)
-            bad = order.at[i];
-    }
-    vec_free(&order);
-    vec_free(&slot);
-    return bad;
+    if (!fine)
+        return false;
+    fill_known(m, v);
+    return interpret(m->e, m->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
+}
+
+curvature *model_curvature(bg_model *m, const var_id *by, size_t n) { return curvature_new(m->e, m->position, by, n); }
+
+bool model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
+{
+    double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
+    bool fine = model_variables(m, t, x, v) && curvature_at(c, v, m->overridden);
+
+    free(v);
+    return fine;
 }
 
 /* A part of an expression, with the numbers of all variables. */
@@ -1078,7 +1068,8 @@ char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
     node culprit = NODE_NONE;
     char *text = NULL;
 
-    first_bad(m, t, x, v, &culprit, true);
+    fill_known(m, v);
+    interpret(m->e, m->position, t, x, m->modes, v, &culprit, true);
     for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
         var_id next = VAR_NONE;
 
@@ -1118,9 +1109,11 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
     node culprit = NODE_NONE;
-    var_id bad = first_bad(m, t, x, v, &culprit, false);
     span at = SPAN_NONE;
+    var_id bad;
 
+    fill_known(m, v);
+    bad = interpret(m->e, m->position, t, x, m->modes, v, &culprit, false);
     *text = NULL;
     if (bad != VAR_NONE) {
         const char *path = circle_of(m, bad);

@@ -32,6 +32,8 @@ size_t model_nmodes(const bg_model *m);
 size_t model_noutputs(const bg_model *m);
 size_t model_nelements(const bg_model *m);
 const flat_model *model_flat(const bg_model *m);
+const struct equations *model_equations(const bg_model *m);      /* for analyses of the structure: equations.h */
+const causal *model_causal(const bg_model *m);
 
 /* ---- states ---- */
 struct model_state { const char *name; span at; const unit *unit; const unit *display;
@@ -146,6 +148,13 @@ int model_partials_at(bg_model *m, partials *p, double t, const double *x, doubl
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);
+
+/* ---- numbers of all variables of the flat model at a point; false where one is not finite, or a block has no solution ---- */
+bool model_variables(bg_model *m, double t, const double *x, double *v);
+
+/* ---- how the linear model moves with states and parameters: curvature.h. Owned by the caller (curvature_free), and goes before the model ---- */
+struct curvature *model_curvature(bg_model *m, const var_id *by, size_t n);
+bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double *x);
 
 /* ---- parameters ---- */
 /* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */

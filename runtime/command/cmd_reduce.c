@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "mode_reduction.h"
 #include "reduce.h"
 #include "report.h"
 #include "simplify.h"
@@ -340,6 +341,54 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     return status;
 }
 
+/* ---------------------------------------------------------------- by eigenvalues */
+
+static int
+reduce_by_modes(const request *q, const char *target)
+{
+    request opened = *q;
+    loaded l;
+    int status;
+
+    opened.open = true;
+    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    if (status == STATUS_DONE) {
+        compile_options o = { .experiment = l.experiment, .set = l.set.at, .nset = l.set.n };
+        double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x);
+        linearization p = { 0 };
+        mode_choice keep = { 0 };
+        strbuf notes = { 0 };
+        reduction r = { 0 };
+        char *why = NULL;
+
+        if (!model_initial(l.c.model, 0, x) || (l.c.flat->experiment.equilibrium && !equilibrium(l.c.model, 0, x))) {
+            status = status_of(l.c.sources);
+        } else if (!linearize_at(l.c.model, 0, x, &p)) {
+            complain("%s cannot be linearized: %s", l.c.flat->name, p.why);
+            status = STATUS_NUMBERS;
+        } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep) : choose_band(&p, q->text[OPT_BAND], &keep))) {
+            complain("%s", why);
+            status = STATUS_USAGE;
+        } else if (!reduce_to_modes(l.path, l.text, l.length, &o, &p, &keep, &r, &notes, &why)) {
+            complain("%s cannot be reduced to these eigenvalues: %s", l.c.flat->name, why);
+            status = STATUS_NUMBERS;
+        } else {
+            status = write_results(q, &l, &r, false, target);
+            if (!q->quiet && !q->json && notes.n)
+                fputs(notes.at, (q->given & OPT(OPT_DRY_RUN)) || (target && !strcmp(target, "-")) ? stderr : stdout);
+        }
+        print_diagnostics(q, l.c.sources);
+        free(x);
+        free(keep.keep);
+        free(why);
+        strbuf_free(&notes);
+        reduction_free(&r);
+        linearization_free(&p);
+    }
+    loaded_free(&l);
+    return status;
+}
+
 /* ---------------------------------------------------------------- within tolerances */
 
 typedef VEC(const char *) name_list;
@@ -531,6 +580,13 @@ cmd_reduce(const request *q)
         target = input;
     else if (!target && !q->json)
         target = "-";
+    if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
+        if (by_threshold || bounded || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
+            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds and tolerances are others");
+            return STATUS_USAGE;
+        }
+        return reduce_by_modes(q, target);
+    }
     status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
         find_experiments(q, file.c.ast, &chosen);

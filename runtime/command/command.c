@@ -113,6 +113,13 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_AT]         = { "at",         0,   "TIME",       "a time of the experiment, s, or `equilibrium`; several times for several points" },
+    [OPT_STATE]      = { "state",      0,   "NAME=VALUE", "a state there, SI; several times for several states" },
+    [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
+    [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
+    [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
+    [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
     [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
     [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
@@ -258,6 +265,9 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_AT:      vec_push(&q->at, value); break;
+    case OPT_STATE:   vec_push(&q->state, value); break;
+    case OPT_TF:      vec_push(&q->transfer, value); break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA:    vec_push(&q->data, value); break;
@@ -434,6 +444,9 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->at);
+    vec_free(&q->state);
+    vec_free(&q->transfer);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
     vec_free(&q->data);
@@ -604,6 +617,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.experiment = l->experiment;
     o.set = l->set.at;
     o.nset = l->set.n;
+    o.open = q->open;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
         status = status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);

@@ -30,6 +30,7 @@ enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
     OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY,
+    OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
     OPT_ROUNDS,
     OPT_STOP,
     OPT_FREEZE, OPT_MORA, OPT_OVER,
@@ -45,6 +46,7 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set;
+    VEC(const char *) at, state, transfer;               /* of linearize */
     VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     VEC(const char *) data, bounds;
@@ -59,6 +61,7 @@ typedef struct request {
     double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
 struct command {
@@ -78,6 +81,7 @@ int cmd_partition(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
 int cmd_import(const request *q);
+int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
 

@@ -46,14 +46,17 @@ static const struct command commands[] = {
       "With --within, or where an experiment says `observe OUTPUT within TOL` and no threshold is asked for: as much as the tolerances of\n"
       "all such experiments allow (or of those named with -e); with --bonds and --terms more than elements. With --threshold: the elements that\n"
       "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become sources that act one way.\n"
+      "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not seen; the gain at rest is put right in\n"
+      "the line of the output. What each eigenvalue feels: `bgc linearize`.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
-          OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+          OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
-      "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
+      "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n"
+      "  bgc reduce two_masses_modes.bg --modes 3,4 --dry-run\n  bgc reduce macro_micro.bg --band 0..10 --dry-run\n" },
     { "partition", "FILE",
       "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes\n"
       "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
@@ -75,6 +78,15 @@ static const struct command commands[] = {
     { "fmt", "FILE...", "Prints models in the canonical layout, comments kept.",
       SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
+    { "linearize", "FILE",
+      "The linear model at an operating point: A, B, C, D and the structured form (S, L, J_SS, J_SL, J_LS, J_LL, J_SU, J_LU), eigenvalues and\n"
+      "what moves them. The point is the experiment's start, or where it is at --at TIME, or --at equilibrium, with the states that --state gives.\n"
+      "Inputs are those of the model; where it has none, its sources. `effects` says how each eigenvalue moves with each parameter while states and\n"
+      "inputs stay; effects_total, at equilibria, lets the equilibrium move too. E_IC, E_R: |d(eigenvalue)/ds|, |d(eigenvalue)/dl| by the slopes of\n"
+      "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF), 1, 1, cmd_linearize,
+      "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq .eigenvalues\n"
+      "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",

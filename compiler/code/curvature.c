@@ -1,0 +1,363 @@
+/* curvature.c - see curvature.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curvature.h"
+#include "factor.h"
+
+/* Derivatives of a template that are not zero: by slot a, and by slots a <= b. */
+struct first { uint32_t a; node d; };
+struct second { uint32_t a, b; node d; };
+struct shape { node root; uint32_t first, nfirst, second, nsecond; };
+
+/* Entries at the point. Columns: 0..nx states, nx..nx+ny computed variables, then VAR_PARAM by var id. */
+struct slope { uint32_t row, column; double value; };
+struct bend { uint32_t row, a, b; double value; };
+
+struct curvature {
+    equations *e;
+    const uint32_t *position;
+    var_id *by; size_t nby;
+    size_t nx, ny;
+    uint32_t *column_of;         /* [var] its column, UINT32_MAX: it does not move */
+    uint32_t *rate;              /* [nx] column of each state's rate, UINT32_MAX: constant */
+    VEC(inst) row;               /* [ny] definition or residual */
+    VEC(uint32_t) own;           /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
+    map shape_of;                /* root -> index */
+    VEC(struct shape) shape;
+    VEC(struct first) firsts;
+    VEC(struct second) seconds;
+    VEC(struct slope) slope;
+    VEC(struct bend) bend;
+    /* G_y and its transpose, compressed; where their numbers come from */
+    int64_t *column[2], *index[2];
+    uint32_t *from[2];
+    double *value[2];
+    factor *factor[2];
+    parameter_moves moves;
+    double complex *right, *left, *grad;     /* [nx + ny + vars] */
+    double *work;
+};
+
+/* What rates and outputs need: the variables in y. */
+static void
+gather(curvature *c)
+{
+    equations *e = c->e;
+    const flat_model *f = e->f;
+    VEC(var_id) todo = { 0 };
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *block = bg_calloc(e->block.n + 1, sizeof *block);
+    VEC(var_id) y = { 0 };
+
+    for (size_t i = 0; i < e->state.n; i++)
+        vec_push(&todo, e->state.at[i].rate);
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        if (d->kind == DEF_EXPLICIT) {
+            vec_push(&y, v);
+            vec_push(&c->row, d->def);
+            for (uint32_t k = 0; k < d->def.n; k++)
+                vec_push(&todo, f->slot.at[d->def.first + k]);
+        } else if (d->kind == DEF_BLOCK && !block[d->index]) {
+            const eq_block *b = &e->block.at[d->index];
+
+            block[d->index] = true;
+            for (uint32_t i = 0; i < b->n; i++) {
+                inst r = e->residual.at[b->residual0 + i];
+
+                seen[e->unknown.at[b->unknown0 + i]] = true;
+                vec_push(&y, e->unknown.at[b->unknown0 + i]);
+                vec_push(&c->row, r);
+                for (uint32_t k = 0; k < r.n; k++)
+                    vec_push(&todo, f->slot.at[r.first + k]);
+            }
+        }
+    }
+    c->ny = y.n;
+    for (size_t i = 0; i < y.n; i++)
+        c->column_of[y.at[i]] = (uint32_t)(c->nx + i);
+    for (size_t i = 0; i < y.n; i++)
+        vec_push(&c->own, e->var.at[y.at[i]].kind == DEF_EXPLICIT ? (uint32_t)(c->nx + i) : UINT32_MAX);
+    vec_free(&todo);
+    vec_free(&y);
+    free(seen);
+    free(block);
+}
+
+static bool
+is_zero(const pool *p, node n)
+{
+    double x;
+
+    return ex_is_const(p, n, &x) && x == 0;
+}
+
+static const struct shape *
+shape_of(curvature *c, inst i)
+{
+    pool *p = c->e->f->pool;
+    uint32_t known = map_get(&c->shape_of, i.root);
+    struct shape s = { i.root, (uint32_t)c->firsts.n, 0, (uint32_t)c->seconds.n, 0 };
+
+    if (known != MAP_NONE)
+        return &c->shape.at[known];
+    for (uint32_t a = 0; a < i.n; a++) {
+        node d = ex_derivative(p, i.root, a);
+
+        if (is_zero(p, d))
+            continue;
+        vec_push(&c->firsts, ((struct first){ a, d }));
+        for (uint32_t b = a; b < i.n && !ex_is_const(p, d, NULL); b++) {
+            node dd = ex_derivative(p, d, b);
+
+            if (!is_zero(p, dd))
+                vec_push(&c->seconds, ((struct second){ a, b, dd }));
+        }
+    }
+    s.nfirst = (uint32_t)c->firsts.n - s.first;
+    s.nsecond = (uint32_t)c->seconds.n - s.second;
+    map_set(&c->shape_of, i.root, (uint32_t)c->shape.n);
+    vec_push(&c->shape, s);
+    return &c->shape.at[c->shape.n - 1];
+}
+
+static int
+compare_place(const void *a, const void *b, void *ctx)
+{
+    const curvature *c = ctx;
+    const struct slope *x = &c->slope.at[*(const uint32_t *)a], *y = &c->slope.at[*(const uint32_t *)b];
+
+    return x->column != y->column ? (x->column > y->column) - (x->column < y->column) : (x->row > y->row) - (x->row < y->row);
+}
+
+static int
+compare_transposed(const void *a, const void *b, void *ctx)
+{
+    const curvature *c = ctx;
+    const struct slope *x = &c->slope.at[*(const uint32_t *)a], *y = &c->slope.at[*(const uint32_t *)b];
+
+    return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->column > y->column) - (x->column < y->column);
+}
+
+/* The pattern of G_y from the entries of the first point: those in its columns, slots of a row being distinct variables. */
+static void
+make_pattern(curvature *c)
+{
+    VEC(uint32_t) in = { 0 };
+
+    for (uint32_t k = 0; k < c->slope.n; k++)
+        if (c->slope.at[k].column >= c->nx && c->slope.at[k].column < c->nx + c->ny)
+            vec_push(&in, k);
+    for (int way = 0; way < 2; way++) {
+        c->column[way] = bg_calloc(c->ny + 1, sizeof(int64_t));
+        c->index[way] = bg_calloc(in.n + 1, sizeof(int64_t));
+        c->from[way] = bg_calloc(in.n + 1, sizeof(uint32_t));
+        c->value[way] = bg_calloc(in.n + 1, sizeof(double));
+        if (in.n)
+            qsort_r(in.at, in.n, sizeof *in.at, way ? compare_transposed : compare_place, c);
+        for (size_t i = 0; i < in.n; i++) {
+            const struct slope *s = &c->slope.at[in.at[i]];
+            size_t column = way ? s->row : s->column - c->nx, row = way ? s->column - c->nx : s->row;
+
+            c->index[way][i] = (int64_t)row;
+            c->from[way][i] = in.at[i];
+            c->column[way][column + 1]++;
+        }
+        for (size_t i = 0; i < c->ny; i++)
+            c->column[way][i + 1] += c->column[way][i];
+        c->factor[way] = factor_new(c->ny, c->column[way], c->index[way], 0);
+    }
+    vec_free(&in);
+}
+
+curvature *
+curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n)
+{
+    curvature *c = bg_calloc(1, sizeof *c);
+    const flat_model *f = e->f;
+    double *none = bg_calloc(f->var.n + 1, sizeof *none);
+
+    c->e = e;
+    c->position = position;
+    c->nx = e->state.n;
+    c->nby = n;
+    c->by = bg_malloc((n + 1) * sizeof *c->by);
+    if (n)
+        memcpy(c->by, by, n * sizeof *by);
+    c->column_of = bg_malloc((e->var.n + 1) * sizeof *c->column_of);
+    memset(c->column_of, 0xff, (e->var.n + 1) * sizeof *c->column_of);
+    for (size_t i = 0; i < e->state.n; i++)
+        c->column_of[e->state.at[i].var] = position[e->state.at[i].var];
+    gather(c);
+    parameter_moves_find(f, none, NULL, by, n, &c->moves);
+    free(none);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (c->moves.first[v + 1] > c->moves.first[v])
+            c->column_of[v] = (uint32_t)(c->nx + c->ny) + v;
+    c->rate = bg_calloc(c->nx + 1, sizeof *c->rate);
+    for (size_t i = 0; i < e->state.n; i++)
+        c->rate[position[e->state.at[i].var]] = c->column_of[e->state.at[i].rate];
+    c->right = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->right);
+    c->left = bg_calloc(c->ny + 1, sizeof *c->left);
+    c->grad = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->grad);
+    c->work = bg_calloc(2 * c->ny + 1, sizeof *c->work);
+    return c;
+}
+
+void
+curvature_free(curvature *c)
+{
+    if (!c)
+        return;
+    for (int way = 0; way < 2; way++) {
+        factor_free(c->factor[way]);
+        free(c->column[way]);
+        free(c->index[way]);
+        free(c->from[way]);
+        free(c->value[way]);
+    }
+    vec_free(&c->row);
+    vec_free(&c->own);
+    map_free(&c->shape_of);
+    vec_free(&c->shape);
+    vec_free(&c->firsts);
+    vec_free(&c->seconds);
+    vec_free(&c->slope);
+    vec_free(&c->bend);
+    parameter_moves_free(&c->moves);
+    free(c->by);
+    free(c->column_of);
+    free(c->rate);
+    free(c->right);
+    free(c->left);
+    free(c->grad);
+    free(c->work);
+    free(c);
+}
+
+bool
+curvature_at(curvature *c, const double *v, const bool *fixed)
+{
+    const flat_model *f = c->e->f;
+    VEC(double) slot = { 0 };
+    bool fine = true;
+    size_t singular;
+
+    c->slope.n = c->bend.n = 0;
+    for (uint32_t r = 0; r < c->ny; r++) {
+        inst i = c->row.at[r];
+        struct shape s = *shape_of(c, i);
+        const var_id *var = inst_slots(f, i);
+
+        slot.n = 0;
+        for (uint32_t k = 0; k < i.n; k++)
+            vec_push(&slot, v[var[k]]);
+        for (uint32_t k = 0; k < s.nfirst; k++) {
+            const struct first *d = &c->firsts.at[s.first + k];
+            double x;
+
+            if (c->column_of[var[d->a]] == UINT32_MAX)
+                continue;
+            x = ex_eval(f->pool, d->d, slot.at);
+            fine = fine && isfinite(x);
+            vec_push(&c->slope, ((struct slope){ r, c->column_of[var[d->a]], x }));
+        }
+        if (c->own.at[r] != UINT32_MAX)
+            vec_push(&c->slope, ((struct slope){ r, c->own.at[r], -1 }));
+        for (uint32_t k = 0; k < s.nsecond; k++) {
+            const struct second *d = &c->seconds.at[s.second + k];
+            uint32_t a = c->column_of[var[d->a]], b = c->column_of[var[d->b]];
+            double x;
+
+            if (a == UINT32_MAX || b == UINT32_MAX)
+                continue;
+            x = ex_eval(f->pool, d->d, slot.at);
+            fine = fine && isfinite(x);
+            if (x != 0)
+                vec_push(&c->bend, ((struct bend){ r, a, b, d->a == d->b ? x / 2 : x }));     /* both orders are added */
+        }
+    }
+    vec_free(&slot);
+    if (!c->factor[0])
+        make_pattern(c);
+    for (int way = 0; way < 2 && fine; way++) {
+        for (size_t k = 0; k < (size_t)c->column[way][c->ny]; k++)
+            c->value[way][k] = c->slope.at[c->from[way][k]].value;
+        fine = c->ny == 0 || factor_numeric(c->factor[way], c->value[way], &singular);
+    }
+    if (fine) {
+        parameter_moves_free(&c->moves);
+        parameter_moves_find(f, v, fixed, c->by, c->nby, &c->moves);
+    }
+    return fine;
+}
+
+/* b = G_y^-1 b, or with its transpose. */
+static bool
+solve(curvature *c, int way, double complex *b)
+{
+    double *re = c->work, *im = c->work + c->ny;
+
+    for (size_t i = 0; i < c->ny; i++) {
+        re[i] = creal(b[i]);
+        im[i] = cimag(b[i]);
+    }
+    if (c->ny && (!factor_solve(c->factor[way], re) || !factor_solve(c->factor[way], im)))
+        return false;
+    for (size_t i = 0; i < c->ny; i++)
+        b[i] = re[i] + im[i] * I;
+    return true;
+}
+
+bool
+curvature_gradient(curvature *c, const double complex *left, const double complex *right, double complex *by_state, double complex *by_parameter)
+{
+    const flat_model *f = c->e->f;
+    size_t nx = c->nx, ny = c->ny;
+    double complex *y = c->right + nx;
+
+    memset(c->right, 0, (nx + ny + f->var.n) * sizeof *c->right);
+    memset(c->grad, 0, (nx + ny + f->var.n) * sizeof *c->grad);
+    memset(c->left, 0, ny * sizeof *c->left);
+    memcpy(c->right, right, nx * sizeof *right);
+    for (size_t k = 0; k < c->slope.n; k++)
+        if (c->slope.at[k].column < nx)
+            y[c->slope.at[k].row] -= c->slope.at[k].value * right[c->slope.at[k].column];
+    for (size_t i = 0; i < nx; i++)
+        if (c->rate[i] != UINT32_MAX && c->rate[i] >= nx && c->rate[i] < nx + ny)
+            c->left[c->rate[i] - nx] -= left[i];
+    if (!solve(c, 0, y) || !solve(c, 1, c->left))
+        return false;
+    for (size_t k = 0; k < c->bend.n; k++) {
+        const struct bend *b = &c->bend.at[k];
+        double complex l = c->left[b->row] * b->value;
+
+        c->grad[b->b] += l * c->right[b->a];
+        c->grad[b->a] += l * c->right[b->b];
+    }
+    /* what the computed variables do as states and parameters move */
+    memcpy(c->left, c->grad + nx, ny * sizeof *c->left);
+    if (!solve(c, 1, c->left))
+        return false;
+    for (size_t k = 0; k < c->slope.n; k++) {
+        const struct slope *s = &c->slope.at[k];
+
+        if (s->column < nx || s->column >= nx + ny)
+            c->grad[s->column] -= c->left[s->row] * s->value;
+    }
+    if (by_state)
+        memcpy(by_state, c->grad, nx * sizeof *by_state);
+    if (by_parameter) {
+        memset(by_parameter, 0, c->nby * sizeof *by_parameter);
+        for (uint32_t v = 0; v < f->var.n; v++)
+            for (uint32_t m = c->moves.first[v]; m < c->moves.first[v + 1]; m++)
+                by_parameter[c->moves.entry.at[m].by] += c->moves.entry.at[m].slope * c->grad[nx + ny + v];
+    }
+    return true;
+}

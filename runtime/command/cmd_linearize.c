@@ -1,0 +1,251 @@
+/* cmd_linearize.c - bgc linearize: the linear model at operating points */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "linear_report.h"
+
+typedef VEC(double) points;
+
+/* --at TIME, --at equilibrium (NAN); none: the start, -INFINITY. */
+static int
+read_points(const request *q, points *p)
+{
+    for (size_t i = 0; i < q->at.n; i++) {
+        char *end;
+        double t = strtod(q->at.at[i], &end);
+
+        if (!strcmp(q->at.at[i], "equilibrium")) {
+            t = NAN;
+        } else if (end == q->at.at[i] || *end || !isfinite(t)) {
+            complain("--at is a time in s or `equilibrium`, not \"%s\"", q->at.at[i]);
+            return STATUS_USAGE;
+        }
+        vec_push(p, t);
+    }
+    if (!q->at.n)
+        vec_push(p, -INFINITY);
+    return STATUS_DONE;
+}
+
+static int
+give_states(const request *q, const bg_model *m, double *x)
+{
+    size_t n = model_nstates(m);
+
+    for (size_t i = 0; i < q->state.n; i++) {
+        const char *text = q->state.at[i], *equal = strchr(text, '=');
+        char *end, *name;
+        double value = equal ? strtod(equal + 1, &end) : 0;
+        size_t k = 0;
+
+        if (!equal || equal == text || end == equal + 1 || *end || !isfinite(value)) {
+            complain("--state is NAME=VALUE, in SI units, not \"%s\"", text);
+            return STATUS_USAGE;
+        }
+        name = bg_format("%.*s", (int)(equal - text), text);
+        while (k < n && strcmp(model_state(m, k).name, name))
+            k++;
+        if (k == n) {
+            const char **list = bg_calloc(n + 1, sizeof *list), *near;
+
+            for (size_t s = 0; s < n; s++)
+                list[s] = model_state(m, s).name;
+            near = nearest_name(name, list, n);
+            complain("%s has no state \"%s\"%s%s%s", model_flat(m)->name, name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            free(list);
+            free(name);
+            return STATUS_USAGE;
+        }
+        free(name);
+        x[k] = value;
+    }
+    return STATUS_DONE;
+}
+
+/* The states at a point; *t its time. */
+static int
+go_to(const request *q, loaded *l, double point, double *t, double *x)
+{
+    bg_model *m = l->c.model;
+    sim_options o = { 0 };
+    sim_result r = { 0 };
+    double start = 0;
+    int status = STATUS_DONE;
+
+    if (l->experiment) {
+        if (!sim_options_from_experiment(m, &o))
+            status = status_of(l->c.sources);
+        start = o.start;
+        if (isfinite(point) && point < start) {
+            complain("experiment %s begins at %g s: there is nothing at %g s", l->experiment, start, point);
+            status = STATUS_USAGE;
+        }
+    } else if (isfinite(point) && point != 0) {
+        complain("%s has no experiment that comes to %g s", l->path, point);
+        status = STATUS_USAGE;
+    }
+    *t = isfinite(point) ? point : start;
+    if (status == STATUS_DONE && isfinite(point) && point > start) {
+        struct run_settings settings = { .q = q, .shown = -1, .default_rtol = 1e-9 };
+
+        adjust_run(&settings, m, &o);
+        o.stop = point;
+        free((void *)o.window_from);
+        free((void *)o.window_to);
+        o.window_from = o.window_to = NULL;
+        o.nwindows = 0;
+        if (simulate(m, &o, &r))
+            memcpy(x, r.x_end, model_nstates(m) * sizeof *x);
+        else
+            status = status_of(l->c.sources);
+        progress_done(&settings);
+    } else if (status == STATUS_DONE) {
+        bool rests = isnan(point) || (l->experiment && o.equilibrium);
+
+        if (!model_initial(m, *t, x) || (rests && !equilibrium(m, *t, x)))
+            status = status_of(l->c.sources);
+    }
+    if (status == STATUS_DONE)
+        status = give_states(q, m, x);
+    sim_options_free(&o);
+    sim_result_free(&r);
+    return status;
+}
+
+/* IN:OUT, by name, or `all`. */
+typedef struct pair { size_t at[2]; } pair;
+typedef VEC(pair) pairs;
+
+static bool
+find_name(const linearization *l, bool output, const char *name, size_t n, size_t *at)
+{
+    size_t count = output ? l->space.ny : l->input.n;
+    VEC(const char *) list = { 0 };
+    const char *near;
+    char *text;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *is = output ? model_flat(l->model)->output.at[i].name : l->input.at[i].name;
+
+        if (strlen(is) == n && !strncmp(is, name, n)) {
+            *at = i;
+            vec_free(&list);
+            return true;
+        }
+        vec_push(&list, is);
+    }
+    text = bg_format("%.*s", (int)n, name);
+    near = nearest_name(text, list.at, list.n);
+    complain("%s has no %s \"%s\"%s%s%s", model_flat(l->model)->name, output ? "output" : "input", text, near ? "; did you mean \"" : "", near ? near : "",
+             near ? "\"?" : "");
+    free(text);
+    vec_free(&list);
+    return false;
+}
+
+static int
+read_pairs(const request *q, const linearization *l, pairs *out)
+{
+    for (size_t i = 0; i < q->transfer.n; i++) {
+        const char *text = q->transfer.at[i], *colon = strrchr(text, ':');
+        pair p;
+
+        if (!strcmp(text, "all")) {
+            for (p.at[0] = 0; p.at[0] < l->input.n; p.at[0]++)
+                for (p.at[1] = 0; p.at[1] < l->space.ny; p.at[1]++)
+                    vec_push(out, p);
+            continue;
+        }
+        if (!colon) {
+            complain("--tf is INPUT:OUTPUT or `all`, not \"%s\"", text);
+            return STATUS_USAGE;
+        }
+        if (!find_name(l, false, text, (size_t)(colon - text), &p.at[0]) || !find_name(l, true, colon + 1, strlen(colon + 1), &p.at[1]))
+            return STATUS_USAGE;
+        vec_push(out, p);
+    }
+    return STATUS_DONE;
+}
+
+static int
+show(const request *q, const loaded *l, linearization *p, FILE *out, json *j)
+{
+    pairs list = { 0 };
+    linear_view v = { .experiment = l->experiment };
+    int status = read_pairs(q, p, &list);
+    char *why = NULL;
+
+    v.ntransfer = list.n;
+    v.transfer = (const size_t (*)[2])(const void *)list.at;
+    if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {
+        if (q->json)
+            json_open(j, '{');
+        if (!linear_symbolic(p, (q->given & OPT(OPT_LATEX)) != 0, out, q->json ? j : NULL, &why)) {
+            complain("%s has no structured form: %s", l->c.flat->name, why);
+            status = STATUS_NUMBERS;
+        }
+        if (q->json)
+            json_close(j, '}');
+    } else if (status == STATUS_DONE && q->json) {
+        linear_json(p, &v, j);
+    } else if (status == STATUS_DONE) {
+        linear_text(p, &v, out);
+    }
+    free(why);
+    vec_free(&list);
+    return status;
+}
+
+int
+cmd_linearize(const request *q)
+{
+    request opened = *q;
+    loaded l;
+    points at = { 0 };
+    outfile out;
+    double *x = NULL;
+    int status;
+
+    opened.open = true;
+    status = read_points(q, &at);
+    if (status != STATUS_DONE) {
+        vec_free(&at);
+        return status;
+    }
+    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    if (status == STATUS_DONE && !outfile_open(&out, q->text[OPT_OUTPUT])) {
+        status = complain_file(q->text[OPT_OUTPUT]);
+    } else if (status == STATUS_DONE) {
+        json j = { .out = out.out };
+
+        x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x);
+        if (q->json && at.n > 1)
+            json_open(&j, '[');
+        for (size_t i = 0; i < at.n && status == STATUS_DONE; i++) {
+            linearization p = { 0 };
+            double t;
+
+            status = go_to(q, &l, at.at[i], &t, x);
+            if (status == STATUS_DONE && !linearize_at(l.c.model, t, x, &p)) {
+                complain("%s cannot be linearized at %g s: %s", l.c.flat->name, t, p.why);
+                status = STATUS_NUMBERS;
+            }
+            if (status == STATUS_DONE)
+                status = show(q, &l, &p, out.out, &j);
+            linearization_free(&p);
+        }
+        if (q->json && at.n > 1)
+            json_close(&j, ']');
+        print_diagnostics(q, l.c.sources);
+        if (status == STATUS_DONE && !outfile_commit(&out))
+            status = complain_file(q->text[OPT_OUTPUT]);
+        outfile_abort(&out);
+    }
+    free(x);
+    vec_free(&at);
+    loaded_free(&l);
+    return status;
+}

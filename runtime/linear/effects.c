@@ -1,0 +1,351 @@
+/* effects.c - see effects.h */
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "curvature.h"
+#include "dense.h"
+#include "effects.h"
+
+#define NO_SPLIT 1e-6                /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
+
+/* ---------------------------------------------------------------- clusters */
+
+static int
+falling_size(const void *a, const void *b)
+{
+    double x = cabs(*(const double complex *)a), y = cabs(*(const double complex *)b);
+
+    return (x < y) - (x > y);
+}
+
+/* M = W dA U of one cluster (m by m by columns) to the moves of its eigenvalues. splits: of a defective one, does any perturbation split it like a root? */
+static void
+moves_of(const cluster *c, double complex *M, bool splits, double complex *move)
+{
+    size_t m = c->n;
+    double complex mean = 0;
+
+    for (size_t i = 0; i < m; i++) {
+        move[i] = M[i + m * i];
+        mean += M[i + m * i] / (double)m;
+    }
+    if (m == 1)
+        return;
+    if (c->defective) {
+        for (size_t i = 0; i < m && splits; i++)
+            move[i] = mean;
+        return;
+    }
+    LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m, (lapack_complex_double *)move, NULL, 1, NULL, 1);
+    qsort(move, m, sizeof *move, falling_size);
+}
+
+/* Has M entries below the diagonal: does it split a defective cluster? */
+static bool
+splits(size_t m, const double complex *M)
+{
+    double below = 0, most = 0;
+
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < m; k++) {
+            most = fmax(most, cabs(M[i + m * k]));
+            if (i > k)
+                below = fmax(below, cabs(M[i + m * k]));
+        }
+    return below > NO_SPLIT * most;
+}
+
+/* ---------------------------------------------------------------- parameters */
+
+struct mover { linearization *l; curvature *c; size_t n, np; double *dx; };
+
+/* dx/dtheta of the equilibrium, in the model's order; NAN where it does not move smoothly. */
+static double *
+equilibrium_moves(const linearization *l, size_t np, const state_space *all)
+{
+    size_t n = l->space.n, rows = n + l->nconserved, used = 0;
+    double *A, *right, *dx = bg_calloc(n * np + 1, sizeof *dx), *s = bg_calloc(n + 1, sizeof *s);
+    size_t *active = bg_calloc(n + 1, sizeof *active);
+    lapack_int rank;
+
+    for (size_t k = 0; k < n; k++)
+        if (!model_state(l->model, l->order[k]).only_outputs)
+            active[used++] = k;
+    rows = used + l->nconserved;
+    A = bg_calloc(rows * used + 1, sizeof *A);
+    right = bg_calloc((rows > used ? rows : used) * np + 1, sizeof *right);
+    for (size_t k = 0; k < used; k++) {
+        for (size_t i = 0; i < used; i++)
+            A[i + rows * k] = l->space.A[active[i] + n * active[k]];
+        for (size_t i = 0; i < l->nconserved; i++) {
+            double size = 0;
+
+            for (size_t j = 0; j < n; j++)
+                size += fabs(l->conserved[i * n + j]);
+            A[used + i + rows * k] = l->conserved[i * n + active[k]] / size * l->modes.size;
+        }
+    }
+    for (size_t p = 0; p < np; p++)
+        for (size_t i = 0; i < used; i++)
+            right[i + rows * p] = -all->B[l->order[active[i]] + n * p];
+    if (used && np) {
+        double *copy = bg_calloc(rows * np + 1, sizeof *copy), *left = bg_calloc(rows * used + 1, sizeof *left);
+
+        memcpy(copy, right, rows * np * sizeof *copy);
+        memcpy(left, A, rows * used * sizeof *left);
+        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, A, (lapack_int)rows, right, (lapack_int)rows, s, 1e-13,
+                           &rank) != 0)
+            rank = 0;
+        for (size_t p = 0; p < np; p++) {
+            double worst = 0, size = 0;
+
+            for (size_t i = 0; i < rows; i++) {
+                double sum = copy[i + rows * p];
+
+                size = fmax(size, fabs(sum));
+                for (size_t k = 0; k < used; k++) {
+                    sum -= left[i + rows * k] * right[k + rows * p];
+                    size = fmax(size, fabs(left[i + rows * k] * right[k + rows * p]));
+                }
+                worst = fmax(worst, fabs(sum));
+            }
+            for (size_t k = 0; k < used; k++)
+                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= 1e-7 * size ? right[k + rows * p] : size == 0 ? 0 : NAN;
+        }
+        free(copy);
+        free(left);
+    }
+    free(A);
+    free(right);
+    free(s);
+    free(active);
+    return dx;
+}
+
+/* W dA U of the cluster for all parameters: at[p*m*m ...], total likewise. */
+static bool
+cluster_matrices(struct mover *v, const cluster *c, double complex *at, double complex *total)
+{
+    linearization *l = v->l;
+    size_t n = v->n, m = c->n;
+    double complex *left = bg_calloc(n + 1, sizeof *left), *right = bg_calloc(n + 1, sizeof *right), *by = bg_calloc(v->np + 1, sizeof *by);
+    double complex *state = bg_calloc(n + 1, sizeof *state);
+    bool fine = true;
+
+    for (size_t i = 0; i < m && fine; i++)
+        for (size_t k = 0; k < m && fine; k++) {
+            for (size_t j = 0; j < n; j++) {
+                left[l->order[j]] = l->modes.W[c->first + i + n * j];
+                right[l->order[j]] = l->modes.U[j + n * (c->first + k)];
+            }
+            fine = curvature_gradient(v->c, left, right, state, by);
+            for (size_t p = 0; p < v->np && fine; p++) {
+                double complex sum = by[p];
+
+                at[p * m * m + i + m * k] = by[p];
+                for (size_t j = 0; j < n && v->dx; j++)
+                    if (state[j] != 0)
+                        sum += state[j] * v->dx[j + n * p];
+                total[p * m * m + i + m * k] = sum;
+            }
+        }
+    free(left);
+    free(right);
+    free(by);
+    free(state);
+    return fine;
+}
+
+static void
+parameter_effects(linearization *l, const var_id *by, size_t np, const state_space *all)
+{
+    const flat_model *f = model_flat(l->model);
+    size_t n = l->space.n;
+    double *x = bg_calloc(n + 1, sizeof *x);
+    struct mover v = { .l = l, .n = n, .np = np };
+    effect_table *t = &l->effect;
+    bool known;
+
+    *t = (effect_table){ np, bg_calloc(np + 1, sizeof *t->parameter), bg_calloc(np + 1, sizeof(double)), bg_calloc(n * np + 1, sizeof *t->at),
+                         bg_calloc(n * np + 1, sizeof *t->total), l->equilibrium };
+    for (size_t p = 0; p < np; p++) {
+        t->parameter[p] = f->var.at[by[p]].name;
+        t->value[p] = model_parameter_value(l->model, by[p]);
+    }
+    for (size_t i = 0; i < n * np; i++)
+        t->at[i] = t->total[i] = NAN;
+    for (size_t i = 0; i < n; i++)
+        x[l->order[i]] = l->x[i];
+    v.c = model_curvature(l->model, by, np);
+    if (l->equilibrium)
+        v.dx = equilibrium_moves(l, np, all);
+    known = model_curvature_at(l->model, v.c, l->time, x);
+    for (size_t k = 0; k < l->modes.nclusters && known; k++) {
+        const cluster *c = &l->modes.cluster[k];
+        size_t m = c->n;
+        double complex *at, *total, *move = bg_calloc(m + 1, sizeof *move);
+
+        /* the conjugate of the one before, which is alone in its size */
+        if (m == 1 && cimag(c->eigenvalue) < 0 && k > 0 && l->modes.cluster[k - 1].n == 1 && l->modes.cluster[k - 1].eigenvalue == conj(c->eigenvalue)) {
+            for (size_t p = 0; p < np; p++) {
+                t->at[p * n + c->first] = conj(t->at[p * n + c->first - 1]);
+                t->total[p * n + c->first] = conj(t->total[p * n + c->first - 1]);
+            }
+            free(move);
+            continue;
+        }
+        at = bg_calloc(np * m * m + 1, sizeof *at);
+        total = bg_calloc(np * m * m + 1, sizeof *total);
+        if (cluster_matrices(&v, c, at, total)) {
+            bool root = false, root_total = false;
+
+            for (size_t p = 0; p < np && c->defective; p++) {
+                root = root || splits(m, at + p * m * m);
+                root_total = root_total || splits(m, total + p * m * m);
+            }
+            l->holder[k] = root;
+            for (size_t p = 0; p < np; p++) {
+                moves_of(c, at + p * m * m, root, move);
+                memcpy(t->at + p * n + c->first, move, m * sizeof *move);
+                moves_of(c, total + p * m * m, root_total, move);
+                memcpy(t->total + p * n + c->first, move, m * sizeof *move);
+            }
+        }
+        free(at);
+        free(total);
+        free(move);
+    }
+    curvature_free(v.c);
+    free(v.dx);
+    free(x);
+}
+
+/* ---------------------------------------------------------------- elements */
+
+/* What a slope does to A: the sum of up to two products column * row. */
+struct rank_one { const double *column, *row; double factor; size_t stride; };
+
+/* Moves of all eigenvalues for a list of perturbations, each of two products: value[eigenvalue + n*j]. */
+static void
+element_effects(linearization *l, const struct rank_one (*what)[2], size_t count, double *value)
+{
+    const modes *q = &l->modes;
+    size_t n = q->n;
+
+    for (size_t k = 0; k < q->nclusters; k++) {
+        const cluster *c = &q->cluster[k];
+        size_t m = c->n;
+        double complex *M = bg_calloc(count * m * m + 1, sizeof *M), *move = bg_calloc(m + 1, sizeof *move);
+        bool root = false;
+
+        for (size_t j = 0; j < count; j++)
+            for (int part = 0; part < 2; part++) {
+                const struct rank_one *r = &what[j][part];
+
+                if (r->factor == 0)
+                    continue;
+                for (size_t a = 0; a < m; a++)
+                    for (size_t b = 0; b < m; b++) {
+                        double complex left = 0, right = 0;
+
+                        for (size_t i = 0; i < n; i++) {
+                            left += q->W[c->first + a + n * i] * r->column[i];
+                            right += r->row[i * r->stride] * q->U[i + n * (c->first + b)];
+                        }
+                        M[j * m * m + a + m * b] += r->factor * left * right;
+                    }
+            }
+        for (size_t j = 0; j < count && c->defective; j++)
+            root = root || splits(m, M + j * m * m);
+        l->holder[k] = l->holder[k] || root;
+        for (size_t j = 0; j < count; j++) {
+            moves_of(c, M + j * m * m, root, move);
+            for (size_t i = 0; i < m; i++)
+                value[c->first + i + n * j] = cabs(move[i]);
+        }
+        free(M);
+        free(move);
+    }
+}
+
+static double *
+scaled(const double *E, size_t n, size_t count, const double *factor)
+{
+    double *out = bg_calloc(n * count + 1, sizeof *out);
+
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < n; i++)
+            out[i + n * j] = E[i + n * j] * fabs(factor[j]);
+    return out;
+}
+
+static void
+structure_effects(linearization *l)
+{
+    const structure *s = &l->structure;
+    size_t n = s->n, most = s->nz + s->nl + s->nd + 1;
+    struct rank_one (*what)[2] = bg_calloc(most, sizeof *what);
+    double *unit_row = bg_calloc(n * n + 1, sizeof *unit_row), *HC = bg_calloc(n * s->nz + 1, sizeof *HC), *GA = bg_calloc(s->nd * n + 1, sizeof *GA);
+    double *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG), *physical = bg_calloc(most, sizeof *physical), *relative = bg_calloc(most, sizeof *relative);
+    double *transposed = dense_transpose(n, n, s->matrix[M_A].value), *inputs = dense_transpose(s->nl, n, s->D_in), *rates;
+
+    for (size_t i = 0; i < n; i++)
+        unit_row[i + n * i] = 1;
+    for (size_t i = 0; i < s->nd; i++)
+        for (size_t k = 0; k < s->nz; k++)
+            CG[i + s->nd * k] = s->C_d[i] * s->G_S[i + s->nd * k];
+    dense_multiply(n, s->nd, s->nz, 1, s->H, CG, 0, HC);
+    dense_multiply(s->nd, n, n, 1, s->G, s->matrix[M_A].value, 0, GA);
+    rates = dense_transpose(s->nd, n, GA);
+    l->E_IC = bg_calloc(n * s->nz + 1, sizeof(double));
+    l->E_R = bg_calloc(n * s->nl + 1, sizeof(double));
+    l->E_D = bg_calloc(n * s->nd + 1, sizeof(double));
+    for (size_t j = 0; j < s->nz; j++) {
+        size_t x = s->storage_state[j];
+
+        what[j][0] = (struct rank_one){ s->J + n * j, unit_row + n * x, 1, 1 };
+        what[j][1] = (struct rank_one){ HC + n * j, transposed + n * x, s->nd ? 1 : 0, 1 };
+        relative[j] = s->matrix[M_S].value[j + s->nz * x];
+        physical[j] = !strcmp(linear_storage_parameter(l, j), "k") ? 1 : relative[j] * relative[j];
+    }
+    element_effects(l, what, s->nz, l->E_IC);
+    l->E_IC_physical = scaled(l->E_IC, n, s->nz, physical);
+    l->E_IC_relative = scaled(l->E_IC, n, s->nz, relative);
+    for (size_t j = 0; j < s->nl; j++) {
+        what[j][0] = (struct rank_one){ s->K + n * j, inputs + n * j, 1, 1 };
+        what[j][1] = (struct rank_one){ 0 };
+        relative[j] = s->matrix[M_L].value[j + s->nl * j];
+        physical[j] = s->flow_in[j] ? 1 : relative[j] * relative[j];
+    }
+    element_effects(l, what, s->nl, l->E_R);
+    l->E_R_physical = scaled(l->E_R, n, s->nl, physical);
+    l->E_R_relative = scaled(l->E_R, n, s->nl, relative);
+    for (size_t j = 0; j < s->nd; j++) {
+        what[j][0] = (struct rank_one){ s->H + n * j, rates + n * j, s->C_d[j] * s->C_d[j], 1 };
+        what[j][1] = (struct rank_one){ 0 };
+    }
+    element_effects(l, what, s->nd, l->E_D);
+    free(what);
+    free(unit_row);
+    free(HC);
+    free(GA);
+    free(CG);
+    free(physical);
+    free(relative);
+    free(transposed);
+    free(inputs);
+    free(rates);
+}
+
+void
+effects_find(linearization *l, const var_id *by, size_t n, const state_space *all)
+{
+    l->holder = bg_calloc(l->modes.nclusters + 1, sizeof *l->holder);
+    parameter_effects(l, by, n, all);
+    /* the structure's A has to be the Jacobian: else its derivatives are those of another matrix */
+    if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
+        structure_effects(l);
+}

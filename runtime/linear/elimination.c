@@ -1,0 +1,295 @@
+/* elimination.c - see elimination.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elimination.h"
+
+#define CANCELLED 1e-14              /* of what was subtracted: rounding, no coefficient */
+#define FAIR 1e-2                    /* a pivot is at least this much of its row's greatest coefficient */
+
+struct row { sum s; bool used; };
+
+struct elimination {
+    pool *pool;
+    size_t ncolumns;
+    VEC(struct row) row;
+    sum open;
+    uint32_t *pivot;                 /* [column] its row, UINT32_MAX */
+    struct occurrences { uint32_t *at; size_t n, cap; } *in;     /* [column] rows that may hold it */
+    uint32_t *count;                 /* [column] rows that do */
+    sum scratch;
+};
+
+elimination *
+elimination_new(size_t ncolumns, pool *p)
+{
+    elimination *r = bg_calloc(1, sizeof *r);
+
+    r->pool = p;
+    r->ncolumns = ncolumns;
+    r->pivot = bg_malloc((ncolumns + 1) * sizeof *r->pivot);
+    memset(r->pivot, 0xff, (ncolumns + 1) * sizeof *r->pivot);
+    r->in = bg_calloc(ncolumns + 1, sizeof *r->in);
+    r->count = bg_calloc(ncolumns + 1, sizeof *r->count);
+    return r;
+}
+
+void
+elimination_free(elimination *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->row.n; i++)
+        vec_free(&r->row.at[i].s);
+    for (size_t i = 0; i < r->ncolumns; i++)
+        vec_free(&r->in[i]);
+    vec_free(&r->row);
+    vec_free(&r->open);
+    vec_free(&r->scratch);
+    free(r->pivot);
+    free(r->in);
+    free(r->count);
+    free(r);
+}
+
+void
+elimination_put(elimination *r, uint32_t column, double value, node text)
+{
+    for (size_t i = 0; i < r->open.n; i++)
+        if (r->open.at[i].column == column) {
+            r->open.at[i].value += value;
+            if (r->pool)
+                r->open.at[i].text = ex_add(r->pool, r->open.at[i].text, text);
+            return;
+        }
+    vec_push(&r->open, ((term){ column, value, text }));
+}
+
+static int
+compare_term(const void *a, const void *b)
+{
+    const term *x = a, *y = b;
+
+    return (x->column > y->column) - (x->column < y->column);
+}
+
+/* Is the coefficient nothing? With expressions, one whose number happens to be zero still is something. */
+static bool
+is_nothing(const elimination *r, const term *t)
+{
+    double x;
+
+    return t->value == 0 && (!r->pool || (ex_is_const(r->pool, t->text, &x) && x == 0));
+}
+
+void
+elimination_end(elimination *r)
+{
+    struct row row = { 0 };
+
+    if (r->open.n)
+        qsort(r->open.at, r->open.n, sizeof *r->open.at, compare_term);
+    for (size_t i = 0; i < r->open.n; i++) {
+        const term *t = &r->open.at[i];
+
+        if (is_nothing(r, t))
+            continue;
+        vec_push(&row.s, *t);
+        vec_push(&r->in[t->column], (uint32_t)r->row.n);
+        r->count[t->column]++;
+    }
+    r->open.n = 0;
+    vec_push(&r->row, row);
+}
+
+/* target += factor * source, without the column `gone`, which cancels. */
+static void
+add_multiple(elimination *r, uint32_t target, double factor, node text, const sum *source, uint32_t gone)
+{
+    sum *to = &r->row.at[target].s, *out = &r->scratch, swap;
+    size_t i = 0, k = 0;
+
+    out->n = 0;
+    while (i < to->n || k < source->n) {
+        uint32_t a = i < to->n ? to->at[i].column : UINT32_MAX, b = k < source->n ? source->at[k].column : UINT32_MAX;
+        term t;
+
+        if (a < b) {
+            vec_push(out, to->at[i]);
+            i++;
+            continue;
+        }
+        t.column = b;
+        t.value = factor * source->at[k].value;
+        t.text = r->pool ? ex_mul(r->pool, text, source->at[k].text) : NODE_NONE;
+        if (a == b) {
+            double size = fabs(t.value) + fabs(to->at[i].value);
+
+            t.value += to->at[i].value;
+            if (fabs(t.value) <= CANCELLED * size)
+                t.value = 0;
+            if (r->pool)
+                t.text = t.value == 0 ? ex_const(r->pool, 0) : ex_add(r->pool, to->at[i].text, t.text);
+            i++;
+        } else if (b != gone) {
+            vec_push(&r->in[b], target);
+            r->count[b]++;
+        }
+        k++;
+        if (b == gone || is_nothing(r, &t)) {
+            r->count[b]--;
+            continue;
+        }
+        vec_push(out, t);
+    }
+    swap = *to;
+    *to = *out;
+    *out = swap;
+}
+
+static const term *
+find(const sum *s, uint32_t column)
+{
+    size_t low = 0, high = s->n;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (s->at[middle].column < column)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->n && s->at[low].column == column ? &s->at[low] : NULL;
+}
+
+/* The pivot of a row: of the least `may`, then a constant, then one that few other rows have; of fair size. */
+static const term *
+choose(const elimination *r, const sum *s, const uint8_t *may)
+{
+    const term *best = NULL;
+    uint64_t best_cost = UINT64_MAX;
+    double most = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (may[s->at[i].column])
+            most = fmax(most, fabs(s->at[i].value));
+    for (size_t i = 0; i < s->n; i++) {
+        const term *t = &s->at[i];
+        uint64_t cost;
+
+        if (!may[t->column] || t->value == 0 || fabs(t->value) < FAIR * most)
+            continue;
+        cost = (uint64_t)may[t->column] << 40 | (uint64_t)(r->pool && !ex_is_const(r->pool, t->text, NULL)) << 39 |
+               (uint64_t)(fabs(t->value) != 1) << 38 | r->count[t->column];
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static void
+pivot_on(elimination *r, uint32_t i, const term *chosen)
+{
+    uint32_t column = chosen->column;
+    double value = chosen->value;
+    node text = chosen->text;
+    sum *own = &r->row.at[i].s;
+    struct occurrences holds;
+
+    /* scaled so that the pivot is 1 */
+    for (size_t k = 0; k < own->n; k++) {
+        term *t = &own->at[k];
+
+        t->text = !r->pool ? NODE_NONE : t->column == column ? ex_const(r->pool, 1) : ex_div(r->pool, t->text, text);
+        t->value = t->column == column ? 1 : t->value / value;
+    }
+    r->pivot[column] = i;
+    r->row.at[i].used = true;
+    holds = r->in[column];
+    memset(&r->in[column], 0, sizeof r->in[column]);
+    for (size_t k = 0; k < holds.n; k++) {
+        const term *t = holds.at[k] == i ? NULL : find(&r->row.at[holds.at[k]].s, column);
+
+        if (t)
+            add_multiple(r, holds.at[k], -t->value, r->pool ? ex_neg(r->pool, t->text) : NODE_NONE, &r->row.at[i].s, column);
+    }
+    vec_push(&r->in[column], i);
+    vec_free(&holds);
+}
+
+void
+elimination_eliminate(elimination *r, const uint8_t *may)
+{
+    /* short rows first; among them those with a pivot of the least `may` */
+    for (int level = 1; level < 4; level++) {
+        uint8_t *now = bg_malloc(r->ncolumns + 1);
+        bool any = false;
+
+        for (size_t c = 0; c < r->ncolumns; c++) {
+            now[c] = may[c] <= level ? may[c] : 0;
+            any = any || now[c];
+        }
+        for (size_t limit = any ? 2 : SIZE_MAX; limit < SIZE_MAX; ) {
+            bool progress = false;
+            size_t longer = SIZE_MAX;
+
+            for (uint32_t i = 0; i < r->row.n; i++) {
+                const term *t;
+
+                if (r->row.at[i].used || !(t = choose(r, &r->row.at[i].s, now)))
+                    continue;
+                if (r->row.at[i].s.n > limit) {
+                    longer = r->row.at[i].s.n < longer ? r->row.at[i].s.n : longer;
+                    continue;
+                }
+                pivot_on(r, i, t);
+                progress = true;
+            }
+            limit = progress ? 2 : longer;
+        }
+        free(now);
+    }
+}
+
+bool
+elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
+{
+    uint32_t i = r->pivot[solved];
+    const term *t = i == UINT32_MAX ? NULL : find(&r->row.at[i].s, free);
+    double most = 0;
+
+    for (size_t k = 0; t && k < r->row.at[i].s.n; k++)
+        most = fmax(most, fabs(r->row.at[i].s.at[k].value));
+    if (!t || fabs(t->value) < FAIR * FAIR * most)
+        return false;
+    r->pivot[solved] = UINT32_MAX;
+    pivot_on(r, i, t);
+    return true;
+}
+
+bool elimination_solved(const elimination *r, uint32_t column) { return r->pivot[column] != UINT32_MAX; }
+
+/* The pivot's own entry has coefficient 1: the variable is minus the others. */
+sum
+elimination_express(const elimination *r, uint32_t column, term *one)
+{
+    if (!elimination_solved(r, column)) {
+        *one = (term){ column, 1, r->pool ? ex_const(r->pool, 1) : NODE_NONE };
+        return (sum){ one, 1, 1 };
+    }
+    return r->row.at[r->pivot[column]].s;
+}
+
+size_t
+elimination_left(const elimination *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->row.n; i++)
+        n += !r->row.at[i].used && r->row.at[i].s.n > 0;
+    return n;
+}

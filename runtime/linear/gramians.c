@@ -1,0 +1,389 @@
+/* gramians.c - see gramians.h */
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dense.h"
+#include "gramians.h"
+#include "transfer.h"
+
+#define UNSTABLE 1e-10               /* of the norm: real parts from minus this on are not stable */
+#define TRANSMITTED 1e-8             /* of the product of the norms of what goes in and out */
+#define ON_AXIS 1e-8                 /* of an eigenvalue: its real part is zero */
+
+bool
+lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X)
+{
+    double *T = transposed ? dense_transpose(n, n, A) : bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V);
+    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *R = bg_calloc(n * n + 1, sizeof *R), *W, factor = 1;
+    lapack_int sdim;
+    bool fine;
+
+    if (!transposed)
+        memcpy(T, A, n * n * sizeof *T);
+    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V, (lapack_int)n) == 0;
+    W = dense_transpose(n, n, V);
+    if (fine && n) {
+        /* T Y + Y T^T = -V^T Q V */
+        dense_multiply(n, n, n, -1, W, Q, 0, X);
+        dense_multiply(n, n, n, 1, X, V, 0, R);
+        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'T', 1, (lapack_int)n, (lapack_int)n, T, (lapack_int)n, T, (lapack_int)n, R, (lapack_int)n, &factor) == 0 &&
+               factor > 0;
+        dense_multiply(n, n, n, 1 / factor, V, R, 0, X);
+        dense_multiply(n, n, n, 1, X, W, 0, R);
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                X[i + n * k] = (R[i + n * k] + R[k + n * i]) / 2;
+    }
+    free(T);
+    free(V);
+    free(W);
+    free(re);
+    free(im);
+    free(R);
+    return fine;
+}
+
+bool
+gramians(const state_space *s, double **P, double **Q)
+{
+    size_t n = s->n;
+    double *BB = bg_calloc(n * n + 1, sizeof *BB), *T = dense_transpose(n, s->nu, s->B), *CC = bg_calloc(n * n + 1, sizeof *CC);
+    double *U = dense_transpose(s->ny, n, s->C);
+    bool fine;
+
+    *P = bg_calloc(n * n + 1, sizeof **P);
+    *Q = bg_calloc(n * n + 1, sizeof **Q);
+    dense_multiply(n, s->nu, n, 1, s->B, T, 0, BB);
+    dense_multiply(n, s->ny, n, 1, U, s->C, 0, CC);
+    fine = lyapunov(n, s->A, BB, false, *P) && lyapunov(n, s->A, CC, true, *Q);
+    free(BB);
+    free(CC);
+    free(T);
+    free(U);
+    return fine;
+}
+
+/* R with P = R R^T (n by n). */
+static bool
+root_of_positive(size_t n, const double *P, double *R)
+{
+    double *value = bg_calloc(n + 1, sizeof *value);
+    bool fine;
+
+    memcpy(R, P, n * n * sizeof *R);
+    fine = dense_symmetric(n, R, true, value);
+    for (size_t k = 0; k < n && fine; k++)
+        for (size_t i = 0; i < n; i++)
+            R[i + n * k] *= value[k] > 0 ? sqrt(value[k]) : 0;
+    free(value);
+    return fine;
+}
+
+/* Singular values of Ro^T Rc, P = Rc Rc^T, Q = Ro Ro^T, and the vectors where wanted. */
+static bool
+balance_roots(const state_space *s, double **Rc, double **Ro, double *sigma, double *U, double *VT)
+{
+    size_t n = s->n;
+    double *P, *Q, *T, *M = bg_calloc(n * n + 1, sizeof *M), *work = bg_calloc(n + 1, sizeof *work);
+    bool fine = gramians(s, &P, &Q);
+
+    *Rc = bg_calloc(n * n + 1, sizeof **Rc);
+    *Ro = bg_calloc(n * n + 1, sizeof **Ro);
+    fine = fine && root_of_positive(n, P, *Rc) && root_of_positive(n, Q, *Ro);
+    T = dense_transpose(n, n, *Ro);
+    dense_multiply(n, n, n, 1, T, *Rc, 0, M);
+    fine = fine && (n == 0 || LAPACKE_dgesvd(LAPACK_COL_MAJOR, U ? 'A' : 'N', U ? 'A' : 'N', (lapack_int)n, (lapack_int)n, M, (lapack_int)n, sigma, U,
+                                             (lapack_int)n, VT, (lapack_int)n, work) == 0);
+    free(P);
+    free(Q);
+    free(T);
+    free(M);
+    free(work);
+    return fine;
+}
+
+double *
+hankel_values(const state_space *s)
+{
+    double *Rc, *Ro, *sigma = bg_calloc(s->n + 1, sizeof *sigma);
+    bool fine = balance_roots(s, &Rc, &Ro, sigma, NULL, NULL);
+
+    free(Rc);
+    free(Ro);
+    if (fine)
+        return sigma;
+    free(sigma);
+    return NULL;
+}
+
+bool
+balanced_truncation(const state_space *s, size_t r, state_space *out)
+{
+    size_t n = s->n;
+    double *Rc, *Ro, *sigma = bg_calloc(n + 1, sizeof *sigma), *U = bg_calloc(n * n + 1, sizeof *U), *VT = bg_calloc(n * n + 1, sizeof *VT);
+    double *right = bg_calloc(n * r + 1, sizeof *right), *left = bg_calloc(r * n + 1, sizeof *left), *T = bg_calloc(n * (r + n) + 1, sizeof *T);
+    bool fine = balance_roots(s, &Rc, &Ro, sigma, U, VT) && (r == 0 || sigma[r - 1] > 1e-14 * sigma[0]);
+
+    *out = state_space_new(r, s->nu, s->ny);
+    for (size_t k = 0; k < r && fine; k++)
+        for (size_t i = 0; i < n; i++) {
+            double c = 0, o = 0;
+
+            for (size_t j = 0; j < n; j++) {
+                c += Rc[i + n * j] * VT[k + n * j];
+                o += U[j + n * k] * Ro[i + n * j];
+            }
+            right[i + n * k] = c / sqrt(sigma[k]);
+            left[k + r * i] = o / sqrt(sigma[k]);
+        }
+    if (fine) {
+        dense_multiply(n, n, r, 1, s->A, right, 0, T);
+        dense_multiply(r, n, r, 1, left, T, 0, out->A);
+        dense_multiply(r, n, s->nu, 1, left, s->B, 0, out->B);
+        dense_multiply(s->ny, n, r, 1, s->C, right, 0, out->C);
+        memcpy(out->D, s->D, s->ny * s->nu * sizeof(double));
+    }
+    free(Rc);
+    free(Ro);
+    free(sigma);
+    free(U);
+    free(VT);
+    free(right);
+    free(left);
+    free(T);
+    return fine;
+}
+
+state_space
+difference_of(const state_space *a, const state_space *b)
+{
+    state_space s = state_space_new(a->n + b->n, a->nu, a->ny);
+
+    for (size_t i = 0; i < a->n; i++) {
+        for (size_t k = 0; k < a->n; k++)
+            s.A[i + s.n * k] = a->A[i + a->n * k];
+        for (size_t k = 0; k < a->nu; k++)
+            s.B[i + s.n * k] = a->B[i + a->n * k];
+        for (size_t k = 0; k < a->ny; k++)
+            s.C[k + a->ny * i] = a->C[k + a->ny * i];
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        for (size_t k = 0; k < b->n; k++)
+            s.A[a->n + i + s.n * (a->n + k)] = b->A[i + b->n * k];
+        for (size_t k = 0; k < b->nu; k++)
+            s.B[a->n + i + s.n * k] = b->B[i + b->n * k];
+        for (size_t k = 0; k < b->ny; k++)
+            s.C[k + a->ny * (a->n + i)] = -b->C[k + b->ny * i];
+    }
+    for (size_t i = 0; i < a->ny * a->nu; i++)
+        s.D[i] = a->D[i] - b->D[i];
+    return s;
+}
+
+/* ---------------------------------------------------------------- the stable part */
+
+static _Thread_local double real_limit;           /* what LAPACK asks is_stable with */
+
+static lapack_logical
+is_stable(const double *re, const double *im)
+{
+    (void)im;
+    return *re < real_limit;
+}
+
+bool
+stable_part(const state_space *s, state_space *out, char **why)
+{
+    size_t n = s->n, m, rest;
+    double *T = bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V), *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
+    double *B = bg_calloc(n * s->nu + 1, sizeof *B), *C = bg_calloc(s->ny * n + 1, sizeof *C), *W, *X, factor = 1;
+    lapack_int sdim = 0;
+    bool fine;
+
+    *why = NULL;
+    memcpy(T, s->A, n * n * sizeof *T);
+    real_limit = -UNSTABLE * dense_norm(n * n, s->A);
+    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'S', is_stable, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V, (lapack_int)n) == 0;
+    m = (size_t)sdim;
+    rest = n - m;
+    W = dense_transpose(n, n, V);
+    X = bg_calloc(m * rest + 1, sizeof *X);
+    dense_multiply(n, n, s->nu, 1, W, s->B, 0, B);
+    dense_multiply(s->ny, n, n, 1, s->C, V, 0, C);
+    if (fine && m && rest) {
+        /* [I X; 0 I] splits it: T11 X - X T22 = -T12 */
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = 0; k < rest; k++)
+                X[i + m * k] = -T[i + n * (m + k)];
+        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'N', -1, (lapack_int)m, (lapack_int)rest, T, (lapack_int)n, T + m + n * m, (lapack_int)n, X, (lapack_int)m,
+                              &factor) >= 0 && factor > 0;
+    }
+    *out = state_space_new(m, s->nu, s->ny);
+    if (!fine) {
+        *why = bg_strdup("eigenvalues do not converge");
+    } else {
+        double *B2 = bg_calloc(rest * s->nu + 1, sizeof *B2), *C2 = bg_calloc(s->ny * rest + 1, sizeof *C2), *A2 = bg_calloc(rest * rest + 1, sizeof *A2);
+        double *G = bg_calloc(s->ny * s->nu + 1, sizeof *G), limit = TRANSMITTED * dense_norm(n * s->nu, s->B) * dense_norm(s->ny * n, s->C);
+        double scale = dense_norm(n * n, s->A);
+
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = 0; k < m; k++)
+                out->A[i + m * k] = T[i + n * k];
+        for (size_t k = 0; k < s->nu; k++) {
+            for (size_t i = 0; i < m; i++) {
+                out->B[i + m * k] = B[i + n * k];
+                for (size_t j = 0; j < rest; j++)
+                    out->B[i + m * k] -= X[i + m * j] / factor * B[m + j + n * k];
+            }
+            for (size_t i = 0; i < rest; i++)
+                B2[i + rest * k] = B[m + i + n * k];
+        }
+        memcpy(out->C, C, s->ny * m * sizeof(double));
+        memcpy(out->D, s->D, s->ny * s->nu * sizeof(double));
+        for (size_t k = 0; k < s->ny; k++)
+            for (size_t i = 0; i < rest; i++) {
+                C2[k + s->ny * i] = C[k + s->ny * (m + i)];
+                for (size_t j = 0; j < m; j++)
+                    C2[k + s->ny * i] += C[k + s->ny * j] * X[j + m * i] / factor;
+            }
+        /* Markov parameters C2 A2^k B2 of the rest: all rounding, or it is transmitted */
+        for (size_t i = 0; i < rest; i++)
+            for (size_t k = 0; k < rest; k++)
+                A2[i + rest * k] = T[m + i + n * (m + k)] / (scale > 0 ? scale : 1);
+        for (size_t k = 0; k < rest && !*why; k++) {
+            double *next = bg_calloc(rest * s->nu + 1, sizeof *next);
+
+            dense_multiply(s->ny, rest, s->nu, 1, C2, B2, 0, G);
+            if (dense_norm(s->ny * s->nu, G) > limit)
+                *why = bg_strdup("a mode that does not decay is transmitted from the inputs to the outputs");
+            dense_multiply(rest, rest, s->nu, 1, A2, B2, 0, next);
+            memcpy(B2, next, rest * s->nu * sizeof *next);
+            free(next);
+        }
+        free(A2);
+        free(B2);
+        free(C2);
+        free(G);
+    }
+    free(T);
+    free(V);
+    free(W);
+    free(X);
+    free(re);
+    free(im);
+    free(B);
+    free(C);
+    return !*why;
+}
+
+/* ---------------------------------------------------------------- H-infinity norm */
+
+/* Frequencies at which a singular value of the response is gamma, ascending; how many, or SIZE_MAX where it cannot be told. */
+static size_t
+crossings(const state_space *s, double gamma, double *omega)
+{
+    size_t n = s->n, nu = s->nu, ny = s->ny, count = 0;
+    double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D), *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
+    double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB), *H = bg_calloc(4 * n * n + 1, sizeof *H), *copy = bg_calloc(nu * nu + 1, sizeof *copy);
+    double *F = bg_calloc(n * n + 1, sizeof *F), *G = bg_calloc(n * n + 1, sizeof *G), *K = bg_calloc(n * n + 1, sizeof *K), *DDC = bg_calloc(ny * n + 1, sizeof *DDC);
+    double *re = bg_calloc(2 * n + 1, sizeof *re), *im = bg_calloc(2 * n + 1, sizeof *im), size = 0;
+    bool fine;
+
+    for (size_t i = 0; i < nu; i++)
+        R[i + nu * i] = gamma * gamma;
+    dense_multiply(nu, ny, nu, -1, DT, s->D, 1, R);
+    dense_multiply(nu, ny, n, 1, DT, s->C, 0, DC);
+    memcpy(RB, BT, nu * n * sizeof *RB);
+    memcpy(copy, R, nu * nu * sizeof *R);
+    fine = dense_solve(nu, copy, n, DC);                 /* R^-1 D^T C */
+    memcpy(copy, R, nu * nu * sizeof *R);
+    fine = fine && dense_solve(nu, copy, n, RB);         /* R^-1 B^T */
+    memcpy(F, s->A, n * n * sizeof *F);
+    dense_multiply(n, nu, n, 1, s->B, DC, 1, F);
+    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G);     /* scaled by gamma: both blocks are of one size */
+    memcpy(DDC, s->C, ny * n * sizeof *DDC);
+    dense_multiply(ny, nu, n, 1, s->D, DC, 1, DDC);
+    dense_multiply(n, ny, n, -1 / gamma, CT, DDC, 0, K);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            H[i + 2 * n * k] = F[i + n * k];
+            H[i + 2 * n * (n + k)] = G[i + n * k];
+            H[n + i + 2 * n * k] = K[i + n * k];
+            H[n + i + 2 * n * (n + k)] = -F[k + n * i];
+        }
+    size = dense_norm(4 * n * n, H);
+    fine = fine && (n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)(2 * n), H, (lapack_int)(2 * n), re, im, NULL, 1, NULL, 1) == 0);
+    for (size_t i = 0; i < 2 * n && fine; i++)
+        if (im[i] >= 0 && fabs(re[i]) <= ON_AXIS * fmax(hypot(re[i], im[i]), 1e-8 * size))
+            omega[count++] = im[i];
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = i; k > 0 && omega[k] < omega[k - 1]; k--) {
+            double x = omega[k];
+
+            omega[k] = omega[k - 1];
+            omega[k - 1] = x;
+        }
+    void *const all[] = { R, DT, BT, CT, DC, RB, H, copy, F, G, K, DDC, re, im };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    return fine ? count : SIZE_MAX;
+}
+
+static void
+raise_bound(const state_space *s, double omega, struct norm_bounds *b)
+{
+    double x = response_norm(s, omega);
+
+    if (x > b->lower) {
+        b->lower = x;
+        b->omega = omega;
+    }
+}
+
+bool
+hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
+{
+    size_t n = s->n;
+    double *omega = bg_calloc(2 * n + 2, sizeof *omega), *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
+    double *A = bg_malloc((n * n + 1) * sizeof *A);
+    bool fine;
+
+    *out = (struct norm_bounds){ 0, 0, 0 };
+    memcpy(A, s->A, n * n * sizeof *A);
+    fine = n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, A, (lapack_int)n, re, im, NULL, 1, NULL, 1) == 0;
+    raise_bound(s, 0, out);
+    raise_bound(s, INFINITY, out);
+    for (size_t i = 0; i < n && fine; i++) {
+        fine = re[i] < 0;
+        if (im[i] > 0)
+            raise_bound(s, im[i], out);
+        raise_bound(s, hypot(re[i], im[i]), out);
+    }
+    for (int round = 0; round < 60 && fine; round++) {
+        double gamma = (1 + tolerance) * out->lower, before = out->lower;
+        size_t count;
+
+        out->upper = gamma;
+        if (out->lower == 0)
+            break;
+        count = crossings(s, gamma, omega);
+        if (count == SIZE_MAX)
+            fine = false;
+        if (count == 0 || !fine)
+            break;
+        for (size_t i = 0; i + 1 < count; i++)
+            raise_bound(s, (omega[i] + omega[i + 1]) / 2, out);
+        for (size_t i = 0; i < count; i++)
+            raise_bound(s, omega[i], out);
+        if (out->lower <= before)        /* a crossing that only rounding sees: beyond it the axis is free */
+            out->lower = gamma;
+    }
+    free(omega);
+    free(re);
+    free(im);
+    free(A);
+    return fine;
+}

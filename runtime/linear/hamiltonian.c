@@ -1,0 +1,126 @@
+/* hamiltonian.c - see hamiltonian.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dense.h"
+#include "hamiltonian.h"
+
+#define ROUNDING 1e-10
+
+/* x^T Q x / 2 is the energy near the point, over all states. */
+static double *
+energy(const linearization *l)
+{
+    const structure *s = &l->structure;
+    const flat_model *f = model_flat(l->model);
+    size_t n = s->n;
+    double *Q = bg_calloc(n * n + 1, sizeof *Q);
+
+    for (size_t j = 0; j < s->nz; j++)
+        for (size_t k = 0; k < n; k++)
+            Q[s->storage_state[j] + n * k] += f->port.at[s->storage[j]].sign * s->matrix[M_S].value[j + s->nz * k];
+    for (size_t d = 0; d < s->nd; d++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t k = 0; k < n; k++)
+                Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->C_d[d] * s->G[d + s->nd * i] * s->G[d + s->nd * k];
+    return Q;
+}
+
+static double
+least(size_t n, const double *A)
+{
+    double *copy = bg_malloc((n * n + 1) * sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most = 0, result = NAN;
+
+    memcpy(copy, A, n * n * sizeof *copy);
+    if (dense_symmetric(n, copy, false, value) && n) {
+        most = fmax(fabs(value[0]), fabs(value[n - 1]));
+        result = most > 0 ? value[0] / most : 0;
+    }
+    free(copy);
+    free(value);
+    return result;
+}
+
+/* Is A symmetric but for rounding? Makes it so. */
+static bool
+symmetrize(size_t n, double *A)
+{
+    double most = dense_norm(n * n, A), worst = 0;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++) {
+            worst = fmax(worst, fabs(A[i + n * k] - A[k + n * i]));
+            A[i + n * k] = A[k + n * i] = (A[i + n * k] + A[k + n * i]) / 2;
+        }
+    return worst <= ROUNDING * most;
+}
+
+void
+hamiltonian_make(const linearization *l, hamiltonian *h)
+{
+    const structure *s = &l->structure;
+    size_t n = s->n, m = 0;
+    double *whole, *M, *QT;
+    bool *in = bg_calloc(n + 1, sizeof *in);
+
+    *h = (hamiltonian){ .state = bg_calloc(n + 1, sizeof *h->state), .least_R = NAN, .least_Q = NAN };
+    if (s->why) {
+        h->why = bg_strdup(s->why);
+        free(in);
+        return;
+    }
+    whole = energy(l);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            in[i] = in[i] || whole[i + n * k] != 0;
+    for (size_t i = 0; i < n; i++)
+        if (in[i])
+            h->state[m++] = i;
+    h->n = m;
+    h->J = bg_calloc(m * m + 1, sizeof(double));
+    h->R = bg_calloc(m * m + 1, sizeof(double));
+    h->Q = bg_calloc(m * m + 1, sizeof(double));
+    M = bg_calloc(m * m + 1, sizeof *M);
+    for (size_t i = 0; i < m; i++) {
+        for (size_t k = 0; k < n; k++)
+            if (!in[k] && l->space.A[h->state[i] + n * k] != 0 && !h->why)
+                h->why = bg_format("\"%s\", which stores no energy, acts on \"%s\"", linear_state_name(l, k), linear_state_name(l, h->state[i]));
+        for (size_t k = 0; k < m; k++)
+            h->Q[i + m * k] = whole[h->state[i] + n * h->state[k]];
+    }
+    if (!h->why && !symmetrize(m, h->Q))
+        h->why = bg_strdup("the slopes of storage are no second derivatives of an energy");
+    /* (J - R)^T = Q^-T A^T */
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < m; k++)
+            M[i + m * k] = l->space.A[h->state[k] + n * h->state[i]];
+    QT = dense_transpose(m, m, h->Q);
+    if (!h->why && !dense_solve(m, QT, m, M))
+        h->why = bg_strdup("a store has no slope: the energy does not depend on its state");
+    if (!h->why) {
+        for (size_t i = 0; i < m; i++)
+            for (size_t k = 0; k < m; k++) {
+                h->J[i + m * k] = (M[k + m * i] - M[i + m * k]) / 2;
+                h->R[i + m * k] = -(M[k + m * i] + M[i + m * k]) / 2;
+            }
+        h->least_Q = least(m, h->Q);
+        h->least_R = least(m, h->R);
+        h->passive = h->least_Q > 0 && h->least_R >= -ROUNDING;
+    }
+    free(whole);
+    free(M);
+    free(QT);
+    free(in);
+}
+
+void
+hamiltonian_free(hamiltonian *h)
+{
+    free(h->state);
+    free(h->J);
+    free(h->R);
+    free(h->Q);
+    free(h->why);
+    *h = (hamiltonian){ 0 };
+}

@@ -1,0 +1,630 @@
+/* linear_report.c - see linear_report.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hamiltonian.h"
+#include "linear_report.h"
+#include "report.h"
+
+enum { TEXT_MOST = 12 };             /* states up to which matrices are printed for people */
+
+/* ---------------------------------------------------------------- JSON */
+
+static void
+number_or_null(json *j, double x)
+{
+    json_number(j, x == 0 ? 0 : x);          /* no minus zero */
+}
+
+static void
+complex_pair(json *j, double complex z)
+{
+    json_open(j, '[');
+    number_or_null(j, creal(z));
+    number_or_null(j, cimag(z));
+    json_close(j, ']');
+}
+
+/* A (rows by columns, by columns) as an array of rows; NULL: null. */
+static void
+matrix(json *j, const char *key, size_t rows, size_t columns, const double *A)
+{
+    json_key(j, key);
+    if (!A) {
+        json_string(j, NULL);
+        return;
+    }
+    json_open(j, '[');
+    for (size_t i = 0; i < rows; i++) {
+        json_open(j, '[');
+        for (size_t k = 0; k < columns; k++)
+            number_or_null(j, A[i + rows * k]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+static void
+name_list(json *j, const char *key, size_t n, const char *(*name)(const linearization *, size_t), const linearization *l)
+{
+    json_key(j, key);
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        json_string(j, name(l, i));
+    json_close(j, ']');
+}
+
+static const char *input_name(const linearization *l, size_t i) { return l->input.at[i].name; }
+static const char *output_name(const linearization *l, size_t i) { return model_flat(l->model)->output.at[i].name; }
+static const char *source_name(const linearization *l, size_t i) { return model_flat(l->model)->opening.at[l->structure.source[i]].name; }
+static const char *dependent_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.dependent[i]); }
+static const char *causal_input(const linearization *l, size_t i) { return l->structure.flow_in[i] ? "f" : "e"; }
+
+static void
+structure_json(const linearization *l, json *j)
+{
+    const structure *s = &l->structure;
+
+    name_list(j, "storage", s->nz, linear_storage_name, l);
+    name_list(j, "storage_parameter", s->nz, linear_storage_parameter, l);
+    name_list(j, "dissipators", s->nl, linear_dissipator_name, l);
+    name_list(j, "dissipator_input", s->nl, causal_input, l);
+    name_list(j, "sources", s->nu, source_name, l);
+    name_list(j, "dependent_storage", s->nd, dependent_name, l);
+    for (int k = 0; k < M_COUNT; k++) {
+        const structure_block *b = &s->matrix[k];
+        bool signals = k == M_J_SX || k == M_J_LX || k == M_L_X;
+
+        if (k == M_A || k == M_B || (signals && !s->modulated && !s->why))
+            continue;
+        matrix(j, structure_matrix_name(k), b->rows, b->columns, s->why ? NULL : b->value);
+    }
+    json_key(j, "structure_mismatch"), json_number(j, l->mismatch);
+    json_key(j, "no_structure"), json_string(j, s->why);
+}
+
+static void
+hamiltonian_json(const linearization *l, json *j)
+{
+    hamiltonian h;
+
+    hamiltonian_make(l, &h);
+    json_key(j, "port_hamiltonian");
+    json_open(j, '{');
+    json_key(j, "states");
+    json_open(j, '[');
+    for (size_t i = 0; i < h.n; i++)
+        json_string(j, linear_state_name(l, h.state[i]));
+    json_close(j, ']');
+    matrix(j, "J", h.n, h.n, h.why ? NULL : h.J);
+    matrix(j, "R", h.n, h.n, h.why ? NULL : h.R);
+    matrix(j, "Q", h.n, h.n, h.why ? NULL : h.Q);
+    json_key(j, "passive");
+    if (h.why)
+        json_string(j, NULL);
+    else
+        json_bool(j, h.passive);
+    json_key(j, "why"), json_string(j, h.why);
+    json_close(j, '}');
+    hamiltonian_free(&h);
+}
+
+static void
+effects_json(const linearization *l, const char *key, const double complex *at, json *j)
+{
+    const effect_table *t = &l->effect;
+    size_t n = l->modes.n;
+
+    json_key(j, key);
+    json_open(j, '{');
+    for (size_t p = 0; p < t->nparameters; p++) {
+        json_key(j, t->parameter[p]);
+        json_open(j, '[');
+        for (size_t i = 0; i < n; i++)
+            complex_pair(j, at[p * n + i]);
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+}
+
+static void
+vectors_json(json *j, const char *key, size_t n, const double complex *A)
+{
+    json_key(j, key);
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_open(j, '[');
+        for (size_t k = 0; k < n; k++)
+            complex_pair(j, A[i + n * k]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+static void
+modes_json(const linearization *l, json *j)
+{
+    const modes *m = &l->modes;
+    size_t n = m->n;
+    double *P = bg_calloc(n * n + 1, sizeof *P);
+
+    json_key(j, "eigenvalues");
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        complex_pair(j, m->eigenvalue[i]);
+    json_close(j, ']');
+    json_key(j, "frequency"), json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        json_number(j, cabs(m->eigenvalue[i]));
+    json_close(j, ']');
+    json_key(j, "damping"), json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        number_or_null(j, mode_damping(m->eigenvalue[i]));
+    json_close(j, ']');
+    json_key(j, "time_constant"), json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        json_number(j, creal(m->eigenvalue[i]) == 0 ? INFINITY : -1 / creal(m->eigenvalue[i]));
+    json_close(j, ']');
+    json_key(j, "condition"), json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        json_number(j, m->condition[i]);
+    json_close(j, ']');
+    /* rows are modes */
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            P[i + n * k] = cabs(m->U[k + n * i] * m->W[i + n * k]);
+    matrix(j, "participation", n, n, P);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            P[i + n * k] = creal(m->U[k + n * i] * m->W[i + n * k]);
+    matrix(j, "participation_re", n, n, P);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            P[i + n * k] = cimag(m->U[k + n * i] * m->W[i + n * k]);
+    matrix(j, "participation_im", n, n, P);
+    vectors_json(j, "right_vectors", n, m->U);
+    vectors_json(j, "left_vectors", n, m->W);
+    free(P);
+    json_key(j, "residues");
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_open(j, '[');
+        for (size_t y = 0; y < l->space.ny; y++) {
+            json_open(j, '[');
+            for (size_t u = 0; u < l->space.nu; u++) {
+                double complex c = 0, b = 0;
+
+                for (size_t k = 0; k < n; k++) {
+                    c += l->space.C[y + l->space.ny * k] * m->U[k + n * i];
+                    b += m->W[i + n * k] * l->space.B[k + n * u];
+                }
+                complex_pair(j, c * b);
+            }
+            json_close(j, ']');
+        }
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+    json_key(j, "clusters");
+    json_open(j, '[');
+    for (size_t k = 0; k < m->nclusters; k++) {
+        const cluster *c = &m->cluster[k];
+
+        if (c->n == 1)
+            continue;
+        json_open(j, '{');
+        json_key(j, "eigenvalue"), complex_pair(j, c->eigenvalue);
+        json_key(j, "multiplicity"), json_count(j, c->n);
+        json_key(j, "defective"), json_bool(j, c->defective);
+        json_key(j, "splits_like_a_root"), json_bool(j, l->holder && l->holder[k]);
+        json_key(j, "first"), json_count(j, c->first);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_key(j, "conserved");
+    json_open(j, '[');
+    for (size_t k = 0; k < l->nconserved; k++) {
+        json_open(j, '{');
+        for (size_t i = 0; i < n; i++)
+            if (l->conserved[k * n + i] != 0)
+                json_key(j, linear_state_name(l, i)), json_number(j, l->conserved[k * n + i]);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+list(json *j, size_t n, const double complex *z)
+{
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        complex_pair(j, z[i]);
+    json_close(j, ']');
+}
+
+static void
+transfer_json(const linearization *l, const linear_view *v, json *j)
+{
+    json_key(j, "transfer");
+    json_open(j, '[');
+    for (size_t i = 0; i < v->ntransfer; i++) {
+        struct zeros_poles z;
+        bool fine = transfer_function(&l->space, v->transfer[i][0], v->transfer[i][1], &z);
+
+        json_open(j, '{');
+        json_key(j, "input"), json_string(j, input_name(l, v->transfer[i][0]));
+        json_key(j, "output"), json_string(j, output_name(l, v->transfer[i][1]));
+        json_key(j, "zeros"), list(j, fine ? z.nzeros : 0, z.zero);
+        json_key(j, "poles"), list(j, fine ? z.npoles : 0, z.pole);
+        json_key(j, "gain"), json_number(j, fine ? z.gain : NAN);
+        json_key(j, "dc_gain"), json_number(j, fine ? z.dc : NAN);
+        json_close(j, '}');
+        zeros_poles_free(&z);
+    }
+    json_close(j, ']');
+}
+
+static void
+hankel_json(const linearization *l, json *j)
+{
+    state_space stable = { 0 };
+    struct norm_bounds b;
+    char *why = NULL;
+    double *sigma = NULL;
+    bool normed = false;
+
+    if (l->space.n <= DENSE_MOST / 2 && l->space.nu && l->space.ny && stable_part(&l->space, &stable, &why)) {
+        sigma = hankel_values(&stable);
+        normed = stable.n <= 300 && hinf_norm(&stable, 1e-9, &b);
+    }
+    json_key(j, "hankel");
+    if (sigma) {
+        json_open(j, '[');
+        for (size_t i = 0; i < stable.n; i++)
+            json_number(j, sigma[i]);
+        json_close(j, ']');
+    } else {
+        json_open(j, '[');
+        json_close(j, ']');
+    }
+    json_key(j, "no_hankel"), json_string(j, sigma ? NULL : why ? why : "there are no inputs or no outputs");
+    json_key(j, "hinf_norm");
+    if (normed)
+        json_number(j, b.lower);
+    else
+        json_string(j, NULL);
+    free(sigma);
+    free(why);
+    state_space_free(&stable);
+}
+
+void
+linear_json(const linearization *l, const linear_view *v, json *j)
+{
+    const state_space *s = &l->space;
+    size_t n = s->n;
+    bool small = n <= DENSE_MOST;
+
+    json_open(j, '{');
+    json_key(j, "model"), json_string(j, model_flat(l->model)->name);
+    json_key(j, "experiment"), json_string(j, v->experiment);
+    json_key(j, "time"), json_number(j, l->time);
+    json_key(j, "equilibrium"), json_bool(j, l->equilibrium);
+    json_key(j, "held"), json_string(j, "effects: states and inputs stay as they are; effects_total: the equilibrium moves with the parameter");
+    name_list(j, "states", n, linear_state_name, l);
+    name_list(j, "inputs", l->input.n, input_name, l);
+    name_list(j, "outputs", s->ny, output_name, l);
+    json_key(j, "x");
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        number_or_null(j, l->x[i]);
+    json_close(j, ']');
+    json_key(j, "rates");
+    json_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        number_or_null(j, l->rate[i]);
+    json_close(j, ']');
+    matrix(j, "A", n, n, small ? s->A : NULL);
+    matrix(j, "B", n, s->nu, s->B);
+    matrix(j, "C", s->ny, n, s->C);
+    matrix(j, "D", s->ny, s->nu, s->D);
+    structure_json(l, j);
+    if (l->modes_known)
+        modes_json(l, j);
+    matrix(j, "E_IC", n, l->structure.nz, l->E_IC);
+    matrix(j, "E_R", n, l->structure.nl, l->E_R);
+    matrix(j, "E_IC_physical", n, l->structure.nz, l->E_IC_physical);
+    matrix(j, "E_R_physical", n, l->structure.nl, l->E_R_physical);
+    matrix(j, "E_IC_relative", n, l->structure.nz, l->E_IC_relative);
+    matrix(j, "E_R_relative", n, l->structure.nl, l->E_R_relative);
+    if (l->structure.nd)
+        matrix(j, "E_IC_dependent", n, l->structure.nd, l->E_D);
+    if (l->modes_known) {
+        effects_json(l, "effects", l->effect.at, j);
+        if (l->effect.has_total)
+            effects_json(l, "effects_total", l->effect.total, j);
+    }
+    hankel_json(l, j);
+    hamiltonian_json(l, j);
+    if (v->ntransfer)
+        transfer_json(l, v, j);
+    json_close(j, '}');
+}
+
+/* ---------------------------------------------------------------- text */
+
+static void
+put_complex(table *t, double complex z)
+{
+    if (cimag(z) == 0)
+        table_put(t, "%.6g", creal(z));
+    else
+        table_put(t, "%.6g %c %.6gi", creal(z), cimag(z) < 0 ? '-' : '+', fabs(cimag(z)));
+}
+
+static void
+modes_text(const linearization *l, FILE *out)
+{
+    table t = { .columns = 6, .left = 1 };
+    const modes *m = &l->modes;
+    static const char *const head[] = { "mode", "eigenvalue [1/s]", "frequency [Hz]", "damping", "time constant [s]", "mostly" };
+
+    for (size_t k = 0; k < 6; k++)
+        table_put(&t, "%s", head[k]);
+    t.tail = true;
+    for (size_t i = 0; i < m->n; i++) {
+        double complex z = m->eigenvalue[i];
+        size_t best = 0;
+
+        for (size_t k = 0; k < m->n; k++)
+            if (cabs(m->U[k + m->n * i] * m->W[i + m->n * k]) > (1 + 1e-9) * cabs(m->U[best + m->n * i] * m->W[i + m->n * best]))
+                best = k;
+        table_put(&t, "%zu", i + 1);
+        put_complex(&t, z);
+        table_put(&t, "%.5g", cabs(z) / (2 * M_PI));
+        table_put(&t, "%.4g", mode_damping(z));
+        if (creal(z) == 0)
+            table_put(&t, "-");
+        else
+            table_put(&t, "%.5g", -1 / creal(z));
+        table_put(&t, "%s", linear_state_name(l, best));
+    }
+    table_print(&t, out, "  ");
+    for (size_t k = 0; k < m->nclusters; k++) {
+        const cluster *c = &m->cluster[k];
+
+        if (c->n == 1)
+            continue;
+        fprintf(out, "  modes %zu to %zu are one eigenvalue %zu times, %s\n", c->first + 1, c->first + c->n, c->n,
+                !c->defective                 ? "with as many eigenvectors"
+                : l->holder && l->holder[k]   ? "defective: some parameters split it like a root, so that it has no slope there (means are shown)"
+                                              : "defective, but no parameter splits it like a root");
+    }
+    for (size_t k = 0; k < l->nconserved; k++) {
+        bool first = true;
+
+        fputs("  no motion changes ", out);
+        for (size_t i = 0; i < m->n; i++) {
+            double c = l->conserved[k * m->n + i];
+
+            if (c == 0)
+                continue;
+            if (fabs(c) == 1)
+                fprintf(out, "%s%s", first ? (c < 0 ? "-" : "") : c < 0 ? " - " : " + ", linear_state_name(l, i));
+            else
+                fprintf(out, "%s%.6g %s", first ? (c < 0 ? "-" : "") : c < 0 ? " - " : " + ", fabs(c), linear_state_name(l, i));
+            first = false;
+        }
+        fputs(": a redundant state, an eigenvalue 0\n", out);
+    }
+}
+
+static void
+matrix_text(const char *name, size_t rows, size_t columns, const double *A, FILE *out)
+{
+    table t = { .columns = (int)columns };
+
+    if (!rows || !columns)
+        return;
+    fprintf(out, "%s\n", name);
+    for (size_t i = 0; i < rows; i++)
+        for (size_t k = 0; k < columns; k++)
+            table_put(&t, "%.6g", A[i + rows * k] == 0 ? 0 : A[i + rows * k]);
+    table_print(&t, out, "  ");
+}
+
+/* Effects relative to the parameter: parameter * dlambda/dparameter, of modes with Im >= 0. */
+static void
+effects_text(const linearization *l, FILE *out)
+{
+    const effect_table *e = &l->effect;
+    const modes *m = &l->modes;
+    table t = { .left = 1 };
+    size_t shown = 0, mode[TEXT_MOST];
+
+    for (size_t i = 0; i < m->n && shown < TEXT_MOST; i++)
+        if (cimag(m->eigenvalue[i]) >= 0 && m->eigenvalue[i] != 0)
+            mode[shown++] = i;
+    if (!e->nparameters || !shown)
+        return;
+    fprintf(out, "effects: |parameter * d(eigenvalue)/d(parameter)| [1/s], states and inputs as they are\n");
+    t.columns = (int)shown + 1;
+    table_put(&t, "parameter");
+    for (size_t i = 0; i < shown; i++)
+        table_put(&t, "mode %zu", mode[i] + 1);
+    for (size_t p = 0; p < e->nparameters; p++) {
+        table_put(&t, "%s", e->parameter[p]);
+        for (size_t i = 0; i < shown; i++) {
+            double size = cabs(e->at[p * m->n + mode[i]]) * fabs(e->value[p]);
+
+            table_put(&t, "%.4g", size < 1e-12 * m->size ? 0 : size);
+        }
+    }
+    table_print(&t, out, "  ");
+}
+
+static void
+transfer_text(const linearization *l, const linear_view *v, FILE *out)
+{
+    for (size_t i = 0; i < v->ntransfer; i++) {
+        struct zeros_poles z;
+
+        if (transfer_function(&l->space, v->transfer[i][0], v->transfer[i][1], &z)) {
+            fprintf(out, "%s to %s: gain %.8g, DC gain %.8g\n", input_name(l, v->transfer[i][0]), output_name(l, v->transfer[i][1]), z.gain, z.dc);
+            for (int kind = 0; kind < 2; kind++) {
+                table t = { .columns = 1 };
+
+                fprintf(out, "  %s%s\n", kind ? "poles" : "zeros", (kind ? z.npoles : z.nzeros) ? "" : " none");
+                for (size_t k = 0; k < (kind ? z.npoles : z.nzeros); k++)
+                    put_complex(&t, kind ? z.pole[k] : z.zero[k]);
+                table_print(&t, out, "    ");
+            }
+        }
+        zeros_poles_free(&z);
+    }
+}
+
+void
+linear_text(const linearization *l, const linear_view *v, FILE *out)
+{
+    const state_space *s = &l->space;
+    const flat_model *f = model_flat(l->model);
+    hamiltonian h;
+
+    fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time, l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
+    if (l->modes_known)
+        modes_text(l, out);
+    if (s->n <= TEXT_MOST) {
+        fputs("states", out);
+        for (size_t i = 0; i < s->n; i++)
+            fprintf(out, " %s", linear_state_name(l, i));
+        fputs("\n", out);
+        if (s->nu) {
+            fputs("inputs", out);
+            for (size_t i = 0; i < s->nu; i++)
+                fprintf(out, " %s", input_name(l, i));
+            fputs("\n", out);
+        }
+        matrix_text("A", s->n, s->n, s->A, out);
+        matrix_text("B", s->n, s->nu, s->B, out);
+        matrix_text("C", s->ny, s->n, s->C, out);
+        matrix_text("D", s->ny, s->nu, s->D, out);
+        for (int k = 0; k < M_A && !l->structure.why; k++)
+            if ((k != M_J_SX && k != M_J_LX && k != M_L_X) || l->structure.modulated)
+                matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns, l->structure.matrix[k].value, out);
+    }
+    if (l->structure.why)
+        fprintf(out, "no structured form: %s\n", l->structure.why);
+    else if (!(l->mismatch < 1e-8))
+        fprintf(out, "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage vary while it moves\n", l->mismatch);
+    if (l->modes_known)
+        effects_text(l, out);
+    hamiltonian_make(l, &h);
+    if (!h.why)
+        fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
+    hamiltonian_free(&h);
+    transfer_text(l, v, out);
+}
+
+/* ---------------------------------------------------------------- expressions */
+
+static const char *
+slot_text(void *ctx, uint32_t slot)
+{
+    const flat_model *f = ctx;
+
+    return f->var.at[slot].name;
+}
+
+static const char *
+slot_latex(void *ctx, uint32_t slot)
+{
+    static _Thread_local char name[4][128];
+    static _Thread_local int at;
+    const flat_model *f = ctx;
+    char *to = name[at = (at + 1) % 4];
+    size_t n = 0;
+
+    /* k_s1 -> k_{s1}, a.b -> a.b with the rest upright */
+    for (const char *s = f->var.at[slot].name; *s && n + 8 < sizeof name[0]; s++) {
+        if (*s == '_') {
+            n += (size_t)snprintf(to + n, sizeof name[0] - n, "\\_");
+            continue;
+        }
+        to[n++] = *s;
+    }
+    to[n] = 0;
+    return to;
+}
+
+bool
+linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
+{
+    const flat_model *f = model_flat(l->model);
+    structure s;
+    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+
+    *why = NULL;
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    structure_make(l->model, l->time, x, l->order, true, l->as_equations, &s);
+    free(x);
+    if (s.why) {
+        *why = bg_strdup(s.why);
+        structure_free(&s);
+        return false;
+    }
+    if (j)
+        json_key(j, "symbolic"), json_open(j, '{');
+    for (int k = 0; k < M_COUNT; k++) {
+        const structure_block *b = &s.matrix[k];
+
+        if ((k == M_J_SX || k == M_J_LX || k == M_L_X) && !s.modulated)
+            continue;
+        if (j)
+            json_key(j, structure_matrix_name(k)), json_open(j, '[');
+        else if (!b->rows || !b->columns)
+            continue;
+        else if (latex)
+            fprintf(out, "%s = \\begin{bmatrix}\n", structure_matrix_name(k));
+        else
+            fprintf(out, "%s\n", structure_matrix_name(k));
+        {
+            table t = { .columns = (int)b->columns, .left = (int)b->columns };
+
+            for (size_t r = 0; r < b->rows; r++) {
+                if (j)
+                    json_open(j, '[');
+                for (size_t c = 0; c < b->columns; c++) {
+                    strbuf text = { 0 };
+
+                    ex_print(f->pool, b->text[r + b->rows * c], latex ? slot_latex : slot_text, (void *)f, &text);
+                    if (j)
+                        json_string(j, text.at);
+                    else if (latex)
+                        fprintf(out, "%s%s", c ? " & " : "  ", text.at);
+                    else
+                        table_put(&t, "%s", text.at);
+                    strbuf_free(&text);
+                }
+                if (j)
+                    json_close(j, ']');
+                else if (latex)
+                    fprintf(out, " \\\\\n");
+            }
+            if (!j && !latex)
+                table_print(&t, out, "  ");
+            else
+                vec_free(&t.cell);
+        }
+        if (j)
+            json_close(j, ']');
+        else if (latex)
+            fprintf(out, "\\end{bmatrix}\n");
+    }
+    if (j)
+        json_close(j, '}');
+    structure_free(&s);
+    return true;
+}

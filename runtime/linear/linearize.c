@@ -1,0 +1,333 @@
+/* linearize.c - see linearize.h */
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dense.h"
+#include "effects.h"
+#include "equations.h"
+#include "linearize.h"
+
+#define CLEAN 1e-7                   /* coefficients of what is conserved, the greatest being 1 */
+#define ONE_MATRIX 1e-9              /* of a row: the two ways give one matrix */
+#define RESTS 1e-7                   /* of the terms of a rate: nothing moves */
+
+const char *linear_state_name(const linearization *l, size_t i) { return model_state(l->model, l->order[i]).name; }
+const char *linear_storage_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.storage[i]); }
+const char *linear_dissipator_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.dissipator[i]); }
+
+/* Is it a spring? A domain whose effort is a force or a torque says so; else a law that is written as 1/k. */
+const char *
+linear_storage_parameter(const linearization *l, size_t i)
+{
+    const flat_model *f = model_flat(l->model);
+    uint32_t p = l->structure.storage[i];
+    const flat_law *law = port_law(f, p);
+    const unit *u = f->var.at[f->port.at[p].e].unit;
+    const ex_node *root = pool_node(f->pool, law->def.root);
+
+    if (port_has_momentum(f, p))
+        return "I";
+    if (u && (!strcmp(unit_text(u), "N") || !strcmp(unit_text(u), "m.kg.s-2") || !strcmp(unit_text(u), "kg.m.s-2")))
+        return "k";
+    if (law->out != Q_DISPLACEMENT)
+        return "k";
+    if (root->op == EX_DIV)
+        return pool_node(f->pool, root->a)->op == EX_SLOT && l->model ? "k" : "C";
+    return "C";
+}
+
+struct place { var_id var; bool integral; size_t at; };
+
+static int
+compare_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    if (x->integral != y->integral)
+        return x->integral - y->integral;
+    return (x->var > y->var) - (x->var < y->var);
+}
+
+/* Elements in the order of the text, then what else is a state. */
+static void
+find_order(linearization *l, size_t n)
+{
+    const flat_model *f = model_flat(l->model);
+    struct place *place = bg_calloc(n + 1, sizeof *place);
+    uint32_t *port_of = bg_malloc((f->var.n + 1) * sizeof *port_of);
+
+    memset(port_of, 0xff, (f->var.n + 1) * sizeof *port_of);
+    for (uint32_t p = 0; p < f->port.n; p++)
+        if (f->port.at[p].stored != VAR_NONE)
+            port_of[f->port.at[p].stored] = p;
+    for (size_t i = 0; i < n; i++) {
+        var_id v = model_state(l->model, i).var;
+
+        place[i] = (struct place){ port_of[v] != UINT32_MAX ? port_of[v] : v, port_of[v] == UINT32_MAX, i };
+    }
+    if (n)
+        qsort(place, n, sizeof *place, compare_place);
+    l->order = bg_calloc(n + 1, sizeof *l->order);
+    for (size_t i = 0; i < n; i++)
+        l->order[i] = place[i].at;
+    free(place);
+    free(port_of);
+}
+
+/* ---------------------------------------------------------------- A, B, C, D */
+
+/* Columns of the partial derivatives: parameters, then what acts from outside and its rates. */
+struct columns_of { var_id *by; size_t n, nparameters; };
+
+static void
+list_columns(const linearization *l, struct columns_of *c)
+{
+    const flat_model *f = model_flat(l->model);
+
+    c->by = bg_malloc((f->var.n + 2 * f->opening.n + 1) * sizeof *c->by);
+    c->n = 0;
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (f->var.at[v].role == ROLE_PARAMETER && f->var.at[v].kind == VAR_PARAM)
+            c->by[c->n++] = v;
+    c->nparameters = c->n;
+    for (size_t i = 0; i < f->opening.n; i++) {
+        c->by[c->n++] = f->opening.at[i].by;
+        c->by[c->n++] = f->opening.at[i].rate;
+    }
+}
+
+static bool
+column_is_zero(const state_space *s, size_t column)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->B[i + s->n * column] != 0)
+            return false;
+    for (size_t i = 0; i < s->ny; i++)
+        if (s->D[i + s->ny * column] != 0)
+            return false;
+    return true;
+}
+
+static void
+copy_column(linearization *l, const state_space *all, size_t from)
+{
+    size_t to = l->space.nu++;
+
+    for (size_t i = 0; i < all->n; i++)
+        l->space.B[i + all->n * to] = all->B[l->order[i] + all->n * from];
+    for (size_t i = 0; i < all->ny; i++)
+        l->space.D[i + all->ny * to] = all->D[i + all->ny * from];
+}
+
+/* From the model's order into the one here; the columns of inputs are picked. */
+static void
+pick(linearization *l, const state_space *all, const struct columns_of *c)
+{
+    const flat_model *f = model_flat(l->model);
+    size_t n = all->n;
+    bool declared = false;
+
+    for (size_t i = 0; i < f->opening.n; i++)
+        declared = declared || f->opening.at[i].element == UINT32_MAX;
+    l->space = state_space_new(n, 2 * f->opening.n, all->ny);
+    l->space.nu = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++)
+            l->space.A[i + n * k] = all->A[l->order[i] + n * l->order[k]];
+        for (size_t k = 0; k < all->ny; k++)
+            l->space.C[k + all->ny * i] = all->C[k + all->ny * l->order[i]];
+    }
+    for (size_t i = 0; i < f->opening.n; i++) {
+        const flat_opening *o = &f->opening.at[i];
+        size_t column = c->nparameters + 2 * i;
+
+        if (declared != (o->element == UINT32_MAX))
+            continue;
+        /* of an input that only its rate is read of, the rate alone */
+        if (!column_is_zero(all, column) || column_is_zero(all, column + 1)) {
+            vec_push(&l->input, ((linear_input){ o->name, o->unit, o->element }));
+            copy_column(l, all, column);
+        }
+        if (!column_is_zero(all, column + 1)) {
+            vec_push(&l->input, ((linear_input){ o->rate_name, NULL, o->element }));
+            copy_column(l, all, column + 1);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- the two ways compared */
+
+static void
+compare_ways(linearization *l, const state_space *all, const struct columns_of *c)
+{
+    const structure *s = &l->structure;
+    size_t n = s->n;
+
+    l->mismatch = s->why ? NAN : 0;
+    for (size_t i = 0; i < n && !s->why; i++) {
+        double size = DBL_MIN, worst = 0;
+
+        for (size_t k = 0; k < n; k++) {
+            size = fmax(size, fabs(l->space.A[i + n * k]));
+            worst = fmax(worst, fabs(l->space.A[i + n * k] - s->matrix[M_A].value[i + n * k]));
+        }
+        for (size_t k = 0; k < s->nu; k++) {
+            double b = all->B[l->order[i] + n * (c->nparameters + 2 * s->source[k])];
+
+            size = fmax(size, fabs(b));
+            worst = fmax(worst, fabs(b - s->matrix[M_B].value[i + n * k]));
+        }
+        l->mismatch = fmax(l->mismatch, worst / size);
+    }
+}
+
+/* ---------------------------------------------------------------- what is conserved */
+
+/* The left null space of A in reduced echelon form: each is one state and others that were taken for it. */
+static void
+find_conserved(linearization *l)
+{
+    size_t n = l->space.n, rank = 0;
+    double *A = dense_transpose(n, n, l->space.A), *sigma = bg_calloc(n + 1, sizeof *sigma), *V = bg_calloc(n * n + 1, sizeof *V);
+    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row);
+
+    /* columns of A^T scaled: a state's size is no matter here */
+    if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1, V, (lapack_int)n, work) == 0) {
+        while (rank < n && sigma[rank] > 1e3 * DBL_EPSILON * (double)n * sigma[0])
+            rank++;
+        l->nconserved = n - rank;
+        l->conserved = bg_calloc(l->nconserved * n + 1, sizeof(double));
+        for (size_t k = 0; k < l->nconserved; k++)
+            for (size_t i = 0; i < n; i++)
+                l->conserved[k * n + i] = V[rank + k + n * i];
+        /* Gauss-Jordan, the last states first: those are said by the earlier ones */
+        for (size_t k = 0; k < l->nconserved; k++) {
+            size_t at = n, with = k;
+            double best = 0;
+
+            for (size_t j = k; j < l->nconserved; j++)
+                for (size_t i = n; i-- > 0;)
+                    if (fabs(l->conserved[j * n + i]) > (1 + 1e-6) * best) {
+                        best = fabs(l->conserved[j * n + i]);
+                        at = i;
+                        with = j;
+                    }
+            if (at == n)
+                break;
+            memcpy(row, l->conserved + with * n, n * sizeof *row);
+            memcpy(l->conserved + with * n, l->conserved + k * n, n * sizeof *row);
+            for (size_t i = 0; i < n; i++)
+                l->conserved[k * n + i] = row[i] / row[at];
+            for (size_t j = 0; j < l->nconserved; j++) {
+                double factor = l->conserved[j * n + at];
+
+                for (size_t i = 0; i < n && j != k; i++)
+                    l->conserved[j * n + i] -= factor * l->conserved[k * n + i];
+            }
+        }
+        for (size_t i = 0; i < l->nconserved * n; i++)
+            if (fabs(l->conserved[i]) < CLEAN)
+                l->conserved[i] = 0;
+            else if (fabs(l->conserved[i] - round(l->conserved[i])) < CLEAN)
+                l->conserved[i] = round(l->conserved[i]);
+    }
+    free(A);
+    free(sigma);
+    free(V);
+    free(work);
+    free(row);
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static bool
+at_rest(linearization *l)
+{
+    size_t n = l->space.n;
+    bool rests = true;
+
+    for (size_t i = 0; i < n && rests; i++) {
+        double size = 0;
+
+        if (model_state(l->model, l->order[i]).only_outputs)
+            continue;
+        for (size_t k = 0; k < n; k++)
+            size = fmax(size, fabs(l->space.A[i + n * k] * l->x[k]));
+        rests = fabs(l->rate[i]) <= RESTS * size || l->rate[i] == 0 || fabs(l->rate[i]) < 1e-12;
+    }
+    return rests;
+}
+
+bool
+linearize_at(bg_model *m, double t, const double *x, linearization *l)
+{
+    const flat_model *f = model_flat(m);
+    size_t n = model_nstates(m), ny = f->output.n;
+    struct columns_of c = { 0 };
+    state_space all = { 0 };
+    double *rate = bg_calloc(n + 1, sizeof *rate);
+    partials *p;
+    enum space_result result;
+
+    *l = (linearization){ .model = m, .time = t, .mismatch = NAN };
+    find_order(l, n);
+    list_columns(l, &c);
+    l->x = bg_calloc(n + 1, sizeof *l->x);
+    l->rate = bg_calloc(n + 1, sizeof *l->rate);
+    p = model_equations(m)->held.n ? NULL : model_partials(m, c.by, c.n, ny);
+    if (model_equations(m)->held.n) {
+        l->why = bg_format("ideal switches determine \"%s\", which has no derivative", f->var.at[model_equations(m)->held.at[0]].name);
+    } else if (!p || model_rhs(m, t, x, rate) != 0) {
+        l->why = bg_strdup("the rates have no finite values there");
+    } else {
+        for (size_t i = 0; i < n; i++) {
+            l->x[i] = x[l->order[i]];
+            l->rate[i] = rate[l->order[i]];
+        }
+        result = state_space_at(m, p, c.n, ny, t, x, &all);
+        if (result != SPACE_DONE)
+            l->why = bg_strdup(result == SPACE_SINGULAR ? "algebraic variables are not determined there" : "a partial derivative is not finite there");
+    }
+    if (!l->why) {
+        pick(l, &all, &c);
+        l->equilibrium = at_rest(l);
+        if (n <= DENSE_MOST) {
+            structure_make(m, t, x, l->order, false, false, &l->structure);
+            compare_ways(l, &all, &c);
+            if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
+                structure_free(&l->structure);
+                l->as_equations = true;
+                structure_make(m, t, x, l->order, false, true, &l->structure);
+                compare_ways(l, &all, &c);
+            }
+            l->modes_known = modes_find(n, l->space.A, &l->modes);
+            find_conserved(l);
+        } else {
+            l->structure.why = bg_format("%zu states: matrices are written for up to %d", n, DENSE_MOST);
+        }
+        if (l->modes_known)
+            effects_find(l, c.by, c.nparameters, &all);
+    }
+    state_space_free(&all);
+    free(c.by);
+    free(rate);
+    return !l->why;
+}
+
+void
+linearization_free(linearization *l)
+{
+    void *const owned[] = { l->x, l->rate, l->order, l->effect.parameter, l->effect.value, l->effect.at, l->effect.total, l->holder, l->E_IC, l->E_R,
+                            l->E_IC_physical, l->E_R_physical, l->E_IC_relative, l->E_R_relative, l->E_D, l->conserved, l->why };
+
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        free(owned[i]);
+    vec_free(&l->input);
+    state_space_free(&l->space);
+    structure_free(&l->structure);
+    modes_free(&l->modes);
+    *l = (linearization){ 0 };
+}

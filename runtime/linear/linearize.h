@@ -1,0 +1,56 @@
+/* linearize.h - the linear model at an operating point and all that follows from it alone
+ *
+ * states   in the order of the text (elements, then integrals), not the model's own
+ * inputs   the inputs of the text; where there are none, its sources. An input whose rate the equations read has a column of its own, der(name)
+ * outputs  those of the text
+ * units    SI
+ */
+#ifndef BG_LINEARIZE_H
+#define BG_LINEARIZE_H
+
+#include "modes.h"
+#include "state_space.h"
+#include "structure.h"
+
+typedef struct linear_input { const char *name; const unit *unit; uint32_t element; } linear_input;   /* element: of a source, else UINT32_MAX */
+
+/* How each eigenvalue moves with each of some parameters: [parameter][eigenvalue]. NAN: there is no such number (a defective cluster splits like a root;
+ * the equilibrium does not move smoothly). Of a cluster: of a simple basis the moves in falling size, of a defective one each along the chain where no
+ * parameter splits it, else their mean. */
+typedef struct effect_table { size_t nparameters; const char **parameter; double *value; double complex *at; double complex *total; bool has_total; } effect_table;
+
+typedef struct linearization {
+    bg_model *model;
+    double time;
+    bool equilibrium;            /* nothing moves there, but for integrals that only outputs read */
+    double *x, *rate;            /* [n] in the order here */
+    size_t *order;               /* [n] number in the model */
+    VEC(linear_input) input;
+    state_space space;
+    structure structure;         /* structure.why: there is none */
+    bool as_equations;           /* the structure's dependent storage is as the equations have it: no E of single stores */
+    double mismatch;             /* of A and B from the structure, relative to each row; NAN without a structure */
+    modes modes;
+    bool modes_known;            /* false: too many states for dense eigenvalues, or they did not converge */
+    effect_table effect;
+    bool *holder;                /* [nclusters] some parameter splits it like a root */
+    /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element]; by the physical parameter; relative. NULL: none */
+    double *E_IC, *E_R, *E_IC_physical, *E_R_physical, *E_IC_relative, *E_R_relative;
+    double *E_D;                 /* of dependent storage, as E_IC */
+    double *conserved; size_t nconserved;        /* [n] each: combinations of states that no motion changes */
+    char *why;                   /* it could not be done: a sentence */
+} linearization;
+
+enum { DENSE_MOST = 1500 };      /* states up to which eigenvalues are found by the QR algorithm */
+
+/* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any case, before the model. */
+bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
+void linearization_free(linearization *l);
+
+const char *linear_state_name(const linearization *l, size_t i);
+const char *linear_storage_name(const linearization *l, size_t i);
+const char *linear_dissipator_name(const linearization *l, size_t i);
+/* What the physical parameter of a storage is: "k" of a spring (stiffness), else "C" or "I"; of a dissipator "R". */
+const char *linear_storage_parameter(const linearization *l, size_t i);
+
+#endif
