@@ -15,6 +15,8 @@
 #include "storage.h"
 #include "model.h"
 
+typedef VEC(var_id) var_list;
+
 struct bg_model {
     flat_model *f;
     causal *c;
@@ -128,6 +130,32 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
+/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its power is for each unit of the flow (a
+ * capacitance of heat has an energy of heat, whatever its temperature). */
+static inst energy_slope(equations *e, uint32_t port)
+{
+    flat_model *f = e->f;
+    const flat_port *p = &f->port.at[port];
+    const flat_domain *d = junction_domain(f, p->junction);
+    VEC(var_id) slot = { 0 };
+    const var_id *reads;
+    uint32_t nreads;
+    node one, power;
+    inst i;
+
+    if (!d || d->power == NODE_NONE)
+        return inst_var(f, storage_conjugate(f, port));
+    one = ex_const(f->pool, 1);
+    nreads = flat_power_reads(f, p->junction, &reads);
+    power = port_has_momentum(f, port) ? flat_power(f, p->junction, one, ex_slot(f->pool, 0), 1) : flat_power(f, p->junction, ex_slot(f->pool, 0), one, 1);
+    vec_push(&slot, port_has_momentum(f, port) ? p->f : p->e);
+    for (uint32_t k = 0; k < nreads; k++)
+        vec_push(&slot, reads[k]);
+    i = inst_compose(e->composer, flat_inst(f, power, slot.at, (uint32_t)slot.n), NULL);
+    vec_free(&slot);
+    return i;
+}
+
 struct targets { inst *at; size_t n, cap; };
 struct positions { uint32_t *at; size_t n, cap; };
 
@@ -200,6 +228,16 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&position, i);
         }
         break;
+    case PART_PORTS:
+        for (uint32_t i = 0; i < f->port.n; i++) {
+            const flat_port *p = &f->port.at[i];
+
+            vec_push(&target, inst_var(f, p->e));
+            vec_push(&target, inst_var(f, p->f));
+            vec_push(&position, f->var.at[p->e].position);
+            vec_push(&position, f->var.at[p->f].position);
+        }
+        break;
     case PART_POLES:
         for (uint32_t i = 0; i < m->pole.n; i++) {
             vec_push(&target, m->pole.at[i].divisor);
@@ -227,7 +265,7 @@ static program *plan_part(bg_model *m, enum model_part part)
                 const flat_port *p = &f->port.at[i];
 
                 vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, inst_var(f, storage_conjugate(f, i)));
+                vec_push(&target, energy_slope(e, i));
                 vec_push(&position, f->var.at[p->stored].position);
                 vec_push(&position, f->var.at[p->stored].position);
             }
@@ -293,7 +331,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "" };
+    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -464,6 +502,74 @@ bool model_has_blocks(const bg_model *m)
         if (!m->e->block.at[k].linear)
             return true;
     return false;
+}
+
+/* Of a block: a root stands there as its inverse, a power above 1. */
+static bool has_root(pool *p, node n, bool of_block)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+    double b;
+
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SQRT || ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)))
+            || (of_block && x->op == EX_SPOW))
+            return true;
+    }
+    return false;
+}
+
+/* What d reads is to be looked at; those of a block once. */
+static void read_by(const bg_model *m, inst d, var_list *todo)
+{
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(todo, m->f->slot.at[d.first + k]);
+}
+
+bool model_root_states(bg_model *m, bool *fed)
+{
+    const equations *e = m->e;
+    map roots = { 0 };               /* template -> has one */
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block), any = false;
+    var_list todo = { 0 };
+
+    memset(fed, 0, e->state.n * sizeof *fed);
+    for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
+        bool of_block = i >= e->var.n;
+        inst d = of_block ? e->residual.at[i - e->var.n] : e->var.at[i].def;
+        uint64_t key = (uint64_t)d.root << 1 | of_block;
+
+        if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
+            continue;
+        if (map_get(&roots, key) == MAP_NONE)
+            map_set(&roots, key, has_root(m->f->pool, d.root, of_block));
+        if (map_get(&roots, key))
+            read_by(m, d, &todo);
+    }
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        if (d->kind == DEF_STATE) {
+            fed[m->position[v]] = any = true;
+        } else if (d->kind == DEF_EXPLICIT) {
+            read_by(m, d->def, &todo);
+        } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
+            seen_block[d->index] = true;
+            for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
+                read_by(m, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+        }
+    }
+    map_free(&roots);
+    vec_free(&todo);
+    free(seen);
+    free(seen_block);
+    return any;
 }
 
 size_t model_nconstraints(const bg_model *m) { return m->e->constraint.n; }
@@ -674,6 +780,16 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
         return -1;
     status = run_permuted(m, PART_BONDS, t, x, value);
     return status ? status : all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
+}
+
+int model_port_values(bg_model *m, double t, const double *x, double *value)
+{
+    int status;
+
+    if (!model_need(m, PART_PORTS))
+        return -1;
+    status = run_permuted(m, PART_PORTS, t, x, value);
+    return status ? status : all_finite(value, m->program[PART_PORTS]->ntargets) ? 0 : 1;
 }
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
@@ -894,6 +1010,23 @@ static char *describe(bg_model *m, const char *called, inst def, node culprit, c
     return b.at;
 }
 
+/* The law in which a root is taken of a negative number; MODE g of it is negative. */
+static const eq_mode *outside(bg_model *m, double t, const double *x)
+{
+    const eq_mode *found = NULL;
+    double *g;
+
+    if (!m->e->mode.n)
+        return NULL;
+    g = bg_calloc(m->e->mode.n, sizeof *g);
+    if (model_need(m, PART_CONDITIONS) && model_conditions(m, t, x, g) == 0)
+        for (size_t k = 0; k < m->e->mode.n && !found; k++)
+            if (m->e->mode.at[k].kind == MODE_DOMAIN && g[k] < 0)
+                found = &m->e->mode.at[k];
+    free(g);
+    return found;
+}
+
 char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
 {
     flat_model *f = m->f;
@@ -953,6 +1086,19 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
         else
             *text = b->n == 1 ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
                               : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it", b->n, m->f->var.at[u].name);
+    }
+    if (!*text) {
+        const eq_mode *q = outside(m, t, x);
+        strbuf b = { 0 };
+
+        if (q) {
+            const ex_node *g = pool_node(m->f->pool, q->g.root);
+
+            at = q->at;
+            flat_print(m->f, g->op == EX_SELECT ? (inst){ g->b, q->g.first, q->g.n } : q->g, &b);
+            *text = bg_format("root of a negative number, %s", b.at);
+        }
+        strbuf_free(&b);
     }
     free(v);
     return at;

@@ -46,24 +46,24 @@ equations *equations_prepare(flat_model *f)
     e->composer = composer_new(f);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
-        f->law.at[i].def = freeze(z, f->law.at[i].def, f->law.at[i].at);
+        f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
         f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && reads_mode(f, f->law.at[i].def);
     }
     for (size_t i = 0; i < f->var.n; i++) {
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, f->var.at[i].def, f->var.at[i].at);
+            inst def = freeze(z, f->var.at[i].def, false, f->var.at[i].at);
 
             f->var.at[i].def = def;
         }
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
-        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, f->experiment.record.at[i].at);
+        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false, f->experiment.record.at[i].at);
     for (size_t i = 0; i < f->when.n; i++)
-        f->when.at[i].condition = freeze(z, f->when.at[i].condition, f->when.at[i].at);
+        f->when.at[i].condition = freeze(z, f->when.at[i].condition, false, f->when.at[i].at);
     for (size_t i = 0; i < f->reinit.n; i++)
-        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, f->reinit.at[i].at);
+        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, false, f->reinit.at[i].at);
     freezer_free(z);
     return e;
 }
@@ -695,7 +695,7 @@ static void find_known_modes(equations *e)
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX)
+        if (k == UINT32_MAX || m->kind == MODE_DOMAIN)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {

@@ -17,6 +17,7 @@
 #define NOISE 1e-13                  /* of a condition's size: what is left of an x that sticks */
 #define HELD_SIZE 1e-3               /* of the run: in that time friction alone makes an x of usual size */
 #define AT_REST 1e-9                 /* of the size of what may stick: slower it rests */
+#define BELOW_ZERO 1e-5              /* of its size: what the integrator's error may leave of a number of which a root is taken */
 #define AHEAD 1e-7                   /* of the run: how far right limits look at most */
 #define AHEAD_CHANGE 0.5             /* of a rate: more may not become of it meanwhile, or the look is past the fastest time constant */
 #define AHEAD_SHORTER 12             /* times ten, at most */
@@ -232,12 +233,18 @@ double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFIN
 
 /* ---- conditions ---- */
 
+/* Is a root taken of what is negative, and not by rounding or by the integrator's error alone? */
+static bool outside(const events *e, uint32_t k, double g)
+{
+    return e->mode[k].kind == MODE_DOMAIN && g < -BELOW_ZERO * e->size[k];
+}
+
 static bool look(events *e, double t, const double *x, double *g)
 {
     if (model_conditions(e->model, t, x, g) != 0)
         return false;
     for (size_t i = 0; i < e->watched.n; i++)
-        if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
+        if ((!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK) || outside(e, e->watched.at[i], g[e->watched.at[i]]))
             return false;
     return true;
 }
@@ -274,6 +281,8 @@ static double margin(const events *e, uint32_t k, double g)
     if (stepped(m))
         return fmin(g - lower_corner(m, e->value[k]), upper_corner(m, e->value[k]) - g);
     if (m->side != 0 && sticks(e, k))
+        return INFINITY;
+    if (m->kind == MODE_DOMAIN)
         return INFINITY;
     if (m->kind == MODE_EQUAL)
         return e->value[k] != 0 ? -fabs(g) : e->sign[k] * g;
@@ -396,6 +405,7 @@ static double right_value(const events *e, uint32_t k, double g, double ahead, b
     case MODE_EQUAL: return g == 0 && ahead == 0;
     case MODE_SIGN: return (g > 0) - (g < 0);
     case MODE_STICK: return e->value[k];
+    case MODE_DOMAIN: return 0;
     case MODE_PIECE: case MODE_FLOOR: {
         double piece = piece_of(m, g);
         return g == lower_corner(m, piece) && ahead < g ? piece - 1 : piece;
@@ -408,7 +418,7 @@ static bool at_border(const events *e, uint32_t k, double g)
 {
     const struct model_mode *m = &e->mode[k];
 
-    if (m->kind == MODE_SIGN || m->kind == MODE_STICK)
+    if (m->kind == MODE_SIGN || m->kind == MODE_STICK || m->kind == MODE_DOMAIN)
         return false;                /* looks for itself */
     return stepped(m) ? g == lower_corner(m, piece_of(m, g)) : g == 0;
 }

@@ -103,6 +103,7 @@ int model_outputs(bg_model *m, double t, const double *x, double *y)
 }
 void model_accept(bg_model *m, double t, const double *x) { (void)m, (void)t, (void)x; }
 bool model_has_blocks(const bg_model *m) { (void)m; return false; }
+bool model_root_states(bg_model *m, bool *fed) { (void)m, (void)fed; return false; }
 struct model_mode model_mode(const bg_model *m, size_t k) { return m->m.mode[k]; }
 double *model_modes(bg_model *m) { return m->mode; }
 int model_conditions(bg_model *m, double t, const double *x, double *g)
