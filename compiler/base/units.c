@@ -5,7 +5,8 @@
  *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
- * What it does not know is added: deg, rev, Nm, Wh, Ah, VA, dalton. eV and u have the values of 2019.
+ *   - oz, mb, turns of a coil ([A.turn]: a turn is 2*pi here), and W/m^2.K, which divides by m^2 alone
+ * What it does not know, or takes for something else, is added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton ... eV and u have the values of 2019.
  * `yr` and `year` stay the tropical year.
  *
  * threads  udunits2 keeps its error handler and its parser in globals: one thread at a time reads units
@@ -18,7 +19,7 @@
 
 #include "units.h"
 
-enum { NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
+enum { MOST_BRACKETS = 20, NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
 
 /* Powers are kept in sixtieths: halves, thirds, quarters, fifths and sixths are whole numbers then. */
 enum { WHOLE = 60 };
@@ -264,6 +265,18 @@ units_new(void)
     define(ut, "Wh", 3600, "J", false);
     define(ut, "Ah", 3600, "C", false);
     define(ut, "VA", 1, "W", false);
+    /* what udunits2 would take for a prefix and another unit (nanomiles, milliphot-hours), or does not know */
+    define(ut, "nmi", 1852, "m", false);
+    define(ut, "mph", 0.44704, "m/s", false);
+    define(ut, "kph", 1, "km/h", false);
+    define(ut, "kmh", 1, "km/h", false);
+    define(ut, "PS", 735.49875, "W", false);
+    define(ut, "kp", 9.80665, "N", false);
+    define(ut, "Ns", 1, "N.s", false);
+    define(ut, "Nms", 1, "N.m.s", false);
+    define(ut, "cP", 1e-3, "Pa.s", false);
+    define(ut, "uM", 1e-3, "mol/m3", false);
+    define(ut, "mM", 1, "mol/m3", false);
     define(ut, "dalton", 1.66053906660e-27, "kg", false);
     define(ut, "u", 1.66053906660e-27, "kg", true);
     define(ut, "eV", 1.602176634e-19, "J", true);
@@ -297,6 +310,8 @@ static const struct { const char *name, *why; } ambiguous[] = {
     { "cal",  "\"cal\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "calorie", "\"calorie\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
+    { "oz", "\"oz\" is a mass, a force and a volume: write avoirdupois_ounce, ounce_force or US_fluid_ounce" },
+    { "mb", "\"mb\" is a millibarn, an area: write mbar for a pressure, MB is none" },
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },
@@ -351,14 +366,52 @@ looks_like_fraction(const char *p)
     return is_digit(*p);
 }
 
+/* Does a factor follow at p, multiplied by a point, a star or a blank? */
+static bool
+joins(const char *text, const char *p)
+{
+    if (p[0] == '*' && (p[1] == '*' || (p > text && p[-1] == '*')))
+        return false;
+    if (*p != '.' && *p != '*' && *p != ' ' && !middle_dot(p))
+        return false;
+    if (*p == '.' && p > text && is_digit(p[-1]) && is_digit(p[1]))
+        return false;                   /* a decimal point */
+    p += middle_dot(p) ? 2 : 1;
+    return is_letter(*p) || is_digit(*p) || *p == '(';
+}
+
+/* W/m^2.K divides by m^2 alone, to the surprise of who wrote it. */
+static const char *
+behind_slash(unit_system *u, const char *text, const char *p)
+{
+    const char *slash = p;
+
+    while (slash > text && *slash != '/')
+        slash--;
+    return arena_format(u->arena, "is \"%s\" divided or multiplied by what follows the slash? Write %.*s/(%s), or put it before the slash", text,
+                        (int)(slash - text), text, slash + 1);
+}
+
 /* What udunits2 would misread; NULL if the text may go to it. */
 static const char *
 refuse(unit_system *u, const char *text)
 {
     static const char fraction[] = "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
     const char *p = text;
+    bool divided[MOST_BRACKETS] = { false }, ampere = false, turns = false;      /* behind a slash, at each depth of brackets */
+    int depth = 0;
 
     while (*p) {
+        if (*p == '(' && ++depth < MOST_BRACKETS)
+            divided[depth] = false;
+        if (*p == ')' && depth > 0)
+            depth--;
+        if (depth >= MOST_BRACKETS)
+            return "a unit has no such depth of brackets";
+        if (*p == '/')
+            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]);       /* 1/2 m is half a metre to everybody */
+        else if (divided[depth] && joins(text, p))
+            return behind_slash(u, text, p);
         if (is_letter(*p) && !middle_dot(p)) {
             const char *begin = p;
             size_t len;
@@ -366,6 +419,10 @@ refuse(unit_system *u, const char *text)
             while (*p && is_letter(*p) && !middle_dot(p))
                 p++;
             len = (size_t)(p - begin);
+            ampere |= len == 1 && *begin == 'A';
+            turns |= (len == 4 && !memcmp(begin, "turn", 4)) || (len == 5 && !memcmp(begin, "turns", 5));
+            if (ampere && turns)
+                return "a turn is 2*pi here, and the turns of a coil are a pure number: write A";
             for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
                 if (strlen(ambiguous[i].name) == len && !memcmp(ambiguous[i].name, begin, len))
                     return ambiguous[i].why;

@@ -110,6 +110,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
@@ -571,15 +572,19 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
-/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the command's own affair. */
 static int
 check_results(const request *q)
 {
     const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
 
-    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
-        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
-            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
+        if (!path[i] || may_be_result(path[i]) || errno == EISDIR || (errno == ENOENT && q->command->run == cmd_partition))
+            continue;
+        if (errno != FILE_IS_READ)
+            return complain_file(path[i]);
+        return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    }
     return STATUS_DONE;
 }
 
