@@ -666,7 +666,7 @@ cmd_identify(const request *q)
         return STATUS_USAGE;
     }
     status = identify_parameters(&s);
-    fit_result_free(&s.f, &s.r);
+    fit_result_free(&s.r);
     fit_free(&s.f);
     for (size_t r = 0; r < s.run.n; r++) {
         loaded_free(s.run.at[r]);

@@ -198,7 +198,7 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     for (size_t c = 0; c < nfree; c++)
         for (size_t i = 0; i < n; i++)
             a[c * n + i] = found->triangle[of[c] * n + i] * (theta[of[c]] != 0 ? theta[of[c]] : 1);
-    noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree)) : 0;
+    noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree)) : NAN;    /* as many data as parameters: unknown */
     if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma, u, (lapack_int)n, vt,
                                 (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
@@ -386,9 +386,8 @@ fit_free(fit *f)
 }
 
 void
-fit_result_free(const fit *f, fit_result *r)
+fit_result_free(fit_result *r)
 {
-    (void)f;
     for (size_t k = 0; k < r->unknown.n; k++)
         free(r->unknown.at[k].part);
     vec_free(&r->unknown);

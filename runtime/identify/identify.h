@@ -44,7 +44,7 @@ typedef struct fit {
 
 typedef struct fit_direction { double *part; } fit_direction;    /* [parameters] relative change, length 1 */
 typedef struct fit_result {
-    double *value, *deviation;   /* [parameters] SI; standard error, NAN where the data do not tell or the parameter was held */
+    double *value, *deviation;   /* [parameters] SI; standard error, NAN where the data do not tell or it was held */
     double *correlation;         /* [parameters][parameters], NAN likewise */
     bool *active, *bound;        /* moved at the end; ended at a bound */
     VEC(fit_direction) unknown;
@@ -59,6 +59,6 @@ typedef struct fit_result {
 /* False: no run at the start, *why (free it); the models' diagnostics say more. Models are left with the values found. */
 bool fit_search(fit *f, fit_result *r, char **why);
 void fit_free(fit *f);
-void fit_result_free(const fit *f, fit_result *r);
+void fit_result_free(fit_result *r);
 
 #endif

@@ -573,7 +573,9 @@ from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const d
             return false;
     }
     look_at(r);
-    return method == MDK_PEM || mdk_cost(d, fd, r, why);
+    if (method != MDK_PEM)
+        mdk_cost(d, fd, r);
+    return true;
 }
 
 /* Where the first horizon's estimates are not definite (the samples are close together), the longer one's come first if they simulate better. */

@@ -220,8 +220,8 @@ first_positions(const mdk_data *d, double *position)
             position[k * d->n + i] = d->y[i * d->samples + 2 + k];
 }
 
-bool
-mdk_cost(const mdk_data *d, const double *fd, mdk_result *r, char **why)
+void
+mdk_cost(const mdk_data *d, const double *fd, mdk_result *r)
 {
     struct simulation s;
     ls_rows rows;
@@ -245,12 +245,10 @@ mdk_cost(const mdk_data *d, const double *fd, mdk_result *r, char **why)
     } else {
         r->cost = NAN;
     }
-    (void)why;
     ls_rows_free(&rows);
     close_simulation(&s);
     free(position);
     free(z);
-    return true;
 }
 
 bool
