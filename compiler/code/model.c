@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "equations.h"
+#include "bounds.h"
 #include "clocks.h"
 #include "poles.h"
 #include "evaluate.h"
@@ -41,6 +42,7 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
+    bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
     double compile_seconds;
 };
@@ -466,6 +468,7 @@ void model_free(bg_model *m)
     free(m->slope);
     free(m->offset);
     free(m->mode_text);
+    bounds_free(m->bounds);
     vec_free(&m->clock);
     vec_free(&m->pole);
     free(m);
@@ -644,6 +647,26 @@ int model_clocks(bg_model *m, double t, double *value)
     if (!model_need(m, PART_CLOCKS))
         return -1;
     return run_permuted(m, PART_CLOCKS, t, NULL, value);
+}
+
+void model_clocks_over(bg_model *m, double start, double stop)
+{
+    if (!model_nclocks(m))
+        return;
+    if (!m->bounds)
+        m->bounds = bounds_new(m->e, &m->clock, m->position, m->value);
+    bounds_over(m->bounds, start, stop);
+}
+
+double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock)
+{
+    *clock = SIZE_MAX;
+    return m->bounds ? bounds_step(m->bounds, m->modes, from, to, all, clock) : INFINITY;
+}
+
+size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
+{
+    return m->bounds ? bounds_peaks(m->bounds, time, width, most) : 0;
 }
 
 span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }

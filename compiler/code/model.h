@@ -111,6 +111,12 @@ enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bo
 size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
+/* The run is from start to stop. Then the longest step within from..to in which nothing happens to clocks, those that rates read or (all) all of them, that a straight
+ * line does not tell (bounds.h): INFINITY where nothing does, 0 where that is not known over so long a time. *clock: which limits it, or SIZE_MAX. */
+void model_clocks_over(bg_model *m, double start, double stop);
+double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock);
+/* Where what rates read of time is greatest, and for how long. */
+size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
 struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */

@@ -8,7 +8,8 @@ struct finder {
     equations *e;
     VEC(uint8_t) of_var, of_node;        /* by variable; by place on a tape */
     map place;                           /* node -> place on the tape at hand */
-    map found;                           /* hash of an inst -> 1 */
+    map found;                           /* hash of an inst -> its place in out */
+    bool *read;                          /* by variable: rates read it */
     clock_list *out;
 };
 
@@ -107,20 +108,57 @@ follow_variable(struct finder *d, var_id v)
 }
 
 static void
-add(struct finder *d, inst part, span at)
+add(struct finder *d, inst part, span at, bool driving)
 {
     const var_id *slot = inst_slots(d->e->f, part);
     uint64_t key = bg_hash_bytes(slot, part.n * sizeof *slot, part.root);
+    uint32_t there = map_get(&d->found, key);
 
-    if (map_get(&d->found, key) != MAP_NONE)
+    if (there != MAP_NONE) {
+        d->out->at[there].driving |= driving;
         return;
-    map_set(&d->found, key, 1);
-    vec_push(d->out, ((eq_clock){ part, at }));
+    }
+    map_set(&d->found, key, (uint32_t)d->out->n);
+    vec_push(d->out, ((eq_clock){ part, at, driving }));
+}
+
+/* What the rates of the states read. */
+static bool *
+read_by_rates(const equations *e)
+{
+    bool *read = bg_calloc(e->var.n + 1, sizeof *read);
+    VEC(var_id) todo = { 0 };
+
+    for (size_t i = 0; i < e->state.n; i++)
+        vec_push(&todo, e->state.at[i].rate);
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *x = &e->var.at[v];
+
+        if (read[v])
+            continue;
+        read[v] = true;
+        for (uint32_t k = 0; x->kind == DEF_EXPLICIT && k < x->def.n; k++)
+            vec_push(&todo, inst_slots(e->f, x->def)[k]);
+        if (x->kind == DEF_BLOCK) {
+            const eq_block *b = &e->block.at[x->index];
+
+            for (uint32_t i = 0; i < b->n; i++) {
+                inst r = e->residual.at[b->residual0 + i];
+
+                read[e->unknown.at[b->unknown0 + i]] = true;
+                for (uint32_t k = 0; k < r.n; k++)
+                    vec_push(&todo, inst_slots(e->f, r)[k]);
+            }
+        }
+    }
+    vec_free(&todo);
+    return read;
 }
 
 /* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its own definition. */
 static void
-find_in(struct finder *d, inst i, span at)
+find_in(struct finder *d, inst i, span at, bool driving)
 {
     flat_model *f = d->e->f;
     const var_id *slot = inst_slots(f, i);
@@ -140,7 +178,7 @@ find_in(struct finder *d, inst i, span at)
             continue;
         map_set(&seen, n, 1);
         if (c == TIMED) {
-            add(d, inst_part(d->e->composer, n, slot, i.n), at);
+            add(d, inst_part(d->e->composer, n, slot, i.n), at, driving);
             slot = inst_slots(f, i);     /* may have moved */
             continue;
         }
@@ -158,22 +196,23 @@ find_in(struct finder *d, inst i, span at)
 void
 clocks_find(equations *e, clock_list *out)
 {
-    struct finder d = { .e = e, .out = out };
+    struct finder d = { .e = e, .out = out, .read = read_by_rates(e) };
 
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)
         if (e->var.at[v].kind == DEF_EXPLICIT)
-            find_in(&d, e->var.at[v].def, e->f->var.at[v].at);
+            find_in(&d, e->var.at[v].def, e->f->var.at[v].at, d.read[v]);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
-            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at);
+            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at, d.read[e->unknown.at[e->block.at[b].unknown0]]);
     for (size_t k = 0; k < e->mode.n; k++)
         if (!e->mode.at[k].known)
-            find_in(&d, e->mode.at[k].g, e->mode.at[k].at);
+            find_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
     for (size_t k = 0; k < e->power.n; k++)
-        find_in(&d, e->power.at[k], e->f->element.at[k].at);
+        find_in(&d, e->power.at[k], e->f->element.at[k].at, false);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     map_free(&d.place);
     map_free(&d.found);
+    free(d.read);
 }

@@ -12,7 +12,7 @@
 
 #include "equations.h"
 
-typedef struct eq_clock { inst def; span at; } eq_clock;
+typedef struct eq_clock { inst def; span at; bool driving; } eq_clock;     /* driving: rates read it */
 typedef VEC(eq_clock) clock_list;
 
 /* Each once. at: of a variable that it is in. */

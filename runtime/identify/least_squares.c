@@ -78,6 +78,10 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 
 /* ---------------------------------------------------------------- search */
 
+/* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest are rounding: what they would say
+ * leads anywhere, so that it is not followed. */
+static const double ROUNDING = 1e-10;
+
 struct search {
     const ls_problem *p;
     size_t n;
@@ -151,7 +155,7 @@ solve(struct search *s)
     if (nfree > 0) {
         double *singular = bg_malloc(nfree * sizeof *singular);
 
-        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)nfree, 1, s->system, (lapack_int)m, s->right, (lapack_int)m, singular, 1e-15, &rank);
+        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)nfree, 1, s->system, (lapack_int)m, s->right, (lapack_int)m, singular, ROUNDING, &rank);
         free(singular);
     }
     nfree = 0;
@@ -166,14 +170,16 @@ solve(struct search *s)
 static double
 propose(struct search *s)
 {
-    double promised = 0;
+    double promised = 0, most = 0;
     bool again = true;
 
+    for (size_t i = 0; i < s->n; i++)
+        most = fmax(most, s->scale[i]);
     for (size_t i = 0; i < s->n; i++) {
         double g = s->gradient[i];
 
         s->step[i] = 0;
-        s->fixed[i] = held(s, i) || (s->theta[i] <= low_of(s, i) && g > 0) || (s->theta[i] >= high_of(s, i) && g < 0);
+        s->fixed[i] = held(s, i) || s->scale[i] <= ROUNDING * most || (s->theta[i] <= low_of(s, i) && g > 0) || (s->theta[i] >= high_of(s, i) && g < 0);
     }
     while (again) {
         again = false;

@@ -19,11 +19,13 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 /* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
 #define STEP_OVERHEAD 10000.0        /* of either library, in the same unit: what counts for small models */
 #define BDF_STEPS 2.5                /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
+#define BDF_CARE 10                  /* its local errors are held so much below the tolerance: there are many of them, and of one sign */
 #define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
 #define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
+#define PEAKS 16                     /* inputs looked at beforehand, at most */
 #define SCOUT_YOUTH 3                /* pairs of products before a scout is believed */
 #define SCOUT_LIFE 6                 /* and after which it leads and the next one sets out */
 #define FIRST_TIME 1e-3              /* of the run: in which rates are looked ahead where no time constant is known */
@@ -91,6 +93,8 @@ static int weights(N_Vector x, N_Vector w, void *data)
     const integrator *g = data;
 
     scales_weights(g->scales, NV_DATA_S(x), NV_DATA_S(w));
+    if (g->kind == BDF)
+        N_VScale(BDF_CARE, w, w);
     return 0;
 }
 
@@ -525,6 +529,21 @@ static void find_sizes(integrator *g, double t, const double *x)
     spectral_radius(g, t, x, g->f[2], 5);
 }
 
+/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings below any meaning. */
+static void foresee_peaks(integrator *g, double t, const double *x)
+{
+    double time[PEAKS], width[PEAKS], *f = g->f[2], *there = g->scratch;
+    size_t n = scales_sized(g->scales) ? model_clock_peaks(g->model, time, width, PEAKS) : 0;
+
+    if (n == 0 || evaluate(g, t, x, f) != 0)
+        return;
+    for (size_t k = 0; k < n; k++)
+        if (evaluate(g, time[k], x, there) == 0)
+            scales_peak(g->scales, f, there, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, width[k]));
+    scales_update(g->scales);
+    g->failed = false;
+}
+
 bool integrator_start(integrator *g, double t, const double *x)
 {
     if (g->n && x != state(g, 2))
@@ -540,6 +559,7 @@ bool integrator_start(integrator *g, double t, const double *x)
         if (g->n) {
             scales_begin(g->scales, x);
             find_sizes(g, t, x);
+            foresee_peaks(g, t, x);
             scales_begun(g->scales);
         }
         strbuf_puts(&g->method, g->kind == STATIC ? "no states" : g->kind == BDF ? "bdf" : "explicit");
@@ -763,6 +783,19 @@ enum integrator_status integrator_step(integrator *g, double until)
     }
     decide(g, g->t[2] == until);
     return STEP_OK;
+}
+
+double integrator_next(const integrator *g)
+{
+    double h = INFINITY;
+
+    if (g->kind == STATIC)
+        return g->static_step;
+    if (g->restart || g->next != g->kind)
+        return INFINITY;
+    if (g->kind == EXPLICIT ? ERKStepGetCurrentStep(g->arkode, &h) != 0 : CVodeGetCurrentStep(g->cvode, &h) != 0)
+        return INFINITY;
+    return h > 0 ? h : INFINITY;
 }
 
 double integrator_t0(const integrator *g) { return g->t[1]; }

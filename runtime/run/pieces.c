@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "reach.h"
+
 /* A step has at most so many pieces; what is faster is not followed, and once that was so, in no later step with more than a few. */
 enum { PIECES_MOST = 1 << 18, PIECES_GIVEN_UP = 1 << 6 };
 enum { NODES = 5, TESTS = 2 };
@@ -24,10 +26,11 @@ struct pieces {
     double at, share;                    /* where the next piece begins; how smooth it must be */
     size_t taken, most;
     size_t unresolved;
+    reach *reach;
 };
 
 pieces *
-pieces_new(bg_model *m)
+pieces_new(bg_model *m, double start, double stop)
 {
     size_t n = model_nclocks(m);
     pieces *p;
@@ -38,6 +41,7 @@ pieces_new(bg_model *m)
     p->model = m;
     p->n = n;
     p->unresolved = SIZE_MAX;
+    p->reach = reach_new(m, start, stop, true);
     p->size = bg_calloc(n, sizeof *p->size);
     p->noise = bg_calloc(n, sizeof *p->noise);
     for (int k = 0; k < NODES + TESTS; k++)
@@ -59,11 +63,19 @@ pieces_free(pieces *p)
         return;
     for (int k = 0; k < NODES + TESTS; k++)
         free(p->value[k]);
+    reach_free(p->reach);
     free(p->size);
     free(p->noise);
     vec_free(&p->end);
     vec_free(&p->todo);
     free(p);
+}
+
+void
+pieces_forget(pieces *p)
+{
+    if (p)
+        reach_forget(p->reach);
 }
 
 /* The first clock that is not smooth over a..b, or SIZE_MAX. */
@@ -116,6 +128,7 @@ pieces_begin(pieces *p, double t0, double t1, double share)
     p->most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
+    reach_step(p->reach, t0, t1 - t0, t1);   /* as a rule all of it is clear */
 }
 
 double
@@ -123,10 +136,12 @@ pieces_next(pieces *p)
 {
     for (;;) {
         double b = p->todo.at[p->todo.n - 1], middle = p->at + (b - p->at) / 2;
-        size_t clock = rough(p, p->at, b, p->share);
+        size_t clock = rough(p, p->at, b, p->share), hidden;
 
         if (clock != SIZE_MAX && p->todo.n > DEEP && is_noise(p, clock, middle, p->share))
             continue;
+        if (clock == SIZE_MAX && !reach_clear(p->reach, p->at, b, &hidden))
+            clock = hidden;
         if (clock != SIZE_MAX && p->taken + p->todo.n < p->most && middle > p->at && middle < b) {
             vec_push(&p->todo, middle);
             continue;

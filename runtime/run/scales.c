@@ -196,6 +196,14 @@ scales_of(const scales *s, const double *x, double *scale)
 }
 
 void
+scales_peak(scales *s, const double *f, const double *f_peak, double time)
+{
+    for (size_t i = 0; i < s->n && s->sized; i++)
+        if (isfinite(f_peak[i]))
+            s->size[i] = fmax(s->size[i], time * fabs(f_peak[i] - f[i]));
+}
+
+void
 scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                   int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2])
 {

@@ -16,6 +16,7 @@
 #include "integrator.h"
 #include "pieces.h"
 #include "quartic.h"
+#include "reach.h"
 #include "vectors.h"
 #include "watch.h"
 
@@ -47,6 +48,7 @@ typedef struct run {
     activity *activity;
     struct look { double t, m; } looked;     /* the margin at the end of the last step, while no mode has changed */
     pieces *pieces;                  /* NULL: steps are looked at as they are */
+    reach *reach;                    /* NULL: nothing happens that depends on time alone */
     bool blocks;
     double *x, *x_probe, *inner[3];  /* present state; scratch; states inside a step */
     double *x_first;                 /* the state that the first step set out from */
@@ -507,6 +509,8 @@ static bool meet_constraints(run *s)
 static bool set_out(run *s)
 {
     s->looked.t = NAN;
+    reach_forget(s->reach);
+    pieces_forget(s->pieces);
     if (!meet_constraints(s))
         return false;
     if (s->blocks)
@@ -677,6 +681,9 @@ static bool main_loop(run *s)
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
 
+        double wanted = fmin(integrator_next(s->integrator), until - s->t), clear = reach_step(s->reach, s->t, wanted, until);
+        if (clear < wanted)
+            until = s->t + clear;
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
@@ -860,11 +867,13 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.events = events_new(m, s.start, s.stop);
     if (o->activity)
         s.activity = activity_new(m, o->extra);
+    model_clocks_over(m, s.start, s.stop);
     if (o->activity || o->track || events_watched(s.events))
-        s.pieces = pieces_new(m);
+        s.pieces = pieces_new(m, s.start, s.stop);
 
     s.watch = watch_new(m, o->activity);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
+    s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
@@ -892,6 +901,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     events_free(s.events);
     activity_free(s.activity);
     pieces_free(s.pieces);
+    reach_free(s.reach);
     watch_free(s.watch);
     free(s.x);
     free(s.x_probe);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ become(const char *const *argv, const struct pipes *p)
 {
     int why;
 
+    prctl(PR_SET_PDEATHSIG, SIGTERM);                    /* a program that is killed cannot stop it itself */
     signal(SIGPIPE, SIG_DFL);
     dup2(p->in[0], STDIN_FILENO);
     dup2(p->out[1], STDOUT_FILENO);

@@ -146,7 +146,7 @@ look_at_text(const struct task *t, const text *new, int sig, double at)
     size_t n = t->in_place ? model.n : sizeof old_result - 1;
 
     /* a process of its own writes into a file with several names, and is not long about it */
-    for (double end = now() + 5; t->linked && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
+    for (double end = now() + 60; t->linked && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
         wait_for(0.01);
     if (!holds(t->result, old, n) && !holds(t->result, new->at, new->n))
         fail(t, sig, at, "the result is neither the old nor the new");
@@ -188,7 +188,7 @@ look_at_folder(const struct task *t, int sig, double at)
 static void
 look_at_group(const struct task *t, pid_t group, int sig, double at)
 {
-    for (double end = now() + 5; kill(-group, 0) == 0; wait_for(0.01))
+    for (double end = now() + 60; kill(-group, 0) == 0; wait_for(0.01))
         if (now() > end) {
             fail(t, sig, at, "a process stays behind");
             kill(-group, SIGKILL);

@@ -186,6 +186,9 @@ double model_compile_seconds(const bg_model *m) { (void)m; return 0; }
 int model_powers_unordered(bg_model *m, double t, const double *x, double *power) { return model_powers(m, t, x, power); }
 size_t model_nclocks(bg_model *m) { (void)m; return 0; }
 int model_clocks(bg_model *m, double t, double *value) { (void)m, (void)t, (void)value; return 0; }
+void model_clocks_over(bg_model *m, double start, double stop) { (void)m, (void)start, (void)stop; }
+double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock) { (void)m, (void)from, (void)to, (void)all; *clock = SIZE_MAX; return INFINITY; }
+size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most) { (void)m, (void)time, (void)width, (void)most; return 0; }
 span model_clock_place(bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 const uint32_t *model_power_places(bg_model *m) { (void)m; return NULL; }
 size_t model_npoles(bg_model *m) { (void)m; return 0; }

@@ -1,0 +1,72 @@
+/* reach.c - see reach.h */
+#include "reach.h"
+
+#include <math.h>
+
+#define WINDOW 32                    /* steps that a window is long at first */
+#define WINDOW_HALVINGS 60
+#define BETTER 1.5                   /* a shorter window must let steps be so much longer to be worth it, twice */
+#define LEAST 1e-13                  /* of the run */
+
+struct reach {
+    bg_model *model;
+    double start, stop;
+    bool all;
+    double from, to, step;           /* within this window steps so long are fine */
+};
+
+reach *
+reach_new(bg_model *m, double start, double stop, bool all)
+{
+    reach *r;
+
+    if (!model_nclocks(m))
+        return NULL;
+    r = bg_calloc(1, sizeof *r);
+    *r = (reach){ .model = m, .start = start, .stop = stop, .all = all, .from = INFINITY };
+    return r;
+}
+
+void reach_free(reach *r) { free(r); }
+
+void
+reach_forget(reach *r)
+{
+    if (r)
+        r->from = INFINITY;
+}
+
+double
+reach_step(reach *r, double t, double h, double end)
+{
+    double window, step = 0, before = 0;
+    size_t clock;
+    int idle = 0;
+
+    h = fmin(h, end - t);
+    if (!r || (t >= r->from && t + h <= r->to && h <= r->step))
+        return h;
+    window = fmin(WINDOW * h, r->stop - t);
+    for (int k = 0; k < WINDOW_HALVINGS; k++, window /= 2) {
+        step = model_clock_step(r->model, t, t + window, r->all, &clock);
+        if (step >= h || step >= window)
+            break;
+        idle = step > 0 && step < BETTER * before ? idle + 1 : 0;
+        if (idle == 2)
+            break;
+        before = step;
+    }
+    r->from = t;
+    r->to = t + window;
+    r->step = step > 0 ? fmax(step, LEAST * (r->stop - r->start)) : INFINITY;        /* unbounded however short: nobody can say */
+    return fmin(h, fmin(r->step, window));
+}
+
+bool
+reach_clear(reach *r, double from, double to, size_t *clock)
+{
+    *clock = SIZE_MAX;
+    if (!r || (from >= r->from && to <= r->to && to - from <= r->step))
+        return true;
+    return model_clock_step(r->model, from, to, r->all, clock) >= to - from;
+}
