@@ -803,7 +803,11 @@ int model_conditions(bg_model *m, double t, const double *x, double *g)
 {
     if (!model_need(m, PART_CONDITIONS))
         return -1;
-    return run_permuted(m, PART_CONDITIONS, t, x, g);
+    int status = run_permuted(m, PART_CONDITIONS, t, x, g);
+
+    if (status == 0 && m->nets)
+        nets_quiet(m->nets, g);
+    return status;
 }
 
 size_t model_nbond_values(const bg_model *m)

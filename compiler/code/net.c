@@ -53,6 +53,17 @@ nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_acces
         s->group[position[q->var]] = g;
     }
     map_free(&units);
+    s->unit = bg_calloc(s->nheld + 1, sizeof *s->unit);
+    for (size_t i = 0; i < s->nheld; i++) {
+        uint64_t key = map_ptr_key(e->f->var.at[e->held.at[i]].unit);
+        uint32_t u = map_get(&units, key);
+
+        if (u == MAP_NONE)
+            map_set(&units, key, u = (uint32_t)s->nunits++);
+        s->unit[i] = u;
+    }
+    map_free(&units);
+    s->unit_size = bg_calloc(s->nunits + 1, sizeof(double));
     s->group_size = bg_calloc(s->ngroups + 1, sizeof(double));
     s->solved_x = bg_calloc(s->nx + 1, sizeof(double));
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
@@ -121,6 +132,8 @@ void nets_free(nets *s)
     free(s->raw0);
     free(s->xsize);
     free(s->group);
+    free(s->unit);
+    free(s->unit_size);
     free(s->group_size);
     free(s->value);
     free(s->by_y);
@@ -385,6 +398,46 @@ int nets_solve(nets *s, double t, const double *x)
     memcpy(s->solved_x, x, s->nx * sizeof(double));
     memcpy(s->solved_modes, s->modes, s->nmodes * sizeof(double));
     return 0;
+}
+
+void net_held_sizes(nets *s)
+{
+    for (size_t i = 0; i < s->nheld; i++)
+        s->unit_size[s->unit[i]] = fmax(s->unit_size[s->unit[i]], fabs(s->held[i]));
+}
+
+void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        double sum = 0;
+
+        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1] && !k->varies; e++)
+            sum += fabs(r->solve.value[e] * raw[r->solve.column[e]]);
+        if (k->varies)
+            sum = fabs(s->held[k->q->held0 + i]);
+        to[i] = fmax(NET_NOISE * sum, NET_FLOOR * s->unit_size[s->unit[k->q->held0 + i]]);
+    }
+}
+
+void nets_quiet(nets *s, double *g)
+{
+    net_held_sizes(s);
+    for (size_t k = 0; k < s->n; k++) {
+        const struct net *q = &s->net[k];
+        double *noise = s->c;
+
+        if (!q->now)
+            continue;
+        net_noise(s, q, q->now->now, s->raw + ORDERS * q->q->held0, noise);
+        for (uint32_t i = 0; i < q->q->nwatch; i++) {
+            double *at = &g[s->e->watch.at[q->q->watch0 + i].mode], slack = 0;
+
+            for (uint32_t j = 0; j < q->q->n; j++)
+                slack += fabs(q->now->aw[(size_t)ORDERS * i * q->q->n + j]) * noise[j];
+            if (fabs(*at) <= slack)
+                *at = 0;
+        }
+    }
 }
 
 void nets_rest(const nets *s, double *dx)

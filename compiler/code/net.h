@@ -36,6 +36,8 @@ void nets_reset(nets *s);                /* parameters have changed */
 int nets_solve(nets *s, double t, const double *x);
 /* Rates of states that a condition holds at zero are zero exactly. After rates with the held unknowns solved for. */
 void nets_rest(const nets *s, double *dx);
+/* Differences of watched modes, by mode, that are rounding are zero. After an evaluation with the held unknowns solved for. */
+void nets_quiet(nets *s, double *g);
 /* Moves x back onto the constraints that hold, from where an integrator left it. */
 int nets_project(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode);     /* is it set by the search? */

@@ -8,6 +8,8 @@
 #include "staircase.h"
 
 enum { ORDERS = 3 };
+#define NET_NOISE 1e-13              /* of the sum of magnitudes that an unknown is made of: what rounding leaves of zero */
+#define NET_FLOOR 1e-14              /* of the greatest value of its unit: less is never a flow */
 
 /* How a held unknown moves a state. */
 struct push { uint32_t state, held; double value; };
@@ -34,7 +36,7 @@ struct net {
     struct known *now;           /* of the last solve */
     double *settled;             /* [nmodes] modes since the last search */
     bool bound;                  /* they have constraints */
-    double most;                 /* greatest magnitude of an unknown so far */
+    double most;                 /* greatest magnitude of an unknown or a condition so far */
 };
 
 struct nets {
@@ -50,6 +52,7 @@ struct nets {
     double *raw, *raw0;          /* [nrows] */
     double *xsize;               /* [nx] greatest magnitude so far, */
     uint32_t *group; double *group_size; size_t ngroups;     /* and that of the states of the same unit */
+    uint32_t *unit; double *unit_size; size_t nunits;        /* of held unknowns, and the greatest magnitude of those of a unit */
     /* partial derivatives */
     jacobian *j;
     struct model_pattern pattern;
@@ -69,6 +72,9 @@ struct nets {
 
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
 int net_rows(nets *s, double t, const double *x);
+void net_held_sizes(nets *s);                        /* the held unknowns are a solution */
+/* What may be rounding in each unknown of a net, solved by r from raw. */
+void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);
 void net_forget(nets *s);
 void net_sizes(nets *s, const double *x);             /* x has been seen */
 double net_size(const nets *s, size_t i);            /* usual magnitude of state i */

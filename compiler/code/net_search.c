@@ -9,8 +9,8 @@
 enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
 #define AHEAD 1e-5                   /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9                  /* of a difference's greatest size: below it is rounding */
-#define NOISE 1e-13                  /* of the sum of magnitudes that a value is made of */
 #define MOVED 1e-4                   /* of a state's usual size: less is the integrator's error, more a jump */
+#define ROUNDED 1e-12                /* of what a state may be moved by in the net's time: rounding */
 #define HOLDS 1e-8                   /* of a constraint's terms: what may be left of it */
 
 
@@ -159,7 +159,7 @@ static bool zero_holds(nets *s, struct net *k, const struct known *w, double t, 
 
             for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
                 all += fabs(o->value[e] * s->raw0[ORDERS * k->q->held0 + o->column[e]]);
-            ok = fabs(c[r]) <= NOISE * all;
+            ok = fabs(c[r]) <= NET_NOISE * all;
         }
     }
     return ok;
@@ -197,18 +197,6 @@ static double *mode_of(nets *s, const struct net *k, uint32_t w) { return &s->mo
 /* Which side of zero a mode is for: below, or not; or below and zero, or above. */
 static double margin_of(nets *s, const struct net *k, uint32_t w, double g) { return *mode_of(s, k, w) != 0 ? -g : g; }
 
-/* Magnitudes that the net's unknowns are made of, times NOISE. */
-static void noise_of(const staircase *r, const double *raw, double *to)
-{
-    for (uint32_t i = 0; i < r->n; i++) {
-        double sum = 0;
-
-        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++)
-            sum += fabs(r->solve.value[e] * raw[r->solve.column[e]]);
-        to[i] = NOISE * sum;
-    }
-}
-
 /* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and which; NULL states: not determined. */
 static int contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
 {
@@ -223,7 +211,7 @@ static int contradictions_ahead(nets *s, struct net *k, struct known *w, double 
         w->h = h;
     }
     sparse_apply(&w->ahead->solve, b, z);
-    noise_of(w->ahead, b, noise);
+    net_noise(s, k, w->ahead, b, noise);
     for (uint32_t i = 0; i < q->nwatch; i++) {
         double g = 0, slack = 0;
 
@@ -321,27 +309,27 @@ static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
     memset(s->held, 0, s->nheld * sizeof(double));
     if (net_rows(s, t, x) != 0)
         return false;
+    for (uint32_t i = 0; i < ORDERS * q->n; i++)
+        k->most = fmax(k->most, fabs(s->raw[ORDERS * q->held0 + i]));
     for (uint32_t r = 0; r < w->now->constraint.n; r++) {
         const sparse_rows *o = &w->now->constraint;
         double sum = 0;
 
         for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
             sum += o->value[e] * s->raw[ORDERS * q->held0 + o->column[e]];
-        if (fabs(sum) > HOLDS * w->size[r] + 10 * NOISE * k->most)
+        if (fabs(sum) > HOLDS * w->size[r] + 10 * NET_NOISE * k->most)
             return false;
     }
     if (!k->varies) {
         sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
-        noise_of(w->now, s->raw + ORDERS * q->held0, noise);
         for (uint32_t i = 0; i < q->n; i++)
             s->held[q->held0 + i] = 0 - s->z[i];
     } else {
         if (nets_solve(s, t, x) != 0)
             return false;
         w = k->now;
-        for (uint32_t i = 0; i < q->n; i++)
-            noise[i] = NOISE * fabs(s->held[q->held0 + i]);
     }
+    net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
     for (uint32_t i = 0; i < q->n; i++)
         k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
     net_forget(s);
@@ -402,27 +390,37 @@ static bool try_all(nets *s, struct net *k, double t, double *x, const double *x
 }
 
 /* May the states jump as they did? Not where one would alone, or where a source takes part. */
-static bool check_jump(nets *s, struct net *k, double t, double *before, const double *x, const bool *stated, nets_report *r)
+static bool check_jump(nets *s, struct net *k, double t, double *before, const double *x, double ahead, const bool *stated, nets_report *r)
 {
     struct known *w;
     struct slopes g;
     size_t worst = SIZE_MAX;
     bool refused = false;
 
+    double *small = bg_malloc((s->nx + 1) * sizeof *small);
+
+    w = net_known(s, k, t, x);
+    for (size_t i = 0; i < s->nx; i++)
+        small[i] = MOVED * fmax(net_size(s, i), fabs(before[i]));
+    /* states that were never but zero: what the net moves them by in its time */
+    for (size_t i = 0; w && i < w->push.n; i++)
+        small[w->push.at[i].state] += ROUNDED * fabs(w->push.at[i].value) * k->most * fmin(k->tau, ahead / AHEAD);
     r->jumped = false;
     for (size_t i = 0; i < s->nx; i++)
-        if (fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]))) {
+        if (fabs(x[i] - before[i]) > small[i]) {
             r->jumped = true;
             if (stated && !stated[i])
                 continue;
             if (worst == SIZE_MAX)
                 worst = i;
         }
-    if (worst == SIZE_MAX)
+    if (worst == SIZE_MAX) {
+        free(small);
         return true;
-    w = net_known(s, k, t, x);
+    }
     if (!w || !find_slopes(s, k, w, t, before, NULL, &g)) {
         slopes_free(&g);
+        free(small);
         return false;
     }
     for (uint32_t c = 0; c < g.nc && !refused; c++) {
@@ -430,7 +428,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
         double sum = 0, all = 0;
 
         if (i != UINT32_MAX) {
-            refused = fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]));
+            refused = fabs(x[i] - before[i]) > small[i];
             if (refused)
                 worst = i;
             continue;
@@ -445,6 +443,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
         refused = fabs(sum) > HOLDS * all;
     }
     slopes_free(&g);
+    free(small);
     if (refused) {
         double most = 0;
 
@@ -493,7 +492,7 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
             for (uint32_t i = 0; i < nw; i++)
                 same &= *mode_of(s, k, i) == given[i];
             status = same ? NETS_SAME : NETS_SWITCHED;
-            if (!check_jump(s, k, t, x_given, x, stated, r))
+            if (!check_jump(s, k, t, x_given, x, ahead, stated, r))
                 status = NETS_REFUSED;
             if (r->jumped && status == NETS_SAME)
                 status = NETS_SWITCHED;

@@ -220,7 +220,8 @@ static void define_by_law(equations *e, struct groups *g, const flat_law *law, v
     }
     r = law_residual(e, law);
     k = inst_slot_of(f, r, y);
-    if (alone && k != UINT32_MAX && ex_solve(f->pool, r.root, k, &solution, &divisor)) {
+    /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
+    if (alone && k != UINT32_MAX && !is_flat_in(f->pool, r.root, k) && ex_solve(f->pool, r.root, k, &solution, &divisor)) {
         VEC(var_id) slots = { 0 };
 
         for (uint32_t i = 0; i < r.n; i++)

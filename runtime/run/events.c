@@ -8,6 +8,7 @@
 #define CHATTER_MOST 500             /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
 #define ROUNDS 60                    /* of switchings that follow from one another at one time; four more for each condition */
+#define MOST_TOGETHER 12             /* modes whose combinations are all tried, where nothing else settles them */
 #define MOST_TRIES 64                /* modes tried where the equations have no solution with those at hand */
 #define CONTRADICTION 1e-11          /* of a condition's size: below it is rounding, and the next step tells */
 #define CLOSER 0.999                 /* events of the text whose intervals shrink so, CLOSER_MOST times in a row, and to less than CLOSEST of the run, */
@@ -643,6 +644,38 @@ static bool look_around(events *e, double t, const double *x)
     return found;
 }
 
+/* Where exchanging modes leads nowhere: all combinations of those that were (or of all, while there are few) are tried, those with few exchanges first. */
+static bool look_everywhere(events *e, double t, const double *x)
+{
+    VEC(uint32_t) among = { 0 };
+    bool found = false;
+
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+
+        if ((e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && !e->of_net[k] && e->mode[k].side == 0)
+            vec_push(&among, k);
+    }
+    memcpy(e->value_before, e->value, e->n * sizeof(double));
+    for (unsigned changes = 0; among.n <= MOST_TOGETHER && changes <= among.n && !found; changes++)
+        for (uint32_t set = 0; set < 1u << among.n && !found; set++) {
+            if ((unsigned)__builtin_popcount(set) != changes)
+                continue;
+            for (size_t i = 0; i < among.n; i++)
+                e->value[among.at[i]] = set >> i & 1 ? e->value_before[among.at[i]] == 0 : e->value_before[among.at[i]];
+            found = look(e, t, x, e->g);
+            for (size_t i = 0; i < e->watched.n && found; i++) {
+                uint32_t k = e->watched.at[i];
+
+                found = e->of_net[k] || margin(e, k, e->g[k]) >= -CONTRADICTION * e->size[k];
+            }
+        }
+    if (!found)
+        memcpy(e->value, e->value_before, e->n * sizeof(double));
+    vec_free(&among);
+    return found;
+}
+
 /* Sets watched modes from scratch until they agree with themselves (a condition may depend on what another mode changes). */
 static enum events_status settle_right(events *e, double t, double *x, bool jumped)
 {
@@ -691,6 +724,8 @@ static enum events_status settle_right(events *e, double t, double *x, bool jump
             set_mode(e, k, now, e->g[k], e->g_ahead[k]);
             changed |= now != before;
             if (now != before && round == ROUNDS - 1) {
+                if (look_everywhere(e, t, x))
+                    return EVENTS_SWITCHED;
                 report_chatter(e, k, t);
                 return EVENTS_STOP;
             }
@@ -818,6 +853,8 @@ static enum events_status follow(events *e, double t, double *x)
                 vec_push(&e->turn, k);
         }
         if (e->turn.n == 0)
+            return EVENTS_SWITCHED;
+        if (round == ROUNDS / 2 && look_everywhere(e, t, x))
             return EVENTS_SWITCHED;
         if (round >= most) {
             report_chatter(e, e->turn.at[0], t);
