@@ -5,7 +5,8 @@
  *   // what     one sentence (required)
  *   // source   where the numbers come from (required)
  *   // example  NAME                     take ../../examples/NAME.bg; what this file holds beside comments (experiments) is appended
- *   // run      bgc run %s -e swing      begins a run; %s is the file, %o a path for a written model; several runs a case
+ *   // run      bgc run %s -e swing      begins a run; %s is the file, %o a path for a written model, %d one
+ *                                        for a folder (%d/S1.bg a file in it); several runs a case
  *   // compare  COLUMN rel X abs Y UNIT; COLUMN rel X abs Y ...    columns of the run's CSV (or JSON, then SI)
  *   // expect   TIME V1 V2 ...           the compared columns at a time of the grid; `-` is not looked at
  *   // json     PATH == VALUE rel X      a value of the JSON written: == != < <= > >=; a.b[2].c, a[name=mass].index, list.length
@@ -571,7 +572,7 @@ check_json(struct test *t, const struct check *c, const cJSON *root)
 
 /* ---------------------------------------------------------------- one run */
 
-/* The words of the command with bgc, %s and %o put in; each to free(). */
+/* The words of the command with bgc, %s, %o and %d put in; each to free(). */
 static char **
 command(struct test *t, const struct run *r, const char *bgc)
 {
@@ -588,6 +589,8 @@ command(struct test *t, const struct run *r, const char *bgc)
             argv[i] = format("%s", t->model);
         else if (strcmp(w[i], "%o") == 0)
             argv[i] = format("%s/out.bg", t->temp);
+        else if (strncmp(w[i], "%d", 2) == 0 && (w[i][2] == '\0' || w[i][2] == '/'))
+            argv[i] = format("%s/out%s", t->temp, w[i] + 2);
         else
             argv[i] = format("%s", w[i]);
     }

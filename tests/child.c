@@ -255,7 +255,8 @@ tree_remove(const char *dir)
             if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                 continue;
             path = format("%s/%s", dir, e->d_name);
-            unlink(path);                       /* links and files; never what a link points to */
+            if (unlink(path) != 0 && (errno == EISDIR || errno == EPERM))        /* links and files; never what a link points to */
+                tree_remove(path);
             free(path);
         }
         closedir(d);

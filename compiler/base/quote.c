@@ -83,7 +83,8 @@ static const char *
 replacement(enum quote_format format, uint32_t code)
 {
     switch (format) {
-    case QUOTE_GNUPLOT: return code == '\'' ? "''" : NULL;
+    /* an apostrophe: of two quotes for one, as its manual has it, gnuplot 5.4 takes some for the end */
+    case QUOTE_GNUPLOT: return code == '\'' ? "\xe2\x80\x99" : NULL;
     /* labels read \N, \G and the like, and entities */
     case QUOTE_DOT:     return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : code == '&' ? "&amp;" : NULL;
     case QUOTE_MARKUP:  return in_markup(code);

@@ -15,7 +15,7 @@
 enum quote_format {
     QUOTE_LINE,                  /* a message, a cell of a table: one line for a terminal */
     QUOTE_LINES,                 /* the same for several lines: line ends and tabs stay */
-    QUOTE_GNUPLOT,               /* 'text' */
+    QUOTE_GNUPLOT,               /* 'text', its quotes as apostrophes */
     QUOTE_DOT,                   /* "text", for names and plain labels of Graphviz */
     QUOTE_MARKUP,                /* between tags or in an attribute's quotes: HTML, SVG, Graphviz' HTML-like labels */
     QUOTE_TEX,                   /* in running text */

@@ -1,14 +1,14 @@
 /* reading.c - which files a model may have read for it, and which were read */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "reading.h"
 
-struct identity { dev_t device; ino_t number; };
-
 static VEC(char *) allowed;                      /* real paths */
-static VEC(struct identity) read_files;
+static VEC(file_identity) read_files;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 bool
@@ -106,26 +106,47 @@ reading_find(const char *root, const char *path, char **real)
     return S_ISDIR(st.st_mode) ? READING_FOLDER : READING_NO_FILE;
 }
 
+bool
+file_identify(int fd, const char *path, file_identity *i)
+{
+    struct statx x;
+
+    if (statx(fd < 0 ? AT_FDCWD : fd, fd < 0 ? path : "", fd < 0 ? 0 : AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &x) != 0)
+        return false;
+    *i = (file_identity){ .device = (uint64_t)x.stx_dev_major << 32 | x.stx_dev_minor, .number = x.stx_ino, .regular = S_ISREG(x.stx_mode) };
+    if (x.stx_mask & STATX_BTIME) {
+        i->born = x.stx_btime.tv_sec;
+        i->born_ns = x.stx_btime.tv_nsec;
+    }
+    return true;
+}
+
+bool
+file_identity_same(const file_identity *a, const file_identity *b)
+{
+    return a->device == b->device && a->number == b->number && a->born == b->born && a->born_ns == b->born_ns;
+}
+
 void
 reading_note(int fd)
 {
-    struct stat st;
+    file_identity i;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || reading_noted(&st))
+    if (!file_identify(fd, NULL, &i) || !i.regular || reading_noted(&i))
         return;
     pthread_mutex_lock(&lock);
-    vec_push(&read_files, ((struct identity){ st.st_dev, st.st_ino }));
+    vec_push(&read_files, i);
     pthread_mutex_unlock(&lock);
 }
 
 bool
-reading_noted(const struct stat *st)
+reading_noted(const file_identity *i)
 {
     bool found = false;
 
     pthread_mutex_lock(&lock);
     for (size_t k = 0; k < read_files.n && !found; k++)
-        found = read_files.at[k].device == st->st_dev && read_files.at[k].number == st->st_ino;
+        found = file_identity_same(&read_files.at[k], i);
     pthread_mutex_unlock(&lock);
     return found;
 }

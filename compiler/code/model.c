@@ -11,6 +11,7 @@
 #include "jacobian.h"
 #include "partials.h"
 #include "project.h"
+#include "storage.h"
 #include "model.h"
 
 struct bg_model {
@@ -120,12 +121,6 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
-/* The derivative of the stored energy by what a port of storage stores. */
-static var_id conjugate_of(const flat_model *f, uint32_t port)
-{
-    return port_has_momentum(f, port) ? f->port.at[port].f : f->port.at[port].e;
-}
-
 static program *plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
@@ -200,7 +195,7 @@ static program *plan_part(bg_model *m, enum model_part part)
                 const flat_port *p = &f->port.at[i];
 
                 vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, inst_var(f, conjugate_of(f, i)));
+                vec_push(&target, inst_var(f, storage_conjugate(f, i)));
                 vec_push(&position, f->var.at[p->stored].position);
                 vec_push(&position, f->var.at[p->stored].position);
             }
@@ -590,47 +585,14 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    /* Gauss's rule with five points, on 32 pieces: laws may have corners */
-    static const double place[5] = { 0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552, 0.95308992296933199640 };
-    static const double weight[5] = { 0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444, 0.23931433524968323402,
-                                      0.11846344252809454376 };
-    enum { PIECES = 32 };
-    const flat_model *f = m->f;
-    const flat_law *law = port_law(f, port);
-    var_id own = f->port.at[port].stored, other = conjugate_of(f, port);
-    bool reads_stored = true, reads_other = true;
-    VEC(double) slot = { 0 };
-    VEC(uint32_t) free_slot = { 0 };
-    double sum = 0, end;
+    return storage_energy(m->f, m->value, port, stored, conjugate);
+}
 
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
+double model_energy_curvature(const bg_model *m, size_t state, const double *x)
+{
+    const flat_var *v = &m->f->var.at[m->e->state.at[m->state_of[state]].var];
 
-        vec_push(&slot, m->value[v]);
-        if (f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL)
-            continue;
-        reads_stored &= v == own;
-        reads_other &= v == other;
-        vec_push(&free_slot, k);
-    }
-    if (f->element.at[f->port.at[port].element].linear) {
-        sum = stored * conjugate / 2;
-    } else if (law->kind != LAW_ASSIGN || free_slot.n == 0 || (!reads_stored && !reads_other)) {
-        sum = NAN;
-    } else {
-        end = reads_stored ? stored : conjugate;
-        for (int i = 0; i < PIECES; i++)
-            for (int k = 0; k < 5; k++) {
-                for (size_t j = 0; j < free_slot.n; j++)
-                    slot.at[free_slot.at[j]] = end * (i + place[k]) / PIECES;
-                sum += weight[k] * ex_eval(f->pool, law->def.root, slot.at) * end / PIECES;
-            }
-        if (!reads_stored)               /* the co-energy's complement */
-            sum = stored * conjugate - sum;
-    }
-    vec_free(&slot);
-    vec_free(&free_slot);
-    return sum;
+    return v->kind == VAR_STORED ? storage_curvature(m->f, m->value, m->position, v->owner, x) : NAN;
 }
 
 size_t model_nwhens(const bg_model *m) { return m->f->when.n; }

@@ -672,7 +672,7 @@ static void find_known_modes(equations *e)
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX || m->kind == MODE_FLOOR)
+        if (k == UINT32_MAX)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {

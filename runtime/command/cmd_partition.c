@@ -4,6 +4,8 @@
 #include "command.h"
 #include "partition.h"
 
+#define DEFAULT_MORA 0.97
+
 struct partition_settings { struct run_settings run; const request *q; int status; };
 
 static void
@@ -15,20 +17,20 @@ adjust_quietly(void *ctx, bg_model *m, sim_options *o)
     o->progress = NULL;          /* many short runs */
 }
 
-static void
+static int
 failed(void *ctx, const sources *s)
 {
     struct partition_settings *p = ctx;
 
     print_diagnostics(p->q, s);
-    p->status = status_of(s);
+    return p->status = status_of(s);
 }
 
-typedef VEC(const char *) name_list;
+typedef VEC(const char *) experiment_names;
 
 /* Those named with -e, all with --all, else the only one. One message where they are not there or of several models. */
 static int
-choose_experiments(const request *q, const loaded *file, name_list *out)
+choose_experiments(const request *q, const loaded *file, experiment_names *out)
 {
     const ast_file *ast = file->c.ast;
     const char *model = NULL;
@@ -56,13 +58,30 @@ choose_experiments(const request *q, const loaded *file, name_list *out)
     return STATUS_DONE;
 }
 
+static bool
+read_freezes(const request *q, arena *a, freeze *list)
+{
+    for (size_t i = 0; i < q->freeze.n; i++) {
+        char *why;
+
+        if (!freeze_parse(q->freeze.at[i], a, &list[i], &why)) {
+            complain("%s", why);
+            free(why);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int
-partition_experiments(const request *q, const loaded *file, const loaded *first, const name_list *chosen)
+partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
     recording *run = bg_calloc(chosen->n, sizeof *run);
-    partition_options o = { .run = run, .nruns = chosen->n, .limit = DEFAULT_LIMIT, .failed = failed, .ctx = &settings };
-    partitioning p;
+    freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
+    partition_options o = { .run = run, .nruns = chosen->n, .limit = DEFAULT_LIMIT, .mora = DEFAULT_MORA, .freeze = list, .nfreezes = q->freeze.n,
+                            .folder = q->text[OPT_OUTPUT], .points = q->points, .failed = failed, .ctx = &settings };
+    partitioning p = { 0 };
     int status = STATUS_MODEL;
 
     for (size_t i = 0; i < chosen->n; i++)
@@ -70,6 +89,13 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
                               .nset = first->set.n, .adjust = adjust_quietly, .ctx = &settings };
     if (q->text[OPT_THRESHOLD])
         parse_share(q->text[OPT_THRESHOLD], &o.limit);
+    if (q->text[OPT_MORA])
+        parse_share(q->text[OPT_MORA], &o.mora);
+    if (!read_freezes(q, first->arena, list)) {
+        free(list);
+        free(run);
+        return STATUS_USAGE;
+    }
     switch (partition_find(&o, &p)) {
     case PARTITION_DONE: {
         partition_report r = partition_report_of(&p);
@@ -82,14 +108,22 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
         break;
     }
     case PARTITION_FAILED:
-        status = settings.status;
+        status = settings.status != STATUS_DONE ? settings.status : STATUS_NUMBERS;
         break;
-    case PARTITION_OTHER_GRAPH:
-        complain("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", p.other, chosen->at[0]);
+    case PARTITION_USAGE:
+        complain("%s", p.why);
         status = STATUS_USAGE;
+        break;
+    case PARTITION_FILE:
+        complain("%s", p.why);
+        status = STATUS_FILE;
+        break;
+    case PARTITION_INTERNAL:
+        complain("the conditioned text is not what was meant, nothing more is written: %s", p.why);
         break;
     }
     partitioning_free(&p);
+    free(list);
     free(run);
     return status;
 }
@@ -97,13 +131,17 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
 int
 cmd_partition(const request *q)
 {
-    name_list chosen = { 0 };
+    experiment_names chosen = { 0 };
     loaded file = { 0 }, first = { 0 };
     double limit;
     int status;
 
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &limit)) {
         complain("the threshold is a share like 5%% or 0.05, not \"%s\"", q->text[OPT_THRESHOLD]);
+        return STATUS_USAGE;
+    }
+    if (q->text[OPT_MORA] && !parse_share(q->text[OPT_MORA], &limit)) {
+        complain("--mora is a share like 97%% or 0.97, not \"%s\"", q->text[OPT_MORA]);
         return STATUS_USAGE;
     }
     status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED, &file);

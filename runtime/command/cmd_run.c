@@ -1,9 +1,13 @@
 /* cmd_run.c - bgc run: simulates an experiment, as CSV, JSON or a figure */
+#include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command.h"
 #include "csv.h"
+#include "folder.h"
 #include "plot.h"
+#include "report.h"
 #include "verify.h"
 
 static void
@@ -72,6 +76,102 @@ draw(const request *q, const loaded *l, const columns *c)
     return status;
 }
 
+/* ---------------------------------------------------------------- a folder of partitions */
+
+static void
+adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+{
+    adjust_run(ctx, m, o);
+    o->progress = NULL;          /* several at once */
+}
+
+static int
+failed(void *ctx, const sources *s)
+{
+    struct run_settings *r = ctx;
+
+    print_diagnostics(r->q, s);
+    return status_of(s);
+}
+
+static void
+print_runs(const folder_runs *runs, bool as_json)
+{
+    table t = { .columns = 7, .left = 2 };
+    json j = { .out = stdout };
+
+    if (as_json) {
+        json_open(&j, '[');
+        for (size_t i = 0; i < runs->n; i++) {
+            json_open(&j, '{');
+            json_key(&j, "name"), json_string(&j, runs->at[i].name);
+            json_key(&j, "experiment"), json_string(&j, runs->at[i].experiment);
+            json_key(&j, "states"), json_count(&j, runs->at[i].states);
+            json_key(&j, "steps"), json_count(&j, runs->at[i].steps);
+            json_key(&j, "seconds"), json_number(&j, runs->at[i].seconds);
+            json_key(&j, "points"), json_count(&j, runs->at[i].points);
+            json_key(&j, "sampling_error"), json_number(&j, runs->at[i].sampling);
+            json_close(&j, '}');
+        }
+        json_close(&j, ']');
+        return;
+    }
+    table_put(&t, "partition");
+    table_put(&t, "experiment");
+    table_put(&t, "states");
+    table_put(&t, "steps");
+    table_put(&t, "time [s]");
+    table_put(&t, "points");
+    table_put(&t, "sampling error");
+    for (size_t i = 0; i < runs->n; i++) {
+        table_put(&t, "%s", runs->at[i].name);
+        table_put(&t, "%s", runs->at[i].experiment);
+        table_put(&t, "%zu", runs->at[i].states);
+        table_put(&t, "%llu", (unsigned long long)runs->at[i].steps);
+        table_put(&t, "%.3g", runs->at[i].seconds);
+        table_put(&t, "%zu", runs->at[i].points);
+        table_put(&t, isnan(runs->at[i].sampling) ? "-" : "%.1e", runs->at[i].sampling);
+    }
+    table_print(&t, stdout, "");
+}
+
+static int
+run_folder(const request *q)
+{
+    struct run_settings s = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
+    folder_options o = { .path = q->file.at[0], .points = q->points, .only = q->text[OPT_EXPERIMENT], .adjust = adjust_quietly,
+                         .failed = failed, .ctx = &s };
+    folder_runs runs = { 0 };
+    char *why = NULL;
+    int status = STATUS_DONE;
+
+    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY)))) {
+        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, --verify, -o and --plot are for one file");
+        return STATUS_USAGE;
+    }
+    if (!folder_run_all(&o, &runs, &why)) {
+        if (why)
+            complain("%s", why);
+        status = why ? STATUS_FILE : STATUS_NUMBERS;
+        for (size_t i = 0; i < runs.n; i++)
+            if (runs.at[i].status)
+                status = runs.at[i].status;
+    } else {
+        print_runs(&runs, q->json);
+    }
+    vec_free(&runs);
+    free(why);
+    return status;
+}
+
+static bool
+is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int
 cmd_run(const request *q)
 {
@@ -90,6 +190,8 @@ cmd_run(const request *q)
         complain("%s: a figure's name ends in .svg, .png or .pdf", q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }
+    if (is_folder(q->file.at[0]))
+        return run_folder(q);
     status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
         if (!run_loaded(q, &l, 0, &o, &r)) {

@@ -109,6 +109,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
+    [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
@@ -215,6 +217,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_ALLOW_READ:
         if (!reading_allow(value))
@@ -361,6 +364,7 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->freeze);
     vec_free(&q->experiment);
 }
 

@@ -29,7 +29,8 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN, OPT_COUNT
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
+    OPT_FREEZE, OPT_MORA, OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
 
@@ -38,6 +39,7 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set;
+    VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */

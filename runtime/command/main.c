@@ -22,10 +22,12 @@ static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
       COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX, cmd_check,
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
-    { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
+    { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
+      "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT) | OPT(OPT_VERIFY)
+      | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
-      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n"
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n"
       "  bgc run quarter_car.bg -e smooth_curb --verify -o run.csv\n" },
     { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
       "Metrics, several with commas between them:\n"
@@ -55,11 +57,15 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n" },
     { "partition", "FILE",
-      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes one-way\n"
-      "signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
-      "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL), 1, 1, cmd_partition,
-      "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n" },
+      "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes\n"
+      "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
+      "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
+      "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
+      "for each partition, which the recorded signals of those before it drive; components, loops and arrays are written out part by part where needed.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
+      | OPT(OPT_OUTPUT), 1, 1, cmd_partition,
+      "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
+      "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
@@ -116,6 +122,17 @@ open_streams(void)
     return true;
 }
 
+/* What was printed must have been written; a run that was told to stop ends by the signal that told it. */
+static int
+finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
+        status = complain_file("-");
+    interrupt_finish();
+    return status;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -136,11 +153,11 @@ main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
         print_usage(stdout);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!strcmp(argv[1], "--version")) {
         puts("bgc " BGC_VERSION);
-        return STATUS_DONE;
+        return finish(STATUS_DONE);
     }
     if (!(c = find_command(argv[1])))
         return STATUS_USAGE;
@@ -150,8 +167,5 @@ main(int argc, char **argv)
     else if (status == STATUS_DONE)
         status = c->run(&q);
     request_free(&q);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == STATUS_DONE)
-        status = complain_file("-");
-    interrupt_finish();
-    return status;
+    return finish(status);
 }

@@ -12,13 +12,14 @@
 #include "quote.h"
 #include "reading.h"
 
-/* Results of this process, by device and number. */
-static VEC(struct stat) results;
+/* Results of this process. */
+static VEC(file_identity) results;
 
 const char *
 file_error(int error)
 {
     switch (error) {
+    case 0:              return "could not be written";
     case FILE_IS_READ:   return "the model reads this file; a result does not replace it";
     case FILE_IS_RESULT: return "another result is written to this file";
     case FILE_CHANGED:   return "the file was changed by someone else while this ran; nothing is written";
@@ -27,10 +28,10 @@ file_error(int error)
 }
 
 static bool
-is_result(const struct stat *st)
+is_result(const file_identity *i)
 {
-    for (size_t i = 0; i < results.n; i++)
-        if (results.at[i].st_dev == st->st_dev && results.at[i].st_ino == st->st_ino)
+    for (size_t k = 0; k < results.n; k++)
+        if (file_identity_same(&results.at[k], i))
             return true;
     return false;
 }
@@ -49,29 +50,30 @@ may_change(const char *path, const struct stat *st)
 static bool
 may_replace(const char *path)
 {
+    file_identity i;
     struct stat st;
 
-    if (stat(path, &st) != 0)
+    if (stat(path, &st) != 0 || !file_identify(-1, path, &i))
         return true;
     if (S_ISDIR(st.st_mode))
         errno = EISDIR;
-    else if (S_ISREG(st.st_mode) && reading_noted(&st))
+    else if (i.regular && reading_noted(&i))
         errno = FILE_IS_READ;
-    else if (S_ISREG(st.st_mode) && is_result(&st))
+    else if (i.regular && is_result(&i))
         errno = FILE_IS_RESULT;
     else
-        return !S_ISREG(st.st_mode) || may_change(path, &st);
+        return !i.regular || may_change(path, &st);
     return false;
 }
 
 bool
 may_be_result(const char *path)
 {
-    struct stat st;
+    file_identity i;
 
     if (path && strcmp(path, "-"))
         return may_replace(path);
-    if (fstat(STDOUT_FILENO, &st) != 0 || !S_ISREG(st.st_mode) || !reading_noted(&st))
+    if (!file_identify(STDOUT_FILENO, NULL, &i) || !reading_noted(&i))
         return true;
     errno = FILE_IS_READ;
     return false;
@@ -164,8 +166,8 @@ finish_writing(outfile *f)
     int why;
 
     errno = 0;
-    fine = !ferror(f->out) && fflush(f->out) == 0;
-    if (f->temporary && !fine && !errno)
+    fine = fflush(f->out) == 0 && !ferror(f->out);
+    if (!fine && !errno && f->out != stdout)
         (void)!write(fileno(f->out), "", 1);         /* why earlier writes failed */
     if (f->temporary && fine)
         fine = fsync(fileno(f->out)) == 0 || errno == EINVAL;
@@ -197,20 +199,20 @@ outfile_commit(outfile *f)
         return true;
     fine = finish_writing(f);
     if (f->temporary && fine) {
-        struct stat st;
+        file_identity i;
 
         interrupt_hold();
         /* what it replaces may have come to be read since it was opened */
-        fine = may_replace(f->path) && stat(f->temporary, &st) == 0 && rename(f->temporary, f->path) == 0;
+        fine = may_replace(f->path) && file_identify(-1, f->temporary, &i) && rename(f->temporary, f->path) == 0;
         if (fine) {
-            vec_push(&results, st);
+            vec_push(&results, i);
             forget_temporary(f);
         }
         interrupt_release();
     }
     why = errno;
     outfile_abort(f);
-    errno = fine ? 0 : why ? why : EIO;
+    errno = fine ? 0 : why;
     return fine;
 }
 

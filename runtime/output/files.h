@@ -16,7 +16,7 @@ enum {
     FILE_IS_RESULT,              /* ... or another result */
     FILE_CHANGED                 /* the file is not any more what was read */
 };
-const char *file_error(int error);
+const char *file_error(int error);                       /* 0: a write failed before, and why is not known any more */
 
 typedef struct outfile { FILE *out; char *path, *temporary; } outfile;
 

@@ -1,48 +1,573 @@
 /* partition.c - see partition.h */
 #include "partition.h"
 
+#include <errno.h>
+#include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "files.h"
+#include "metrics.h"
 #include "one_piece.h"
+#include "textrefs.h"
+#include "writeout.h"
+
+struct worker {
+    const partition_options *o;
+    partitioning *out;
+    arena *a;
+    recording *run;              /* [nruns] of the text at hand */
+    char *written;               /* the text written out; NULL: it says each part once */
+    char *text;                  /* the text at hand, frozen or conditioned; NULL: neither */
+    signal_freeze *freeze;       /* [nfreezes] */
+    bool failed;
+};
+
+static void
+run_failed(void *ctx, const sources *s)
+{
+    struct worker *d = ctx;
+
+    d->o->failed(d->o->ctx, s);
+    d->failed = true;
+}
 
 static bool
-compile_run(const partition_options *o, enum compile_stage upto, compilation *c)
+compile_run(struct worker *d, const recording *r, enum compile_stage upto, compilation *c)
 {
-    const recording *r = &o->run[0];
     compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
 
     if (compile_text(c, r->path, r->text, r->length, upto, &co))
         return true;
-    o->failed(o->ctx, c->sources);
+    run_failed(d, c->sources);
     return false;
 }
 
-enum partition_result
-partition_find(const partition_options *o, partitioning *out)
+static void
+set_text(struct worker *d, const char *text, size_t length)
 {
-    memset(out, 0, sizeof *out);
-    out->arena = arena_new();
-    if (!compile_run(o, STAGE_GRAPH, &out->graph) || !compile_run(o, STAGE_CAUSALITY, &out->causal))
+    for (size_t i = 0; i < d->o->nruns; i++) {
+        d->run[i].text = text;
+        d->run[i].length = length;
+    }
+}
+
+static enum partition_result
+usage(struct worker *d, char *why)
+{
+    d->out->why = why;
+    return PARTITION_USAGE;
+}
+
+/* ---------------------------------------------------------------- what was found in the text */
+
+static enum partition_result
+look(struct worker *d)
+{
+    partitioning *p = d->out;
+    const char *other = NULL;
+
+    if (!compile_run(d, &d->run[0], STAGE_GRAPH, &p->graph) || !compile_run(d, &d->run[0], STAGE_CAUSALITY, &p->causal))
         return PARTITION_FAILED;
-    switch (local_measure(out->graph.flat, o->run, o->nruns, o->failed, o->ctx, &out->local, &out->other)) {
+    switch (local_measure(p->graph.flat, d->run, d->o->nruns, run_failed, d, &p->local, &other)) {
     case LOCAL_DONE:
         break;
     case LOCAL_FAILED:
         return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
-        return PARTITION_OTHER_GRAPH;
+        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", other,
+                                  d->run[0].experiment));
     }
-    plan_make(out->causal.flat, out->causal.causal, &out->local, o->limit, out->arena, &out->plan);
-    subgraphs_find(out->graph.flat, &out->plan, out->arena, &out->subgraphs);
-    out->one_piece = one_piece(out->graph.flat, &out->plan, &out->subgraphs, out->arena);
+    plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
     return PARTITION_DONE;
+}
+
+/* ---------------------------------------------------------------- freezes */
+
+/* Each must name a signal between two subgraphs, and its readers. */
+static enum partition_result
+find_freezes(struct worker *d)
+{
+    const flat_model *f = d->out->graph.flat;
+    enum partition_result result = PARTITION_DONE;
+    subgraphs s;
+    text_names known;
+
+    subgraphs_find(f, &d->out->plan, NULL, 0, d->a, &s);
+    text_names_make(f, &known);
+    d->freeze = bg_calloc(d->o->nfreezes + 1, sizeof *d->freeze);
+    for (size_t k = 0; k < d->o->nfreezes && result == PARTITION_DONE; k++) {
+        const freeze *z = &d->o->freeze[k];
+        var_id v = text_variable(&known, z->name);
+        VEC(const char *) list = { 0 };
+        bool there = false, conditioned = false;
+
+        d->freeze[k] = (signal_freeze){ v == VAR_NONE ? v : subgraphs_original(f, &s, v), z->reader };
+        for (size_t i = 0; i < s.crossing.n; i++) {
+            const crossing *x = &s.crossing.at[i];
+            bool same = x->var == d->freeze[k].var && (!z->reader || !strcmp(z->reader, x->reader));
+
+            there |= same && x->link == LINK_NONE && x->element != LINK_NONE;
+            conditioned |= same && x->link != LINK_NONE;
+            vec_push(&list, x->name);
+        }
+        if (!there) {
+            const char *near = nearest_name(z->name, list.at, list.n);
+
+            if (conditioned)
+                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: another --threshold changes that",
+                                            z->name));
+            else if (z->reader && v != VAR_NONE)
+                result = usage(d, bg_format("%s does not read %s across the border of two subgraphs", z->reader, z->name));
+            else
+                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name, near ? "; did you mean " : "",
+                                            near ? near : "", near ? "?" : ""));
+        }
+        vec_free(&list);
+    }
+    text_names_free(&known);
+    subgraphs_free(&s);
+    return result;
+}
+
+static void
+find_subgraphs(struct worker *d)
+{
+    partitioning *p = d->out;
+
+    subgraphs_free(&p->subgraphs);
+    subgraphs_find(p->graph.flat, &p->plan, d->freeze, d->o->nfreezes, d->a, &p->subgraphs);
+    p->one_piece = one_piece(p->graph.flat, &p->plan, &p->subgraphs, d->a);
+}
+
+/* The text with what is frozen in it. */
+static enum partition_result
+freeze_signals(struct worker *d)
+{
+    const subgraphs *s = &d->out->subgraphs;
+    double *value = bg_calloc(d->o->nfreezes + 1, sizeof *value);
+    enum partition_result result = PARTITION_DONE;
+    frozen_list list = { 0 };
+
+    for (size_t k = 0; k < d->o->nfreezes && result == PARTITION_DONE; k++) {
+        const char *name = d->out->graph.flat->var.at[d->freeze[k].var].name;
+
+        value[k] = d->o->freeze[k].mean ? freeze_mean(d->o->run, d->o->nruns, name) : d->o->freeze[k].value;
+        if (isnan(value[k]))
+            result = usage(d, bg_format("the mean of %s is not to be had: no experiment can record it", name));
+    }
+    for (size_t i = 0; i < s->frozen.n; i++) {
+        const crossing *x = &s->frozen.at[i];
+
+        vec_push(&d->out->frozen, ((frozen){ x->name, x->reader, value[x->freeze - 1] }));
+        vec_push(&list, ((frozen){ d->written ? written_name(d->a, x->name) : x->name, d->written ? written_name(d->a, x->reader) : x->reader,
+                                   value[x->freeze - 1] }));
+    }
+    if (result == PARTITION_DONE && list.n) {
+        compilation c = { 0 };
+        char *text = NULL, *why = NULL;
+        size_t length = 0;
+
+        if (!compile_run(d, &d->run[0], STAGE_GRAPH, &c))
+            result = PARTITION_FAILED;
+        else if (!freeze_text(&c, list.at, list.n, &text, &length, &why))
+            result = usage(d, why);
+        compile_free(&c);
+        if (text) {
+            d->text = text;
+            set_text(d, text, length);
+        }
+    }
+    vec_free(&list);
+    free(value);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the conditioned text */
+
+/* What a link is called in the text written out. */
+static uint64_t
+link_key(arena *a, const flat_model *f, const link *x, bool rename)
+{
+    const char *called[3] = { x->name, junction_label(f, x->end[0], x->port[0]), junction_label(f, x->end[1], x->port[1]) };
+    uint64_t key = x->bond == LINK_NONE;
+
+    for (int k = 0; k < 3; k++) {
+        const char *name = rename ? written_name(a, called[k]) : called[k];
+
+        key = bg_hash_bytes(name, strlen(name), key);
+    }
+    return key;
+}
+
+/* The plan for the text at hand: that of the model, carried over by names where the text was written out; what was refused goes back. */
+static void
+carry(struct worker *d, const flat_model *f, link_plan *to, bool back)
+{
+    link_plan *from = &d->out->plan;
+    map at = { 0 };
+
+    for (size_t i = 0; i < to->link.n; i++)
+        map_set(&at, link_key(d->a, f, &to->link.at[i], true), (uint32_t)i);
+    for (size_t i = 0; i < from->link.n; i++) {
+        link *x = &from->link.at[i];
+        uint32_t k = map_get(&at, link_key(d->a, d->out->graph.flat, x, true));
+        link *y = k == MAP_NONE ? NULL : &to->link.at[k];
+
+        if (!back && y) {
+            y->fate = x->left ? LINK_STAYS : x->fate;
+            y->refused = x->refused;
+        } else if (back && !x->left && x->fate != LINK_STAYS && (!y || y->fate == LINK_STAYS)) {
+            x->fate = LINK_STAYS;
+            x->refused = y ? y->refused : "the text cannot say it";
+            from->conditioned--;
+            from->refused++;
+        }
+    }
+    to->conditioned = to->refused = 0;
+    for (size_t i = 0; i < to->link.n; i++) {
+        to->conditioned += to->link.at[i].fate != LINK_STAYS;
+        to->refused += to->link.at[i].refused != NULL;
+    }
+    map_free(&at);
+}
+
+/* Does an output end further off than it is large? Then what is left says nothing about it. */
+static bool
+says_nothing(const run_errors *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (!e->at[i].state && e->at[i].size > 0 && !(e->at[i].rms <= e->at[i].size))
+            return true;
+    return false;
+}
+
+/* Links that act one way within one partition: their subgraphs are simulated together anyway. Returns how many. */
+static size_t
+leave_inner(struct worker *d, bool left)
+{
+    partitioning *p = d->out;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->plan.link.n; i++) {
+        link *x = &p->plan.link.at[i];
+        uint32_t a = p->subgraphs.subgraph.at[p->subgraphs.of_junction[x->end[0]]].partition;
+        uint32_t b = p->subgraphs.subgraph.at[p->subgraphs.of_junction[x->end[1]]].partition;
+        bool inner = (x->fate == LINK_TO_HEAD || x->fate == LINK_TO_TAIL) && a == b;
+
+        x->left = inner && left;
+        n += inner;
+    }
+    return n;
+}
+
+/* The text with the links of the plan cut, and what that costs. */
+static enum partition_result
+cut(struct worker *d, const recording *from, bool at_once, char **text, size_t *length)
+{
+    partitioning *p = d->out;
+    enum partition_result result = PARTITION_DONE;
+    compilation c = { 0 };
+    link_plan plan = { 0 };
+    char *why = NULL;
+
+    *text = NULL;
+    if (!compile_run(d, from, STAGE_CAUSALITY, &c)) {
+        result = PARTITION_FAILED;
+    } else {
+        plan_make(c.flat, c.causal, NULL, 0, d->a, &plan);
+        carry(d, c.flat, &plan, false);
+        if (!condition_text(&c, from, d->o->nruns, &plan, at_once, d->a, text, length, &why)) {
+            p->why = why;
+            result = PARTITION_INTERNAL;
+        } else {
+            carry(d, c.flat, &plan, true);
+        }
+    }
+    plan_free(&plan);
+    compile_free(&c);
+    return result;
+}
+
+static enum partition_result
+cost(struct worker *d)
+{
+    run_errors *e = &d->out->error;
+
+    e->n = 0;
+    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, e) ? PARTITION_DONE : PARTITION_FAILED;
+}
+
+static enum partition_result
+take(struct worker *d, char *text, size_t length)
+{
+    if (text) {
+        free(d->text);
+        d->text = text;
+        set_text(d, text, length);
+    }
+    return d->run->text == d->o->run->text ? PARTITION_DONE : cost(d);
+}
+
+/* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and what goes as a whole. */
+static enum partition_result
+condition(struct worker *d)
+{
+    partitioning *p = d->out;
+    recording *from = bg_calloc(d->o->nruns, sizeof *from);
+    enum partition_result result = PARTITION_DONE;
+    char *text = NULL, *frozen_text = d->text;
+    size_t length = 0, before = p->plan.conditioned, inner = leave_inner(d, false);
+
+    memcpy(from, d->run, d->o->nruns * sizeof *from);
+    d->text = NULL;              /* what it is cut from must outlive a second try */
+    if (inner) {
+        result = cut(d, from, true, &text, &length);
+        if (result == PARTITION_DONE && text)
+            result = take(d, text, length);
+        if (result == PARTITION_DONE && (!text || says_nothing(&p->error))) {
+            free(d->text);
+            d->text = text = NULL;
+            memcpy(d->run, from, d->o->nruns * sizeof *from);
+            leave_inner(d, true);
+        }
+    }
+    if (result == PARTITION_DONE && before && !text) {
+        result = cut(d, from, false, &text, &length);
+        if (result == PARTITION_DONE && p->plan.conditioned != before)
+            find_subgraphs(d);
+    }
+    if (result == PARTITION_DONE && (text != d->text || !text))
+        result = take(d, text, length);
+    if (!d->text)
+        d->text = frozen_text;
+    else
+        free(frozen_text);
+    p->changed = d->text != NULL;
+    free(from);
+    return result;
+}
+
+/* ---------------------------------------------------------------- the folder */
+
+static enum partition_result
+not_written(struct worker *d, const char *path)
+{
+    d->out->why = bg_format("%s: %s", path, file_error(errno));
+    return PARTITION_FILE;
+}
+
+/* The name of the subgraph of the report that has the first part of one of the conditioned text. */
+struct namer { struct worker *d; map of_part; };
+
+static const char *
+report_name(void *ctx, const flat_model *f, const subgraph *s)
+{
+    struct namer *n = ctx;
+
+    for (size_t i = 0; i < s->junction.n + s->element.n; i++) {
+        const char *name = i < s->junction.n ? f->junction.at[s->junction.at[i]].name : f->element.at[s->element.at[i - s->junction.n]].name;
+        uint32_t k = map_get(&n->of_part, bg_hash_bytes(name, strlen(name), i < s->junction.n));
+
+        if (k != MAP_NONE)
+            return n->d->out->subgraphs.subgraph.at[k].name;
+    }
+    return arena_format(n->d->a, "T%s", s->name);
+}
+
+static void
+name_parts(struct namer *n)
+{
+    const flat_model *f = n->d->out->graph.flat;
+    const subgraphs *s = &n->d->out->subgraphs;
+
+    for (uint32_t i = 0; i < f->junction.n; i++) {
+        const char *name = n->d->written ? written_name(n->d->a, f->junction.at[i].name) : f->junction.at[i].name;
+
+        map_set(&n->of_part, bg_hash_bytes(name, strlen(name), 1), s->of_junction[i]);
+    }
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const char *name = n->d->written ? written_name(n->d->a, f->element.at[i].name) : f->element.at[i].name;
+
+        if (s->of_element[i] != NO_SUBGRAPH)
+            map_set(&n->of_part, bg_hash_bytes(name, strlen(name), 0), s->of_element[i]);
+    }
+}
+
+static enum partition_result
+write_folder(struct worker *d)
+{
+    partitioning *p = d->out;
+    struct namer n = { .d = d };
+    enum partition_result result = PARTITION_DONE;
+    char *path = bg_format("%s/conditioned.bg", d->o->folder), *why = NULL;
+
+    if (mkdir(d->o->folder, 0777) != 0 && errno != EEXIST)
+        result = not_written(d, d->o->folder);
+    else if (same_file(path, d->o->run->path))
+        result = usage(d, bg_format("%s is the model itself: choose another folder", path));
+    else if (!write_whole(path, d->run->text, d->run->length))
+        result = not_written(d, path);
+    free(path);
+    if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
+        return result;
+    name_parts(&n);
+    if (!separate_text(d->run, d->o->nruns, report_name, &n, d->a, &p->parts, &why)) {
+        p->why = why;
+        result = PARTITION_INTERNAL;
+    }
+    map_free(&n.of_part);
+    for (size_t i = 0; i < p->parts.part.n && result == PARTITION_DONE; i++) {
+        const part *x = &p->parts.part.at[i];
+
+        path = bg_format("%s/%s.bg", d->o->folder, x->name);
+        if (same_file(path, d->o->run->path))
+            result = usage(d, bg_format("%s is the model itself: choose another folder", path));
+        else if (!write_whole(path, x->text, x->length))
+            result = not_written(d, path);
+        free(path);
+    }
+    return result;
+}
+
+static enum partition_result
+run_folder(struct worker *d)
+{
+    folder_options fo = { .path = d->o->folder, .points = d->o->points, .adjust = d->o->run->adjust, .failed = d->o->failed, .ctx = d->o->ctx };
+    char *why;
+
+    if (folder_run_all(&fo, &d->out->runs, &why))
+        return PARTITION_DONE;
+    d->out->why = why;
+    return why ? PARTITION_FILE : PARTITION_FAILED;
+}
+
+/* ---------------------------------------------------------------- beside each other */
+
+/* Runs a text once: its row of the table, and what a threshold on activity would take out of it. */
+static bool
+measure_model(struct worker *d, const recording *r, const char *name, bool row)
+{
+    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    measure_options mo = { .metrics = METRIC(METRIC_ACTIVITY) };
+    compilation c = { 0 };
+    sim_options so = { 0 };
+    sim_result run = { 0 };
+    measure *q = NULL;
+    bool fine = compile_text(&c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so) &&
+        (q = measure_new(c.model, &mo, &so));
+
+    if (fine && r->adjust)
+        r->adjust(r->ctx, c.model, &so);
+    fine = fine && simulate(c.model, &so, &run);
+    if (fine) {
+        ranking k = { 0 };
+        name_list list = { .of = name };
+
+        if (measure_ranking(q, &run, METRIC_ACTIVITY, &k)) {
+            ranking_decide(&k, d->o->mora);
+            for (size_t i = 0; i < k.row.n; i++)
+                if (k.row.at[i].decision == DECISION_GOES)
+                    vec_push(&list.name, arena_strdup(d->a, k.row.at[i].name));
+        }
+        ranking_free(&k);
+        vec_push(&d->out->inactive, list);
+        if (row)
+            vec_push(&d->out->table, ((table_row){ name, c.flat->element.n, model_nstates(c.model), c.causal->dependent.n,
+                                                   equations_nloops(c.equations), run.steps, run.cpu_seconds }));
+    } else
+        run_failed(d, c.sources);
+    measure_free(q);
+    sim_options_free(&so);
+    sim_result_free(&run);
+    compile_free(&c);
+    return fine;
+}
+
+static enum partition_result
+compare(struct worker *d)
+{
+    partitioning *p = d->out;
+
+    if (!d->o->folder)
+        return PARTITION_DONE;
+    if (!measure_model(d, &d->o->run[0], "as given", true) || (p->changed && !measure_model(d, &d->run[0], "conditioned", true)))
+        return PARTITION_FAILED;
+    for (size_t i = 0; i < p->parts.part.n; i++) {
+        const part *x = &p->parts.part.at[i];
+        recording r = d->run[0];
+        bool fine;
+
+        r.path = bg_format("%s/%s.bg", d->o->folder, x->name);
+        r.text = x->text;
+        r.length = x->length;
+        r.nset = 0;
+        fine = measure_model(d, &r, x->name, true);
+        free((char *)(uintptr_t)r.path);
+        if (!fine)
+            return PARTITION_FAILED;
+    }
+    return PARTITION_DONE;
+}
+
+/* A text that makes parts from components, loops or conditions says them once when it is written out. */
+static enum partition_result
+write_out(struct worker *d)
+{
+    char *why = NULL;
+    size_t length;
+
+    if ((!d->out->plan.conditioned && !d->o->nfreezes && !d->o->folder) || is_written_out(&d->out->graph))
+        return PARTITION_DONE;
+    if (!written_out(d->run, d->o->nruns, d->a, &d->written, &length, &why)) {
+        d->out->why = why;
+        return PARTITION_INTERNAL;
+    }
+    set_text(d, d->written, length);
+    return PARTITION_DONE;
+}
+
+enum partition_result
+partition_find(const partition_options *o, partitioning *out)
+{
+    struct worker d = { .o = o, .out = out };
+    enum partition_result result;
+
+    memset(out, 0, sizeof *out);
+    out->arena = d.a = arena_new();
+    out->mora = o->mora;
+    d.run = bg_calloc(o->nruns, sizeof *d.run);
+    memcpy(d.run, o->run, o->nruns * sizeof *d.run);
+    result = look(&d);
+    if (result == PARTITION_DONE)
+        result = find_freezes(&d);
+    if (result == PARTITION_DONE) {
+        find_subgraphs(&d);
+        result = write_out(&d);
+    }
+    if (result == PARTITION_DONE)
+        result = freeze_signals(&d);
+    if (result == PARTITION_DONE)
+        result = condition(&d);
+    if (result == PARTITION_DONE && o->folder)
+        result = write_folder(&d);
+    if (result == PARTITION_DONE && out->parts.part.n)
+        result = run_folder(&d);
+    if (result == PARTITION_DONE)
+        result = compare(&d);
+    free(d.freeze);
+    free(d.run);
+    free(d.written);
+    free(d.text);
+    return result;
 }
 
 partition_report
 partition_report_of(const partitioning *p)
 {
     return (partition_report){ .model = p->graph.flat->name, .f = p->graph.flat, .local = &p->local, .plan = &p->plan, .subgraphs = &p->subgraphs,
-                                .one_piece = p->one_piece };
+                               .one_piece = p->one_piece, .error = &p->error, .parts = &p->parts, .runs = &p->runs, .table = &p->table,
+                               .inactive = &p->inactive, .mora = p->mora, .frozen = &p->frozen, .conditioned = p->changed };
 }
 
 void
@@ -51,8 +576,17 @@ partitioning_free(partitioning *p)
     subgraphs_free(&p->subgraphs);
     plan_free(&p->plan);
     local_free(&p->local);
+    parts_free(&p->parts);
+    vec_free(&p->error);
+    vec_free(&p->runs);
+    vec_free(&p->table);
+    vec_free(&p->frozen);
+    for (size_t i = 0; i < p->inactive.n; i++)
+        vec_free(&p->inactive.at[i].name);
+    vec_free(&p->inactive);
     compile_free(&p->graph);
     compile_free(&p->causal);
+    free(p->why);
     arena_free(p->arena);
     memset(p, 0, sizeof *p);
 }

@@ -1,4 +1,7 @@
-/* partition.h - a model taken apart where its power hardly flows: ratios, conditioning, subgraphs, from the text and its experiments
+/* partition.h - a model taken apart where its power hardly flows: ratios, conditioning, subgraphs, texts, errors
+ *
+ * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may refuse a link of the
+ * plan; subgraphs and loops; what the conditioning costs; on request a text for each partition, run one after the other.
  *
  * units    SI
  */
@@ -9,8 +12,11 @@
 
 typedef struct partition_options {
     const recording *run; size_t nruns;      /* of one text; the first experiment's graph is what is looked at */
-    double limit;
-    void (*failed)(void *ctx, const sources *s); void *ctx;      /* messages of a text that does not compile or run */
+    double limit, mora;                      /* below it a bond is inactive; what the elements that stay must add up to */
+    const freeze *freeze; size_t nfreezes;
+    const char *folder;                      /* where the texts go; NULL: nowhere */
+    size_t points;                           /* of recorded signals; 0: as many as needed */
+    int (*failed)(void *ctx, const sources *s); void *ctx;      /* messages of a text that does not compile or run; returns a status */
 } partition_options;
 
 typedef struct partitioning {
@@ -20,10 +26,18 @@ typedef struct partitioning {
     link_plan plan;
     subgraphs subgraphs;
     const char *one_piece;                   /* one_piece.h */
-    const char *other;                       /* PARTITION_OTHER_GRAPH: the experiment */
+    run_errors error;
+    parts parts;
+    folder_runs runs;
+    table_rows table;
+    name_lists inactive;
+    frozen_list frozen;
+    double mora;                             /* as asked for */
+    bool changed;                            /* something is conditioned or frozen */
+    char *why;                               /* PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE */
 } partitioning;
 
-enum partition_result { PARTITION_DONE, PARTITION_FAILED, PARTITION_OTHER_GRAPH };
+enum partition_result { PARTITION_DONE, PARTITION_FAILED, PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE };
 /* *out is filled; partitioning_free it in any case. */
 enum partition_result partition_find(const partition_options *o, partitioning *out);
 partition_report partition_report_of(const partitioning *p);

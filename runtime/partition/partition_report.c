@@ -105,6 +105,7 @@ write_bonds(json *j, const partition_report *r)
         key_number(j, "ratio_from", ratio_of(&r->local->greatest, r->f, x, LINK_TAIL));
         key_number(j, "ratio_to", ratio_of(&r->local->greatest, r->f, x, LINK_HEAD));
         key_string(j, "conditioned", x->of ? link_conditioned(x->of) : NULL);
+        json_key(j, "left_within"), json_bool(j, x->of && x->of->left);
         key_string(j, "refused", !x->of ? NULL : x->of->refused ? x->of->refused : x->of->where);
         if (r->local->study.n > 1) {
             json_key(j, "windows");
@@ -213,9 +214,21 @@ write_loops(json *j, const subgraphs *s)
     json_close(j, ']');
 }
 
-static void
-write_partitions(json *j, const subgraphs *s)
+static const part *
+part_named(const partition_report *r, const partition *x)
 {
+    for (size_t i = 0; i < r->parts->part.n; i++)
+        for (size_t k = 0; k < x->subgraph.n; k++)
+            if (!strcmp(r->parts->part.at[i].name, r->subgraphs->subgraph.at[x->subgraph.at[k]].name))
+                return &r->parts->part.at[i];
+    return NULL;
+}
+
+static void
+write_partitions(json *j, const partition_report *r)
+{
+    const subgraphs *s = r->subgraphs;
+
     json_key(j, "partitions");
     json_open(j, '[');
     for (size_t i = 0; i < s->partition.n; i++) {
@@ -230,6 +243,90 @@ write_partitions(json *j, const subgraphs *s)
         json_close(j, ']');
         json_key(j, "driving"), json_bool(j, x->driving);
         json_key(j, "driven"), json_bool(j, x->driven);
+        if (part_named(r, x)) {
+            json_key(j, "file");
+            json_string(j, part_named(r, x)->name);
+            json_key(j, "wanted"), json_bool(j, part_named(r, x)->wanted);
+        }
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+write_errors(json *j, const partition_report *r, const char *key, bool states)
+{
+    json_key(j, key);
+    json_open(j, '[');
+    for (size_t i = 0; i < r->error->n; i++) {
+        const run_error *e = &r->error->at[i];
+
+        if (e->state != states)
+            continue;
+        json_open(j, '{');
+        key_string(j, "experiment", e->experiment);
+        key_string(j, states ? "state" : "output", e->name);
+        key_number(j, "max", e->max);
+        key_number(j, "rms", e->rms);
+        key_number(j, "of_rms", e->size);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+/* What conditioning costs, what was frozen, and the models beside each other. */
+static void
+write_costs(json *j, const partition_report *r)
+{
+    json_key(j, "frozen");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->frozen->n; i++) {
+        json_open(j, '{');
+        key_string(j, "signal", r->frozen->at[i].name);
+        key_string(j, "reader", r->frozen->at[i].reader);
+        key_number(j, "value", r->frozen->at[i].value);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    write_errors(j, r, "errors", false);
+    write_errors(j, r, "state_errors", true);
+    json_key(j, "models");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->table->n; i++) {
+        const table_row *t = &r->table->at[i];
+
+        json_open(j, '{');
+        key_string(j, "name", t->name);
+        json_key(j, "elements"), json_count(j, t->elements);
+        json_key(j, "states"), json_count(j, t->states);
+        json_key(j, "dependent_states"), json_count(j, t->dependent);
+        json_key(j, "algebraic_loops"), json_count(j, t->loops);
+        json_key(j, "steps"), json_count(j, t->steps);
+        key_number(j, "seconds", t->seconds);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_key(j, "inactive");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->inactive->n; i++) {
+        json_open(j, '{');
+        key_string(j, "of", r->inactive->at[i].of);
+        json_key(j, "elements");
+        json_open(j, '[');
+        for (size_t k = 0; k < r->inactive->at[i].name.n; k++)
+            json_string(j, r->inactive->at[i].name.at[k]);
+        json_close(j, ']');
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+    json_key(j, "recordings");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->runs->n; i++) {
+        json_open(j, '{');
+        key_string(j, "name", r->runs->at[i].name);
+        key_string(j, "experiment", r->runs->at[i].experiment);
+        json_key(j, "points"), json_count(j, r->runs->at[i].points);
+        key_number(j, "sampling_error", r->runs->at[i].sampling);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -258,7 +355,8 @@ partition_report_json(const partition_report *r, FILE *out)
         write_crossing(&j, r->subgraphs, &r->subgraphs->crossing.at[i]);
     json_close(&j, ']');
     write_loops(&j, r->subgraphs);
-    write_partitions(&j, r->subgraphs);
+    write_partitions(&j, r);
+    write_costs(&j, r);
     json_close(&j, '}');
 }
 
@@ -285,7 +383,8 @@ put_fate(const partition_report *r, const link *x, table *t)
     else if (x->fate == LINK_STAYS)
         table_put(t, "stays: %s", x->refused);
     else
-        table_put(t, "acts on %s only, by %s.%c", label(f, to), label(f, from), f->junction.at[from].type ? 'f' : 'e');
+        table_put(t, "acts on %s only, by %s.%c%s", label(f, to), label(f, from), f->junction.at[from].type ? 'f' : 'e',
+                  x->left ? " (stays a bond within its partition)" : "");
 }
 
 static void
@@ -403,6 +502,157 @@ put_loops(const partition_report *r, FILE *out)
     }
 }
 
+static double
+link_ratio(const link *x, const local_study *s, int end)
+{
+    return x->bond != LINK_NONE ? (end ? s->bond_to : s->bond_from)[x->bond] : s->port[x->port[end]];
+}
+
+static bool
+is_boundary(const partition_report *r, const link *x, int end)
+{
+    bool below = false;
+
+    for (size_t s = 0; s < r->local->study.n; s++)
+        below |= link_ratio(x, &r->local->study.at[s], end) < r->plan->limit;
+    return below && !x->strong[end];
+}
+
+/* Of several windows or experiments: the ratio at each end that is inactive in one of them, in all of them. */
+static void
+put_boundaries(const partition_report *r, FILE *out)
+{
+    size_t n = r->local->study.n;
+    table t = { .columns = (int)n + 2, .left = 2 };
+    bool any = false;
+
+    for (size_t i = 0; i < r->plan->link.n; i++)
+        any |= is_boundary(r, &r->plan->link.at[i], 0) || is_boundary(r, &r->plan->link.at[i], 1);
+    if (n < 2 || !any)
+        return;
+    table_put(&t, "inactive somewhere");
+    table_put(&t, "at");
+    for (size_t s = 0; s < n; s++)
+        table_put(&t, "%s", r->local->study.at[s].experiment);
+    table_put(&t, "%s", "");
+    table_put(&t, "%s", "");
+    for (size_t s = 0; s < n; s++)
+        table_put(&t, "%.4g..%.4g s", r->local->study.at[s].from, r->local->study.at[s].to);
+    for (size_t i = 0; i < r->plan->link.n; i++) {
+        const link *x = &r->plan->link.at[i];
+
+        for (int k = 0; k < 2; k++) {
+            if (!is_boundary(r, x, k))
+                continue;
+            table_put(&t, "%s", x->name);
+            table_put(&t, "%s", label(r->f, x->end[k]));
+            for (size_t s = 0; s < n; s++)
+                put_ratio(&t, link_ratio(x, &r->local->study.at[s], k));
+        }
+    }
+    table_print(&t, out, "  ");
+}
+
+static void
+put_frozen(const partition_report *r, FILE *out)
+{
+    for (size_t i = 0; i < r->frozen->n; i++)
+        fprintf(out, "frozen: %s is %.6g in %s\n", r->frozen->at[i].name, r->frozen->at[i].value, r->frozen->at[i].reader);
+}
+
+/* Outputs, and the state that is furthest off (all states, verbose). */
+static void
+put_errors(const partition_report *r, bool verbose, FILE *out)
+{
+    table t = { .columns = 5, .left = 2 };
+    const run_error *worst = NULL;
+
+    if (!r->conditioned)
+        return;
+    fputs("what it costs, the conditioned model against the given one; a small ratio is no bound for this\n", out);
+    table_put(&t, "experiment");
+    table_put(&t, "output or state");
+    table_put(&t, "maximum error");
+    table_put(&t, "rms error");
+    table_put(&t, "of its rms");
+    for (size_t i = 0; i < r->error->n; i++) {
+        const run_error *e = &r->error->at[i];
+
+        if (e->state && e->size > 0 && (!worst || e->rms / e->size > worst->rms / worst->size))
+            worst = e;
+    }
+    for (size_t i = 0; i < r->error->n; i++) {
+        const run_error *e = &r->error->at[i];
+
+        if (e->state && !verbose && e != worst)
+            continue;
+        table_put(&t, "%s", e->experiment);
+        table_put(&t, e->unit ? "%s [%s]%s" : "%s%.0s%s", e->name, e->unit ? e->unit : "", e == worst ? " (worst state)" : "");
+        table_put(&t, "%.4g", e->max / e->shown);
+        table_put(&t, "%.4g", e->rms / e->shown);
+        if (e->size > 0)
+            table_put(&t, "%.3g %%", 100 * e->rms / e->size);
+        else
+            table_put(&t, "-");
+    }
+    table_print(&t, out, "  ");
+}
+
+static void
+put_models(const partition_report *r, FILE *out)
+{
+    table t = { .columns = 8, .left = 1, .tail = true };
+
+    if (r->table->n == 0)
+        return;
+    table_put(&t, "model");
+    table_put(&t, "elements");
+    table_put(&t, "states");
+    table_put(&t, "dependent");
+    table_put(&t, "loops");
+    table_put(&t, "steps");
+    table_put(&t, "time [s]");
+    table_put(&t, "recorded signals");
+    for (size_t i = 0; i < r->table->n; i++) {
+        const table_row *x = &r->table->at[i];
+        const folder_run *run = NULL;
+
+        for (size_t k = 0; k < r->runs->n && !run; k++)
+            run = !strcmp(r->runs->at[k].name, x->name) ? &r->runs->at[k] : NULL;
+        table_put(&t, "%s", x->name);
+        table_put(&t, "%zu", x->elements);
+        table_put(&t, "%zu", x->states);
+        table_put(&t, "%zu", x->dependent);
+        table_put(&t, "%zu", x->loops);
+        table_put(&t, "%llu", (unsigned long long)x->steps);
+        table_put(&t, "%.3g", x->seconds);
+        if (run && !isnan(run->sampling))
+            table_put(&t, "%zu points, within %.1e of their range", run->points, run->sampling);
+        else
+            table_put(&t, "%s", "");
+    }
+    table_print(&t, out, "  ");
+    for (size_t i = 0; i < r->parts->part.n; i++)
+        if (!r->parts->part.at[i].wanted)
+            fprintf(out, "no output that is asked for needs %s\n", r->parts->part.at[i].name);
+}
+
+static void
+put_inactive(const partition_report *r, FILE *out)
+{
+    if (r->inactive->n < 2)
+        return;
+    fprintf(out, "elements beyond %.6g %% of the activity\n", 100 * r->mora);
+    for (size_t i = 0; i < r->inactive->n; i++) {
+        struct line l = { .out = out, .indent = 4 };
+
+        l.at = (size_t)fprintf(out, "  %s: ", r->inactive->at[i].of);
+        for (size_t k = 0; k < r->inactive->at[i].name.n; k++)
+            put_name(&l, r->inactive->at[i].name.at[k]);
+        fputs(r->inactive->at[i].name.n ? "\n" : "none\n", out);
+    }
+}
+
 void
 partition_report_text(const partition_report *r, bool verbose, FILE *out)
 {
@@ -413,6 +663,11 @@ partition_report_text(const partition_report *r, bool verbose, FILE *out)
     if (r->one_piece)
         fprintf(out, "one piece: %s\n", r->one_piece);
     put_links(r, verbose, out);
+    put_boundaries(r, out);
     put_subgraphs(r, out);
     put_loops(r, out);
+    put_frozen(r, out);
+    put_errors(r, verbose, out);
+    put_models(r, out);
+    put_inactive(r, out);
 }

@@ -58,7 +58,8 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
     for (uint32_t i = 0; i < f->bond.n; i++) {
         const flat_bond *b = &f->bond.at[i];
         link x = { .bond = i, .element = LINK_NONE, .port = { LINK_NONE, LINK_NONE }, .end = { b->from, b->to },
-                   .activity = l->greatest.bond_activity[i], .ratio = { l->greatest.bond_from[i], l->greatest.bond_to[i] },
+                   .activity = l ? l->greatest.bond_activity[i] : NAN,
+                   .ratio = { l ? l->greatest.bond_from[i] : NAN, l ? l->greatest.bond_to[i] : NAN },
                    .strong = { c->bond_from[i] == ST_STRONG, c->bond_to[i] == ST_STRONG } };
 
         x.name = b->name ? b->name : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX), junction_label(f, b->to, UINT32_MAX));
@@ -71,8 +72,8 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
             uint32_t p = e->port0 + k;
             link x = { .bond = LINK_NONE, .element = i, .port = { p, p + 1 }, .end = { f->port.at[p].junction, f->port.at[p + 1].junction },
                        .name = e->name,
-                       .activity = fmax(l->greatest.port_activity[p], l->greatest.port_activity[p + 1]),
-                       .ratio = { l->greatest.port[p], l->greatest.port[p + 1] },
+                       .activity = l ? fmax(l->greatest.port_activity[p], l->greatest.port_activity[p + 1]) : NAN,
+                       .ratio = { l ? l->greatest.port[p] : NAN, l ? l->greatest.port[p + 1] : NAN },
                        .strong = { c->port[p] == ST_STRONG, c->port[p + 1] == ST_STRONG } };
 
             decide(&d, &x, e->nports > 2 ? "it is one pair of a transformer field, whose ratios belong together"

@@ -27,6 +27,7 @@ typedef struct link {
     bool inactive[2], strong[2];
     enum link_fate fate;
     const char *refused;         /* why it stays though it is inactive; NULL: it does not, or is active */
+    bool left;                   /* a conditioned one that the text keeps as it is: both its ends are in one partition */
     const char *where;           /* the end that is refused though the other is left out, likewise */
 } link;
 
@@ -36,7 +37,7 @@ typedef struct link_plan {
     size_t conditioned, refused; /* how many */
 } link_plan;
 
-/* f, c: graph and causality of one compilation, whose pool of names may hold the texts made here. */
+/* f, c: graph and causality of one compilation. l NULL: nothing is known, everything stays. */
 void plan_make(const flat_model *f, const causal *c, const local_ratios *l, double limit, arena *a, link_plan *out);
 void plan_free(link_plan *p);
 /* "from", "to" (the end at which a modulated source stands), "both" (it goes) or NULL */

@@ -14,6 +14,9 @@ struct finder {
     uint8_t *walked;             /* [var] 1: what it reads is being looked at, 2: of_var is known */
     uint32_t *seen;              /* [var] 1 + the reader that met it last */
     uint32_t reader;             /* counts readers */
+    uint32_t *of;                /* [var] what home_of gives, for all that is computed from it */
+    const uint32_t *of_junction;
+    uint32_t (*join)(uint32_t a, uint32_t b);
     VEC(var_id) work;
 };
 
@@ -99,13 +102,13 @@ home_of(const struct finder *d, var_id v)
 
     switch (x->kind) {
     case VAR_COMMON:
-        return d->out->of_junction[x->owner];
+        return d->of_junction[x->owner];
     case VAR_PORT:
     case VAR_STORED:
         /* a two-port that goes or turns into a source: its ports are no more, what read them reads nothing that stays; the junction stands for it */
-        return d->out->of_junction[f->port.at[x->owner].junction];
+        return d->of_junction[f->port.at[x->owner].junction];
     case VAR_BOND:
-        return d->out->of_junction[f->bond.at[x->owner].from];
+        return d->of_junction[f->bond.at[x->owner].from];
     case VAR_SIGNAL:
     case VAR_INTEGRAL:
     case VAR_RATE:
@@ -141,7 +144,7 @@ both(uint32_t a, uint32_t b)
 static void
 determine(struct finder *d, var_id v)
 {
-    uint32_t *of = d->out->of_var;
+    uint32_t *of = d->of;
 
     vec_push(&d->work, v);
     while (d->work.n) {
@@ -165,7 +168,7 @@ determine(struct finder *d, var_id v)
             continue;
         }
         for (size_t k = 0; k < n; k++)
-            of[x] = both(of[x], of[slot[k]]);
+            of[x] = d->join(of[x], of[slot[k]]);
         d->walked[x] = 2;
         d->work.n--;
     }
@@ -176,7 +179,7 @@ determine(struct finder *d, var_id v)
 static void
 determine_all(struct finder *d)
 {
-    uint32_t *of = d->out->of_var;
+    uint32_t *of = d->of;
     bool changed = true;
 
     for (var_id v = 0; v < d->f->var.n; v++)
@@ -190,7 +193,7 @@ determine_all(struct finder *d)
             size_t n = home_of(d, v) == MANY_SUBGRAPHS ? reads_of(d, v, &slot, &one) : 0;
 
             for (size_t k = 0; k < n; k++)
-                sum = both(sum, of[slot[k]]);
+                sum = d->join(sum, of[slot[k]]);
             changed |= sum != of[v];
             of[v] = sum;
         }
@@ -560,10 +563,89 @@ find_partitions(struct finder *d)
     free(number);
 }
 
-void
-subgraphs_find(const flat_model *f, const link_plan *p, arena *a, subgraphs *out)
+static uint32_t
+later(uint32_t a, uint32_t b)
 {
-    struct finder d = { .f = f, .p = p, .a = a, .out = out };
+    return a == NO_SUBGRAPH ? b : b == NO_SUBGRAPH || a > b ? a : b;
+}
+
+void
+subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, uint32_t *last)
+{
+    uint32_t *of_junction = bg_malloc((f->junction.n + 1) * sizeof *of_junction);
+    struct finder d = { .f = f, .of_junction = of_junction };
+
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        of_junction[j] = s->subgraph.at[s->of_junction[j]].partition;
+    for (int pass = 0; pass < 2; pass++) {
+        d.walked = bg_calloc(f->var.n + 1, sizeof *d.walked);
+        d.of = pass ? last : sole;
+        d.join = pass ? later : both;
+        determine_all(&d);
+        free(d.walked);
+    }
+    vec_free(&d.work);
+    free(of_junction);
+}
+
+/* Frozen crossings are no signals any more. Of a freeze without a reader those that close a loop, or all where none does. */
+static void
+apply_freezes(struct finder *d, const signal_freeze *freeze, size_t n)
+{
+    subgraphs *s = d->out;
+    size_t left = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        bool closing = false;
+
+        for (size_t i = 0; i < s->crossing.n; i++)
+            closing |= s->crossing.at[i].var == freeze[k].var && s->crossing.at[i].closes;
+        for (size_t i = 0; i < s->crossing.n; i++) {
+            crossing *x = &s->crossing.at[i];
+
+            if (x->var == freeze[k].var && x->link == LINK_NONE && x->element != LINK_NONE &&
+                (freeze[k].reader ? !strcmp(freeze[k].reader, x->reader) : x->closes || !closing))
+                x->freeze = (uint32_t)k + 1;
+        }
+    }
+    for (size_t i = 0; i < s->crossing.n; i++)
+        if (s->crossing.at[i].freeze)
+            vec_push(&s->frozen, s->crossing.at[i]);
+        else
+            s->crossing.at[left++] = s->crossing.at[i];
+    s->crossing.n = left;
+}
+
+static void
+forget_partitions(subgraphs *s)
+{
+    for (size_t i = 0; i < s->subgraph.n; i++)
+        vec_free(&s->subgraph.at[i].drives);
+    for (size_t i = 0; i < s->crossing.n; i++)
+        s->crossing.at[i].closes = false;
+    for (size_t i = 0; i < s->partition.n; i++) {
+        vec_free(&s->partition.at[i].subgraph);
+        vec_free(&s->partition.at[i].before);
+    }
+    for (size_t i = 0; i < s->loop.n; i++) {
+        vec_free(&s->loop.at[i].subgraph);
+        vec_free(&s->loop.at[i].crossing);
+    }
+    s->partition.n = s->loop.n = 0;
+}
+
+var_id
+subgraphs_original(const flat_model *f, const subgraphs *s, var_id v)
+{
+    struct finder d = { .f = f, .of_junction = s->of_junction };
+
+    return original(&d, v);
+}
+
+void
+subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a, subgraphs *out)
+{
+    struct finder d = { .f = f, .p = p, .a = a, .out = out, .join = both };
 
     memset(out, 0, sizeof *out);
     d.root = bg_malloc((f->junction.n + 1) * sizeof *d.root);
@@ -572,10 +654,18 @@ subgraphs_find(const flat_model *f, const link_plan *p, arena *a, subgraphs *out
     out->of_var = bg_calloc(f->var.n + 1, sizeof *out->of_var);
     join_by_bonds(&d);
     name_subgraphs(&d);
+    d.of = out->of_var;
+    d.of_junction = out->of_junction;
     determine_all(&d);
     find_signals(&d);
     find_drives(&d);
     find_partitions(&d);
+    if (nfreezes) {
+        apply_freezes(&d, freeze, nfreezes);
+        forget_partitions(out);
+        find_drives(&d);
+        find_partitions(&d);
+    }
     free(d.root);
     free(d.walked);
     free(d.seen);
@@ -600,6 +690,7 @@ subgraphs_free(subgraphs *s)
     }
     vec_free(&s->subgraph);
     vec_free(&s->crossing);
+    vec_free(&s->frozen);
     vec_free(&s->loop);
     vec_free(&s->partition);
     free(s->of_junction);

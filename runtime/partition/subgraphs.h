@@ -28,7 +28,11 @@ typedef struct crossing {
     const char *reader;          /* the element, the two-port or the jump's target that reads it; of a conditioned link its name */
     uint32_t element;            /* the reader, or LINK_NONE */
     bool closes;                 /* it is in a loop and one of those that close it: see loop */
+    uint32_t freeze;             /* of a frozen one: 1 + which freeze */
 } crossing;
+
+/* A signal that is to be a constant where `reader` reads it; NULL: where it closes loops, or everywhere where it closes none. */
+typedef struct signal_freeze { var_id var; const char *reader; } signal_freeze;
 
 /* Subgraphs that signals join in a circle. Those that close it are the signals that were there before and lead back against the conditioned
  * links (or, where none of these decides, go round by themselves), and where conditioned links alone go round these too. Without all of
@@ -48,6 +52,7 @@ typedef struct partition { VEC(uint32_t) subgraph; VEC(uint32_t) before; bool dr
 typedef struct subgraphs {
     VEC(subgraph) subgraph;
     VEC(crossing) crossing;      /* between two subgraphs, in the order of declaration */
+    VEC(crossing) frozen;        /* that were taken out by freezes */
     VEC(signal_loop) loop;
     VEC(partition) partition;    /* in an order in which they can be run */
     uint32_t *of_junction, *of_element;      /* NO_SUBGRAPH: of a link that went */
@@ -55,8 +60,14 @@ typedef struct subgraphs {
 } subgraphs;
 enum { MANY_SUBGRAPHS = UINT32_MAX - 1 };
 
-/* f: as elaborated, before its conditions became modes (STAGE_GRAPH), of the same text as the plan's. Names in the arena. */
-void subgraphs_find(const flat_model *f, const link_plan *p, arena *a, subgraphs *out);
+/* f: as elaborated, before its conditions became modes (STAGE_GRAPH), of the same text as the plan's. freeze: of what subgraphs_original
+ * gives. Names in the arena. */
+void subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a, subgraphs *out);
+/* What crossings call a variable that only repeats another: an input of a component is the signal given to it. */
+var_id subgraphs_original(const flat_model *f, const subgraphs *s, var_id v);
+/* For each variable the partition that alone determines it (NO_SUBGRAPH, MANY_SUBGRAPHS as of_var), and the last of those that do. Arrays
+ * of nvar. */
+void subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, uint32_t *last);
 void subgraphs_free(subgraphs *s);
 
 #endif

@@ -16,7 +16,9 @@
 #define NOISE 1e-13                  /* of a condition's size: what is left of an x that sticks */
 #define HELD_SIZE 1e-3               /* of the run: in that time friction alone makes an x of usual size */
 #define AT_REST 1e-9                 /* of the size of what may stick: slower it rests */
-#define AHEAD 1e-7                   /* of the run: how far right limits look */
+#define AHEAD 1e-7                   /* of the run: how far right limits look at most */
+#define AHEAD_CHANGE 0.5             /* of a rate: more may not become of it meanwhile, or the look is past the fastest time constant */
+#define AHEAD_SHORTER 12             /* times ten, at most */
 
 struct due { double t; uint32_t mode; };
 
@@ -28,7 +30,7 @@ struct events {
     double *value;                   /* the model's frozen values */
     double *g, *size;                /* [n] differences; greatest |g| so far */
     double *sign;                    /* [n] of a MODE_EQUAL's g since its last zero */
-    double *g_ahead, *x_ahead, *f;   /* forward evaluation, for right limits */
+    double *g_ahead, *x_ahead, *f, *f_half;  /* forward evaluation, for right limits */
     VEC(uint32_t) watched, turn;     /* turn: those that are to switch */
     bool *marked;
     unsigned *count; double *since;  /* [n] switchings since that time, for the guard */
@@ -41,7 +43,7 @@ struct events {
     size_t last;                     /* mode that switched last, or SIZE_MAX */
     size_t nwhens, nreinits;
     struct model_when *when;
-    bool *held;                      /* [nwhens] condition was true when last seen */
+    bool *held, *turned;             /* [nwhens] condition was true when last seen; turned true just now */
     double *reinit;                  /* [nwhens + nreinits] */
     struct firing { double at, interval, since; unsigned count, closer; } *firing;   /* [nwhens] for the guard */
 };
@@ -152,6 +154,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->g_ahead = bg_calloc(n + 1, sizeof(double));
     e->x_ahead = bg_calloc(nx + 1, sizeof(double));
     e->f = bg_calloc(nx + 1, sizeof(double));
+    e->f_half = bg_calloc(nx + 1, sizeof(double));
     e->marked = bg_calloc(n + 1, sizeof *e->marked);
     e->count = bg_calloc(n + 1, sizeof *e->count);
     e->since = bg_calloc(n + 1, sizeof *e->since);
@@ -165,6 +168,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->nreinits = model_nreinits(m);
     e->when = bg_calloc(e->nwhens + 1, sizeof *e->when);
     e->held = bg_calloc(e->nwhens + 1, sizeof *e->held);
+    e->turned = bg_calloc(e->nwhens + 1, sizeof *e->turned);
     e->reinit = bg_calloc(e->nwhens + e->nreinits + 1, sizeof(double));
     e->firing = bg_calloc(e->nwhens + 1, sizeof *e->firing);
     for (size_t w = 0; w < e->nwhens; w++) {
@@ -193,6 +197,7 @@ void events_free(events *e)
     free(e->g_ahead);
     free(e->x_ahead);
     free(e->f);
+    free(e->f_half);
     free(e->marked);
     free(e->count);
     free(e->since);
@@ -204,6 +209,7 @@ void events_free(events *e)
     free(e->kick);
     free(e->when);
     free(e->held);
+    free(e->turned);
     free(e->reinit);
     free(e->firing);
     vec_free(&e->watched);
@@ -319,29 +325,43 @@ bool events_margin(events *e, double t, const double *x, double *least)
 
 bool events_drifted(const events *e, double part) { return e->drift > part; }
 
-/* Which way g goes from (t, x): its values a short time ahead, by a midpoint step so that a start from rest counts too. */
-static bool look_ahead(events *e, double t, const double *x, double part)
+/* How far ahead of (t, x) a straight line tells which way things go: not so far that the rates along it turn round, which they do within the fastest time
+ * constant. Leaves the rates at (t, x) in e->f, those half of the way ahead in f_half, the state there in x_ahead. False: not evaluable. */
+static bool ahead_of(events *e, double t, const double *x, double *d)
 {
-    double d = part * (e->stop - e->start);
+    bool straight = false;
 
+    *d = AHEAD * (e->stop - e->start);
     if (model_rhs(e->model, t, x, e->f) != 0)
         return false;
-    for (size_t i = 0; i < e->nx; i++)
-        e->x_ahead[i] = x[i] + d / 2 * e->f[i];
-    if (model_rhs(e->model, t + d / 2, e->x_ahead, e->f) != 0)
+    for (int k = 0; k < AHEAD_SHORTER && !straight; k++) {
+        *d /= k > 0 ? 10 : 1;
+        for (size_t i = 0; i < e->nx; i++)
+            e->x_ahead[i] = x[i] + *d / 2 * e->f[i];
+        straight = model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
+        for (size_t i = 0; i < e->nx && straight; i++)           /* what starts from rest has no rate to compare with */
+            straight = e->f[i] == 0 || fabs(e->f_half[i] - e->f[i]) <= AHEAD_CHANGE * fmax(fabs(e->f[i]), fabs(e->f_half[i]));
+    }
+    return model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
+}
+
+/* Which way g goes from (t, x): its values a short time ahead, by a midpoint step so that a start from rest counts too. */
+static bool look_ahead(events *e, double t, const double *x, double *d)
+{
+    if (!ahead_of(e, t, x, d))
         return false;
     for (size_t i = 0; i < e->nx; i++)
-        e->x_ahead[i] = x[i] + d * e->f[i];
-    return look(e, t + d, e->x_ahead, e->g_ahead);
+        e->x_ahead[i] = x[i] + *d * e->f_half[i];
+    return look(e, t + *d, e->x_ahead, e->g_ahead);
 }
 
 /* The same for what a jump left at a border (e->g is zero there): g_ahead is where the derivative of g leads, and only where that is zero the midpoint
  * step. So an impact counts as leaving however slow it is. */
 static bool look_aside(events *e, double t, const double *x)
 {
-    double d = AHEAD * (e->stop - e->start);
+    double d;
 
-    if (!look_ahead(e, t, x, AHEAD) || model_conditions(e->model, t, x, e->g_try) != 0 || model_rhs(e->model, t, x, e->f) != 0)
+    if (!look_ahead(e, t, x, &d) || model_conditions(e->model, t, x, e->g_try) != 0)
         return false;
     for (size_t i = 0; i < e->nx; i++)
         e->x_ahead[i] = x[i] + d * e->f[i];
@@ -351,17 +371,19 @@ static bool look_aside(events *e, double t, const double *x)
         uint32_t k = e->watched.at[i];
         double change = e->g_aside[k] - e->g_try[k];
         e->g_ahead[k] = e->g[k] + (change != 0 ? change : e->g_ahead[k] - e->g_try[k]);
+        if (fabs(e->g_ahead[k]) <= NOISE * e->size[k])
+            e->g_ahead[k] = 0;
     }
     return true;
 }
 
-/* Value of mode k just after g, where g moves to `ahead` next. */
-static double right_value(const events *e, uint32_t k, double g, double ahead)
+/* Value of mode k just after g, where g moves to `ahead` next. resting: on a border that it came to by an event, it stays on that event's side. */
+static double right_value(const events *e, uint32_t k, double g, double ahead, bool resting)
 {
     const struct model_mode *m = &e->mode[k];
 
     switch (m->kind) {
-    case MODE_LESS: return g != 0 ? g < 0 : ahead < 0;
+    case MODE_LESS: return g != 0 ? g < 0 : ahead < 0 || (ahead == 0 && resting && e->value[k] != 0);
     case MODE_LESS_EQUAL: return g != 0 ? g < 0 : ahead <= 0;
     case MODE_EQUAL: return g == 0 && ahead == 0;
     case MODE_SIGN: return (g > 0) - (g < 0);
@@ -435,9 +457,9 @@ static bool try_stick(events *e, uint32_t k, double t, const double *x, double *
 /* Change of x of sign k over a short time, by Euler's method. */
 static bool drift_of(events *e, uint32_t k, double t, const double *x, double *change)
 {
-    double d = AHEAD * (e->stop - e->start);
+    double d;
 
-    if (model_conditions(e->model, t, x, e->g_try) != 0 || model_rhs(e->model, t, x, e->f) != 0)
+    if (model_conditions(e->model, t, x, e->g_try) != 0 || !ahead_of(e, t, x, &d))
         return false;
     *change = -e->g_try[k];
     for (size_t i = 0; i < e->nx; i++)
@@ -575,7 +597,7 @@ static bool look_around(events *e, double t, const double *x)
 static enum events_status settle_right(events *e, double t, const double *x, bool jumped)
 {
     bool any = false;
-    double border = jumped ? CONTRADICTION : 0;  /* of a condition's size: what the way to an event leaves of zero */
+    double d, border = jumped ? CONTRADICTION : 0;  /* of a condition's size: what the way to an event leaves of zero */
 
     e->turn.n = 0;
     memcpy(e->value_before, e->value, e->n * sizeof(double));
@@ -592,11 +614,11 @@ static enum events_status settle_right(events *e, double t, const double *x, boo
             ahead |= at_border(e, k, e->g[k]);
         }
         memcpy(e->g_ahead, e->g, e->n * sizeof(double));
-        if (ahead && !(jumped ? look_aside(e, t, x) : look_ahead(e, t, x, AHEAD)))
+        if (ahead && !(jumped ? look_aside(e, t, x) : look_ahead(e, t, x, &d)))
             memcpy(e->g_ahead, e->g, e->n * sizeof(double));
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
-            double now = right_value(e, k, e->g[k], e->g_ahead[k]), before = e->value[k];
+            double now = right_value(e, k, e->g[k], e->g_ahead[k], jumped), before = e->value[k];
 
             if (round > ROUNDS / 2 && changed)
                 continue;            /* one at a time, in case they chase each other */
@@ -635,7 +657,30 @@ static enum events_status set_all(events *e, double known, double t, const doubl
     return e->watched.n ? settle_right(e, t, x, false) : EVENTS_SAME;
 }
 
-/* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. */
+/* Conditions on a border at (t, x) are what they are there, not just behind. False: not evaluable. */
+static bool set_exactly(events *e, double t, const double *x)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        bool changed = false;
+
+        if (!look(e, t, x, e->g))
+            return false;
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+            double before = e->value[k];
+
+            if (e->g[k] == 0 && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL))
+                e->value[k] = e->mode[k].kind == MODE_LESS_EQUAL;
+            changed |= e->value[k] != before;
+        }
+        if (!changed)
+            break;
+    }
+    return true;
+}
+
+/* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. One on its border turns true just
+ * behind, if it does. */
 enum events_status events_start(events *e, double t, const double *x)
 {
     e->t = t;
@@ -644,7 +689,7 @@ enum events_status events_start(events *e, double t, const double *x)
 
         if (before == EVENTS_FAILED || before == EVENTS_STOP)
             return before;
-        if (model_reinits(e->model, t, x, e->reinit) != 0)
+        if (!set_exactly(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0)
             return EVENTS_FAILED;
         for (size_t w = 0; w < e->nwhens; w++)
             e->held[w] = e->reinit[w] != 0;
@@ -865,11 +910,17 @@ enum events_status events_act(events *e, double t, double *x)
         if (model_reinits(e->model, t, x, e->reinit) != 0)
             return EVENTS_FAILED;
         for (size_t w = 0; w < e->nwhens; w++) {
-            bool now = e->reinit[w] != 0, turned = now && !e->held[w];
+            bool now = e->reinit[w] != 0;
 
+            e->turned[w] = now && !e->held[w];
             e->held[w] = now;
-            if (!turned)
+        }
+        /* in the order of the text, each reading what those before it left */
+        for (size_t w = 0; w < e->nwhens; w++) {
+            if (!e->turned[w])
                 continue;
+            if (fired && model_reinits(e->model, t, x, e->reinit) != 0)
+                return EVENTS_FAILED;
             if (!allow_firing(e, w, t, any) || !jump(e, w, t, x))
                 return EVENTS_STOP;
             fired = true;
@@ -908,7 +959,7 @@ bool events_settle(events *e, double t, const double *x)
         }
         if (e->mode[k].kind != MODE_EQUAL && margin(e, k, e->g[k]) >= -CONTRADICTION * e->size[k])
             continue;                /* fits within rounding: stays */
-        set_mode(e, k, right_value(e, k, e->g[k], e->g[k]), e->g[k], e->g[k]);
+        set_mode(e, k, right_value(e, k, e->g[k], e->g[k], false), e->g[k], e->g[k]);
         changed |= e->value[k] != before;
     }
     return changed;

@@ -10,6 +10,7 @@
 
 #include "activity.h"
 #include "linear.h"
+#include "scales.h"
 #include "vectors.h"
 
 enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
@@ -22,6 +23,9 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
+#define SCOUT_YOUTH 3                /* pairs of products before a scout is believed */
+#define SCOUT_LIFE 6                 /* and after which it leads and the next one sets out */
+#define FIRST_TIME 1e-3              /* of the run: in which rates are looked ahead where no time constant is known */
 #define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
 #define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
 #define STATIC_STEPS 1000            /* of a model without states over the whole span */
@@ -29,8 +33,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 struct integrator {
     bg_model *model;
     size_t n;
-    double rtol, atol, start, stop;
-    bool sized;                      /* absolute tolerances from the states' sizes */
+    double rtol, start, stop;
+    scales *scales;
     enum sim_solver want;
     enum kind kind, next;
     bool begun, restart;
@@ -44,8 +48,6 @@ struct integrator {
     bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
 
-    double *size, *least;            /* [n] greatest |x| so far; floor from states of the same dimension */
-    uint32_t *group; size_t ngroups; double *group_size;
     double *weight;                  /* [n] */
 
     void *arkode, *cvode;
@@ -56,8 +58,9 @@ struct integrator {
     double last_t; const double *last_f;  /* latest evaluation asked for by the explicit method */
     bool failed;                     /* an evaluation failed since the last accepted step */
 
-    double *direction;               /* [n] of the power iteration */
-    double rho, reach;               /* spectral radius; stable step * rho */
+    struct direction { double *v; double rho, reach; int age; } leader, scout;     /* [n] vectors of the power iteration */
+    bool scouting;
+    double rho, reach;               /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     unsigned limited, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
@@ -77,40 +80,13 @@ static void silent(int code, const char *module, const char *function, char *tex
 
 static double *state(const integrator *g, int i) { return NV_DATA_S(g->y[i]); }
 
-/* ---- tolerances ----
- * A given atol is one number for all states. Without one each state has its own, a thousandth of rtol of its size: so small that it does not matter
- * where the state is of its usual size, large enough that a state passing through zero does not stop the run. The size is the greatest
- * |x_i| seen, at the start also (sum of the terms in its rate) / (spectral radius): what such terms can move it by; that is its noise in an equilibrium,
- * where x_i itself may be zero. States of one dimension are not resolved below a thousandth of the largest of them, or far parts of a long chain
- * at rest would be followed with full relative accuracy down to nothing; nor below what rounding in sums with the largest leaves of them, which
- * a tight rtol would ask for. */
-#define ATOL_SHARE 1e-3
-#define GROUP_SHARE 1e-3
-#define ROUNDING 1e-14
-#define LEAST_SIZE 1e-12
-
-static void update_groups(integrator *g)
-{
-    double share = fmin(fmax(GROUP_SHARE, ROUNDING / (g->rtol * ATOL_SHARE)), 1);
-
-    memset(g->group_size, 0, g->ngroups * sizeof(double));
-    for (size_t i = 0; i < g->n; i++)
-        g->group_size[g->group[i]] = fmax(g->group_size[g->group[i]], g->size[i]);
-    for (size_t i = 0; i < g->n; i++)
-        g->least[i] = fmax(share * g->group_size[g->group[i]], LEAST_SIZE);
-}
-
-static void compute_weights(integrator *g, const double *x, double *w)
-{
-    if (g->sized)
-        vec_weights_sized(g->n, g->rtol, g->rtol * ATOL_SHARE, x, g->size, g->least, w);
-    else
-        vec_weights(g->n, g->rtol, g->atol, x, w);
-}
+/* ---- tolerances (scales.h) ---- */
 
 static int weights(N_Vector x, N_Vector w, void *data)
 {
-    compute_weights(data, NV_DATA_S(x), NV_DATA_S(w));
+    const integrator *g = data;
+
+    scales_weights(g->scales, NV_DATA_S(x), NV_DATA_S(w));
     return 0;
 }
 
@@ -131,61 +107,65 @@ static double scatter(size_t i, uint64_t seed)
     return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
 }
 
-/* First sizes, from the state and from products of the Jacobian with vectors of random signs (two, so that terms hardly cancel in both). */
-static void first_sizes(integrator *g, double t, const double *x)
+/* Sizes from the rates f at (t, x); see scales.h. */
+struct instant { integrator *g; double t; };
+
+static int rates_there(void *ctx, const double *x, double *f)
 {
-    double *f = g->f[0], *u = g->scratch, *v = g->scratch2;
-    size_t n = g->n;
+    const struct instant *at = ctx;
 
-    for (size_t i = 0; i < n; i++)
-        g->size[i] = fabs(x[i]);
-    update_groups(g);
-    if (evaluate(g, t, x, f) != 0)
-        return;
-    double scale = g->rho > 0 ? fmin(1 / g->rho, g->stop - g->start) : 0;
-    for (uint64_t trial = 0; trial < 2; trial++) {
-        const double relative = 1e-6;
+    return evaluate(at->g, at->t, x, f);
+}
 
-        for (size_t i = 0; i < n; i++)
-            u[i] = x[i] * (1 + (scatter(i, 17 + trial) < 0 ? -relative : relative));
-        if (evaluate(g, t, u, v) != 0)
-            continue;
-        for (size_t i = 0; i < n; i++)
-            g->size[i] = fmax(g->size[i], scale * (fabs(f[i]) + fabs(v[i] - f[i]) / relative));
-    }
-    update_groups(g);
+static void follow_rates(integrator *g, double t, const double *x, const double *f, bool all)
+{
+    struct instant at = { g, t };
+    bool failed = g->failed;
+
+    scales_from_rates(g->scales, x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start)), all, rates_there, &at,
+                      (double *const[]){ g->scratch, g->scratch2 });
+    g->failed = failed;
 }
 
 /* ---- spectral radius ----
- * Power iteration with J v by differences, v of norm 1 in the error weights. The dominant eigenvalues are the roots of the best J²v = a Jv + b v:
+ * Power iteration with J v by differences, v of norm 1 relative to the states' scales. The dominant eigenvalues are the roots of the best J²v = a Jv + b v:
  * pairs do not defeat that, nor does it depend on how the states are scaled against one another (norms of J do). Dormand-Prince is stable up to 2.9 to
- * 3.4 along most rays of the left half-plane, up to 1 along the imaginary axis. */
+ * 3.4 along most rays of the left half-plane, up to 1 along the imaginary axis.
+ *
+ * A vector that has settled in one part of the model has died in the parts that are not coupled to it, and would not see what becomes fast there, or that
+ * its own part has come to rest. So there are two: the leader, and a scout that sets out along the rates, is iterated in turn with the leader, and takes its place
+ * when it finds more or has seen enough. What is at rest is stable at any step: only what moves counts. */
+#define CHANGE 1e-7                  /* of the states' scales, by which J v is taken */
+#define UNKNOWN_SCALE 1e-12          /* of a state that nothing has moved yet */
+
 static bool product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
 {
-    double step = 1e-7 / g->rtol;    /* of a vector of weighted norm 1: 1e-7 of the states */
-
-    vec_axpy(g->n, step, x, v, g->scratch2);
+    vec_axpy(g->n, CHANGE, x, v, g->scratch2);
     if (evaluate(g, t, g->scratch2, to) != 0)
         return false;
     vec_axpy(g->n, -1, to, f, to);
     for (size_t i = 0; i < g->n; i++)
-        to[i] /= step;
+        to[i] /= CHANGE;
     return true;
 }
 
-static void spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
+static void any_direction(integrator *g, struct direction *d)
+{
+    for (size_t i = 0; i < g->n; i++)
+        d->v[i] = scatter(i, 5) / g->weight[i];
+}
+
+/* `pairs` of products on d, whose rho and reach follow; g->weight are the scales' reciprocals. */
+static void iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
     size_t n = g->n;
-    double *v = g->direction, *u = g->scratch;
-    bool failed = g->failed;
+    double *v = d->v, *u = g->scratch, *w = g->f_third;
 
-    compute_weights(g, x, g->weight);
     for (int k = 0; k < pairs; k++) {
         double norm = vec_wrms(n, v, g->weight);
 
         if (!(norm > 0) || !isfinite(norm)) {
-            for (size_t i = 0; i < n; i++)
-                v[i] = scatter(i, 5) / g->weight[i];
+            any_direction(g, d);
             norm = vec_wrms(n, v, g->weight);
         }
         for (size_t i = 0; i < n; i++)
@@ -194,33 +174,95 @@ static void spectral_radius(integrator *g, double t, const double *x, const doub
             break;
         double first = vec_wrms(n, u, g->weight);
         if (!(first > 0)) {
-            g->rho = 0;
+            d->rho = 0;
             break;
         }
         for (size_t i = 0; i < n; i++)
             u[i] /= first;
         double uv = vec_wdot(n, u, v, g->weight);
-        double *w = g->f_third;
         if (!product(g, t, x, f, u, w))
             break;
         double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
         double det = 1 - uv * uv;
-        g->reach = REACH;
-        g->rho = second;             /* v is an eigenvector nearly */
+        d->reach = REACH;
+        d->rho = second;             /* v is an eigenvector nearly */
         if (det > 1e-8) {
             double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
             if (disc < 0) {
-                g->rho = sqrt(-less);
-                g->reach = sum >= 0 ? 1 : fmin(REACH, 1 + 18 * (-sum / 2) / g->rho);
+                d->rho = sqrt(-less);
+                d->reach = sum >= 0 ? 1 : fmin(REACH, 1 + 18 * (-sum / 2) / d->rho);
             } else {
-                g->rho = (fabs(sum) + sqrt(disc)) / 2;
+                d->rho = (fabs(sum) + sqrt(disc)) / 2;
             }
         }
         memcpy(v, w, n * sizeof(double));
+        d->age++;
     }
     g->third = false;                /* its buffer was borrowed */
+}
+
+static void scale_norm(integrator *g, const double *x)
+{
+    scales_of(g->scales, x, g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        g->weight[i] = 1 / fmax(g->weight[i], UNKNOWN_SCALE);
+}
+
+static void spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
+{
+    struct direction *scout = &g->scout;
+    bool failed = g->failed;
+
+    scale_norm(g, x);
+    if (pairs == 1 && g->scouting) {
+        if (scout->age == 0)
+            memcpy(scout->v, f, g->n * sizeof *f);
+        iterate(g, t, x, f, scout, 1);
+        if (scout->age >= SCOUT_LIFE || (scout->age >= SCOUT_YOUTH && scout->rho > g->leader.rho)) {
+            struct direction d = g->leader;
+            g->leader = *scout;
+            *scout = d;
+            scout->age = 0;
+        }
+    } else {
+        iterate(g, t, x, f, &g->leader, pairs);
+    }
+    g->scouting = !g->scouting;
+    g->rho = g->leader.rho;
+    g->reach = g->leader.reach;
     g->failed = failed;
     g->until_rho = RHO_EVERY;
+}
+
+/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and what these states would move the
+ * others by. */
+static void first_radius(integrator *g, double t, const double *x, const double *f)
+{
+    double *scale = g->weight, *moved = g->scratch, *rate = g->scratch2;
+    double time = FIRST_TIME * (g->stop - g->start);
+    bool failed = g->failed;
+
+    for (int k = 0; k < 4; k++) {
+        scales_of(g->scales, x, scale);
+        bool ok = true;
+        for (int round = 0; round < 2 && ok; round++) {
+            for (size_t i = 0; i < g->n; i++)
+                moved[i] = x[i] + copysign(CHANGE * scale[i], scatter(i, 3));
+            ok = evaluate(g, t, moved, rate) == 0;
+            for (size_t i = 0; i < g->n && ok; i++)
+                scale[i] = fmax(scale[i], time * (fabs(f[i]) + fabs(rate[i] - f[i]) / CHANGE));
+        }
+        for (size_t i = 0; i < g->n; i++)
+            scale[i] = 1 / fmax(scale[i], UNKNOWN_SCALE);
+        if (ok)
+            break;
+        time /= 1e3;
+    }
+    any_direction(g, &g->leader);
+    iterate(g, t, x, f, &g->leader, 5);
+    g->rho = g->leader.rho;
+    g->reach = g->leader.reach;
+    g->failed = failed;
 }
 
 /* ---- callbacks ---- */
@@ -260,7 +302,7 @@ static int explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
     if (status <= 0)
         return status;
     double h = fmax(fabs(t - g->t[1]), DBL_MIN / DBL_EPSILON);
-    compute_weights(g, state(g, 1), g->weight);
+    scales_weights(g->scales, state(g, 1), g->weight);
     for (size_t i = 0; i < g->n; i++)
         to[i] = fmin(1e8 / g->weight[i] / h, 1e200);
     g->last_f = NULL;
@@ -307,8 +349,7 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->model = m;
     g->n = n;
     g->rtol = rtol;
-    g->atol = atol;
-    g->sized = !(atol > 0);
+    g->scales = scales_new(m, rtol, atol);
     g->want = solver;
     g->start = start;
     g->stop = stop;
@@ -332,25 +373,10 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->f_third = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
-    g->size = bg_calloc(n + 1, sizeof(double));
-    g->least = bg_calloc(n + 1, sizeof(double));
     g->weight = bg_calloc(n + 1, sizeof(double));
-    g->direction = bg_calloc(n + 1, sizeof(double));
-    g->group = bg_calloc(n + 1, sizeof *g->group);
+    g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
+    g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
 
-    map units = { 0 };
-    for (size_t i = 0; i < n; i++) {
-        struct model_state s = model_state(m, i);
-        uint64_t key = map_ptr_key(s.unit);
-        uint32_t k = map_get(&units, key);
-        if (k == MAP_NONE) {
-            k = (uint32_t)g->ngroups++;
-            map_set(&units, key, k);
-        }
-        g->group[i] = k;
-    }
-    map_free(&units);
-    g->group_size = bg_calloc(g->ngroups + 1, sizeof(double));
     return g;
 }
 
@@ -367,6 +393,7 @@ void integrator_free(integrator *g)
     if (g->matrix)
         SUNMatDestroy(g->matrix);
     linear_free(g->linear);
+    scales_free(g->scales);
     for (int i = 0; i < 3; i++) {
         N_VDestroy(g->y[i]);
         free(g->f[i]);
@@ -374,12 +401,9 @@ void integrator_free(integrator *g)
     free(g->f_third);
     free(g->scratch);
     free(g->scratch2);
-    free(g->size);
-    free(g->least);
     free(g->weight);
-    free(g->direction);
-    free(g->group);
-    free(g->group_size);
+    free(g->leader.v);
+    free(g->scout.v);
     for (int k = 0; k < 5; k++)
         free(g->power[k]);
     free(g->top);
@@ -464,6 +488,18 @@ static bool prepare(integrator *g)
     return true;
 }
 
+/* Spectral radius and sizes where nothing is known of either: each needs the other. */
+static void find_sizes(integrator *g, double t, const double *x)
+{
+    if (evaluate(g, t, x, g->f[2]) != 0)
+        return;
+    first_radius(g, t, x, g->f[2]);
+    follow_rates(g, t, x, g->f[2], true);
+    spectral_radius(g, t, x, g->f[2], 3);
+    follow_rates(g, t, x, g->f[2], false);
+    spectral_radius(g, t, x, g->f[2], 5);
+}
+
 bool integrator_start(integrator *g, double t, const double *x)
 {
     if (g->n && x != state(g, 2))
@@ -477,22 +513,17 @@ bool integrator_start(integrator *g, double t, const double *x)
     if (first) {
         g->begun = true;
         if (g->n) {
-            for (size_t i = 0; i < g->n; i++)
-                g->size[i] = fabs(x[i]);
-            update_groups(g);
-            if (evaluate(g, t, x, g->f[2]) == 0)
-                spectral_radius(g, t, x, g->f[2], 5);
-            if (g->sized) {
-                first_sizes(g, t, x);
-                if (evaluate(g, t, x, g->f[2]) == 0)
-                    spectral_radius(g, t, x, g->f[2], 5);
-            }
+            scales_begin(g->scales, x);
+            find_sizes(g, t, x);
+            scales_begun(g->scales);
         }
         strbuf_puts(&g->method, g->kind == STATIC ? "no states" : g->kind == BDF ? "bdf" : "explicit");
     }
     if (g->kind == BDF && !need_linear(g))
         return false;
-    if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
+    if (!first && g->n && scales_unknown(g->scales))
+        find_sizes(g, t, x);         /* what was at rest may move now */
+    else if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
         spectral_radius(g, t, x, g->f[2], 2);
     return true;
 }
@@ -526,7 +557,7 @@ static double accuracy_over(integrator *g, double h)
     N_Vector error = g->y[0];        /* dense output of this step does without the step before */
 
     g->history = false;
-    compute_weights(g, state(g, 2), g->weight);
+    scales_weights(g->scales, state(g, 2), g->weight);
     if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
         return 0;
     double estimate = vec_wrms(g->n, NV_DATA_S(error), g->weight), change = g->rtol * vec_wrms(g->n, g->f[2], g->weight);
@@ -695,11 +726,12 @@ enum integrator_status integrator_step(integrator *g, double until)
             evaluate(g, g->t[2], state(g, 2), g->f[2]);
     }
     if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {
-        if (g->sized)
-            update_groups(g);
-        if (g->want != SIM_BDF) {
-            double *f = g->kind == EXPLICIT ? g->f[2] : g->f[0];
-            if (g->kind == EXPLICIT || evaluate(g, g->t[2], state(g, 2), f) == 0)
+        double *f = g->kind == EXPLICIT ? g->f[2] : g->f[0];
+
+        scales_update(g->scales);
+        if (g->kind == EXPLICIT || evaluate(g, g->t[2], state(g, 2), f) == 0) {
+            follow_rates(g, g->t[2], state(g, 2), f, false);
+            if (g->want != SIM_BDF)
                 spectral_radius(g, g->t[2], state(g, 2), f, 1);
         }
         g->until_rho = RHO_EVERY;
@@ -842,7 +874,7 @@ size_t integrator_worst(integrator *g, double *ratio)
     N_VConst(0, e);
     if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
         return 0;
-    compute_weights(g, state(g, 2), g->weight);
+    scales_weights(g->scales, state(g, 2), g->weight);
     for (size_t i = 0; i < g->n; i++) {
         double r = fabs(NV_DATA_S(e)[i]) * g->weight[i];
         if (!(r <= most)) {
@@ -867,6 +899,11 @@ void integrator_counts(integrator *g, sim_result *r)
         r->jacobians = linear_evaluations(g->linear);
         r->factorizations = linear_factorizations(g->linear);
     }
+}
+
+const char *integrator_other(const integrator *g)
+{
+    return g->kind == STATIC || (g->want == SIM_AUTO && g->kind == BDF) ? NULL : g->kind == BDF ? "explicit" : "bdf";
 }
 
 char *integrator_method(const integrator *g)

@@ -135,6 +135,14 @@ static bool fail_evaluation(run *s, double t, const double *x)
     return false;
 }
 
+/* What to do, and the solver that was not at work when it failed. */
+static void help_solver(run *s, const char *what)
+{
+    const char *other = integrator_other(s->integrator);
+
+    diag_help(s->sources, "%s%s%s%s.", what, other ? "; or try `--solver " : "", other ? other : "", other ? "`" : "");
+}
+
 static bool fail_small_step(run *s)
 {
     double t = integrator_t1(s->integrator), ratio;
@@ -145,7 +153,7 @@ static bool fail_small_step(run *s)
     struct model_state state = model_state(s->model, i);
     diag_error(s->sources, "run-step", state.at, "the step becomes too small at %.6g s; \"%s\" = %.6g has the largest error there", t, state.name,
                integrator_x1(s->integrator)[i]);
-    diag_help(s->sources, "Look for a law that jumps or grows without bound near this point, or loosen rtol.");
+    help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
     return false;
 }
 
@@ -158,7 +166,7 @@ static bool fail_steps(run *s, double t)
     diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
     if (s->nx)
         diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
-    diag_help(s->sources, "Loosen rtol, shorten the run, or look for a condition that switches over and over.");
+    help_solver(s, "Loosen rtol, shorten the run, or look for a condition that switches over and over");
     return false;
 }
 
@@ -478,7 +486,7 @@ static bool meet_constraints(run *s)
         return true;
     }
     struct model_state state = model_state(s->model, worst);
-    double *c = bg_calloc(n, sizeof *c);
+    double *c = bg_calloc(n, sizeof *c), to = fabs(s->x_probe[worst]) > DBL_EPSILON * fabs(s->x[worst]) ? s->x_probe[worst] : 0;
 
     model_constraints(s->model, s->t, s->x, c);
     for (size_t i = 0; i < n; i++)
@@ -486,7 +494,7 @@ static bool meet_constraints(run *s)
             broken = i;
     free(c);
     diag_error(s->sources, "run-jump", state.at, "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on", state.name, s->x[worst],
-               s->x_probe[worst], s->t);
+               to, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
     diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a coil, a resistor before a capacitor), or say "
               "with `when ... { reinit ... }` what happens to it.");
@@ -619,6 +627,8 @@ static bool main_loop(run *s)
         double until = fmin(s->stop, events_next(s->events));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
+        if (s->stop - s->t <= 2 * tiny(s, s->t))     /* a switching within a rounding of the end */
+            break;
         if (until - s->t <= tiny(s, s->t))
             until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
         if (step >= s->max_steps)

@@ -134,6 +134,7 @@ span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; ret
 int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
+double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }
 int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     size_t n = m->m.nstates;

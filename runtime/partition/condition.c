@@ -1,0 +1,315 @@
+/* condition.c - see condition.h */
+#include "condition.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bonds.h"
+#include "columns.h"
+#include "reduce.h"
+
+struct conditioner {
+    const compilation *of;
+    const recording *run; size_t nruns;
+    link_plan *p;
+    arena *a;
+    bond_candidates candidate;
+    const bond_candidate **of_link;          /* [link] */
+};
+
+/* What became of cutting a set of links. */
+struct trial { strbuf text; const char *failure; char *internal; rewrite plan; };
+
+static void
+trial_free(struct trial *t)
+{
+    strbuf_free(&t->text);
+    rewrite_free(&t->plan);
+    free(t->internal);
+    *t = (struct trial){ 0 };
+}
+
+static enum bond_way
+way_of(const link *x)
+{
+    return x->fate == LINK_GOES ? BOND_DROP : x->fate == LINK_TO_HEAD ? BOND_FORWARD : BOND_BACKWARD;
+}
+
+static void
+stays(struct conditioner *d, size_t i, const char *why)
+{
+    link *x = &d->p->link.at[i];
+
+    x->fate = LINK_STAYS;
+    x->refused = why;
+    x->where = NULL;
+    d->p->conditioned--;
+    d->p->refused++;
+}
+
+static bool
+make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
+{
+    const char **name = bg_calloc(n + 1, sizeof *name);
+    rewrite_bond *bond = bg_calloc(n + 1, sizeof *bond);
+    size_t nnames = 0, nbonds = 0;
+    bool fine;
+
+    for (size_t i = 0; i < n; i++) {
+        const link *x = &d->p->link.at[at[i]];
+        const bond_candidate *c = d->of_link[at[i]];
+
+        if (x->fate == LINK_GOES && x->element != LINK_NONE)
+            name[nnames++] = x->name;
+        else
+            bond[nbonds++] = c->change[way_of(x)];
+    }
+    fine = rewrite_plan_bonds(d->of->flat, d->of->ast, name, nnames, NULL, 0, bond, nbonds, plan);
+    free(name);
+    free(bond);
+    return fine;
+}
+
+static const char *
+run_fails(struct conditioner *d, const strbuf *text)
+{
+    const char *why = NULL;
+
+    for (size_t i = 0; i < d->nruns && !why; i++) {
+        const recording *r = &d->run[i];
+        compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+        compilation c = { 0 };
+        sim_options so = { 0 };
+        sim_result run = { 0 };
+
+        if (!compile_text(&c, r->path, text->at, text->n, STAGE_MODEL, &co))
+            why = arena_format(d->a, "without it the model does not compile: %s", diag_first_error(c.sources));
+        else if (!sim_options_from_experiment(c.model, &so))
+            why = arena_format(d->a, "without it the experiment makes no sense: %s", diag_first_error(c.sources));
+        else {
+            if (r->adjust)
+                r->adjust(r->ctx, c.model, &so);
+            if (!simulate(c.model, &so, &run))
+                why = arena_format(d->a, "without it the run fails: %s", diag_first_error(c.sources));
+        }
+        sim_options_free(&so);
+        sim_result_free(&run);
+        compile_free(&c);
+    }
+    return why;
+}
+
+static void
+try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
+{
+    const recording *r = &d->run[0];
+    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+
+    *t = (struct trial){ 0 };
+    if (!make_plan(d, at, n, &t->plan)) {
+        t->internal = bg_strdup(t->plan.error);
+        return;
+    }
+    edits_apply(&t->plan.edits, r->text, r->length, &t->text);
+    if (!t->text.at)
+        strbuf_puts(&t->text, "");
+    t->failure = run_fails(d, &t->text);
+    if (!t->failure)
+        t->internal = reduction_check(r->path, r->text, r->length, &co, &t->plan, t->text.at, t->text.n, &co);
+}
+
+/* Which candidate of the text each link is, and what cannot be said as an edit. */
+static void
+find_candidates(struct conditioner *d)
+{
+    map of_bond = { 0 }, of_element = { 0 };
+
+    bonds_find(d->of, NULL, d->a, &d->candidate);
+    for (size_t i = 0; i < d->candidate.n; i++) {
+        const bond_candidate *c = &d->candidate.at[i];
+
+        if (c->bond != UINT32_MAX)
+            map_set(&of_bond, c->bond, (uint32_t)i);
+        else
+            map_set(&of_element, c->element, (uint32_t)i);
+    }
+    d->of_link = bg_calloc(d->p->link.n + 1, sizeof *d->of_link);
+    for (size_t i = 0; i < d->p->link.n; i++) {
+        const link *x = &d->p->link.at[i];
+        uint32_t k = x->bond != LINK_NONE ? map_get(&of_bond, x->bond) : map_get(&of_element, x->element);
+
+        if (x->fate == LINK_STAYS)
+            continue;
+        if (k != MAP_NONE && d->candidate.at[k].may[way_of(x)])
+            d->of_link[i] = &d->candidate.at[k];
+        else
+            stays(d, i, "the text does not say it once, by names that an expression can read");
+    }
+    map_free(&of_bond);
+    map_free(&of_element);
+}
+
+/* What the plan left as it is, because something reads it. */
+static void
+note_blocked(struct conditioner *d, const rewrite *plan)
+{
+    map blocked = { 0 };
+
+    for (size_t i = 0; i < plan->blocked.n; i++)
+        map_set(&blocked, bg_hash_bytes(plan->blocked.at[i].element, strlen(plan->blocked.at[i].element), 0), (uint32_t)i);
+    for (size_t i = 0; i < d->p->link.n; i++) {
+        const link *x = &d->p->link.at[i];
+        const char *label = !d->of_link[i] ? NULL : d->of_link[i]->name;
+        uint32_t k = !label || x->fate == LINK_STAYS ? MAP_NONE : map_get(&blocked, bg_hash_bytes(label, strlen(label), 0));
+
+        if (k != MAP_NONE)
+            stays(d, i, plan->blocked.at[k].why);
+    }
+    map_free(&blocked);
+}
+
+bool
+condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a, char **text,
+               size_t *length, char **why)
+{
+    struct conditioner d = { .of = of, .run = run, .nruns = nruns, .p = p, .a = a };
+    size_t *taken = bg_calloc(p->link.n + 1, sizeof *taken), *all = bg_calloc(p->link.n + 1, sizeof *all), ntaken = 0, n = 0, batch;
+    struct trial best = { 0 };
+    bool fine = true;
+
+    *text = *why = NULL;
+    *length = 0;
+    find_candidates(&d);
+    for (size_t i = 0; i < p->link.n; i++)
+        if (p->link.at[i].fate != LINK_STAYS)
+            all[n++] = i;
+    batch = n;
+    for (size_t i = 0; i < n && fine;) {
+        size_t many = batch < n - i ? batch : n - i;
+        struct trial t;
+
+        memcpy(taken + ntaken, all + i, many * sizeof *taken);
+        try_links(&d, taken, ntaken + many, &t);
+        if (t.internal) {
+            *why = t.internal;
+            t.internal = NULL;
+            fine = false;
+        } else if (!t.failure) {
+            trial_free(&best);
+            best = t;
+            ntaken += many;
+            i += many;
+            batch *= 2;
+            continue;
+        } else if (at_once) {
+            i = n;
+        } else if (many == 1) {
+            stays(&d, all[i], t.failure);
+            i++;
+        }
+        batch = (many + 1) / 2;
+        trial_free(&t);
+    }
+    if (fine && ntaken && best.plan.edits.list.n) {
+        note_blocked(&d, &best.plan);
+        *text = bg_malloc(best.text.n + 1);
+        memcpy(*text, best.text.at, best.text.n + 1);
+        *length = best.text.n;
+    }
+    trial_free(&best);
+    vec_free(&d.candidate);
+    free(d.of_link);
+    free(taken);
+    free(all);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- what it costs */
+
+struct ran { compilation c; sim_result run; };
+
+static bool
+run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
+{
+    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    sim_options so = { 0 };
+    bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(x->c.model, &so);
+
+    if (fine) {
+        so.points = REDUCE_POINTS;
+        so.outputs = so.states = true;
+        if (r->adjust)
+            r->adjust(r->ctx, x->c.model, &so);
+        fine = simulate(x->c.model, &so, &x->run);
+    }
+    if (!fine)
+        failed(ctx, x->c.sources);
+    sim_options_free(&so);
+    return fine;
+}
+
+static void
+ran_free(struct ran *x)
+{
+    sim_result_free(&x->run);
+    compile_free(&x->c);
+}
+
+static double
+root_mean_square(const double *at, size_t stride, size_t n)
+{
+    double square = 0;
+
+    for (size_t i = 0; i < n; i++)
+        square += at[i * stride] * at[i * stride];
+    return n ? sqrt(square / (double)n) : 0;
+}
+
+static void
+compare(const struct ran *a, const struct ran *b, const char *experiment, const char *(*renamed)(arena *a, const char *name), arena *mem,
+        run_errors *out)
+{
+    columns x, y;
+    map at = { 0 };
+
+    columns_make(a->c.model, &a->run, &x);
+    columns_make(b->c.model, &b->run, &y);
+    for (size_t k = 0; k < y.column.n; k++)
+        map_set(&at, bg_hash_bytes(y.column.at[k].name, strlen(y.column.at[k].name), 0), (uint32_t)k);
+    for (size_t k = 0; k < x.column.n; k++) {
+        const column *one = &x.column.at[k], *other;
+        const char *name = renamed ? renamed(mem, one->name) : one->name, *shown = column_unit(one);
+        uint32_t m = map_get(&at, bg_hash_bytes(name, strlen(name), 0));
+        struct trajectory_error e;
+
+        if (m == MAP_NONE)
+            continue;
+        other = &y.column.at[m];
+        e = trajectory_compare(one->at, one->stride, other->at, other->stride, x.points < y.points ? x.points : y.points);
+        vec_push(out, ((run_error){ .experiment = experiment, .name = arena_strdup(mem, one->name), .unit = shown ? arena_strdup(mem, shown) : NULL,
+                                    .state = one->at >= a->run.state && one->at < a->run.state + model_nstates(a->c.model),
+                                    .shown = one->display ? unit_scale(one->display) : 1, .max = e.max, .rms = e.rms,
+                                    .size = root_mean_square(one->at, one->stride, x.points) }));
+    }
+    columns_free(&x);
+    columns_free(&y);
+    map_free(&at);
+}
+
+bool
+compare_runs(const recording *before, const recording *after, size_t n, const char *(*renamed)(arena *a, const char *name), arena *a,
+             void (*failed)(void *ctx, const sources *s), void *ctx, run_errors *out)
+{
+    bool fine = true;
+
+    for (size_t i = 0; i < n && fine; i++) {
+        struct ran x = { 0 }, y = { 0 };
+
+        fine = run_one(&before[i], &x, failed, ctx) && run_one(&after[i], &y, failed, ctx);
+        if (fine)
+            compare(&x, &y, before[i].experiment, renamed, a, out);
+        ran_free(&x);
+        ran_free(&y);
+    }
+    return fine;
+}

@@ -1,0 +1,418 @@
+/* folder.c - see folder.h */
+#include "folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compile.h"
+#include "csv.h"
+#include "files.h"
+
+enum { NOT_WRITTEN = 4 };
+
+/* A file of the folder. */
+struct member { char *name, *path; VEC(char *) experiment; VEC(uint32_t) waits; bool done; };
+struct folder { const folder_options *o; VEC(struct member) member; map by_name; };
+
+static bool
+is_partition(const char *name)
+{
+    return has_suffix(name, ".bg") && name[0] != '.' && strcmp(name, "conditioned.bg");
+}
+
+static int
+by_name(const void *pa, const void *pb)
+{
+    const struct member *a = pa, *b = pb;
+
+    return strcmp(a->name, b->name);
+}
+
+static bool
+list_files(struct folder *d, char **why)
+{
+    DIR *dir = opendir(d->o->path);
+    struct dirent *e;
+
+    if (!dir) {
+        *why = bg_format("%s: %s", d->o->path, strerror(errno));
+        return false;
+    }
+    while ((e = readdir(dir))) {
+        struct member m = { 0 };
+
+        if (!is_partition(e->d_name))
+            continue;
+        m.name = bg_format("%.*s", (int)(strlen(e->d_name) - 3), e->d_name);
+        m.path = bg_format("%s/%s", d->o->path, e->d_name);
+        vec_push(&d->member, m);
+    }
+    closedir(dir);
+    if (d->member.n == 0)
+        *why = bg_format("%s: there is no model (.bg) in it", d->o->path);
+    else
+        qsort(d->member.at, d->member.n, sizeof *d->member.at, by_name);
+    for (uint32_t i = 0; i < d->member.n; i++)
+        map_set(&d->by_name, bg_hash_bytes(d->member.at[i].name, strlen(d->member.at[i].name), 0), i);
+    return !*why;
+}
+
+/* The member whose run of the experiment writes the file of that name. */
+static uint32_t
+writer_of(const struct folder *d, const char *csv, const char *experiment)
+{
+    size_t n = strlen(csv), m = strlen(experiment) + 5;
+
+    if (n <= m || strcmp(csv + n - 4, ".csv") || csv[n - m] != '_' || strncmp(csv + n - m + 1, experiment, m - 5))
+        return MAP_NONE;
+    return map_get(&d->by_name, bg_hash_bytes(csv, n - m, 0));
+}
+
+/* What an experiment's formulas read of other members. */
+static void
+find_tables(struct folder *d, struct member *m, const ast_experiment *x)
+{
+    VEC(const ast_expr *) work = { 0 };
+
+    for (int i = 0; i < x->nitems; i++)
+        if (x->item[i].kind == AST_EXP_LET && x->item[i].a)
+            vec_push(&work, x->item[i].a);
+    while (work.n) {
+        const ast_expr *e = work.at[--work.n];
+        uint32_t k;
+
+        switch (e->kind) {
+        case AST_CALL:
+            if (!strcmp(e->call.name, "table") && e->call.nargs && e->call.arg[0]->kind == AST_STRING &&
+                (k = writer_of(d, e->call.arg[0]->string, x->name)) != MAP_NONE)
+                vec_push(&m->waits, k);
+            for (int i = 0; i < e->call.nargs; i++)
+                vec_push(&work, e->call.arg[i]);
+            break;
+        case AST_NEG:
+            vec_push(&work, e->un.a);
+            break;
+        case AST_BINARY:
+            vec_push(&work, e->bin.a);
+            vec_push(&work, e->bin.b);
+            break;
+        default:
+            break;
+        }
+    }
+    vec_free(&work);
+}
+
+static bool
+read_members(struct folder *d)
+{
+    bool fine = true;
+
+    for (size_t i = 0; i < d->member.n && fine; i++) {
+        struct member *m = &d->member.at[i];
+        compilation c = { 0 };
+
+        fine = compile_path(&c, m->path, STAGE_PARSE, NULL);
+        if (!fine)
+            d->o->failed(d->o->ctx, c.sources);
+        for (size_t k = 0; fine && k < c.ast->ndecls; k++) {
+            const ast_experiment *x = c.ast->decl[k].kind == AST_DECL_EXPERIMENT ? c.ast->decl[k].experiment : NULL;
+
+            if (!x || (d->o->only && strcmp(d->o->only, x->name)))
+                continue;
+            vec_push(&m->experiment, bg_strdup(x->name));
+            find_tables(d, m, x);
+        }
+        compile_free(&c);
+    }
+    return fine;
+}
+
+/* ---------------------------------------------------------------- one run */
+
+/* Which points a table needs, so that no column is further from the line between two of them than the share of its range: from each point
+ * on as far as a straight line does for all points passed (the slopes that do narrow with each). Returns how many; *error: the greatest
+ * distance, as that share. */
+static size_t
+thin(const columns *c, double share, size_t *point, double *error)
+{
+    size_t m = c->column.n, n = 0, from = 0;
+    double *most = bg_calloc(m + 1, sizeof *most), *low = bg_calloc(m + 1, sizeof *low), *high = bg_calloc(m + 1, sizeof *high);
+
+    for (size_t k = 0; k < m; k++) {
+        double least = INFINITY, greatest = -INFINITY;
+
+        for (size_t i = 0; i < c->points; i++) {
+            least = fmin(least, column_at(&c->column.at[k], i));
+            greatest = fmax(greatest, column_at(&c->column.at[k], i));
+        }
+        most[k] = greatest > least ? greatest - least : 0;
+        low[k] = -INFINITY;
+        high[k] = INFINITY;
+    }
+    point[n++] = 0;
+    for (size_t i = 1; i < c->points; i++) {
+        double dt = c->time[i] - c->time[from];
+        bool fits = true;
+
+        for (size_t k = 0; k < m && fits; k++) {
+            double slope = (column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from)) / dt;
+
+            fits = slope >= low[k] && slope <= high[k];
+        }
+        if (!fits) {
+            from = point[n++] = i - 1;
+            dt = c->time[i] - c->time[from];
+        }
+        for (size_t k = 0; k < m; k++) {
+            double y = column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from), tolerance = share * most[k];
+
+            low[k] = fmax(fits ? low[k] : -INFINITY, (y - tolerance) / dt);
+            high[k] = fmin(fits ? high[k] : INFINITY, (y + tolerance) / dt);
+        }
+    }
+    if (point[n - 1] != c->points - 1)
+        point[n++] = c->points - 1;
+    *error = 0;
+    for (size_t p = 0; p + 1 < n; p++)
+        for (size_t i = point[p] + 1; i < point[p + 1]; i++) {
+            double part = (c->time[i] - c->time[point[p]]) / (c->time[point[p + 1]] - c->time[point[p]]);
+
+            for (size_t k = 0; k < m; k++) {
+                const column *x = &c->column.at[k];
+                double line = column_at(x, point[p]) + part * (column_at(x, point[p + 1]) - column_at(x, point[p]));
+
+                *error = fmax(*error, most[k] > 0 ? fabs(column_at(x, i) - line) / most[k] : 0);
+            }
+        }
+    free(most);
+    free(low);
+    free(high);
+    return n;
+}
+
+/* The table's rows: those of the points named. */
+static void
+write_rows(FILE *out, const columns *c, const size_t *point, size_t n)
+{
+    columns some = { .points = n };
+    double *time = bg_calloc(n + 1, sizeof *time), *value = bg_calloc(n * c->column.n + 1, sizeof *value);
+
+    for (size_t i = 0; i < n; i++)
+        time[i] = c->time[point[i]];
+    some.time = time;
+    for (size_t k = 0; k < c->column.n; k++) {
+        column x = c->column.at[k];
+
+        for (size_t i = 0; i < n; i++)
+            value[k * n + i] = column_at(&c->column.at[k], point[i]);
+        x.at = value + k * n;
+        x.stride = 1;
+        vec_push(&some.column, x);
+    }
+    csv_write(out, &some);
+    vec_free(&some.column);
+    free(time);
+    free(value);
+}
+
+static bool
+run_dense(const folder_options *o, compilation *c, sim_result *result)
+{
+    sim_options so = { 0 };
+    bool fine = sim_options_from_experiment(c->model, &so);
+
+    if (fine) {
+        so.points = o->points ? o->points : FOLDER_POINTS;
+        so.outputs = true;
+        if (o->adjust)
+            o->adjust(o->ctx, c->model, &so);
+        fine = simulate(c->model, &so, result);
+    }
+    sim_options_free(&so);
+    return fine;
+}
+
+static void
+run_member(const folder_options *o, const struct member *m, const char *experiment, folder_run *out)
+{
+    compile_options co = { .experiment = experiment };
+    compilation c = { 0 };
+    sim_result result = { 0 };
+
+    memset(out, 0, sizeof *out);
+    out->sampling = NAN;
+    snprintf(out->name, sizeof out->name, "%s", m->name);
+    snprintf(out->experiment, sizeof out->experiment, "%s", experiment);
+    if (!compile_path(&c, m->path, STAGE_MODEL, &co) || !run_dense(o, &c, &result)) {
+        out->status = o->failed(o->ctx, c.sources);
+    } else {
+        char *path = bg_format("%s/%s_%s.csv", o->path, m->name, experiment);
+        columns cols;
+        outfile f;
+        size_t *point;
+        bool fine = outfile_open(&f, path);
+
+        columns_make(c.model, &result, &cols);
+        point = bg_calloc(cols.points + 1, sizeof *point);
+        out->points = cols.points;
+        for (size_t i = 0; i < cols.points && o->points; i++)
+            point[i] = i;
+        if (!o->points)
+            out->points = thin(&cols, FOLDER_SAMPLING, point, &out->sampling);
+        if (fine) {
+            write_rows(f.out, &cols, point, out->points);
+            fine = outfile_commit(&f);
+        }
+        free(point);
+        if (!fine) {
+            fprintf(stderr, "bgc: %s: %s\n", path, file_error(errno));
+            out->status = NOT_WRITTEN;
+        }
+        columns_free(&cols);
+        free(path);
+        out->states = model_nstates(c.model);
+        out->dependent = c.causal->dependent.n;
+        out->loops = equations_nloops(c.equations);
+        out->elements = c.flat->element.n;
+        out->steps = result.steps;
+        out->seconds = result.cpu_seconds;
+    }
+    sim_result_free(&result);
+    compile_free(&c);
+}
+
+/* ---------------------------------------------------------------- side by side */
+
+struct child { pid_t pid; int in; size_t member; };
+
+/* A process of its own for each member: a failed one takes no other with it. */
+static bool
+start(const struct folder *d, size_t i, struct child *out)
+{
+    const struct member *m = &d->member.at[i];
+    int pipes[2];
+
+    if (pipe(pipes) != 0)
+        return false;
+    fflush(stdout);
+    fflush(stderr);
+    out->pid = fork();
+    out->member = i;
+    if (out->pid == 0) {
+        close(pipes[0]);
+        for (size_t k = 0; k < m->experiment.n; k++) {
+            folder_run r;
+
+            run_member(d->o, m, m->experiment.at[k], &r);
+            (void)!write(pipes[1], &r, sizeof r);
+        }
+        fflush(stderr);
+        _exit(0);
+    }
+    close(pipes[1]);
+    out->in = pipes[0];
+    if (out->pid < 0)
+        close(pipes[0]);
+    return out->pid > 0;
+}
+
+static bool
+finish(const struct folder *d, const struct child *x, folder_runs *out)
+{
+    size_t want = d->member.at[x->member].experiment.n, got = 0;
+    bool fine = true;
+    folder_run r;
+    size_t n = 0;
+    ssize_t k;
+
+    while ((k = read(x->in, (char *)&r + n, sizeof r - n)) > 0 || (k < 0 && errno == EINTR)) {
+        n += k > 0 ? (size_t)k : 0;
+        if (n < sizeof r)
+            continue;
+        fine = fine && r.status == 0;
+        vec_push(out, r);
+        got++;
+        n = 0;
+    }
+    close(x->in);
+    while (waitpid(x->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    return fine && got == want;
+}
+
+static bool
+is_ready(const struct folder *d, const struct member *m)
+{
+    for (size_t i = 0; i < m->waits.n; i++)
+        if (!d->member.at[m->waits.at[i]].done && &d->member.at[m->waits.at[i]] != m)
+            return false;
+    return true;
+}
+
+/* All that are ready at once, at most as many as there are processors; then those that waited for them. */
+static bool
+run_in_order(struct folder *d, folder_runs *out, char **why)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = processors > 0 ? (size_t)processors : 1, left = d->member.n;
+    bool fine = true, *taken = bg_calloc(d->member.n + 1, sizeof *taken);
+    struct child *child = bg_calloc(most, sizeof *child);
+
+    while (left && fine) {
+        size_t n = 0, taken_now = 0;
+
+        for (size_t i = 0; i < d->member.n && n < most; i++) {
+            if (taken[i] || !is_ready(d, &d->member.at[i]))
+                continue;
+            taken[i] = true;
+            taken_now++;
+            if (!start(d, i, &child[n])) {
+                *why = bg_format("%s: %s", d->member.at[i].path, strerror(errno));
+                fine = false;
+                break;
+            }
+            n++;
+        }
+        for (size_t k = 0; k < n; k++) {
+            fine = finish(d, &child[k], out) && fine;
+            d->member.at[child[k].member].done = true;
+        }
+        left -= taken_now;
+        if (!taken_now) {
+            *why = bg_format("%s: partitions wait for each other's tables in a circle", d->o->path);
+            fine = false;
+        }
+    }
+    free(taken);
+    free(child);
+    return fine;
+}
+
+bool
+folder_run_all(const folder_options *o, folder_runs *out, char **why)
+{
+    struct folder d = { .o = o };
+    bool fine;
+
+    *out = (folder_runs){ 0 };
+    *why = NULL;
+    fine = list_files(&d, why) && read_members(&d) && run_in_order(&d, out, why);
+    for (size_t i = 0; i < d.member.n; i++) {
+        struct member *m = &d.member.at[i];
+
+        free(m->name);
+        free(m->path);
+        for (size_t k = 0; k < m->experiment.n; k++)
+            free(m->experiment.at[k]);
+        vec_free(&m->experiment);
+        vec_free(&m->waits);
+    }
+    vec_free(&d.member);
+    map_free(&d.by_name);
+    return fine;
+}

@@ -1,0 +1,192 @@
+/* textrefs.c - see textrefs.h */
+#include "textrefs.h"
+
+#include <string.h>
+
+static bool
+own_name(const ast_node *n, const char *name)
+{
+    if (!n)
+        return false;
+    if (name[0] && !name[1] && strchr("efqp", name[0]))
+        return true;
+    for (int i = 0; i < n->nitems; i++)
+        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
+            if (n->item[i].port[k].name == name)
+                return true;
+    return false;
+}
+
+/* A list of its own instead of recursion: long sums are deep trees. */
+void
+textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
+{
+    VEC(const ast_expr *) walk = { 0 };
+
+    vec_push(&walk, e);
+    while (walk.n) {
+        const ast_expr *x = walk.at[--walk.n];
+
+        if (!x)
+            continue;
+        switch (x->kind) {
+        case AST_NUMBER:
+        case AST_STRING:
+            break;
+        case AST_REF:
+            if (x->ref.nparts && !own_name(n, x->ref.part[0].name)) {
+                like.ref = &x->ref;
+                vec_push(out, like);
+            }
+            break;
+        case AST_NEG:
+        case AST_NOT:
+            vec_push(&walk, x->un.a);
+            break;
+        case AST_BINARY:
+            vec_push(&walk, x->bin.b);
+            vec_push(&walk, x->bin.a);
+            break;
+        case AST_IF:
+            vec_push(&walk, x->cond.b);
+            vec_push(&walk, x->cond.a);
+            vec_push(&walk, x->cond.c);
+            break;
+        case AST_CALL:
+            for (int i = x->call.nargs; i-- > 0;)
+                vec_push(&walk, x->call.arg[i]);
+            break;
+        case AST_MATRIX:
+            for (int i = x->matrix.rows * x->matrix.cols; i-- > 0;)
+                vec_push(&walk, x->matrix.entry[i]);
+            break;
+        }
+    }
+    vec_free(&walk);
+}
+
+static void
+of_node(const ast_node *n, text_refs *out)
+{
+    text_ref like = { .kind = READS_PART, .reader = n->ref.nparts ? n->ref.part[0].name : "" };
+
+    textrefs_of(n->linear, NULL, like, out);
+    textrefs_of(n->such_that, NULL, like, out);
+    for (int i = 0; i < n->nitems; i++)
+        textrefs_of(n->item[i].right, n->item[i].kind == AST_LAW_INITIAL ? NULL : n, like, out);
+}
+
+static void
+of_experiment(const ast_experiment *x, text_refs *out)
+{
+    for (int i = 0; i < x->nitems; i++) {
+        const ast_exp_item *item = &x->item[i];
+        text_ref like = { .kind = READS_EXPERIMENT, .reader = x->name, .item = item };
+
+        textrefs_of(item->a, NULL, like, out);
+        textrefs_of(item->b, NULL, like, out);
+        for (int k = 0; k < item->nexprs; k++)
+            textrefs_of(item->exprs[k], NULL, like, out);
+    }
+}
+
+void
+textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
+{
+    for (int i = 0; i < m->nstmt; i++) {
+        const ast_stmt *s = m->stmt[i];
+
+        if (s->kind == AST_STMT_CHAIN) {
+            for (int k = 0; k < s->chain.nnodes; k++)
+                of_node(&s->chain.node[k], out);
+        } else if (s->kind == AST_STMT_VALUE) {
+            textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, out);
+        } else if (s->kind == AST_STMT_WHEN) {
+            for (int k = 0; k < s->when.n; k++) {
+                const ast_ref *target = &s->when.reinit[k].target;
+                text_ref like = { .kind = READS_JUMP, .reader = target->nparts ? target->part[0].name : "", .item = s };
+
+                if (k == 0)
+                    textrefs_of(s->when.cond, NULL, like, out);
+                textrefs_of(s->when.reinit[k].value, NULL, like, out);
+            }
+        }
+    }
+    for (size_t i = 0; i < file->ndecls; i++)
+        if (file->decl[i].kind == AST_DECL_EXPERIMENT && file->decl[i].experiment->model == m->name)
+            of_experiment(file->decl[i].experiment, out);
+}
+
+/* ---------------------------------------------------------------- variables by name */
+
+static uint64_t
+key_of(const char *name, size_t n)
+{
+    return bg_hash_bytes(name, n, 0);
+}
+
+static bool is_value(enum var_kind k) { return k == VAR_SIGNAL || k == VAR_INTEGRAL || k == VAR_PARAM || k == VAR_TIME; }
+
+void
+text_names_make(const flat_model *f, text_names *out)
+{
+    *out = (text_names){ .f = f };
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (is_value(f->var.at[v].kind) &&
+            map_get(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name))) == MAP_NONE)
+            map_set(&out->value, key_of(f->var.at[v].name, strlen(f->var.at[v].name)), v);
+    for (uint32_t i = 0; i < f->element.n; i++)
+        map_set(&out->element, key_of(f->element.at[i].name, strlen(f->element.at[i].name)), i);
+    for (uint32_t i = 0; i < f->junction.n; i++)
+        if (!f->junction.at[i].implicit)
+            map_set(&out->junction, key_of(f->junction.at[i].name, strlen(f->junction.at[i].name)), i);
+    for (uint32_t i = 0; i < f->bond.n; i++)
+        if (f->bond.at[i].name)
+            map_set(&out->bond, key_of(f->bond.at[i].name, strlen(f->bond.at[i].name)), i);
+}
+
+void
+text_names_free(text_names *t)
+{
+    map_free(&t->value);
+    map_free(&t->element);
+    map_free(&t->junction);
+    map_free(&t->bond);
+}
+
+static var_id
+of_bond(const flat_model *f, const flat_bond *b, char quantity)
+{
+    uint8_t type = quantity == 'e' ? 0 : 1;
+
+    if (f->junction.at[b->from].type == type)
+        return f->junction.at[b->from].common;
+    if (f->junction.at[b->to].type == type)
+        return f->junction.at[b->to].common;
+    return b->own;
+}
+
+var_id
+text_variable(const text_names *t, const char *name)
+{
+    const flat_model *f = t->f;
+    size_t n = strlen(name);
+    uint32_t i;
+    char q;
+
+    if ((i = map_get(&t->value, key_of(name, n))) != MAP_NONE)
+        return i;
+    if (n < 3 || name[n - 2] != '.' || !strchr("efqp", name[n - 1]))
+        return VAR_NONE;
+    q = name[n - 1];
+    if ((i = map_get(&t->junction, key_of(name, n - 2))) != MAP_NONE && q == (f->junction.at[i].type ? 'f' : 'e'))
+        return f->junction.at[i].common;
+    if ((i = map_get(&t->element, key_of(name, n - 2))) != MAP_NONE && f->element.at[i].nports == 1) {
+        const flat_port *p = &f->port.at[f->element.at[i].port0];
+
+        return q == 'e' ? p->e : q == 'f' ? p->f : p->stored;
+    }
+    if ((i = map_get(&t->bond, key_of(name, n - 2))) != MAP_NONE && (q == 'e' || q == 'f'))
+        return of_bond(f, &f->bond.at[i], q);
+    return VAR_NONE;
+}

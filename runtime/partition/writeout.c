@@ -1,0 +1,568 @@
+/* writeout.c - see writeout.h */
+#include "writeout.h"
+
+#include <string.h>
+
+#include "edit.h"
+#include "json.h"
+#include "metrics.h"
+#include "textrefs.h"
+
+struct writer {
+    flat_model *f;               /* of a compilation of our own, whose names of variables become those of the text */
+    const ast_file *file;
+    const char *text;
+    arena *a;
+    map kind;                    /* where a value is declared -> its kind */
+    strbuf *out;
+    const char *refused;
+};
+
+/* ---------------------------------------------------------------- names */
+
+static void
+plain(const char *from, size_t n, char *to)
+{
+    for (size_t i = 0; i < n; i++)
+        if (from[i] != ']')
+            *to++ = from[i] == '.' || from[i] == '[' || from[i] == ',' ? '_' : from[i];
+    *to = '\0';
+}
+
+const char *
+written_name(arena *a, const char *full)
+{
+    size_t n = strlen(full);
+    bool quantity = n > 2 && full[n - 2] == '.' && strchr("efqp", full[n - 1]);
+    char *out = arena_new_array(a, char, n + 1);
+
+    plain(full, quantity ? n - 2 : n, out);
+    if (quantity)
+        strcat(out, full + n - 2);
+    return out;
+}
+
+static const char *
+part_name(const struct writer *d, const char *full)
+{
+    char *out = arena_new_array(d->a, char, strlen(full) + 1);
+
+    plain(full, strlen(full), out);
+    return out;
+}
+
+static const char *
+junction_name(const struct writer *d, uint32_t j)
+{
+    return d->f->junction.at[j].implicit ? arena_format(d->a, "joint_%u", j) : part_name(d, d->f->junction.at[j].name);
+}
+
+/* "gap" of "plate.gap" */
+static const char *
+port_part(const struct writer *d, uint32_t p)
+{
+    const flat_port *x = &d->f->port.at[p];
+    const char *element = d->f->element.at[x->element].name;
+
+    return !x->name ? NULL : part_name(d, x->name + strlen(element) + 1);
+}
+
+static const char *
+port_text(const struct writer *d, uint32_t p)
+{
+    const char *element = part_name(d, d->f->element.at[d->f->port.at[p].element].name), *port = port_part(d, p);
+
+    return port ? arena_format(d->a, "%s.%s", element, port) : element;
+}
+
+static const char *
+print(const struct writer *d, inst i)
+{
+    strbuf b = { 0 };
+    const char *text;
+
+    flat_print(d->f, i, &b);
+    text = arena_strdup(d->a, b.at ? b.at : "0");
+    strbuf_free(&b);
+    return text;
+}
+
+static bool
+is_declared_name(const char *s)
+{
+    for (; *s; s++)
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || strchr("_.[],", *s)))
+            return false;
+    return true;
+}
+
+/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden
+ * ones as deep as they go. */
+static void
+name_variables(struct writer *d)
+{
+    flat_model *f = d->f;
+
+    for (var_id v = 1; v < f->var.n; v++) {
+        flat_var *x = &f->var.at[v];
+        char q = x->name && *x->name ? x->name[strlen(x->name) - 1] : 'e';
+
+        switch (x->kind) {
+        case VAR_COMMON:
+            x->name = arena_format(d->a, "%s.%c", junction_name(d, x->owner), f->junction.at[x->owner].type ? 'f' : 'e');
+            break;
+        case VAR_PORT:
+        case VAR_STORED:
+            x->name = arena_format(d->a, "%s.%c", port_text(d, x->owner), q);
+            break;
+        case VAR_BOND:
+            x->name = arena_format(d->a, "%s.%c", f->bond.at[x->owner].name ? part_name(d, f->bond.at[x->owner].name) : "?", q);
+            break;
+        case VAR_LITERAL: {
+            char digits[NUMBER_SIZE];
+
+            x->name = arena_strdup(d->a, number_text(x->value, digits));
+            break;
+        }
+        default:
+            if (is_declared_name(x->name))
+                x->name = part_name(d, x->name);
+            break;
+        }
+    }
+    for (int round = 0; round < 3; round++)
+        for (var_id v = 1; v < f->var.n; v++) {
+            flat_var *x = &f->var.at[v];
+
+            if (x->kind == VAR_RATE)
+                x->name = arena_format(d->a, "der(%s)", is_declared_name(f->var.at[x->owner].name) || f->var.at[x->owner].kind != VAR_SIGNAL
+                                                            ? f->var.at[x->owner].name
+                                                            : print(d, f->var.at[x->owner].def));
+            else if (x->kind == VAR_INTEGRAL && !is_declared_name(x->name))
+                x->name = arena_format(d->a, "integral(%s, %s)", print(d, x->def), inst_known(x->init) ? print(d, x->init) : "0");
+        }
+}
+
+/* ---------------------------------------------------------------- values */
+
+static uint64_t place_key(span at) { return (uint64_t)at.file << 32 | at.begin; }
+
+static void
+find_kinds(struct writer *d, const ast_stmt *s)
+{
+    switch (s->kind) {
+    case AST_STMT_VALUE:
+        map_set(&d->kind, place_key(s->at), (uint32_t)s->value.kind);
+        map_set(&d->kind, place_key(s->value.name_at), (uint32_t)s->value.kind);
+        break;
+    case AST_STMT_FOR:
+        for (int i = 0; i < s->loop.n; i++)
+            find_kinds(d, s->loop.body[i]);
+        break;
+    case AST_STMT_IF:
+        for (int i = 0; i < s->cond.nthen; i++)
+            find_kinds(d, s->cond.then[i]);
+        for (int i = 0; i < s->cond.nother; i++)
+            find_kinds(d, s->cond.other[i]);
+        break;
+    default:
+        break;
+    }
+}
+
+/* As declared where that is SI, else the SI unit. */
+static const char *
+unit_of(const struct writer *d, const flat_var *x)
+{
+    const unit *u = x->unit;
+
+    if (x->display && unit_scale(x->display) == 1 && unit_offset(x->display) == 0 && *unit_text(x->display))
+        return arena_format(d->a, " [%s]", unit_text(x->display));
+    return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
+}
+
+static void
+put_values(struct writer *d)
+{
+    flat_model *f = d->f;
+    map output = { 0 };
+
+    for (size_t i = 0; i < f->output.n; i++)
+        if (f->output.at[i].def.n)
+            map_set(&output, inst_slots(f, f->output.at[i].def)[0], (uint32_t)i);
+    for (var_id v = 1; v < f->var.n; v++) {
+        const flat_var *x = &f->var.at[v];
+        uint32_t kind = span_known(x->at) ? map_get(&d->kind, place_key(x->at)) : MAP_NONE, k = map_get(&output, v);
+        const char *def = inst_known(x->def) ? print(d, x->def) : "0";
+
+        if (!is_declared_name(x->name))
+            continue;
+        if (x->kind == VAR_PARAM) {
+            bool of_others = x->def.n > 0;
+            const char *word = kind == AST_INPUT ? of_others ? "signal" : "input" : kind == AST_CONSTANT ? "constant" : "parameter";
+
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
+        } else if (x->kind == VAR_INTEGRAL) {
+            strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
+                          inst_known(x->init) ? print(d, x->init) : "0");
+        } else if (x->kind == VAR_SIGNAL && k != MAP_NONE) {
+            const flat_output *o = &f->output.at[k];
+            const char *shown = o->display ? unit_text(o->display) : NULL;
+
+            strbuf_printf(d->out, "    output %s", x->name);
+            if (shown && *shown)
+                strbuf_printf(d->out, " [%s]", shown);
+            strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, x), def);
+        } else if (x->kind == VAR_SIGNAL) {
+            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x), def);
+        }
+    }
+    map_free(&output);
+}
+
+/* ---------------------------------------------------------------- the graph */
+
+static const char quantity_letter[] = "efqp";
+
+static void
+put_initials(struct writer *d, uint32_t port, uint32_t junction)
+{
+    for (size_t i = 0; i < d->f->initial.n; i++) {
+        const flat_initial *x = &d->f->initial.at[i];
+        const char *part = port != UINT32_MAX ? port_part(d, port) : NULL;
+
+        if (x->port == port && x->junction == junction)
+            strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q], print(d, x->def));
+    }
+}
+
+static bool
+has_initial(const struct writer *d, uint32_t port, uint32_t junction)
+{
+    for (size_t i = 0; i < d->f->initial.n; i++)
+        if (d->f->initial.at[i].port == port && d->f->initial.at[i].junction == junction)
+            return true;
+    return false;
+}
+
+static void
+put_junctions(struct writer *d)
+{
+    for (uint32_t j = 0; j < d->f->junction.n; j++) {
+        const flat_junction *x = &d->f->junction.at[j];
+
+        strbuf_printf(d->out, "    %u:%s", x->type, junction_name(d, j));
+        if (x->domain)
+            strbuf_printf(d->out, " in %s", d->f->domain.at[x->domain - 1].name);
+        if (has_initial(d, UINT32_MAX, j)) {
+            strbuf_puts(d->out, " {");
+            put_initials(d, UINT32_MAX, j);
+            strbuf_puts(d->out, " }\n");
+        } else {
+            strbuf_puts(d->out, ";\n");
+        }
+    }
+}
+
+/* A law of one port, with the port's own quantities by their letters where it is the only one. */
+static void
+put_law(struct writer *d, const flat_law *law, bool only)
+{
+    flat_port *p = &d->f->port.at[law->port];
+    var_id own[3] = { p->e, p->f, p->stored };
+    const char *before[3] = { NULL, NULL, NULL }, *part = port_part(d, law->port);
+
+    for (int k = 0; k < 3 && only; k++)
+        if (own[k] != VAR_NONE) {
+            before[k] = d->f->var.at[own[k]].name;
+            d->f->var.at[own[k]].name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
+        }
+    strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out], print(d, law->def));
+    for (int k = 0; k < 3; k++)
+        if (before[k])
+            d->f->var.at[own[k]].name = before[k];
+}
+
+static void
+put_field(struct writer *d, const flat_element *e)
+{
+    const char *name = part_name(d, e->name);
+
+    strbuf_printf(d->out, "    %s:%s { port", element_type_name(e->type), name);
+    for (int side = 0; side < 2; side++) {
+        bool first = true;
+
+        for (uint32_t k = 0; k < e->nports; k++)
+            if ((d->f->port.at[e->port0 + k].sign < 0) == side) {
+                strbuf_printf(d->out, "%s %s", !first ? "," : side ? " ->" : "", port_part(d, e->port0 + k));
+                first = false;
+            }
+    }
+    strbuf_puts(d->out, ";");
+    for (uint32_t k = 0; k < e->nlaws; k++)
+        put_law(d, &d->f->law.at[e->law0 + k], false);
+    for (uint32_t k = 0; k < e->nports; k++)
+        put_initials(d, e->port0 + k, UINT32_MAX);
+    strbuf_puts(d->out, " }\n");
+    for (uint32_t k = 0; k < e->nports; k++) {
+        const flat_port *p = &d->f->port.at[e->port0 + k];
+        const char *at = junction_name(d, p->junction), *port = port_text(d, e->port0 + k);
+
+        strbuf_printf(d->out, "    %s -> %s;\n", p->sign > 0 ? at : port, p->sign > 0 ? port : at);
+    }
+}
+
+static void
+put_element(struct writer *d, uint32_t i)
+{
+    const flat_element *e = &d->f->element.at[i];
+    const flat_port *p = &d->f->port.at[e->port0];
+    const flat_law *law = &d->f->law.at[e->law0];
+    const char *name = part_name(d, e->name), *at = e->nports ? junction_name(d, p->junction) : "";
+    const char *m = e->modulated ? "M" : "", *type = element_type_name(e->type);
+    bool source = e->type == EL_SE || e->type == EL_SF;
+
+    if (e->nports == 0)
+        return;
+    if (is_two_port(e) && e->nports > 2) {
+        d->refused = arena_format(d->a, "%s is a transformer field", e->name);
+        return;
+    }
+    if (is_two_port(e)) {
+        strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, print(d, law->def), junction_name(d, p[1].junction));
+        return;
+    }
+    if (e->nports > 1 || p->name) {
+        put_field(d, e);
+        return;
+    }
+    strbuf_printf(d->out, "    ");
+    if (p->sign > 0)
+        strbuf_printf(d->out, "%s -> ", at);
+    strbuf_printf(d->out, "%s%s:%s", m, type, name);
+    if (e->rests)
+        strbuf_puts(d->out, " = 0");
+    else if (source)
+        strbuf_printf(d->out, law->kind == LAW_RESIDUAL ? " such that %s" : " = %s", print(d, law->def));
+    if (p->sign < 0)
+        strbuf_printf(d->out, " -> %s", at);
+    if (source || e->rests) {
+        if (p->bond_name)
+            strbuf_printf(d->out, " as %s", part_name(d, p->bond_name));
+        strbuf_puts(d->out, ";\n");
+        return;
+    }
+    strbuf_puts(d->out, " {");
+    put_law(d, law, true);
+    put_initials(d, e->port0, UINT32_MAX);
+    strbuf_puts(d->out, " }");
+    if (p->bond_name)
+        strbuf_printf(d->out, " as %s;", part_name(d, p->bond_name));
+    strbuf_puts(d->out, "\n");
+}
+
+static void
+put_whens(struct writer *d)
+{
+    for (size_t w = 0; w < d->f->when.n; w++) {
+        const flat_when *x = &d->f->when.at[w];
+
+        strbuf_printf(d->out, "    when %s {", print(d, x->condition));
+        for (uint32_t k = 0; k < x->nreinits; k++) {
+            const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
+
+            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, print(d, r->value));
+        }
+        strbuf_puts(d->out, " }\n");
+    }
+}
+
+static void
+put_model(struct writer *d)
+{
+    strbuf_printf(d->out, "model %s", d->f->name);
+    if (d->f->text && *d->f->text)
+        strbuf_printf(d->out, " \"%s\"", d->f->text);
+    strbuf_puts(d->out, " {\n");
+    name_variables(d);
+    put_values(d);
+    strbuf_puts(d->out, "\n");
+    put_junctions(d);
+    for (uint32_t i = 0; i < d->f->element.n; i++)
+        put_element(d, i);
+    for (uint32_t i = 0; i < d->f->bond.n; i++) {
+        const flat_bond *b = &d->f->bond.at[i];
+
+        strbuf_printf(d->out, "    %s -> %s", junction_name(d, b->from), junction_name(d, b->to));
+        strbuf_printf(d->out, b->name ? " as %s;\n" : ";\n", b->name ? part_name(d, b->name) : "");
+    }
+    put_whens(d);
+    strbuf_puts(d->out, "}\n");
+}
+
+/* ---------------------------------------------------------------- experiments */
+
+static void
+rename_ref(struct writer *d, const ast_ref *r, edits *e)
+{
+    const char *name = arena_strndup(d->a, d->text + r->at.begin, r->at.end - r->at.begin), *now = written_name(d->a, name);
+
+    if (strcmp(name, now))
+        edits_replace(e, r->at.begin, r->at.end, now, strlen(now));
+}
+
+/* Of this model: with names changed. Sizes are built in. */
+static void
+put_experiment(struct writer *d, const ast_experiment *x)
+{
+    const ast_model *m = d->f->ast;
+    edits e = { 0 };
+    strbuf all = { 0 };
+    text_refs refs = { 0 };
+    char *why = NULL;
+
+    for (int i = 0; i < x->nitems; i++) {
+        const ast_exp_item *item = &x->item[i];
+        bool size = false;
+
+        for (int k = 0; k < m->nsize && item->kind == AST_EXP_LET && item->ref.nparts == 1; k++)
+            size |= item->ref.part[0].name == m->size[k].name;
+        if (size) {
+            edits_delete(&e, item->at.begin, item->at.end);
+            continue;
+        }
+        if (item->kind == AST_EXP_LET || item->kind == AST_EXP_OBSERVE)
+            rename_ref(d, &item->ref, &e);
+        for (int k = 0; k < item->nrefs; k++)
+            rename_ref(d, &item->refs[k], &e);
+        refs.n = 0;
+        textrefs_of(item->a, NULL, (text_ref){ 0 }, &refs);
+        textrefs_of(item->b, NULL, (text_ref){ 0 }, &refs);
+        for (int k = 0; k < item->nexprs; k++)
+            textrefs_of(item->exprs[k], NULL, (text_ref){ 0 }, &refs);
+        for (size_t k = 0; k < refs.n; k++)
+            rename_ref(d, refs.at[k].ref, &e);
+    }
+    if (edits_seal(&e, strlen(d->text), &why))
+        edits_apply(&e, d->text, strlen(d->text), &all);
+    /* all edits are in the experiment, which keeps its distance from the end */
+    if (all.n)
+        strbuf_add(d->out, all.at + x->at.begin, all.n - x->at.begin - (strlen(d->text) - x->at.end));
+    strbuf_puts(d->out, "\n");
+    free(why);
+    vec_free(&refs);
+    strbuf_free(&all);
+    edits_free(&e);
+}
+
+static void
+put_file(struct writer *d)
+{
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_decl *x = &d->file->decl[i];
+        span at = x->kind == AST_DECL_FUNCTION ? x->function->at
+                : x->kind == AST_DECL_DOMAIN   ? x->domain->at
+                : x->kind == AST_DECL_IMPORT   ? x->import->at
+                : x->kind == AST_DECL_CONSTANT ? x->constant->at
+                                               : SPAN_NONE;
+
+        if (span_known(at))
+            strbuf_printf(d->out, "%.*s\n", (int)(at.end - at.begin), d->text + at.begin);
+    }
+    put_model(d);
+    for (size_t i = 0; i < d->file->ndecls; i++)
+        if (d->file->decl[i].kind == AST_DECL_EXPERIMENT && d->file->decl[i].experiment->model == d->f->ast->name)
+            put_experiment(d, d->file->decl[i].experiment);
+}
+
+/* ---------------------------------------------------------------- all */
+
+bool
+is_written_out(const compilation *c)
+{
+    const ast_model *m = c->flat->ast;
+
+    if (m->at.file != c->ast->file || m->nsize)
+        return false;
+    for (int i = 0; i < m->nstmt; i++)
+        if (m->stmt[i]->kind == AST_STMT_FOR || m->stmt[i]->kind == AST_STMT_IF || m->stmt[i]->kind == AST_STMT_WITHOUT)
+            return false;
+    for (uint32_t i = 0; i < c->flat->element.n; i++)
+        if (c->flat->element.at[i].parent != UINT32_MAX || strchr(c->flat->element.at[i].name, '['))
+            return false;
+    for (uint32_t i = 0; i < c->flat->junction.n; i++)
+        if (c->flat->junction.at[i].parent != UINT32_MAX || (!c->flat->junction.at[i].implicit && strchr(c->flat->junction.at[i].name, '[')))
+            return false;
+    return true;
+}
+
+/* The graph without an experiment, where that is the same: what experiments give stays theirs. */
+static bool
+compile_plain(const recording *r, compilation *c)
+{
+    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset }, without = { 0 };
+    compilation with = { 0 };
+    bool same;
+
+    if (!compile_text(&with, r->path, r->text, r->length, STAGE_GRAPH, &co)) {
+        *c = with;
+        return false;
+    }
+    without.model = with.flat->name;
+    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) && c->flat->bond.n == with.flat->bond.n &&
+        c->flat->port.n == with.flat->port.n;
+    if (same) {
+        compile_free(&with);
+        return true;
+    }
+    compile_free(c);
+    *c = with;
+    return true;
+}
+
+bool
+written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why)
+{
+    compilation c = { 0 }, again = { 0 };
+    strbuf out = { 0 };
+    struct writer d = { .a = a, .out = &out };
+    compile_options co = { .experiment = run->experiment };
+    bool fine = compile_plain(run, &c);
+
+    *text = *why = NULL;
+    if (!fine) {
+        *why = bg_format("the text cannot be read again: %s", diag_first_error(c.sources));
+    } else {
+        d.f = c.flat;
+        d.file = c.ast;
+        d.text = source_text(c.sources, c.ast->file);
+        for (size_t i = 0; i < c.ast->ndecls; i++)
+            for (int k = 0; c.ast->decl[i].kind == AST_DECL_MODEL && k < c.ast->decl[i].model->nstmt; k++)
+                find_kinds(&d, c.ast->decl[i].model->stmt[k]);
+        put_file(&d);
+        for (size_t i = 0; i < nruns; i++) {
+            struct elaborate_override *set = arena_new_array(a, struct elaborate_override, run[i].nset + 1);
+
+            for (size_t k = 0; k < run[i].nset; k++)
+                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value };
+            run[i].set = set;
+        }
+        co.set = run->set;
+        co.nset = run->nset;
+        if (d.refused)
+            *why = bg_format("the model cannot be written out part by part: %s", d.refused);
+        else if (!compile_text(&again, run->path, out.at, out.n, STAGE_GRAPH, &co))
+            *why = bg_format("the model cannot be written out part by part: %s", diag_first_error(again.sources));
+        fine = !*why;
+    }
+    if (fine) {
+        *text = bg_malloc(out.n + 1);
+        memcpy(*text, out.at, out.n + 1);
+        *length = out.n;
+    }
+    strbuf_free(&out);
+    map_free(&d.kind);
+    compile_free(&again);
+    compile_free(&c);
+    return fine;
+}

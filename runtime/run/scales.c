@@ -1,0 +1,223 @@
+/* scales.c - see scales.h */
+#include "scales.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "vectors.h"
+
+#define ATOL_SHARE 1e-3              /* of rtol and the scale */
+#define SHARE 1e-3                   /* of a unit's largest state, of a part's energy scale */
+#define SHARE_OF_ALL 1e-3            /* of the model's energy against the part's */
+/* What rounding in sums with the largest leaves of the others: a tight rtol would ask for less. */
+#define ROUNDING 1e-14
+#define LEAST 1e-18                  /* where nothing is known */
+#define PROBE 1e-7                   /* of a state's scale: by which it is moved to see the terms it has in rates */
+
+struct scales {
+    bg_model *model;
+    size_t n;
+    double rtol, atol;
+    bool sized;
+    double *size, *least;            /* [n] greatest |x| so far, what moved it at the start; what the others say */
+    double *moved_by;                /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
+    bool *pseudo;                    /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
+    bool begun;                      /* the sizes of the start are known */
+    uint32_t *unit_of, *part_of;     /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
+    size_t nunits, nparts;
+    double *unit_size, *energy;      /* greatest of each; energy: sqrt(2E), which large numbers leave a number */
+    double *curvature;               /* [n] of the energy; 0: none known */
+    size_t without;                  /* states that have none */
+};
+
+/* ---- connected parts of the graph ---- */
+
+static uint32_t
+root_of(uint32_t *parent, uint32_t k)
+{
+    while (parent[k] != k)
+        k = parent[k] = parent[parent[k]];
+    return k;
+}
+
+/* Junctions that bonds, two-ports or fields connect are of one part. */
+static uint32_t *
+find_parts(const flat_model *f)
+{
+    uint32_t *parent = bg_calloc(f->junction.n + 1, sizeof *parent);
+
+    for (uint32_t k = 0; k < f->junction.n; k++)
+        parent[k] = k;
+    for (size_t b = 0; b < f->bond.n; b++)
+        parent[root_of(parent, f->bond.at[b].from)] = root_of(parent, f->bond.at[b].to);
+    for (size_t i = 0; i < f->element.n; i++)
+        for (uint32_t k = 1; k < f->element.at[i].nports; k++) {
+            const flat_port *p = &f->port.at[f->element.at[i].port0];
+
+            if (p[0].junction < f->junction.n && p[k].junction < f->junction.n)
+                parent[root_of(parent, p[k].junction)] = root_of(parent, p[0].junction);
+        }
+    return parent;
+}
+
+static uint32_t
+number_of(map *m, uint64_t key, size_t *n)
+{
+    uint32_t k = map_get(m, key);
+
+    if (k == MAP_NONE) {
+        k = (uint32_t)(*n)++;
+        map_set(m, key, k);
+    }
+    return k;
+}
+
+scales *
+scales_new(bg_model *m, double rtol, double atol)
+{
+    scales *s = bg_calloc(1, sizeof *s);
+    const flat_model *f = model_flat(m);
+    uint32_t *parent = find_parts(f);
+    map units = { 0 }, parts = { 0 };
+    size_t n = model_nstates(m);
+
+    s->model = m;
+    s->n = n;
+    s->rtol = rtol;
+    s->atol = atol;
+    s->sized = !(atol > 0);
+    s->size = bg_calloc(n + 1, sizeof *s->size);
+    s->least = bg_calloc(n + 1, sizeof *s->least);
+    s->moved_by = bg_calloc(n + 1, sizeof *s->moved_by);
+    s->curvature = bg_calloc(n + 1, sizeof *s->curvature);
+    s->pseudo = bg_calloc(n + 1, sizeof *s->pseudo);
+    s->unit_of = bg_calloc(n + 1, sizeof *s->unit_of);
+    s->part_of = bg_calloc(n + 1, sizeof *s->part_of);
+    for (size_t i = 0; i < n; i++) {
+        struct model_state x = model_state(m, i);
+        const flat_var *v = x.var < f->var.n ? &f->var.at[x.var] : NULL;
+        uint32_t junction = v && v->kind == VAR_STORED ? f->port.at[v->owner].junction : UINT32_MAX;
+
+        s->pseudo[i] = junction < f->junction.n && junction_domain(f, junction) && junction_domain(f, junction)->power != NODE_NONE;
+        s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
+        s->part_of[i] = number_of(&parts, 1 + (junction < f->junction.n ? (uint64_t)root_of(parent, junction) : UINT32_MAX), &s->nparts);
+    }
+    s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
+    s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);
+    map_free(&units);
+    map_free(&parts);
+    free(parent);
+    return s;
+}
+
+void
+scales_free(scales *s)
+{
+    if (!s)
+        return;
+    free(s->size);
+    free(s->least);
+    free(s->moved_by);
+    free(s->curvature);
+    free(s->pseudo);
+    free(s->unit_of);
+    free(s->part_of);
+    free(s->unit_size);
+    free(s->energy);
+    free(s);
+}
+
+bool scales_sized(const scales *s) { return s->sized; }
+
+bool
+scales_unknown(const scales *s)
+{
+    for (size_t i = 0; i < s->n && s->sized; i++)
+        if (s->size[i] == 0)
+            return true;
+    return false;
+}
+
+void
+scales_begin(scales *s, const double *x)
+{
+    s->without = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        double h = s->sized && !s->pseudo[i] ? model_energy_curvature(s->model, i, x) : 0;
+
+        s->size[i] = fabs(x[i]);
+        s->curvature[i] = isfinite(h) ? fabs(h) : 0;
+        s->without += s->curvature[i] == 0;
+    }
+    scales_update(s);
+}
+
+void scales_begun(scales *s) { s->begun = true; }
+
+void
+scales_update(scales *s)
+{
+    double share = fmin(fmax(SHARE, ROUNDING / (s->rtol * ATOL_SHARE)), 1), all = 0;
+
+    if (!s->sized)
+        return;
+    memset(s->unit_size, 0, s->nunits * sizeof *s->unit_size);
+    memset(s->energy, 0, s->nparts * sizeof *s->energy);
+    for (size_t i = 0; i < s->n; i++) {
+        double *energy = &s->energy[s->part_of[i]], *largest = &s->unit_size[s->unit_of[i]];
+
+        *largest = fmax(*largest, s->size[i]);
+        *energy = fmax(*energy, sqrt(s->curvature[i]) * s->size[i]);
+        all = fmax(all, *energy);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double energy = fmax(s->energy[s->part_of[i]], SHARE_OF_ALL * all);
+
+        s->least[i] = fmax(share * fmax(s->unit_size[s->unit_of[i]], s->moved_by[i]), LEAST);
+        if (s->curvature[i] > 0)
+            s->least[i] = fmax(s->least[i], share * energy / sqrt(s->curvature[i]));
+    }
+}
+
+void
+scales_weights(scales *s, const double *x, double *w)
+{
+    if (s->sized)
+        vec_weights_sized(s->n, s->rtol, s->rtol * ATOL_SHARE, x, s->size, s->least, w);
+    else
+        vec_weights(s->n, s->rtol, s->atol, x, w);
+}
+
+void
+scales_of(const scales *s, const double *x, double *scale)
+{
+    for (size_t i = 0; i < s->n; i++)
+        scale[i] = s->sized ? fmax(fabs(x[i]), fmax(s->size[i], s->least[i] > LEAST ? s->least[i] : 0)) : fabs(x[i]) + s->atol / s->rtol;
+}
+
+void
+scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
+                  int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2])
+{
+    double *moved = scratch[0], *rate = scratch[1];
+
+    if (!s->sized || (!all && s->without == 0))
+        return;
+    /* products of the Jacobian with vectors of random signs: two, so that terms hardly cancel in both */
+    for (uint64_t trial = 0; trial < 2; trial++) {
+        for (size_t i = 0; i < s->n; i++) {
+            double step = PROBE * (all ? fabs(x[i]) : fmax(s->size[i], s->curvature[i] > 0 ? s->least[i] : 0));
+
+            moved[i] = x[i] + ((int64_t)bg_hash_mix(i + 1, 17 + trial) < 0 ? -step : step);
+        }
+        if (evaluate(ctx, moved, rate) != 0)
+            continue;
+        for (size_t i = 0; i < s->n; i++) {
+            double *to = all ? &s->size[i] : &s->moved_by[i];
+
+            if (all ? !s->begun || s->size[i] == 0 : s->curvature[i] == 0)
+                *to = fmax(*to, time * (fabs(f[i]) + fabs(rate[i] - f[i]) / PROBE));
+        }
+    }
+    scales_update(s);
+}

@@ -1,0 +1,51 @@
+#!/bin/sh
+# no_room.sh - results that do not fit: exit status 4, the file that was there is there as it was, nothing stays behind
+#
+#   sh tests/safety/no_room.sh BGC MODEL
+#
+# A limit of 1 KiB a file stands for a full disk: the same write fails in the same place, and gnuplot and dot write into pipes, which it leaves alone.
+set -u
+bgc=$(realpath "$1")
+model=$(realpath "$2")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 2
+failed=0
+cp "$model" m.bg
+printf '\n\n\n' >>m.bg                  # something to format
+cp m.bg linked.bg
+ln linked.bg other.bg
+
+try() {
+    result=$1
+    shift
+    [ -e "$result" ] || echo "what stood here" >"$result"
+    cp "$result" "$dir.before"
+    before=$(ls)
+    (ulimit -f 2; exec "$bgc" "$@") >/dev/null 2>"$dir.messages"
+    status=$?
+    [ $status = 4 ] || { echo "FAILED: bgc $*: status $status"; cat "$dir.messages"; failed=1; }
+    cmp -s "$result" "$dir.before" || { echo "FAILED: bgc $*: $result has changed"; failed=1; }
+    [ "$before" = "$(ls)" ] || { echo "FAILED: bgc $*: there are other files:" *; failed=1; }
+    rm -f "$dir.before" "$dir.messages"
+}
+
+try p.svg run m.bg -e smooth_curb --plot p.svg
+try p.png run m.bg -e smooth_curb --plot p.png
+try t.csv run m.bg -e smooth_curb -o t.csv --points 501
+try t.json run m.bg -e smooth_curb -o t.json --json
+try g.svg graph m.bg -o g.svg
+try g.dot graph m.bg -o g.dot
+try r.bg reduce m.bg -e smooth_curb --threshold 99% -o r.bg
+try m.bg reduce m.bg -e smooth_curb --threshold 99% --in-place
+try m.bg fmt --in-place m.bg
+try linked.bg fmt --in-place linked.bg
+try i.ll check m.bg --dump ir -o i.ll
+
+for command in "check m.bg" "run m.bg -e smooth_curb" "run m.bg -e smooth_curb --json" "rank m.bg -e smooth_curb" "graph m.bg" "fmt m.bg" "-h" "run -h" "--version"; do
+    # shellcheck disable=SC2086
+    "$bgc" $command >/dev/full 2>/dev/null
+    status=$?
+    [ $status = 4 ] || { echo "FAILED: bgc $command >/dev/full: status $status"; failed=1; }
+done
+exit $failed
