@@ -2,7 +2,7 @@
  *
  * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it reads in a way
  * a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
- *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2), and numbers glued to a unit (m2.5)
+ *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
  * What it does not know is added: deg, rev, Nm, Wh, Ah, VA, dalton. eV and u have the values of 2019.
@@ -20,9 +20,12 @@
 
 enum { NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
 
+/* Powers are kept in sixtieths: halves, thirds, quarters, fifths and sixths are whole numbers then. */
+enum { WHOLE = 60 };
+
 static const char *const base_text[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
 
-typedef struct dimension { int16_t power[NBASE]; } dimension;
+typedef struct dimension { int16_t power[NBASE]; } dimension;         /* in 1/WHOLE */
 
 struct unit {
     dimension dim;
@@ -80,8 +83,17 @@ add_power(strbuf *b, const char *base, int power)
     if (b->n)
         strbuf_puts(b, ".");
     strbuf_puts(b, base);
-    if (power != 1)
-        strbuf_printf(b, "^%d", power);
+    if (power % WHOLE && power * 20 % WHOLE == 0) {          /* a short decimal fraction */
+        strbuf_printf(b, "^%g", (double)power / WHOLE);
+    } else if (power % WHOLE) {
+        int common = WHOLE;
+
+        while (power % common || WHOLE % common)
+            common--;
+        strbuf_printf(b, "^(%d/%d)", power / common, WHOLE / common);
+    } else if (power != WHOLE) {
+        strbuf_printf(b, "^%d", power / WHOLE);
+    }
 }
 
 static const char *
@@ -95,7 +107,7 @@ dimension_text(arena *a, const dimension *d)
         bool same = true;
 
         for (int i = 0; i < NBASE; i++)
-            same = same && known_dimension[k].power[i] == d->power[i];
+            same = same && known_dimension[k].power[i] * WHOLE == d->power[i];
         if (same)
             return known_dimension[k].text;
     }
@@ -165,7 +177,7 @@ visit_basic(const ut_unit *basic, void *arg)
     int i = base_index(basic);
 
     if (i >= 0)
-        r->dim.power[i] = 1;
+        r->dim.power[i] = WHOLE;
     return UT_SUCCESS;
 }
 
@@ -179,7 +191,7 @@ visit_product(const ut_unit *product, int n, const ut_unit *const *basic, const 
         int i = base_index(basic[k]);
 
         if (i >= 0)
-            r->dim.power[i] = (int16_t)(r->dim.power[i] + power[k]);
+            r->dim.power[i] = (int16_t)(r->dim.power[i] + WHOLE * power[k]);
     }
     return UT_SUCCESS;
 }
@@ -343,7 +355,7 @@ looks_like_fraction(const char *p)
 static const char *
 refuse(unit_system *u, const char *text)
 {
-    static const char fraction[] = "exponents of units are integers of at most two digits (sqrt() of a value halves them)";
+    static const char fraction[] = "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
     const char *p = text;
 
     while (*p) {
@@ -403,6 +415,170 @@ why_not(unit_system *u, const char *text)
     return u->why;
 }
 
+static const unit *
+remember(unit_system *u, const dimension *d, double scale, double offset, const char *text, uint64_t key)
+{
+    unit *made = unit_add(u, d, scale, offset, arena_strdup(u->arena, text));
+
+    map_set(&u->by_text, key, (uint32_t)u->all.n - 1);
+    made->si = si_unit(u, d);
+    return made;
+}
+
+/* ---- texts with fractions as exponents: products, quotients, powers and brackets around units that udunits2 reads ---- */
+
+struct taker { unit_system *u; const char *p, *why; int depth; };
+struct taken { const unit *dim; double scale; };
+
+/* Does an exponent stand there that is no whole number: ^0.5, ^-1.5, ^(1/3)? */
+static bool
+has_fraction(const char *text)
+{
+    for (const char *p = text; (p = strpbrk(p, "^*")); p++) {
+        const char *q = *p == '^' ? p + 1 : p[1] == '*' ? p + 2 : NULL;
+
+        if (!q)
+            continue;
+        while (*q == ' ')
+            q++;
+        if (*q == '(')
+            return true;
+        q += *q == '-' || *q == '+';
+        while (is_digit(*q))
+            q++;
+        if (*q == '.' && is_digit(q[1]))
+            return true;
+    }
+    return false;
+}
+
+static void
+skip_blanks(struct taker *t)
+{
+    while (*t->p == ' ')
+        t->p++;
+}
+
+/* num/den at t->p: "2", "-0.5", "(1/3)". */
+static bool
+take_exponent(struct taker *t, int *num, int *den)
+{
+    char *end;
+    double x;
+
+    skip_blanks(t);
+    if (*t->p == '(') {
+        long a = strtol(t->p + 1, &end, 10), b;
+
+        if (*end != '/' || !is_digit(end[1]))
+            return false;
+        b = strtol(end + 1, &end, 10);
+        if (*end != ')' || labs(a) > GREATEST_POWER || b < 1 || b > GREATEST_POWER)
+            return false;
+        *num = (int)a, *den = (int)b;
+        t->p = end + 1;
+        return true;
+    }
+    if (!is_digit(*t->p) && !((*t->p == '-' || *t->p == '+') && is_digit(t->p[1])))
+        return false;
+    x = strtod(t->p, &end);
+    if (!(fabs(x) <= GREATEST_POWER) || looks_like_fraction(end))
+        return false;
+    t->p = end;
+    *den = WHOLE;
+    *num = (int)lround(x * WHOLE);
+    return fabs(x * WHOLE - *num) < 1e-9 * WHOLE;
+}
+
+static struct taken take_product(struct taker *t);
+
+static struct taken
+take_factor(struct taker *t)
+{
+    struct taken x = { NULL, 1 };
+    const char *begin = t->p;
+    int num = 1, den = 1;
+
+    if (*t->p == '(' && ++t->depth < 20) {
+        t->p++;
+        x = take_product(t);
+        t->depth--;
+        if (x.dim && *t->p++ != ')') {
+            t->why = "a bracket is not closed";
+            x.dim = NULL;
+        }
+    } else if (is_digit(*t->p)) {
+        char *end;
+
+        x = (struct taken){ t->u->one, strtod(t->p, &end) };
+        t->p = end;
+    } else if (is_letter(*t->p)) {
+        char *word;
+        const unit *u;
+
+        while (is_letter(*t->p))
+            t->p++;
+        while (is_digit(*t->p) || ((*t->p == '-' || *t->p == '+') && is_digit(t->p[1])))
+            t->p++;
+        word = arena_strndup(t->u->arena, begin, (size_t)(t->p - begin));
+        u = unit_parse(t->u, word, &t->why);
+        if (u)
+            x = (struct taken){ u->si, u->scale };
+    }
+    skip_blanks(t);
+    if (!x.dim || (*t->p != '^' && !(t->p[0] == '*' && t->p[1] == '*')))
+        return x;
+    t->p += *t->p == '^' ? 1 : 2;
+    if (!take_exponent(t, &num, &den) || !(x.dim = unit_power(t->u, x.dim, num, den))) {
+        t->why = "an exponent of a unit is a whole number, or a fraction with a denominator up to 6: ^0.5, ^(1/3)";
+        x.dim = NULL;
+    }
+    x.scale = pow(x.scale, (double)num / den);
+    skip_blanks(t);
+    return x;
+}
+
+/* Factors joined by a point, a star, a blank or a slash, which divides by the next factor alone. */
+static struct taken
+take_product(struct taker *t)
+{
+    struct taken x;
+
+    skip_blanks(t);
+    x = take_factor(t);
+    while (x.dim && *t->p && *t->p != ')') {
+        bool divides = *t->p == '/';
+        struct taken y;
+
+        if (strchr("./*", *t->p))
+            t->p++;
+        else if (middle_dot(t->p))
+            t->p += 2;
+        skip_blanks(t);
+        y = take_factor(t);
+        if (!y.dim)
+            return y;
+        x.dim = divides ? unit_divide(t->u, x.dim, y.dim) : unit_multiply(t->u, x.dim, y.dim);
+        x.scale = divides ? x.scale / y.scale : x.scale * y.scale;
+    }
+    return x;
+}
+
+static const unit *
+product_unit(unit_system *u, const char *text, uint64_t key, const char **why)
+{
+    struct taker t = { .u = u, .p = text };
+    struct taken x = take_product(&t);
+
+    if (!x.dim || *t.p || !isfinite(x.scale) || x.scale == 0) {
+        *why = t.why ? t.why : why_not(u, text);
+        return NULL;
+    }
+    while (map_get(&u->by_text, key) != MAP_NONE)        /* parts of the text may have been remembered since */
+        key++;
+    return remember(u, &x.dim->dim, x.scale, 0, text, key);
+}
+
 const unit *
 unit_parse(unit_system *u, const char *text, const char **why)
 {
@@ -413,7 +589,6 @@ unit_parse(unit_system *u, const char *text, const char **why)
     char copy[LONGEST_TEXT + 1];
     ut_unit *x;
     ut_status seen;
-    unit *made;
     const char *bad;
 
     while (isspace((unsigned char)*text))
@@ -434,6 +609,8 @@ unit_parse(unit_system *u, const char *text, const char **why)
     if (at != MAP_NONE)
         return u->all.at[at];
 
+    if (has_fraction(copy))
+        return product_unit(u, copy, key, why);
     bad = refuse(u, copy);
     if (bad) {
         *why = bad;
@@ -454,10 +631,7 @@ unit_parse(unit_system *u, const char *text, const char **why)
         *why = why_not(u, copy);
         return NULL;
     }
-    made = unit_add(u, &r.dim, r.scale, r.offset, arena_strdup(u->arena, copy));
-    map_set(&u->by_text, key, (uint32_t)u->all.n - 1);
-    made->si = si_unit(u, &r.dim);
-    return made;
+    return remember(u, &r.dim, r.scale, r.offset, copy, key);
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -474,6 +648,15 @@ unit_is_number(const unit *x)
     static const dimension none;
 
     return !memcmp(&x->dim, &none, sizeof none);
+}
+
+bool
+unit_is_whole(const unit *x)
+{
+    for (int i = 0; i < NBASE; i++)
+        if (x->dim.power[i] % WHOLE)
+            return false;
+    return true;
 }
 
 /* ---------------------------------------------------------------- products and powers */

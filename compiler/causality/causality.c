@@ -170,7 +170,7 @@ describe_root(const struct assign *a, uint32_t e)
         const flat_element *el = element_of(a, e);
         const char *what = el->type == EL_SE || el->type == EL_SF ? "source"
                            : el->type == EL_C || el->type == EL_I ? "storage" : "element";
-        bool effort = el->type == EL_SE ? true : el->type == EL_SF ? false : (fj->type == 0) == (a->s.at[e] == ST_STRONG);
+        bool open = port_is_resistive(a->f, e), effort = el->type == EL_SE && !open ? true : el->type == EL_SF && !open ? false : (fj->type == 0) == (a->s.at[e] == ST_STRONG);
 
         return bg_format("%s \"%s\" gives %s to \"%s\"", what, el->name, effort ? "effort" : "flow", fj->name);
     }
@@ -419,6 +419,8 @@ decide_sources(struct assign *a, bool report)
         for (uint32_t p = el->port0; (el->type == EL_SE || el->type == EL_SF) && p < el->port0 + el->nports; p++) {
             size_t mark = a->s.trail.n;
 
+            if (port_is_resistive(a->f, p))
+                continue;
             if (strokes_decide(&a->s, p, strength_of(&a->s, p, el->type == EL_SE)))
                 continue;
             if (report)
@@ -718,7 +720,7 @@ keep_relation(struct assign *a, const ranked_terms *row)
     for (size_t i = 1; i < row->n; i++) {
         causal_term t = { .port = row->at[i].of };
 
-        if (t.port >= a->s.nport || element_of(a, t.port)->type == EL_R || !spell_weight(a, gf_mul(row->at[i].coef, scale), &t)) {
+        if (t.port >= a->s.nport || port_is_resistive(a->f, t.port) || !spell_weight(a, gf_mul(row->at[i].coef, scale), &t)) {
             a->term.n = r.first;
             return;
         }
@@ -1020,12 +1022,12 @@ mark_changeable(const struct assign *a)
         if (s->strong[j] == END_NONE)
             taint(&list, seen, 2 * j);
     for (uint32_t p = 0; p < s->nport; p++)
-        if (s->at[p] != ST_OPEN && (element_of(a, p)->type == EL_R || is_dependent(a, p)))
+        if (s->at[p] != ST_OPEN && (port_is_resistive(a->f, p) || is_dependent(a, p)))
             taint(&list, seen, 2 * s->junction[p] + (s->at[p] == ST_WEAK));
     for (size_t i = 0; i < list.n; i++) {
         uint32_t j = list.at[i] / 2, e = s->strong[j];
 
-        if (list.at[i] % 2 && e != END_NONE && s->partner[e] == END_NONE && (element_of(a, e)->type == EL_R || is_dependent(a, e)))
+        if (list.at[i] % 2 && e != END_NONE && s->partner[e] == END_NONE && (port_is_resistive(a->f, e) || is_dependent(a, e)))
             taint(&list, seen, 2 * j);
         acted_on(a, list.at[i], &next);
         for (size_t k = 0; k < next.n; k++)
@@ -1203,7 +1205,7 @@ draw(struct assign *a, causal *c)
         for (uint32_t e = bonds ? s->nport : 0; e < (bonds ? s->nend : s->nport); e++) {
             enum strength first = ST_STRONG;
 
-            if (s->at[e] != ST_OPEN || (!bonds && element_of(a, e)->type != EL_R))
+            if (s->at[e] != ST_OPEN || (!bonds && !port_is_resistive(a->f, e)))
                 continue;
             if (!bonds && a->way[e] != WAY_EITHER)
                 first = law_strength(a, e);

@@ -41,7 +41,7 @@ is_one_port(const strokes *s, uint32_t e)
 static bool
 is_resistor(const strokes *s, uint32_t e)
 {
-    return is_one_port(s, e) && type_of(s, e) == EL_R;
+    return is_one_port(s, e) && port_is_resistive(s->f, e);
 }
 
 static bool
@@ -49,7 +49,7 @@ has_output(const strokes *s, uint32_t e)
 {
     enum element_type t;
 
-    if (!is_one_port(s, e))
+    if (!is_one_port(s, e) || port_is_resistive(s->f, e))
         return false;
     t = type_of(s, e);
     return t == EL_SE || t == EL_SF || t == EL_C || t == EL_I;

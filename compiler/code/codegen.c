@@ -78,6 +78,8 @@ struct gen {
 /* Functions called by generated code, by operation */
 static const struct callee { const char *name; double (*unary)(double); double (*binary)(double, double); } callees[EX_NOPS] = {
     [EX_POW] = { "bgc_pow", NULL, pow },
+    [EX_SPOW] = { "bgc_spow", NULL, ex_signed_power },
+    [EX_APOW] = { "bgc_apow", NULL, ex_absolute_power },
     [EX_EXP] = { "bgc_exp", exp, NULL },
     [EX_LN] = { "bgc_ln", log, NULL },
     [EX_LOG10] = { "bgc_log10", log10, NULL },
@@ -427,6 +429,39 @@ absolute(gen *g, LLVMBuilderRef b, LLVMValueRef a)
     return LLVMBuildBitCast(b, a, g->type.real, "");
 }
 
+/* m >= 0 with the sign of x */
+static LLVMValueRef
+with_sign(gen *g, LLVMBuilderRef b, LLVMValueRef m, LLVMValueRef x)
+{
+    LLVMValueRef bits = LLVMBuildAnd(b, LLVMBuildBitCast(b, x, g->type.i64, ""), LLVMConstInt(g->type.i64, UINT64_C(1) << 63, 0), "");
+
+    bits = LLVMBuildOr(b, LLVMBuildBitCast(b, m, g->type.i64, ""), bits, "");
+    return LLVMBuildBitCast(b, bits, g->type.real, "");
+}
+
+/* The exponents that ex_signed_power and ex_absolute_power treat by themselves; NULL: another */
+static LLVMValueRef
+signed_power(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef x, double exponent)
+{
+    LLVMValueRef m = absolute(g, b, x), least = number(g, EX_LEAST_BASE);
+
+    if (op == EX_SPOW) {
+        if (exponent == 2)
+            return LLVMBuildFMul(b, x, m, "");
+        if (exponent == 0.5)
+            return with_sign(g, b, intrinsic(g, b, "llvm.sqrt", m), x);
+        return exponent == 1.5 ? LLVMBuildFMul(b, x, intrinsic(g, b, "llvm.sqrt", m), "") : NULL;
+    }
+    if (exponent == 1)
+        return m;
+    if (exponent == 0.5)
+        return intrinsic(g, b, "llvm.sqrt", m);
+    if (exponent != -0.5)
+        return NULL;
+    m = LLVMBuildSelect(b, LLVMBuildFCmp(b, LLVMRealOLT, m, least, ""), least, m, "");
+    return LLVMBuildFDiv(b, number(g, 1), intrinsic(g, b, "llvm.sqrt", m), "");
+}
+
 /* a < b ? a : b, the operands compared given in turn; a itself when it is no number */
 static LLVMValueRef
 lesser(LLVMBuilderRef b, LLVMValueRef low, LLVMValueRef high, LLVMValueRef x, LLVMValueRef y)
@@ -507,6 +542,10 @@ operation(gen *g, LLVMBuilderRef b, const ex_node *e)
     case EX_POW:
         if (ex_is_const(g->p, e->b, &c) && ex_integer_power(c, &n))
             return integer_power(g, b, x, n);
+        break;
+    case EX_SPOW: case EX_APOW:
+        if (ex_is_const(g->p, e->b, &c) && (arg[0] = signed_power(g, b, e->op, x, c)))
+            return arg[0];
         break;
     case EX_TABLE: case EX_TABLE_SLOPE:
         arg[0] = integer(g, (int64_t)(uintptr_t)pool_table(g->p, e->table));

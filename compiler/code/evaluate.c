@@ -5,7 +5,7 @@
 #include "evaluate.h"
 #include "factor.h"
 
-enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200, MAX_BISECTIONS = 40 /* then Newton's method is near enough */ };
+enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200, MAX_BISECTIONS = 60 /* then Newton's method is near enough */ };
 
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
 static const double tiny_pivot = 1e-13;
@@ -14,7 +14,15 @@ struct block_run {
     factor *factor;
     bool factored;               /* constant matrix, factored for these parameters */
     double *value, *r, *z, *step, *trial, *weight;
+    double *most;                /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is zero */
+    double *seen;
 };
+
+/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before (a flow that comes to an end through a law
+ * without slope there); or of no size that any quantity has. */
+#define CONVERGED 1e-13
+#define ROUNDED 1e-16
+#define NOTHING 1e-250
 
 struct evaluator {
     program *g;
@@ -40,11 +48,13 @@ evaluator *evaluator_new(program *g, block_memory *memory)
 
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 5, sizeof(double));
+        b->r = bg_calloc((size_t)n * 7, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
         b->trial = b->step + n;
         b->weight = b->trial + n;
+        b->most = b->weight + n;
+        b->seen = b->most + n;
     }
     return v;
 }
@@ -83,6 +93,8 @@ void evaluator_accept(evaluator *v)
 
         memcpy(v->memory->start + e->block.at[b->block].unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
+        for (uint32_t i = 0; i < b->n; i++)
+            v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
     }
     v->memory->any_accepted = true;
 }
@@ -146,8 +158,19 @@ static void residual_weights(const program_block *b, struct block_run *run)
             run->weight[b->row[k]] += fabs(term);
             rest[b->row[k]] -= term;
         }
-    for (uint32_t i = 0; i < b->n; i++)
+    for (uint32_t i = 0; i < b->n; i++) {
         run->weight[i] += fabs(rest[i]);
+        run->most[i] = fmax(run->most[i], run->weight[i]);
+    }
+}
+
+/* Are all residuals zero to rounding? */
+static bool is_zero(const program_block *b, const struct block_run *run)
+{
+    for (uint32_t i = 0; i < b->n; i++)
+        if (!(fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->most[i], NOTHING))))
+            return false;
+    return true;
 }
 
 static double scaled_norm(const program_block *b, const double *r, const double *weight, uint32_t *worst)
@@ -174,6 +197,7 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
     size_t singular;
     int small_steps = 0;
 
+    memcpy(run->most, run->seen, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         double norm, length = 0, damping = 1;
 
@@ -188,16 +212,16 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
         if (norm == 0)
             return 0;
         if (!factor_numeric(run->factor, run->value, &singular))
-            return fail(v, b, (uint32_t)singular, true);
+            return is_zero(b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
         memcpy(run->step, run->r, b->n * sizeof(double));
         factor_solve(run->factor, run->step);
         for (uint32_t i = 0; i < b->n; i++) {
             if (run->step[i] != 0)
                 length = fmax(length, fabs(run->step[i]) / fmax(fabs(run->z[i]), fabs(run->z[i] - run->step[i])));
         }
-        if (norm <= 1e-13) {
+        if (is_zero(b, run)) {
             /* the last step costs nothing more and rounds well */
-            for (uint32_t i = 0; i < b->n; i++)
+            for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->z[i] -= run->step[i];
             return 0;
         }
@@ -255,37 +279,89 @@ static int homotopy(evaluator *v, const program_block *b, struct block_run *run)
     return status;
 }
 
-/* One unknown: a residual that changes sign somewhere has a zero there, also where Newton's method runs into a fold. Looks outwards from z0 in steps
- * that double, then halves the bracket. */
-static int bisect(evaluator *v, const program_block *b, struct block_run *run, double z0)
+/* A residual of one unknown that is zero between lo and hi, where it has the signs of `below` and the opposite one. */
+static bool bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, double hi, double below)
+{
+    double r;
+
+    for (int i = 0; i < MAX_BISECTIONS; i++) {
+        double middle = lo + (hi - lo) / 2;
+
+        residuals(v, b, &middle, &r);
+        if (!isfinite(r))
+            return false;
+        *((r < 0) == (below < 0) ? &lo : &hi) = middle;
+    }
+    run->z[0] = lo + (hi - lo) / 2;
+    return newton(v, b, run, NULL) == 0 && fabs(run->z[0] - lo) <= 1e-6 * fabs(lo) + 1e-100;
+}
+
+/* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts from zero slope. Looks outwards
+ * from z0 on both sides, in steps that grow, and takes the first zero met; of two equally far the positive one (a temperature has no other). Not
+ * beyond `far`. */
+static bool scan(evaluator *v, const program_block *b, struct block_run *run, double z0, double far)
 {
     double at[2] = { z0, z0 }, value[2], r;
 
     residuals(v, b, &z0, &r);
     value[0] = value[1] = r;
-    for (double step = 1e-3 * fmax(1, fabs(z0)); step < 1e9 * fmax(1, fabs(z0)); step *= 2)
+    for (double step = z0 != 0 ? 1e-6 * fabs(z0) : 1e-15; step < 2 * far; step *= 2)
         for (int side = 0; side < 2; side++) {
-            double lo = at[side], hi = z0 + (side ? step : -step), below = value[side];
+            double lo = at[side], hi = z0 + (side ? -step : step), below = value[side];
 
             residuals(v, b, &hi, &r);
-            if (!isfinite(r) || !isfinite(below))
+            if (!isfinite(r))
                 continue;
             at[side] = hi;
             value[side] = r;
-            if ((r < 0) == (below < 0))
-                continue;
-            for (int i = 0; i < MAX_BISECTIONS; i++) {
-                double middle = lo + (hi - lo) / 2;
-
-                residuals(v, b, &middle, &r);
-                if (!isfinite(r))
-                    return 1;
-                *((r < 0) == (below < 0) ? &lo : &hi) = middle;
-            }
-            run->z[0] = lo + (hi - lo) / 2;
-            return newton(v, b, run, NULL);
+            if (isfinite(below) && (r < 0) != (below < 0) && bisect(v, b, run, lo, hi, below))
+                return true;
         }
-    return 1;
+    return false;
+}
+
+/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the residuals. Quadratic and cubic laws
+ * have no slope at zero, so that nothing else tells where to begin. */
+static void start_sizes(evaluator *v, const program_block *b, struct block_run *run, double *least, double *greatest)
+{
+    double *r0 = run->step;
+
+    *least = INFINITY;
+    *greatest = 0;
+    memset(run->trial, 0, b->n * sizeof(double));
+    residuals(v, b, run->trial, r0);
+    for (uint32_t i = 0; i < b->n; i++)
+        run->weight[i] = 0;              /* reached */
+    for (double size = 1e-12; size < 1e13; size *= 10) {
+        for (uint32_t i = 0; i < b->n; i++)
+            run->trial[i] = size;
+        residuals(v, b, run->trial, run->r);
+        for (uint32_t i = 0; i < b->n; i++)
+            if (r0[i] != 0 && run->weight[i] == 0 && fabs(run->r[i] - r0[i]) >= fabs(r0[i])) {
+                run->weight[i] = 1;
+                *least = fmin(*least, size);
+                *greatest = fmax(*greatest, size);
+            }
+    }
+}
+
+/* Newton's method from several starts away from zero. */
+static bool from_afar(evaluator *v, const program_block *b, struct block_run *run)
+{
+    double size[3];
+
+    start_sizes(v, b, run, &size[0], &size[1]);
+    size[2] = 1;
+    for (int k = 0; k < 3; k++)
+        for (int signs = 0; signs < 3; signs++) {
+            if (!isfinite(size[k]) || size[k] == 0)
+                continue;
+            for (uint32_t i = 0; i < b->n; i++)
+                run->z[i] = signs == 0 || (signs == 1 && bg_hash_mix(i + 1, 7) >> 63) ? size[k] : -size[k];
+            if (newton(v, b, run, NULL) == 0)
+                return true;
+        }
+    return false;
 }
 
 static int solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
@@ -295,16 +371,22 @@ static int solve_nonlinear(evaluator *v, const program_block *b, struct block_ru
 
     for (uint32_t i = 0; i < b->n; i++)
         run->z[i] = started ? start[i] : 0;
-    if (newton(v, b, run, NULL) == 0)
+    if (newton(v, b, run, NULL) == 0) {
+        double found = run->z[0], far = fabs(found);
+
+        /* where nothing was before, another zero may be nearer */
+        if (started || b->n > 1 || found == 0 || !scan(v, b, run, 0, far))
+            run->z[0] = found;
         return 0;
+    }
+    if (b->n == 1)
+        return !scan(v, b, run, started ? start[0] : 0, 1e15 * fmax(1, started ? fabs(start[0]) : 0));
     if (started) {
         memset(run->z, 0, b->n * sizeof(double));
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    if (homotopy(v, b, run) == 0)
-        return 0;
-    return b->n == 1 ? bisect(v, b, run, started ? start[0] : 0) : 1;
+    return !from_afar(v, b, run) && homotopy(v, b, run) != 0;
 }
 
 static int run_block(evaluator *v, uint32_t k)

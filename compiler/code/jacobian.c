@@ -3,7 +3,7 @@
 #include <string.h>
 #include "jacobian.h"
 
-struct entry { uint32_t row, column, next_in_row, next_in_column; bool dead; };
+struct entry { uint32_t row, column, next_in_row, next_in_column; bool dead, varies; };
 struct product { uint32_t to, a, b; };       /* value[to] += value[a]*value[b] */
 
 struct jacobian {
@@ -19,6 +19,7 @@ struct jacobian {
     size_t n, nx;
     int64_t *column, *row;
     uint32_t *source;            /* [nonzeros] entry, UINT32_MAX: a stored zero */
+    bool *varies;                /* [nonzeros] */
 };
 
 struct targets { inst *at; size_t n, cap; };
@@ -39,7 +40,7 @@ static uint64_t key_of(uint32_t row, uint32_t column)
 
 static uint32_t add_entry(struct builder *b, uint32_t row, uint32_t column)
 {
-    struct entry x = { row, column, b->row_head.at[row], b->column_head.at[column], false };
+    struct entry x = { row, column, b->row_head.at[row], b->column_head.at[column], false, false };
     uint32_t i = (uint32_t)b->entry.n;
 
     vec_push(&b->entry, x);
@@ -75,6 +76,7 @@ static void eliminate(jacobian *j, struct builder *b, uint32_t z)
             to = map_get(&b->at, key_of(row, column));
             if (to == MAP_NONE || b->entry.at[to].dead)
                 to = add_entry(b, row, column);
+            b->entry.at[to].varies |= b->entry.at[u].varies | b->entry.at[d].varies;
             vec_push(&j->product, ((struct product){ to, u, d }));
         }
         kill(b, u);
@@ -82,6 +84,18 @@ static void eliminate(jacobian *j, struct builder *b, uint32_t z)
     for (uint32_t d = b->row_head.at[z]; d != UINT32_MAX; d = b->entry.at[d].next_in_row)
         if (!b->entry.at[d].dead)
             kill(b, d);
+}
+
+/* Over parameters and modes alone. */
+static bool follows_from_modes(const flat_model *f, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++) {
+        enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
+
+        if (kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE)
+            return false;
+    }
+    return true;
 }
 
 static void add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
@@ -101,9 +115,12 @@ static void add_partials(equations *e, const program *rhs, layout l, inst def, u
         d = ex_derivative(f->pool, def.root, k);
         if (ex_is_const(f->pool, d, &value) && value == 0)
             continue;
-        vec_push(target, inst_part(e->composer, d, inst_slots(f, def), def.n));
+        inst part = inst_part(e->composer, d, inst_slots(f, def), def.n);
+        uint32_t i = add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->w_position[v] : weight);
+
+        b->entry.at[i].varies = !follows_from_modes(f, part);
+        vec_push(target, part);
         vec_push(position, at);
-        add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->w_position[v] : weight);
     }
 }
 
@@ -140,6 +157,7 @@ static void compress(jacobian *j, struct builder *b, const struct flags *gone, u
         j->column[c + 1] += j->column[c];
     j->row = bg_malloc(((size_t)j->column[kept] + 1) * sizeof *j->row);
     j->source = bg_malloc(((size_t)j->column[kept] + 1) * sizeof *j->source);
+    j->varies = bg_calloc((size_t)j->column[kept] + 1, sizeof *j->varies);
     fill = bg_malloc((kept + 1) * sizeof *fill);
     memcpy(fill, j->column, (kept + 1) * sizeof *fill);
     for (uint32_t r = 0; r < nall; r++) {
@@ -156,6 +174,7 @@ static void compress(jacobian *j, struct builder *b, const struct flags *gone, u
                 continue;
             c = number[b->entry.at[i].column];
             j->row[fill[c]] = number[r];
+            j->varies[fill[c]] = b->entry.at[i].varies;
             j->source[fill[c]++] = i;
         }
     }
@@ -248,6 +267,7 @@ void jacobian_free(jacobian *j)
     free(j->column);
     free(j->row);
     free(j->source);
+    free(j->varies);
     free(j);
 }
 
@@ -266,6 +286,8 @@ struct model_pattern jacobian_pattern(const jacobian *j)
 {
     return (struct model_pattern){ j->n, j->nx, j->column, j->row, (size_t)j->column[j->n] };
 }
+
+bool jacobian_varies(const jacobian *j, int64_t nonzero) { return j->varies[nonzero]; }
 
 int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value)
 {

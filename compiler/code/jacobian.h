@@ -18,6 +18,8 @@ void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
 double jacobian_code_seconds(const jacobian *j);
 struct model_pattern jacobian_pattern(const jacobian *j);
+/* Does a stored value depend on more than parameters and modes? */
+bool jacobian_varies(const jacobian *j, int64_t nonzero);
 int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value);
 
 #endif

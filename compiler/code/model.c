@@ -9,10 +9,13 @@
 #include "initial.h"
 #include "parameters.h"
 #include "jacobian.h"
+#include "net.h"
 #include "partials.h"
 #include "project.h"
 #include "storage.h"
 #include "model.h"
+
+typedef VEC(var_id) var_list;
 
 struct bg_model {
     flat_model *f;
@@ -29,6 +32,8 @@ struct bg_model {
     VEC(partials *) partials;
     partials *weighed;           /* one of them, by flat.weight */
     projector *projector;
+    nets *nets;                  /* NULL: no ideal switches */
+    jacobian *net_partials;
     block_memory memory;
     double *value;               /* of parameters and literals, by variable */
     bool *overridden;            /* parameters set by model_set_parameter */
@@ -68,6 +73,10 @@ static void distribute_parameters(bg_model *m)
         }
     if (m->jacobian)
         jacobian_set_parameters(m->jacobian, m->value);
+    if (m->net_partials)
+        jacobian_set_parameters(m->net_partials, m->value);
+    if (m->nets)
+        nets_reset(m->nets);
     for (size_t k = 0; k < m->partials.n; k++)
         partials_set_parameters(m->partials.at[k], m->value, m->overridden);
     for (size_t k = 0; k < m->e->mode.n; k++)
@@ -121,12 +130,60 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
+/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its power is for each unit of the flow (a
+ * capacitance of heat has an energy of heat, whatever its temperature). */
+static inst energy_slope(equations *e, uint32_t port)
+{
+    flat_model *f = e->f;
+    const flat_port *p = &f->port.at[port];
+    const flat_domain *d = junction_domain(f, p->junction);
+    VEC(var_id) slot = { 0 };
+    const var_id *reads;
+    uint32_t nreads;
+    node one, power;
+    inst i;
+
+    if (!d || d->power == NODE_NONE)
+        return inst_var(f, storage_conjugate(f, port));
+    one = ex_const(f->pool, 1);
+    nreads = flat_power_reads(f, p->junction, &reads);
+    power = port_has_momentum(f, port) ? flat_power(f, p->junction, one, ex_slot(f->pool, 0), 1) : flat_power(f, p->junction, ex_slot(f->pool, 0), one, 1);
+    vec_push(&slot, port_has_momentum(f, port) ? p->f : p->e);
+    for (uint32_t k = 0; k < nreads; k++)
+        vec_push(&slot, reads[k]);
+    i = inst_compose(e->composer, flat_inst(f, power, slot.at, (uint32_t)slot.n), NULL);
+    vec_free(&slot);
+    return i;
+}
+
+struct targets { inst *at; size_t n, cap; };
+struct positions { uint32_t *at; size_t n, cap; };
+
+static void add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
+{
+    for (int k = 0; k < 3; k++) {
+        vec_push(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]));
+        vec_push(position, e->f->var.at[x->d[0]].position);
+    }
+}
+
+/* What net.h calls rows. */
+static void add_net_rows(equations *e, struct targets *target, struct positions *position)
+{
+    for (size_t i = 0; i < e->row.n; i++)
+        add_expansion(e, &e->row.at[i].r, target, position);
+    for (size_t i = 0; i < e->watch.n; i++)
+        add_expansion(e, &e->watch.at[i].g, target, position);
+}
+
+static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out);
+
 static program *plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;
-    VEC(inst) target = { 0 };
-    VEC(uint32_t) position = { 0 };
+    struct targets target = { 0 };
+    struct positions position = { 0 };
     program *g;
 
     switch (part) {
@@ -162,10 +219,23 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&position, (uint32_t)i);
         }
         break;
+    case PART_NETS:
+        add_net_rows(e, &target, &position);
+        break;
     case PART_CLOCKS:
         for (uint32_t i = 0; i < m->clock.n; i++) {
             vec_push(&target, m->clock.at[i].def);
             vec_push(&position, i);
+        }
+        break;
+    case PART_PORTS:
+        for (uint32_t i = 0; i < f->port.n; i++) {
+            const flat_port *p = &f->port.at[i];
+
+            vec_push(&target, inst_var(f, p->e));
+            vec_push(&target, inst_var(f, p->f));
+            vec_push(&position, f->var.at[p->e].position);
+            vec_push(&position, f->var.at[p->f].position);
         }
         break;
     case PART_POLES:
@@ -195,7 +265,7 @@ static program *plan_part(bg_model *m, enum model_part part)
                 const flat_port *p = &f->port.at[i];
 
                 vec_push(&target, inst_var(f, p->stored));
-                vec_push(&target, inst_var(f, storage_conjugate(f, i)));
+                vec_push(&target, energy_slope(e, i));
                 vec_push(&position, f->var.at[p->stored].position);
                 vec_push(&position, f->var.at[p->stored].position);
             }
@@ -231,6 +301,8 @@ bool model_need(bg_model *m, enum model_part part)
 {
     layout l = { m->position };
 
+    if (part == PART_JACOBIAN && m->nets)
+        return nets_pattern(m->nets).n > 0;
     /* first of all: evaluations come this way, and asking for the time would cost more than they do */
     if (part == PART_JACOBIAN ? m->jacobian != NULL : m->evaluator[part] != NULL)
         return true;
@@ -259,7 +331,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "" };
+    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -288,6 +360,31 @@ static char *condition_text(bg_model *m, const eq_mode *q)
     return text;
 }
 
+static int net_rows_of(void *ctx, double t, const double *x, double *out) { return run_permuted(ctx, PART_NETS, t, x, out); }
+
+/* Rates and the rows of nets in one program, with the held unknowns' columns. */
+static jacobian *net_partials_of(void *ctx)
+{
+    bg_model *m = ctx;
+    struct targets target = { 0 };
+    struct positions position = { 0 };
+    program *g;
+
+    for (size_t i = 0; i < m->e->state.n; i++) {
+        vec_push(&target, inst_var(m->f, m->e->state.at[i].rate));
+        vec_push(&position, m->f->var.at[m->e->state.at[i].var].position);
+    }
+    add_net_rows(m->e, &target, &position);
+    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
+    m->net_partials = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, m->e->held.at, (uint32_t)m->e->held.n);
+    program_free(g);
+    if (m->net_partials)
+        jacobian_set_parameters(m->net_partials, m->value);
+    vec_free(&target);
+    vec_free(&position);
+    return m->net_partials;
+}
+
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
@@ -306,7 +403,7 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     m->memory.failed = UINT32_MAX;
     m->value = bg_calloc(f->var.n + 1, sizeof *m->value);
     m->overridden = bg_calloc(f->var.n + 1, sizeof *m->overridden);
-    m->modes = bg_calloc(eq->mode.n + 1, sizeof *m->modes);
+    m->modes = bg_calloc(eq->mode.n + eq->held.n + 1, sizeof *m->modes);
     m->slope = bg_calloc(eq->mode.n + 1, sizeof *m->slope);
     m->offset = bg_calloc(eq->mode.n + 1, sizeof *m->offset);
     m->mode_text = bg_calloc(eq->mode.n + 1, sizeof *m->mode_text);
@@ -319,6 +416,8 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     }
     for (uint32_t k = 0; k < eq->mode.n; k++)
         m->position[eq->mode.at[k].var] = k;
+    for (uint32_t i = 0; i < eq->held.n; i++)
+        m->position[eq->held.at[i]] = (uint32_t)eq->mode.n + i;
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *in = &f->initial.at[i];
         var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
@@ -334,6 +433,8 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     }
     compute_parameters(m);
     distribute_parameters(m);
+    if (eq->net.n)
+        m->nets = nets_new(eq, m->modes, m->position, (nets_access){ m, net_rows_of, net_partials_of });
     m->compile_seconds = bg_cpu_seconds() - start;
     return m;
 }
@@ -352,6 +453,8 @@ void model_free(bg_model *m)
         partials_free(m->partials.at[k]);
     vec_free(&m->partials);
     projector_free(m->projector);
+    nets_free(m->nets);
+    jacobian_free(m->net_partials);
     free(m->position);
     free(m->state_of);
     free(m->stated);
@@ -401,6 +504,74 @@ bool model_has_blocks(const bg_model *m)
     return false;
 }
 
+/* Of a block: a root stands there as its inverse, a power above 1. */
+static bool has_root(pool *p, node n, bool of_block)
+{
+    size_t count;
+    const node *tape = ex_tape(p, n, &count);
+    double b;
+
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SQRT || ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)))
+            || (of_block && x->op == EX_SPOW))
+            return true;
+    }
+    return false;
+}
+
+/* What d reads is to be looked at; those of a block once. */
+static void read_by(const bg_model *m, inst d, var_list *todo)
+{
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(todo, m->f->slot.at[d.first + k]);
+}
+
+bool model_root_states(bg_model *m, bool *fed)
+{
+    const equations *e = m->e;
+    map roots = { 0 };               /* template -> has one */
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block), any = false;
+    var_list todo = { 0 };
+
+    memset(fed, 0, e->state.n * sizeof *fed);
+    for (size_t i = 0; i < e->var.n + e->residual.n; i++) {
+        bool of_block = i >= e->var.n;
+        inst d = of_block ? e->residual.at[i - e->var.n] : e->var.at[i].def;
+        uint64_t key = (uint64_t)d.root << 1 | of_block;
+
+        if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
+            continue;
+        if (map_get(&roots, key) == MAP_NONE)
+            map_set(&roots, key, has_root(m->f->pool, d.root, of_block));
+        if (map_get(&roots, key))
+            read_by(m, d, &todo);
+    }
+    while (todo.n) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        if (d->kind == DEF_STATE) {
+            fed[m->position[v]] = any = true;
+        } else if (d->kind == DEF_EXPLICIT) {
+            read_by(m, d->def, &todo);
+        } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
+            seen_block[d->index] = true;
+            for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
+                read_by(m, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+        }
+    }
+    map_free(&roots);
+    vec_free(&todo);
+    free(seen);
+    free(seen_block);
+    return any;
+}
+
 size_t model_nconstraints(const bg_model *m) { return m->e->constraint.n; }
 
 /* ---------------------------------------------------------------- evaluation */
@@ -423,8 +594,12 @@ static bool all_finite(const double *v, size_t n)
 
 static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
+    int status;
+
     if (!m->evaluator[part] && !model_need(m, part))
         return -1;
+    if (m->nets && part != PART_NETS && part != PART_CLOCKS && (status = nets_solve(m->nets, t, x)) != 0)
+        return status;
     return evaluator_run(m->evaluator[part], t, x, m->modes, out);
 }
 
@@ -517,11 +692,29 @@ int model_project(bg_model *m, double t, double *x)
 {
     struct at_time a = { m, t };
 
+    if (m->nets) {
+        int status = nets_project(m->nets, t, x);
+
+        if (status)
+            return status;
+    }
     if (!m->e->constraint.n)
         return 0;
     if (!m->projector)
         m->projector = projector_new(m->e, m->position);
     return projector_run(m->projector, constraints_at, &a, x);
+}
+
+bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->nets; }
+
+bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
+bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
+
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+{
+    if (!m->nets || !model_need(m, PART_NETS))
+        return m->nets ? NETS_FAILED : NETS_SAME;
+    return nets_search(m->nets, t, x, ahead, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -530,6 +723,8 @@ int model_rhs(bg_model *m, double t, const double *x, double *dx)
 
     if (status)
         return status;
+    if (m->nets)
+        nets_rest(m->nets, dx);
     return all_finite(dx, m->e->state.n) ? 0 : 1;
 }
 
@@ -583,6 +778,16 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
 }
 
+int model_port_values(bg_model *m, double t, const double *x, double *value)
+{
+    int status;
+
+    if (!model_need(m, PART_PORTS))
+        return -1;
+    status = run_permuted(m, PART_PORTS, t, x, value);
+    return status ? status : all_finite(value, m->program[PART_PORTS]->ntargets) ? 0 : 1;
+}
+
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
     return storage_energy(m->f, m->value, port, stored, conjugate);
@@ -618,6 +823,8 @@ void model_accept(bg_model *m, double t, const double *x)
 {
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
         return;
+    if (m->nets && nets_solve(m->nets, t, x) != 0)
+        return;
     /* the unknowns at an accepted point come from an evaluation there */
     if (evaluator_run(m->evaluator[PART_RHS], t, x, m->modes, m->scratch[PART_RHS]) == 0)
         evaluator_accept(m->evaluator[PART_RHS]);
@@ -625,6 +832,8 @@ void model_accept(bg_model *m, double t, const double *x)
 
 struct model_pattern model_jacobian_pattern(bg_model *m)
 {
+    if (m->nets)
+        return nets_pattern(m->nets);
     if (!model_need(m, PART_JACOBIAN))
         return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
     return jacobian_pattern(m->jacobian);
@@ -634,6 +843,10 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
+    if (m->nets) {
+        status = nets_jacobian(m->nets, t, x, value);
+        return status ? status : all_finite(value, nets_pattern(m->nets).nonzeros) ? 0 : 1;
+    }
     if (!model_need(m, PART_JACOBIAN))
         return -1;
     status = jacobian_evaluate(m->jacobian, t, x, m->modes, value);
@@ -653,8 +866,10 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
-    int status = partials_evaluate(p, t, x, m->modes, value);
+    int status = m->nets ? nets_solve(m->nets, t, x) : 0;
 
+    if (status == 0)
+        status = partials_evaluate(p, t, x, m->modes, value);
     return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
 }
 
@@ -723,6 +938,8 @@ static var_id first_bad(bg_model *m, double t, const double *x, double *v, node 
         v[e->state.at[i].var] = x[m->position[e->state.at[i].var]];
     for (size_t k = 0; k < e->mode.n; k++)
         v[e->mode.at[k].var] = m->modes[k];
+    for (size_t k = 0; k < e->held.n; k++)
+        v[e->held.at[k]] = m->modes[e->mode.n + k];
     if (m->evaluator[PART_RHS]) {
         const double *w = evaluator_variables(m->evaluator[PART_RHS]);
 
@@ -789,6 +1006,23 @@ static char *describe(bg_model *m, const char *called, inst def, node culprit, c
     return b.at;
 }
 
+/* The law in which a root is taken of a negative number; MODE g of it is negative. */
+static const eq_mode *outside(bg_model *m, double t, const double *x)
+{
+    const eq_mode *found = NULL;
+    double *g;
+
+    if (!m->e->mode.n)
+        return NULL;
+    g = bg_calloc(m->e->mode.n, sizeof *g);
+    if (model_need(m, PART_CONDITIONS) && model_conditions(m, t, x, g) == 0)
+        for (size_t k = 0; k < m->e->mode.n && !found; k++)
+            if (m->e->mode.at[k].kind == MODE_DOMAIN && g[k] < 0)
+                found = &m->e->mode.at[k];
+    free(g);
+    return found;
+}
+
 char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
 {
     flat_model *f = m->f;
@@ -848,6 +1082,19 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
         else
             *text = b->n == 1 ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
                               : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it", b->n, m->f->var.at[u].name);
+    }
+    if (!*text) {
+        const eq_mode *q = outside(m, t, x);
+        strbuf b = { 0 };
+
+        if (q) {
+            const ex_node *g = pool_node(m->f->pool, q->g.root);
+
+            at = q->at;
+            flat_print(m->f, g->op == EX_SELECT ? (inst){ g->b, q->g.first, q->g.n } : q->g, &b);
+            *text = bg_format("root of a negative number, %s", b.at);
+        }
+        strbuf_free(&b);
     }
     free(v);
     return at;

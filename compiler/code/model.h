@@ -18,8 +18,8 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_CLOCKS, PART_POLES, PART_JACOBIAN,
-                  PART_COUNT };
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
+                  PART_NETS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
@@ -53,11 +53,16 @@ int model_outputs(bg_model *m, double t, const double *x, double *y);
 /* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
 void model_accept(bg_model *m, double t, const double *x);
 bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
+/* The states (fed[model_nstates]) that laws read whose slope is infinite somewhere, such as spow(e, 0.5) at 0: there the Jacobian says that nothing
+ * moves, and has to be taken nearby. False: there are none. */
+bool model_root_states(bg_model *m, bool *fed);
 
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
 int model_bond_values(bg_model *m, double t, const double *x, double *value);
+/* Effort and flow of each port, in the order of ports: 2*ports values. */
+int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
 /* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores none, or its law reads what is no state. */
@@ -89,6 +94,18 @@ int model_constraints(bg_model *m, double t, const double *x, double *c);
 span model_constraint_place(const bg_model *m, size_t k);      /* of its source */
 /* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
 int model_project(bg_model *m, double t, double *x);
+bool model_projects(const bg_model *m);              /* may there be something to project onto? */
+
+/* ---- nets: ideal switches and what is solved together with them. Their modes are found by a search ---- */
+enum nets_status { NETS_SAME, NETS_SWITCHED, NETS_NONE, NETS_REFUSED, NETS_FAILED };
+/* What a search did. jumped: x was changed by more than rounding. Where no combination of modes holds (NONE), and where a state would have to jump that must not
+ * (REFUSED; by itself, or because a source would have to give an impulse): at an ideal switch. */
+typedef struct nets_report { bool jumped; size_t state; double from, to; span at; } nets_report;
+bool model_has_nets(const bg_model *m);
+bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
+/* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
+ * happens. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);

@@ -276,7 +276,7 @@ static enum space space_of(const flat_model *f, const equations *e, var_id v)
     case VAR_TIME: return SP_TIME;
     case VAR_MODE: return SP_M;
     case VAR_PARAM: case VAR_LITERAL: return SP_P;
-    default: return e->var.at[v].kind == DEF_STATE ? SP_X : SP_W;
+    default: return e->var.at[v].kind == DEF_STATE ? SP_X : e->var.at[v].kind == DEF_HELD ? SP_M : SP_W;
     }
 }
 

@@ -239,12 +239,14 @@ enum rule {
     RULE_SIGN,                      /* any unit, to a pure number */
     RULE_TOGETHER,                  /* two of one unit, kept */
     RULE_RATIO,                     /* two of one unit, to a pure number */
-    RULE_ROOT
+    RULE_ROOT,
+    RULE_POWER                      /* any unit, to the power that the second is */
 };
 static const struct builtin { const char *name; enum ex_op op; int nargs; enum rule rule; } builtins[] = {
     { "abs", EX_ABS, 1, RULE_SAME },      { "sign", EX_SIGN, 1, RULE_SIGN },
     { "min", EX_MIN, 2, RULE_TOGETHER },  { "max", EX_MAX, 2, RULE_TOGETHER },
-    { "sqrt", EX_SQRT, 1, RULE_ROOT },    { "exp", EX_EXP, 1, RULE_PURE },
+    { "sqrt", EX_SQRT, 1, RULE_ROOT },    { "spow", EX_SPOW, 2, RULE_POWER },
+    { "exp", EX_EXP, 1, RULE_PURE },
     { "ln", EX_LN, 1, RULE_PURE },        { "log10", EX_LOG10, 1, RULE_PURE },
     { "sin", EX_SIN, 1, RULE_PURE },      { "cos", EX_COS, 1, RULE_PURE },
     { "tan", EX_TAN, 1, RULE_PURE },      { "asin", EX_ASIN, 1, RULE_PURE },
@@ -302,6 +304,19 @@ pure_result(elab *el, val arg)
     return (val){ .fit = arg.fit == FIT_ANY ? FIT_ANY : FIT_BARE };
 }
 
+/* sign(a)*abs(a)^b: infinite at 0 where b < 0, as a^b is */
+static node
+signed_power(pool *p, node a, node b)
+{
+    double exponent;
+
+    if (!ex_is_const(p, b, &exponent) || exponent > 0)
+        return ex_make(p, EX_SPOW, a, b, NODE_NONE);
+    if (exponent == 0)
+        return ex_make(p, EX_SIGN, a, NODE_NONE, NODE_NONE);
+    return ex_div(p, ex_const(p, 1), ex_make(p, EX_SPOW, a, ex_const(p, -exponent), NODE_NONE));
+}
+
 static val
 call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
 {
@@ -313,7 +328,11 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
     if (!arguments(b, e, f->nargs, f->nargs, f->nargs == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
         return val_bad(el);
     for (int k = 0; k < f->nargs; k++) {
+        bool structure = b->structure;
+
+        b->structure = structure || (f->rule == RULE_POWER && k == 1);
         x[k] = resolve(b, arg[k], whole);
+        b->structure = structure;
         need_number(el, &x[k], arg[k]->at);
     }
     if (x[0].bad || x[1].bad)
@@ -336,13 +355,16 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
         if (!r.bad)
             r = pure_result(el, r);
         break;
+    case RULE_POWER:
+        r = units_power(el, x[0], arg[0]->at, x[1], arg[1]->at);
+        break;
     case RULE_ROOT:
     default:
         r = units_power(el, x[0], arg[0]->at, (val){ .n = ex_const(el->pool, 0.5), .fit = FIT_BARE }, e->at);
         break;
     }
     if (!r.bad)
-        r.n = ex_make(el->pool, f->op, x[0].n, x[1].n, NODE_NONE);
+        r.n = f->op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n) : ex_make(el->pool, f->op, x[0].n, x[1].n, NODE_NONE);
     if (r.fit == FIT_ZERO)
         r.fit = FIT_BARE;
     return r;

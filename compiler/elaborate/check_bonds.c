@@ -204,7 +204,7 @@ same(struct check *c, node na, measure a, node nb, measure b)
     if (c->found.sym != NONE || c->found.impossible)
         return a;
     x = unit_power(el->u, unit_divide(el->u, b.known, a.known), num > 0 ? den : -den, abs(num));
-    if (x) {
+    if (x && unit_is_whole(x)) {         /* what bonds carry has no roots in it */
         c->found.sym = sym;
         c->found.is = x;
     } else {
@@ -274,6 +274,8 @@ operation(struct check *c, node n, const var_id *slot)
     case EX_CEIL:
         return c->at[x->a];
     case EX_POW:
+    case EX_SPOW:
+    case EX_APOW:
         return to_power(c, x);
     case EX_SQRT:
         return raised(c, c->at[x->a], 1, 2);

@@ -247,8 +247,8 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
         v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }
-    /* 0, 1 and 2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */
-    if (b->structure || (!alone && (x == 0 || x == 1 || x == 2)))
+    /* 0, 1, 2, -1, -2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */
+    if (b->structure || (!alone && (x == 0 || fabs(x) == 1 || fabs(x) == 2)))
         v.n = ex_const(el->pool, x);
     else
         v.n = literal(b, key, x, NULL);

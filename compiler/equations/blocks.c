@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
+#include "rough.h"
 
 enum {
     SMALL_SET = 64,              /* sets up to here are reduced to the fewest unknowns */
@@ -78,6 +79,7 @@ struct sorter {
     uint32_t ncalls, counter;
     uint32_t *local;             /* by variable: 1 + number in the set being made into a block */
     uint32_t *uses;              /* by variable: how often definitions of the set read it */
+    size_t room;                 /* of both */
     bool ok;
 };
 
@@ -88,7 +90,7 @@ static uint32_t node_of(const struct sorter *s, var_id v)
 
     if (d->kind == DEF_EXPLICIT)
         return v;
-    if (d->kind == DEF_GIVEN || d->kind == DEF_STATE)
+    if (d->kind == DEF_GIVEN || d->kind == DEF_STATE || d->kind == DEF_HELD)
         return UINT32_MAX;
     group = group_of(s->g, v);
     return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
@@ -260,6 +262,20 @@ static void classify(struct sorter *s, eq_block *b)
     vec_free(&slots);
 }
 
+/* Variables were added. */
+static void make_room(struct sorter *s)
+{
+    size_t n = s->e->var.n;
+
+    if (n <= s->room)
+        return;
+    s->local = bg_realloc(s->local, (n + 1) * sizeof *s->local);
+    s->uses = bg_realloc(s->uses, (n + 1) * sizeof *s->uses);
+    memset(s->local + s->room, 0, (n + 1 - s->room) * sizeof *s->local);
+    memset(s->uses + s->room, 0, (n + 1 - s->room) * sizeof *s->uses);
+    s->room = n;
+}
+
 /* Makes a block of the strongly connected set in s->members. */
 static void make_block(struct sorter *s)
 {
@@ -418,6 +434,18 @@ static void make_block(struct sorter *s)
     }
     e->nloops++;
     if (b.n && s->ok) {
+        unfolding *z = rough_unfold(e, b.unknown0, b.residual0);
+
+        for (size_t i = 0; i < explicit_.n && e->unknown.n > b.unknown0 + b.n; i++)
+            if (inst_known(composed.at[i])) {
+                inst d = rough_reuse(z, composed.at[i]);
+
+                if (!inst_equal(f, d, composed.at[i]))
+                    e->var.at[explicit_.at[i]].def = d;
+            }
+        rough_free(z);
+        b.n = (uint32_t)(e->unknown.n - b.unknown0);
+        make_room(s);
         classify(s, &b);
         for (uint32_t i = 0; i < b.n; i++) {
             eq_var *d = &e->var.at[e->unknown.at[b.unknown0 + i]];
@@ -519,6 +547,7 @@ bool blocks_sort(equations *e, struct groups *g)
     s.call = bg_calloc(s.nnodes + 1, sizeof *s.call);
     s.local = bg_calloc(s.nvars + 1, sizeof *s.local);
     s.uses = bg_calloc(s.nvars + 1, sizeof *s.uses);
+    s.room = s.nvars;
     for (uint32_t n = 0; n < s.nnodes && s.ok; n++) {
         bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0 : e->var.at[n].kind == DEF_EXPLICIT;
 

@@ -47,8 +47,8 @@ static void look_at(struct matcher *m, inst i)
     }
 }
 
-/* What an expression depends on. visit is called for each source whose unknown is; true from it stops. *states (may be NULL): a state is. */
-static bool walk(struct matcher *m, inst from, bool *states, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
+/* What an expression depends on. visit is called for each source whose unknown is; true from it stops. */
+static bool walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
 {
     equations *e = m->r->e;
     struct groups *g = m->r->g;
@@ -66,8 +66,6 @@ static bool walk(struct matcher *m, inst from, bool *states, bool (*visit)(struc
             look_at(m, e->var.at[v].def);
             continue;
         }
-        if (states && e->var.at[v].kind == DEF_STATE)
-            *states = true;
         source = map_get(&m->source_of, v);
         if (source != MAP_NONE) {
             if (visit(m, s, source))
@@ -87,7 +85,6 @@ static bool walk(struct matcher *m, inst from, bool *states, bool (*visit)(struc
 static inst residual_of(const struct matcher *m, uint32_t s) { return group_residual(m->r->g, m->k->source.at[s].group, 0); }
 
 static bool is_own(struct matcher *m, uint32_t s, uint32_t found) { (void)m; return found == s; }
-static bool is_any(struct matcher *m, uint32_t s, uint32_t found) { (void)m, (void)s, (void)found; return true; }
 static bool note_reached(struct matcher *m, uint32_t s, uint32_t found) { vec_push(&m->reached[s], found); return false; }
 
 static void learn(struct matcher *m, uint32_t s)
@@ -95,7 +92,7 @@ static void learn(struct matcher *m, uint32_t s)
     if (m->known[s])
         return;
     m->reached[s].n = 0;
-    walk(m, residual_of(m, s), NULL, note_reached, s);
+    walk(m, residual_of(m, s), note_reached, s);
     m->known[s] = true;
 }
 
@@ -171,148 +168,6 @@ static void raise(struct matcher *m, uint32_t s)
     memset(m->known, 0, m->k->source.n * sizeof *m->known);
 }
 
-/* Rebuilds a residual whose operators above its branches are selections and signs, each branch by make(). */
-struct branches {
-    struct matcher *m;
-    uint32_t s;
-    VEC(node) branch;
-    VEC(node) made;              /* parallel: what stands for it in the residual */
-    map index;                   /* node -> its number */
-    VEC(var_id) slot;            /* of the residual: as they were, then those of what stands for branches */
-};
-
-static void find_branches(struct branches *b, node root)
-{
-    pool *p = b->m->r->e->f->pool;
-    VEC(node) todo = { 0 };
-    map seen = { 0 };
-
-    vec_push(&todo, root);
-    while (todo.n) {
-        node at = todo.at[--todo.n];
-        const ex_node *x = pool_node(p, at);
-
-        if (map_get(&seen, at) != MAP_NONE)
-            continue;
-        map_set(&seen, at, 1);
-        if (x->op == EX_NEG) {
-            vec_push(&todo, x->a);
-        } else if (x->op == EX_SELECT) {
-            vec_push(&todo, x->b);
-            vec_push(&todo, x->c);
-        } else {
-            map_set(&b->index, at, (uint32_t)b->branch.n);
-            vec_push(&b->branch, at);
-            vec_push(&b->made, at);
-        }
-    }
-    map_free(&seen);
-    vec_free(&todo);
-}
-
-/* The residual with branch i as with[i]. */
-static node rebuild(const struct branches *b, node root, const node *with)
-{
-    pool *p = b->m->r->e->f->pool;
-    size_t n;
-    const node *tape = ex_tape(p, root, &n);
-    VEC(node) old = { 0 }, of = { 0 };
-    map at = { 0 };              /* node -> its place on the tape */
-    node result;
-
-    for (size_t i = 0; i < n; i++) {     /* making nodes may move the tape */
-        vec_push(&old, tape[i]);
-        map_set(&at, tape[i], (uint32_t)i);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const ex_node *x = pool_node(p, old.at[i]);
-        uint32_t branch = map_get(&b->index, old.at[i]);
-
-        if (branch != MAP_NONE)
-            vec_push(&of, with[branch]);
-        else if (x->op == EX_NEG)
-            vec_push(&of, ex_neg(p, of.at[map_get(&at, x->a)]));
-        else if (x->op == EX_SELECT)
-            vec_push(&of, ex_make(p, EX_SELECT, x->a, of.at[map_get(&at, x->b)], of.at[map_get(&at, x->c)]));
-        else
-            vec_push(&of, old.at[i]);    /* a condition */
-    }
-    result = of.at[n - 1];
-    vec_free(&old);
-    vec_free(&of);
-    map_free(&at);
-    return result;
-}
-
-/* In one branch the residual may be a function of states alone (an ideal diode in series with a coil blocks: its current is zero). There the branch is
- * differentiated until the source's unknown turns up, and kept as a constraint that is zero in the other branches. */
-static void raise_branches(struct matcher *m, uint32_t s)
-{
-    struct rates *r = m->r;
-    equations *e = r->e;
-    flat_model *f = e->f;
-    const struct residual_source *x = &m->k->source.at[s];
-    inst residual = residual_of(m, s);
-    struct branches b = { .m = m, .s = s };
-    VEC(node) alone = { 0 };
-    bool any = false;
-
-    if (pool_node(f->pool, residual.root)->op != EX_SELECT && pool_node(f->pool, residual.root)->op != EX_NEG)
-        return;
-    find_branches(&b, residual.root);
-    for (uint32_t k = 0; k < residual.n; k++)
-        vec_push(&b.slot, f->slot.at[residual.first + k]);
-    for (size_t i = 0; i < b.branch.n && b.branch.n > 1 && r->ok; i++) {
-        inst branch = inst_part(e->composer, b.branch.at[i], b.slot.at, residual.n);
-        size_t kept = e->constraint.n;
-        bool states = false, found = walk(m, branch, &states, is_any, s);
-
-        for (int times = 0; !found && states && times < MAX_DIFFERENTIATIONS && r->ok; times++) {
-            uint32_t position = f->var.at[x->unknown].position;
-            char *name = bg_format("condition of %s", element_of(m, s)->name);
-            const char *kept_name = names_intern_z(f->names, name);
-            var_id value = eq_new_var(e, VAR_AUX, NIL, kept_name, element_of(m, s)->at, position);
-            var_id constraint = eq_new_var(e, VAR_AUX, NIL, kept_name, element_of(m, s)->at, position), d;
-
-            free(name);
-            eq_define(e, value, branch);
-            /* zero wherever another branch holds */
-            alone.n = 0;
-            for (size_t k = 0; k < b.branch.n; k++)
-                vec_push(&alone, k == i ? ex_slot(f->pool, (uint32_t)b.slot.n) : ex_const(f->pool, 0));
-            vec_push(&b.slot, value);
-            eq_define(e, constraint, inst_part(e->composer, rebuild(&b, residual.root, alone.at), b.slot.at, (uint32_t)b.slot.n));
-            b.slot.n--;
-            vec_push(&e->constraint, constraint);
-            d = rate_of(r, value);
-            define_rates(r);
-            if (d == VAR_NONE)
-                break;
-            branch = inst_var(f, d);
-            states = false;
-            found = walk(m, branch, &states, is_any, s);
-            if (found) {
-                b.made.at[i] = ex_slot(f->pool, (uint32_t)b.slot.n);
-                vec_push(&b.slot, d);
-                any = true;
-            }
-        }
-        if (!found)
-            e->constraint.n = kept;
-    }
-    if (any) {
-        inst made = inst_part(e->composer, rebuild(&b, residual.root, b.made.at), b.slot.at, (uint32_t)b.slot.n);
-
-        group_set_residual(r->g, x->group, 0, inst_compose(e->composer, made, NULL));
-        memset(m->known, 0, m->k->source.n * sizeof *m->known);
-    }
-    vec_free(&b.branch);
-    vec_free(&b.made);
-    vec_free(&b.slot);
-    map_free(&b.index);
-    vec_free(&alone);
-}
-
 static void report_free(struct matcher *m, uint32_t s)
 {
     equations *e = m->r->e;
@@ -376,13 +231,10 @@ bool constraints_make(struct constraints *k, struct rates *r)
     }
     /* nearly all read their own unknown */
     for (uint32_t s = 0; s < n; s++)
-        if (walk(&m, residual_of(&m, s), NULL, is_own, s)) {
+        if (walk(&m, residual_of(&m, s), is_own, s)) {
             m.owner[s] = s;
             found[s] = true;
         }
-    for (uint32_t s = 0; s < n && r->ok; s++)
-        if (found[s])
-            raise_branches(&m, s);
     for (uint32_t s = 0; s < n && r->ok; s++)
         ok = (found[s] || settle(&m, s)) && ok;
     free(found);

@@ -2,8 +2,8 @@
  *
  * The unknown effort or flow of each residual source is a group of its own, its residual the expression. Where no unknown can be matched to
  * a residual, because what it reads is a function of states alone, the expression is differentiated until one can (at most 3 times); it
- * and its derivatives before the last then hold by themselves once they hold, and are kept as constraints: drift is projected. The same goes for one
- * branch of a condition (min, max, if) alone, where others read the unknown: a diode in series with a coil blocks.
+ * and its derivatives before the last then hold by themselves once they hold, and are kept as constraints: drift is projected. Conditions with alternatives
+ * are not for this stage (switched.h).
  * needs     every variable defined, rates included
  * provides  groups ready for blocks_sort; e->constraint
  * reports   residual-free (the condition reads nothing that the source could change), residual-twice (two conditions ask one unknown)

@@ -10,6 +10,7 @@
 #include "mode.h"
 #include "parameters.h"
 #include "stick.h"
+#include "switched.h"
 #include "rates.h"
 
 enum { SUM_TERMS = 16 };        /* longer balances become trees of sums, so that templates stay small */
@@ -27,6 +28,15 @@ bool inst_is_parameter(const flat_model *f, inst i)
     return true;
 }
 
+/* Does a condition choose between alternatives? */
+static bool reads_mode(const flat_model *f, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++)
+        if (f->var.at[f->slot.at[i.first + k]].kind == VAR_MODE)
+            return true;
+    return false;
+}
+
 equations *equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
@@ -35,23 +45,25 @@ equations *equations_prepare(flat_model *f)
     e->f = f;
     e->composer = composer_new(f);
     z = freezer_new(e);
-    for (size_t i = 0; i < f->law.n; i++)
-        f->law.at[i].def = freeze(z, f->law.at[i].def, f->law.at[i].at);
+    for (size_t i = 0; i < f->law.n; i++) {
+        f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
+        f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && reads_mode(f, f->law.at[i].def);
+    }
     for (size_t i = 0; i < f->var.n; i++) {
         enum var_kind kind = f->var.at[i].kind;
 
         if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, f->var.at[i].def, f->var.at[i].at);
+            inst def = freeze(z, f->var.at[i].def, false, f->var.at[i].at);
 
             f->var.at[i].def = def;
         }
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
-        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, f->experiment.record.at[i].at);
+        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false, f->experiment.record.at[i].at);
     for (size_t i = 0; i < f->when.n; i++)
-        f->when.at[i].condition = freeze(z, f->when.at[i].condition, f->when.at[i].at);
+        f->when.at[i].condition = freeze(z, f->when.at[i].condition, false, f->when.at[i].at);
     for (size_t i = 0; i < f->reinit.n; i++)
-        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, f->reinit.at[i].at);
+        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, false, f->reinit.at[i].at);
     freezer_free(z);
     return e;
 }
@@ -469,7 +481,9 @@ static void define_two_port(equations *e, struct groups *g, const flat_element *
     }
 }
 
-static void define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, uint32_t port)
+struct switches { switch_group *at; size_t n, cap; };
+
+static void define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw, uint32_t port)
 {
     flat_model *f = e->f;
     flat_port *p = &f->port.at[port];
@@ -482,10 +496,16 @@ static void define_one_port(equations *e, struct groups *g, struct rates *r, str
     case EL_SF: {
         var_id given = el->type == EL_SE ? p->e : p->f;
 
-        if (law.kind == LAW_RESIDUAL)
+        if (law.switched) {
+            uint32_t group = group_new(g);
+
+            group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
+            vec_push(sw, ((switch_group){ group, el->at }));
+        } else if (law.kind == LAW_RESIDUAL) {
             constraints_add(k, g, given, law.def, port);
-        else
+        } else {
             eq_define(e, given, law.def);
+        }
         break;
     }
     case EL_C:
@@ -616,6 +636,9 @@ static void mark_only_outputs(equations *e)
                 for (uint32_t k = 0; k < r.n; k++)
                     vec_push(&todo, e->f->slot.at[r.first + k]);
             }
+        } else if (d->kind == DEF_HELD) {
+            for (size_t i = 0; i < e->row.n; i++)
+                vec_push(&todo, e->row.at[i].r.d[0]);
         } else if (e->f->var.at[v].kind == VAR_MODE) {
             inst g = e->mode.at[e->f->var.at[v].owner].g;
 
@@ -672,7 +695,7 @@ static void find_known_modes(equations *e)
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX)
+        if (k == UINT32_MAX || m->kind == MODE_DOMAIN)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {
@@ -830,6 +853,7 @@ bool equations_build(equations *e, const causal *c)
     struct groups g = { 0 };
     struct rates r = { .e = e, .g = &g, .ok = true };
     struct constraints k = { 0 };
+    struct switches sw = { 0 };
     size_t differentiated;       /* by the model: what sticking asks for may jump */
     uint32_t *component_group = bg_malloc((f->junction.n + 1) * sizeof *component_group);
     bool ok = true;
@@ -853,7 +877,7 @@ bool equations_build(equations *e, const causal *c)
 
         for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
             if (el.type != EL_TF && el.type != EL_GY)
-                define_one_port(e, &g, &r, &k, p);
+                define_one_port(e, &g, &r, &k, &sw, p);
             else if ((p - el.port0) % 2 == 0)
                 define_two_port(e, &g, &el, p, component_group);
         }
@@ -881,6 +905,7 @@ bool equations_build(equations *e, const causal *c)
     ok = ok && r.ok && constraints_make(&k, &r) && r.ok;
     differentiated = r.differentiated.n;
     stick_define(e, &g, &r);
+    switched_define(e, &g, &r, sw.at, sw.n);
     ok = ok && r.ok;
     make_powers(e);
     eq_sync(e);
@@ -893,6 +918,7 @@ bool equations_build(equations *e, const causal *c)
     rates_free(&r);
     constraints_free(&k);
     groups_free(&g);
+    vec_free(&sw);
     free(component_group);
     return ok;
 }
@@ -912,6 +938,11 @@ void equations_free(equations *e)
     vec_free(&e->sign);
     vec_free(&e->power);
     vec_free(&e->constraint);
+    vec_free(&e->held);
+    vec_free(&e->row);
+    vec_free(&e->watch);
+    vec_free(&e->net_mode);
+    vec_free(&e->net);
     vec_free(&e->output);
     free(e);
 }

@@ -15,7 +15,8 @@ enum def_kind {
     DEF_GIVEN,           /* time, parameter, literal, mode */
     DEF_STATE,           /* index: state */
     DEF_EXPLICIT,        /* def */
-    DEF_BLOCK            /* index: block */
+    DEF_BLOCK,           /* index: block */
+    DEF_HELD             /* index: in held; determined by ideal switches, given while the rest is evaluated (switched.h) */
 };
 typedef struct eq_var { uint8_t kind; uint32_t index; inst def; uint32_t rank; } eq_var;    /* rank: order of evaluation */
 
@@ -50,6 +51,15 @@ typedef struct eq_mode {
 /* sign(x): its value s is `slip` while x is not 0, and what keeps x at 0 while `stick` is on (freeze.h) */
 typedef struct eq_sign { var_id s; inst x; uint32_t slip, stick; span at; } eq_sign;
 
+/* A value and its derivatives in time while the held unknowns rest; VAR_NONE: zero from there on. */
+typedef struct eq_expansion { var_id d[3]; } eq_expansion;
+/* at: of an ideal switch, whose condition it is; else unknown */
+typedef struct eq_row { eq_expansion r; span at; } eq_row;
+/* The difference that a mode of a net is the sign of. */
+typedef struct eq_watch { uint32_t mode; eq_expansion g; } eq_watch;
+/* Held unknowns that act on each other: as many conditions, what their modes are the signs of, and all modes that any of it reads. */
+typedef struct eq_net { uint32_t held0, n, watch0, nwatch, mode0, nmodes; span at; } eq_net;
+
 typedef struct equations {
     flat_model *f;
     const causal *c;
@@ -63,6 +73,11 @@ typedef struct equations {
     VEC(eq_sign) sign;
     VEC(inst) power;     /* of each element: power into it */
     VEC(var_id) constraint;  /* zero at every instant: functions of states and time (constraints.h) */
+    VEC(var_id) held;
+    VEC(eq_row) row;         /* parallel to held: conditions, zero together */
+    VEC(eq_watch) watch;
+    VEC(uint32_t) net_mode;
+    VEC(eq_net) net;
     VEC(inst) output;    /* outputs, then recorded expressions */
     uint32_t nranks;
     uint32_t *equal;     /* [junction] the one that determines its common variable's value: itself but for bonds between two of a kind */

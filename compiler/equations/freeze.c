@@ -1,4 +1,5 @@
 /* freeze.c - see freeze.h */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "freeze.h"
@@ -9,9 +10,14 @@ enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN };
 struct extra { enum extra_kind is; double value; uint8_t kind; uint32_t table; node g; };
 
 /* Freezing is done once for each template and pattern of parameter slots. */
-struct frozen { node from, root; uint32_t extra0, nextra, mask0, n, next; };
+struct frozen { node from, root; bool roots; uint32_t extra0, nextra, mask0, n, next; };
+
+/* A root, and what it is taken of */
+struct continued { node root, of; };
 
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
+
+enum { MOST_UNIFIED = 64 };    /* slots of an expression whose numbers are compared with each other */
 
 struct freezer {
     equations *e;
@@ -30,6 +36,8 @@ struct freezer {
     VEC(bool) exponent;        /* by node: is the constant exponent of a power */
     VEC(uint8_t) mask;
     VEC(var_id) slots;
+    VEC(struct continued) continued;      /* roots in the template at hand */
+    VEC(node) reached;         /* by node: the condition under which its value is asked for */
 };
 
 freezer *freezer_new(equations *e)
@@ -55,6 +63,8 @@ void freezer_free(freezer *z)
     vec_free(&z->exponent);
     vec_free(&z->mask);
     vec_free(&z->slots);
+    vec_free(&z->continued);
+    vec_free(&z->reached);
     map_free(&z->index);
     map_free(&z->literal);
     map_free(&z->mode);
@@ -134,6 +144,73 @@ static node freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, 
     }
 }
 
+/* Sums and products of what is never negative: no root of it needs to be watched. */
+static bool is_positive(const pool *p, node n)
+{
+    const ex_node *x = pool_node(p, n);
+    double c;
+
+    switch (x->op) {
+    case EX_CONST: return x->value >= 0;
+    case EX_ABS: case EX_APOW: case EX_EXP: case EX_COSH: case EX_SQRT: return true;
+    case EX_POW: return ex_is_const(p, x->b, &c) && fmod(c, 2) == 0;
+    case EX_ADD: case EX_MUL: case EX_DIV: return is_positive(p, x->a) && is_positive(p, x->b);
+    default: return false;
+    }
+}
+
+/* A root of a, which varies, as an odd function. b: NODE_NONE for the square root */
+static node continue_root(freezer *z, node a, node b)
+{
+    pool *p = z->e->f->pool;
+    node root = ex_make(p, EX_SPOW, a, b == NODE_NONE ? ex_const(p, 0.5) : b, NODE_NONE);
+
+    vec_push(&z->continued, ((struct continued){ root, a }));
+    return root;
+}
+
+static bool is_root(const pool *p, const ex_node *x)
+{
+    double c;
+
+    return (x->op == EX_SQRT || (x->op == EX_POW && ex_is_const(p, x->b, &c) && c != floor(c))) && !is_positive(p, x->a);
+}
+
+/* Where the value of a continued root is asked for, that of which it is taken may not be negative. */
+static void watch_roots(freezer *z, struct frozen *r)
+{
+    pool *p = z->e->f->pool;
+    size_t count;
+    const node *shared = ex_tape(p, r->root, &count);
+    node *tape = bg_malloc(count * sizeof *tape), one = ex_const(p, 1), zero = ex_const(p, 0);
+
+    memcpy(tape, shared, count * sizeof *tape);
+    vec_resize(&z->reached, pool_count(p));
+    for (size_t i = 0; i < count; i++)
+        z->reached.at[tape[i]] = zero;
+    z->reached.at[r->root] = one;
+    for (size_t i = count; i-- > 0;) {
+        ex_node x = *pool_node(p, tape[i]);
+        node kid[3] = { x.a, x.b, x.c }, here = z->reached.at[tape[i]];
+
+        for (int k = 0; k < 3 && x.op != EX_SLOT && kid[k] != NODE_NONE; k++) {
+            node taken = x.op != EX_SELECT || k == 0 ? one : k == 1 ? x.a : ex_make(p, EX_NOT, x.a, NODE_NONE, NODE_NONE);
+
+            z->reached.at[kid[k]] = ex_make(p, EX_OR, z->reached.at[kid[k]], ex_make(p, EX_AND, here, taken, NODE_NONE), NODE_NONE);
+        }
+    }
+    for (size_t k = 0; k < z->continued.n; k++) {
+        struct continued c = z->continued.at[k];
+        bool found = false;
+
+        for (size_t i = 0; i < count && !found; i++)
+            found = tape[i] == c.root;
+        if (found)                   /* not simplified away */
+            add_mode(z, r, MODE_DOMAIN, ex_make(p, EX_SELECT, z->reached.at[c.root], c.of, one), 0);
+    }
+    free(tape);
+}
+
 static bool switches(const ex_node *x)
 {
     switch (x->op) {
@@ -151,11 +228,13 @@ static void freeze_template(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
-    const node *shared = ex_tape(p, r->from, &count);
+    node from = ex_odd(p, r->from);
+    const node *shared = ex_tape(p, from, &count);
     /* the pool may move its tapes while new nodes are made */
     node *tape = bg_malloc(count * sizeof *tape);
 
     memcpy(tape, shared, count * sizeof *tape);
+    z->continued.n = 0;
     if (z->mapped.n < pool_count(p)) {
         vec_resize(&z->mapped, pool_count(p));
         vec_resize(&z->constant, pool_count(p));
@@ -167,7 +246,7 @@ static void freeze_template(freezer *z, struct frozen *r)
     for (size_t i = 0; i < count; i++) {
         const ex_node *x = pool_node(p, tape[i]);
 
-        if (x->op == EX_POW && ex_is_const(p, x->b, NULL))
+        if ((x->op == EX_POW || x->op == EX_SPOW || x->op == EX_APOW) && ex_is_const(p, x->b, NULL))
             z->exponent.at[x->b] = true;
     }
     for (size_t i = 0; i < count; i++) {
@@ -196,6 +275,8 @@ static void freeze_template(freezer *z, struct frozen *r)
             }
             if (!constant && switches(&x))
                 z->mapped.at[n] = freeze_node(z, r, &x, a, b, c, timed);
+            else if (r->roots && !timed && is_root(p, &x))
+                z->mapped.at[n] = continue_root(z, a, b);
             else if (x.op == EX_TABLE || x.op == EX_TABLE_SLOPE)
                 z->mapped.at[n] = ex_table_node(p, x.op, x.table, a, b);
             else
@@ -204,7 +285,9 @@ static void freeze_template(freezer *z, struct frozen *r)
         z->constant.at[n] = constant;
         z->timed.at[n] = timed;
     }
-    r->root = z->mapped.at[r->from];
+    r->root = z->mapped.at[from];
+    if (z->continued.n)
+        watch_roots(z, r);
     free(tape);
 }
 
@@ -283,7 +366,39 @@ static var_id sign_var(freezer *z, inst x, span at)
     return s.s;
 }
 
-inst freeze(freezer *z, inst i, span at)
+/* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of one odd law (ex_odd). */
+static inst unify_literals(freezer *z, inst i)
+{
+    flat_model *f = z->e->f;
+    VEC(node) with = { 0 };
+    bool any = false;
+
+    for (uint32_t k = 0; k < i.n; k++) {
+        const flat_var *v = &f->var.at[f->slot.at[i.first + k]];
+        node same = NODE_NONE;
+
+        for (uint32_t j = 0; v->kind == VAR_LITERAL && j < k && same == NODE_NONE; j++) {
+            const flat_var *w = &f->var.at[f->slot.at[i.first + j]];
+
+            if (w->kind == VAR_LITERAL && fabs(w->value) == fabs(v->value) && v->value != 0)
+                same = w->value == v->value ? ex_slot(f->pool, j) : ex_neg(f->pool, ex_slot(f->pool, j));
+        }
+        any = any || same != NODE_NONE;
+        vec_push(&with, same);
+    }
+    if (any) {
+        node root = ex_substitute(f->pool, i.root, with.at, i.n);
+
+        z->slots.n = 0;
+        for (uint32_t k = 0; k < i.n; k++)
+            vec_push(&z->slots, f->slot.at[i.first + k]);
+        i = inst_part(z->e->composer, root, z->slots.at, i.n);
+    }
+    vec_free(&with);
+    return i;
+}
+
+inst freeze(freezer *z, inst i, bool roots, span at)
 {
     flat_model *f = z->e->f;
     uint64_t hash;
@@ -292,17 +407,19 @@ inst freeze(freezer *z, inst i, span at)
 
     if (!inst_known(i))
         return i;
+    if (pool_node(f->pool, i.root)->switching && i.n <= MOST_UNIFIED)
+        i = unify_literals(z, i);
     vec_resize(&z->mask, i.n);
     for (uint32_t s = 0; s < i.n; s++)
         z->mask.at[s] = known_slot(f, f->slot.at[i.first + s]);
-    hash = bg_hash_bytes(z->mask.at, i.n, i.root);
+    hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, roots));
     for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
         r = &z->done.at[k];
-        if (r->from == i.root && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
+        if (r->from == i.root && r->roots == roots && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
             break;
     }
     if (k == MAP_NONE) {
-        struct frozen fresh = { i.root, NODE_NONE, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
+        struct frozen fresh = { i.root, NODE_NONE, roots, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
 
         for (uint32_t s = 0; s < i.n; s++)
             vec_push(&z->masks, z->mask.at[s]);

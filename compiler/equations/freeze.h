@@ -15,7 +15,8 @@
 typedef struct freezer freezer;
 freezer *freezer_new(equations *e);
 void freezer_free(freezer *z);
-/* at: place of the expression, for the modes made here */
-inst freeze(freezer *z, inst i, span at);
+/* at: place of the expression, for the modes made here. roots: square roots and powers that are no whole numbers, of what varies, are continued below 0 as odd
+ * functions, so that a trial step or an iteration may look there, with a mode that watches where they are taken (MODE_DOMAIN). */
+inst freeze(freezer *z, inst i, bool roots, span at);
 
 #endif

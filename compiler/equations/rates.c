@@ -12,6 +12,8 @@ var_id rate_of(struct rates *r, var_id v)
 
     if (e->var.at[v].kind == DEF_STATE)
         return e->state.at[e->var.at[v].index].rate;
+    if (e->var.at[v].kind == DEF_HELD)
+        return VAR_NONE;
     if (e->var.at[v].kind == DEF_GIVEN)
         return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner : VAR_NONE;   /* time is handled by its own derivative, 1 */
     d = map_get(&r->of, v);
@@ -26,12 +28,12 @@ var_id rate_of(struct rates *r, var_id v)
     vec_resize(&r->order, f->var.n);
     r->order.at[d] = (uint8_t)(r->order.at[v] + 1);
     if (r->order.at[d] > MAX_DERIVATIVE_ORDER) {
-        if (r->ok) {
+        if (r->ok && !r->spare) {
             diag_error(f->sources, "derivative-order", f->var.at[v].at, "\"%s\" would have to be differentiated more than %d times",
                        f->var.at[v].name, MAX_DERIVATIVE_ORDER);
             diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a resistor between.");
         }
-        r->ok = false;
+        r->ok = r->ok && r->spare;
         eq_define(e, d, inst_const(f, 0));
         return d;
     }

@@ -17,6 +17,7 @@ struct rates {
     VEC(uint8_t) order;          /* by variable: how often it was differentiated */
     map group_of;                /* group -> group of its derivatives */
     VEC(var_id) differentiated;  /* explicit variables whose definition was */
+    bool spare;                  /* derivatives beyond what formulas bear are zero, not errors */
     bool ok;
 };
 

@@ -6,9 +6,8 @@
  */
 #include "expr_pool.h"
 
-/* An operation again, with other operands */
-static node
-remake(pool *p, const ex_node *e, node a, node b, node c)
+node
+pool_remake(pool *p, const ex_node *e, node a, node b, node c)
 {
     if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE)
         return ex_table_node(p, e->op, e->table, a, b);
@@ -33,7 +32,7 @@ ex_substitute(pool *p, node n, const node *with, uint32_t nslots)
         else if (m == 0 || (a == e->a && b == e->b && c == e->c))
             image[at] = at;
         else
-            image[at] = remake(p, e, a, b, c);
+            image[at] = pool_remake(p, e, a, b, c);
     }
     return image[n];
 }
@@ -62,6 +61,18 @@ power_slope(pool *p, node n, node a, node b, node da, node db)
     if (db == p->zero)
         return by_base;
     return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, call(p, EX_LN, a)), db));
+}
+
+/* n = sign(a)*|a|^b or |a|^b; a derivative of one is of the other kind */
+static node
+signed_power_slope(pool *p, enum ex_op op, node n, node a, node b, node da, node db)
+{
+    node one_less = ex_make(p, op == EX_SPOW ? EX_APOW : EX_SPOW, a, ex_sub(p, b, p->one), NODE_NONE);
+    node by_base = ex_mul(p, ex_mul(p, b, one_less), da);
+
+    if (db == p->zero)
+        return by_base;
+    return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, call(p, EX_LN, ex_make(p, EX_ABS, a, NODE_NONE, NODE_NONE))), db));
 }
 
 /* d f(a) / d a for the functions of one argument; n = f(a) */
@@ -107,6 +118,7 @@ slope(pool *p, node n, node da, node db, node dc)
             return ex_div(p, da, b);
         return ex_div(p, ex_sub(p, da, ex_mul(p, n, db)), b);
     case EX_POW: return da == zero && db == zero ? zero : power_slope(p, n, a, b, da, db);
+    case EX_SPOW: case EX_APOW: return da == zero && db == zero ? zero : signed_power_slope(p, e->op, n, a, b, da, db);
     case EX_ATAN2:
         return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)), ex_add(p, square(p, a), square(p, b)));
     case EX_ABS:
@@ -278,6 +290,11 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
         if (first || !ex_is_const(p, e->a, &c) || !(c > 0))
             return false;           /* c = 1 is no power any more */
         *rhs = ex_div(p, call(p, EX_LN, r), call(p, EX_LN, e->a));
+        break;
+    case EX_SPOW:
+        if (!first || !ex_is_const(p, e->b, &c) || !(c > 0))
+            return false;
+        *rhs = ex_make(p, EX_SPOW, r, ex_const(p, 1 / c), NODE_NONE);
         break;
     case EX_EXP: *rhs = call(p, EX_LN, r); break;
     case EX_LN: *rhs = call(p, EX_EXP, r); break;

@@ -97,6 +97,37 @@ power(double x, double exponent)
     return n < 0 ? 1 / r : r;
 }
 
+/* The generated code does the same for the exponents that stand here by themselves. */
+double
+ex_signed_power(double x, double exponent)
+{
+    double m = fabs(x);
+
+    if (exponent == 2)
+        return x * m;
+    if (exponent == 0.5)
+        return copysign(sqrt(m), x);
+    if (exponent == 1.5)
+        return x * sqrt(m);
+    if (exponent < 0 && m < EX_LEAST_BASE)
+        m = EX_LEAST_BASE;
+    return copysign(pow(m, exponent), x);
+}
+
+double
+ex_absolute_power(double x, double exponent)
+{
+    double m = fabs(x);
+
+    if (exponent == 1)
+        return m;
+    if (exponent == 0.5)
+        return sqrt(m);
+    if (exponent < 0 && m < EX_LEAST_BASE)
+        m = EX_LEAST_BASE;
+    return exponent == -0.5 ? 1 / sqrt(m) : pow(m, exponent);
+}
+
 double
 ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table)
 {
@@ -107,6 +138,8 @@ ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table)
     case EX_DIV: return a / b;
     case EX_NEG: return -a;
     case EX_POW: return power(a, b);
+    case EX_SPOW: return ex_signed_power(a, b);
+    case EX_APOW: return ex_absolute_power(a, b);
     case EX_SQRT: return sqrt(a);
     case EX_EXP: return exp(a);
     case EX_LN: return log(a);

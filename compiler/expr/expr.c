@@ -21,6 +21,8 @@ const struct ex_op_info ex_ops[EX_NOPS] = {
     [EX_DIV] = { "/", 2, 7, true, false },
     [EX_NEG] = { "-", 1, 8, false, false },
     [EX_POW] = { "^", 2, 9, true, false },
+    [EX_SPOW] = { "spow", 2, 10, false, false },
+    [EX_APOW] = { "apow", 2, 10, false, false },
     [EX_SQRT] = { "sqrt", 1, 10, false, false },
     [EX_EXP] = { "exp", 1, 10, false, false },
     [EX_LN] = { "ln", 1, 10, false, false },
@@ -617,6 +619,35 @@ make_pow(pool *p, node a, node b)
     return raw(p, EX_POW, a, b, NODE_NONE);
 }
 
+/* sign(a)*|a|^b, or |a|^b */
+static node
+make_signed_pow(pool *p, enum ex_op op, node a, node b)
+{
+    bool odd = op == EX_SPOW;
+    double x, n, m;
+    const ex_node *e = pool_node(p, a);
+
+    if (!ex_is_const(p, b, &n))
+        return raw(p, op, a, b, NODE_NONE);
+    if (ex_is_const(p, a, &x)) {
+        double r = ex_apply(op, x, n, 0, NULL);
+
+        return isfinite(r) ? ex_const(p, r) : raw(p, op, a, b, NODE_NONE);
+    }
+    if (is_negative(p, a)) {
+        node r = make_signed_pow(p, op, make_neg(p, a), b);
+
+        return odd ? make_neg(p, r) : r;
+    }
+    if (n == 0 && !odd)             /* an odd 0 is the sign without a condition: what it multiplies is 0 where it jumps */
+        return p->one;
+    if (n > 0 && n == floor(n) && fmod(n, 2) == (odd ? 1 : 0))
+        return make_pow(p, a, b);
+    if (e->op == EX_SPOW && ex_is_const(p, e->b, &m) && m > 0 && n > 0)
+        return make_signed_pow(p, op, e->a, ex_const(p, m * n));
+    return raw(p, op, a, b, NODE_NONE);
+}
+
 /* ---------------------------------------------------------------- making: the rest */
 
 /* Is the value always 0 or 1? */
@@ -732,6 +763,7 @@ ex_make(pool *p, enum ex_op op, node a, node b, node c)
     case EX_DIV: return make_div(p, a, b);
     case EX_NEG: return make_neg(p, a);
     case EX_POW: return make_pow(p, a, b);
+    case EX_SPOW: case EX_APOW: return make_signed_pow(p, op, a, b);
     case EX_AND: case EX_OR: return make_logical(p, op, a, b);
     case EX_SELECT: return make_select(p, a, b, c);
     default: return ex_ops[op].arity == 2 ? make_binary(p, op, a, b) : make_call(p, op, a);

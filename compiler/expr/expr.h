@@ -20,6 +20,8 @@ enum ex_op {
     EX_SLOT,                        /* a = slot number (not a node) */
     EX_ADD, EX_SUB, EX_MUL, EX_DIV, EX_NEG,
     EX_POW,                         /* a^b; an integer exponent stays an EX_CONST child: structure, not data */
+    EX_SPOW,                        /* sign(a)*|a|^b: odd in a, without a condition */
+    EX_APOW,                        /* |a|^b, the slope of EX_SPOW: finite at 0 also where b < 0 */
     EX_SQRT, EX_EXP, EX_LN, EX_LOG10,
     EX_SIN, EX_COS, EX_TAN, EX_ASIN, EX_ACOS, EX_ATAN, EX_ATAN2, EX_SINH, EX_COSH, EX_TANH, EX_ASINH,
     EX_FLOOR, EX_CEIL,
@@ -86,10 +88,13 @@ const node *ex_tape(pool *p, node n, size_t *count);
 /* ---- rewriting ---- */
 /* n with slot k replaced by with[k] (k < nslots; NODE_NONE keeps it). Linear in the template. */
 node ex_substitute(pool *p, node n, const node *with, uint32_t nslots);
+/* n with sign(x)*g(|x|) where g(0) = 0, however it is written (products with sign and abs, both halves of an `if`), as a function that is odd and
+ * continuous: signed powers where g is a product of powers. Only a sign that jumps is left a condition. (odd.c) */
+node ex_odd(pool *p, node n);
 /* ∂n/∂slot k, simplified. Conditions and pieces are constants; abs, sign, min, max as their frozen branch. Cached on (n, k). */
 node ex_derivative(pool *p, node n, uint32_t k);
 /* Solves n = 0 for slot k. True when slot k occurs linearly (coefficient free of k), or once under operations with one inverse
- * (+ - * / neg exp ln log10 sinh asinh asin acos atan, constant^k; not odd powers, whose inverses have no slope at 0). *solution is free of k.
+ * (+ - * / neg exp ln log10 sinh asinh asin acos atan spow, constant^k; not odd powers, whose inverses have no slope at 0). *solution is free of k.
  * *divisor is what it divides by (NODE_NONE if by a nonzero constant): zero there means no solution. */
 bool ex_solve(pool *p, node n, uint32_t k, node *solution, node *divisor);
 /* Is n affine in the slots with flag set (their coefficients free of flagged slots)? */
@@ -103,6 +108,10 @@ double ex_eval_explain(pool *p, node n, const double *slot, node *culprit);
 /* x^n as both the evaluator and generated code form it: by multiplications for |n| <= EX_POWER_UNROLLED, by pow() above. */
 enum { EX_POWER_UNROLLED = 64 };
 bool ex_integer_power(double exponent, int *n);                   /* is x^exponent formed by multiplications? */
+/* EX_SPOW and EX_APOW. Below EX_LEAST_BASE a base with a negative exponent counts as that: slopes of roots at 0 are large, not infinite. */
+double ex_signed_power(double x, double exponent);
+double ex_absolute_power(double x, double exponent);
+#define EX_LEAST_BASE 1e-100
 
 /* Text in the language's syntax, least parentheses, numbers with the fewest digits that read back equal; names from name(ctx, k).
  * A shared operand is written where it is used; text beyond a million pieces ends in "...". */

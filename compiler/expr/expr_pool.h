@@ -64,6 +64,8 @@ const node *pool_collect(const pool *p, node n, size_t *count);
 /* Scratch values and images for nodes 0 .. n. */
 double *pool_values(const pool *p, node n);
 node *pool_images(const pool *p, node n);
+/* Operation e again, with other operands. */
+node pool_remake(pool *p, const ex_node *e, node a, node b, node c);
 /* Does slot k occur in n? */
 bool pool_reads(const pool *p, node n, uint32_t k);
 

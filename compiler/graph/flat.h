@@ -63,7 +63,9 @@ enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM };     /* e f q p *
  * Fields have one law a port, in the order of the ports. A transformer field is a TF of several pairs of ports (in, out, in, out, ...),
  * one modulus a pair; its pairs only meet in junctions. */
 enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
-typedef struct flat_law { enum law_kind kind; uint32_t port; enum quantity out; inst def; span at; } flat_law;
+/* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow, but relates them as a resistor does.
+ * Set by equations_prepare. */
+typedef struct flat_law { enum law_kind kind; uint32_t port; enum quantity out; inst def; span at; bool switched; } flat_law;
 
 typedef struct flat_element {
     enum element_type type;
@@ -217,6 +219,13 @@ static inline const flat_law *port_law(const flat_model *f, uint32_t port)
     uint32_t k = port - el->port0;
 
     return &f->law.at[el->law0 + (el->type == EL_TF || el->type == EL_GY ? k / 2 : k)];
+}
+/* A one-port that relates effort and flow: resistors, ideal diodes and switches. */
+static inline bool port_is_resistive(const flat_model *f, uint32_t port)
+{
+    const flat_element *el = &f->element.at[f->port.at[port].element];
+
+    return el->type == EL_R || (el->nlaws && (el->type == EL_SE || el->type == EL_SF) && port_law(f, port)->switched);
 }
 /* "plate.gap" or the element's name */
 static inline const char *port_name(const flat_model *f, uint32_t port)

@@ -2,9 +2,11 @@
  *
  * Their ports all take power, and bonds only say that efforts are equal and flows opposite; an arrow matters at 1-junctions alone, whose ports
  * are `non_inverting` (power arrives; the head of a bond) or `inverting` (power leaves; the tail). So here
- *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them round;
- *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = R*f_0, the same as ours. A 1-junction that counts one of
- *     their sides the other way turns the sign of the ratio;
+ *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them round. At a `non_inverting` port what
+ *     an element takes is minus the junction's flow: a TF of -1 stands before it, unless it is a linear resistor, whose law is odd;
+ *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = -R*f_0, e_0 = R*f_1 (since version 0.3.8; both ports take power): a ratio of -R.
+ *     A 1-junction that counts one of their sides the other way turns the sign of the ratio;
+ *   - BioChem/Y, a stoichiometry with unit weights, is a 1-junction whose port 0 is inverting;
  *   - `SS` components that `ports` exposes are the ports of the model, 0-junctions that pass on what arrives;
  *   - sources without a value are inputs, through all levels up to the root.
  *
@@ -20,44 +22,53 @@
 #include "yaml.h"
 #include "yaml_import.h"
 
-enum { MOST_INPUTS = 10000, MOST_VALUES = 8 };
+enum { MOST_INPUTS = 10000, MOST_VALUES = 8, MOST_PARAMETERS = 4, MOST_SIDES = 3 };
 
-enum kind { K_JUNCTION, K_ONE_PORT, K_SOURCE, K_TWO_PORT, K_REACTION, K_PORT, K_INSTANCE };
+enum kind { K_JUNCTION, K_ONE_PORT, K_SOURCE, K_TWO_PORT, K_REACTION, K_FIELD, K_PORT, K_INSTANCE };
 
-/* One row a component: parameters by name, each with the value taken where the file states none (NAN: it must). */
+/* One row a component: parameters by name, with the library's own value where it has one (NAN: it has none; what is not stated becomes an input). Names
+ * that differ in case alone are different: r and R of a reaction. */
 static const struct row {
     const char *library, *name;
     enum kind kind;
     const char *type;
-    struct { const char *name; double otherwise; } param[3];
+    struct { const char *name; double otherwise; } param[MOST_PARAMETERS];
     const char *law;                /* %0, %1, ... are the parameters */
 } rows[] = {
     { "base", "0", K_JUNCTION, "0", { { NULL, 0 } }, NULL },
     { "base", "1", K_JUNCTION, "1", { { NULL, 0 } }, NULL },
-    { "base", "R", K_ONE_PORT, "R", { { "r", NAN } }, " = %0" },
-    { "base", "C", K_ONE_PORT, "C", { { "C", NAN } }, " = %0" },
-    { "base", "I", K_ONE_PORT, "I", { { "L", NAN } }, " = %0" },
+    { "base", "R", K_ONE_PORT, "R", { { "r", 1000 } }, " = %0" },
+    { "base", "C", K_ONE_PORT, "C", { { "C", 1000 } }, " = %0" },
+    { "base", "I", K_ONE_PORT, "I", { { "L", 2000 } }, " = %0" },
     { "base", "Se", K_SOURCE, "Se", { { "e", NAN } }, " = %0" },
     { "base", "Sf", K_SOURCE, "Sf", { { "f", NAN } }, " = %0" },
     { "base", "TF", K_TWO_PORT, "TF", { { "r", 1 } }, " = 1/%0" },
-    { "base", "GY", K_TWO_PORT, "GY", { { "R", 1 } }, " = %0" },
+    { "base", "GY", K_TWO_PORT, "GY", { { "R", 1 } }, " = -%0" },
     { "base", "SS", K_PORT, "0", { { NULL, 0 } }, NULL },
     { "BioChem", "Ce", K_ONE_PORT, "C", { { "k", NAN }, { "R", 8.314 }, { "T", NAN } }, " { e = %1*%2*ln(%0*q); q(0) = 1; }" },
     { "BioChem", "Re", K_REACTION, "R", { { "r", NAN }, { "R", 8.314 }, { "T", NAN } },
       " { port fwd -> rev; fwd.f = %0*(exp(fwd.e/(%1*%2)) - exp(rev.e/(%1*%2))); rev.f = fwd.f; }" },
-    { "elec", "Di", K_ONE_PORT, "R", { { "Is", NAN }, { "n", 1 }, { "Vb", NAN } }, " { f = %0*(exp(e/(%1*%2)) - 1); }" },
+    { "BioChem", "Y", K_JUNCTION, "1", { { NULL, 0 } }, NULL },
+    { "elec", "Di", K_ONE_PORT, "R", { { "Is", NAN }, { "n", 1 }, { "Vt", 0.0258563 } }, " { f = %0*(exp(e/(%1*%2)) - 1); }" },
+    { "elec", "BJT", K_FIELD, "R", { { "Is", 1e-12 }, { "beta_f", 100 }, { "beta_r", 5 }, { "Vt", 0.026 } },
+      " { port collector, base, emitter;"
+      " base.f = %0*((exp((base.e - emitter.e)/%3) - 1)/%1 + (exp((base.e - collector.e)/%3) - 1)/%2);"
+      " emitter.f = %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - emitter.e)/%3) - 1)/%1);"
+      " collector.f = -%0*((exp((base.e - emitter.e)/%3) - 1)/%1 + (exp((base.e - collector.e)/%3) - 1)/%2)"
+      " - %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - emitter.e)/%3) - 1)/%1); }" },
 };
 
 typedef struct component {
     const char *label, *name;       /* in the file; in the text */
     const struct row *row;          /* NULL: an instance */
     struct translated *model;       /* of an instance */
-    const char *value[3];           /* text of each parameter */
+    const char *value[MOST_PARAMETERS];     /* text of each parameter */
     span at;
     enum kind kind;
     const char *port, *port_label;  /* K_PORT: as a port of the model, in the text and in the file */
-    const char *side[2];            /* two-ports and reactions: what port 0 and 1 are joined to */
-    bool turned[2];                 /* ... at a 1-junction that counts the other way */
+    size_t port_number;             /* ... and its place in the list of ports */
+    const char *side[MOST_SIDES];   /* what has several ports: what port 0, 1, ... are joined to */
+    bool turned[MOST_SIDES];        /* ... at a 1-junction that counts the other way */
     unsigned nbonds;
 } component;
 
@@ -69,6 +80,7 @@ typedef struct translated {
     map names, values;              /* taken in the text: parts and values are separate */
     VEC(const char *) input;
     strbuf bonds, junctions;
+    size_t nports;
     int mark;                       /* 0 new, 1 open, 2 done */
 } translated;
 
@@ -190,13 +202,30 @@ number_text(struct import *m, const char *text)
     return made;
 }
 
+/* A power of two numbers, `10**-12`, as that tool's library writes them. NULL: it is none. */
+static const char *
+power_text(struct import *m, const char *text)
+{
+    const char *stars = strstr(text, "**");
+    const char *base = stars ? arena_strndup(m->a, text, (size_t)(stars - text)) : NULL;
+
+    return stars && is_number(base) && is_number(stars + 2) ? arena_format(m->a, "(%s^%s)", number_text(m, base), number_text(m, stars + 2)) : NULL;
+}
+
 static int
 parameter_index(const struct row *row, const char *name, size_t len)
 {
-    for (int k = 0; k < 3 && row->param[k].name; k++)
-        if (strlen(row->param[k].name) == len && !strncasecmp(row->param[k].name, name, len))
+    int alike = -1;
+
+    for (int k = 0; k < MOST_PARAMETERS && row->param[k].name; k++) {
+        if (strlen(row->param[k].name) != len)
+            continue;
+        if (!strncmp(row->param[k].name, name, len))
             return k;
-    return -1;
+        if (!strncasecmp(row->param[k].name, name, len))
+            alike = alike < 0 ? k : -2;      /* of two, neither is meant */
+    }
+    return alike;
 }
 
 static void
@@ -209,16 +238,18 @@ read_values(struct import *m, translated *t, component *c, const char *const *wo
         const char *equals = strchr(word[i], '='), *text = equals ? equals + 1 : word[i];
         int k = equals ? parameter_index(row, word[i], (size_t)(equals - word[i])) : place++;
 
-        if (k < 0 || k >= 3 || !row->param[k].name) {
+        if (k < 0 || k >= MOST_PARAMETERS || !row->param[k].name) {
             fail(m, c->at, "%s/%s has no parameter that \"%s\" could be", row->library, row->name, word[i]);
             continue;
         }
         if (is_number(text))
             c->value[k] = number_text(m, text);
+        else if (power_text(m, text))
+            c->value[k] = power_text(m, text);
         else
             diag_warn(m->s, "import", c->at, "the value \"%s\" of \"%s\" is not a number; it becomes an input", text, c->label);
     }
-    for (int k = 0; k < 3 && row->param[k].name; k++) {
+    for (int k = 0; k < MOST_PARAMETERS && row->param[k].name; k++) {
         if (c->value[k])
             continue;
         if (isnan(row->param[k].otherwise))
@@ -308,6 +339,14 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
             if (!e->port || !strcmp(x->port_label, e->port) || !strcmp(x->label, e->port))
                 port = x;
         }
+        for (size_t k = 0; k < sub->part.n && !port && e->port; k++) {      /* by its place in the list */
+            const component *x = &sub->part.at[k];
+            char number[24];
+
+            snprintf(number, sizeof number, "%zu", x->port_number);
+            if (x->kind == K_PORT && x->port && !strcmp(number, e->port))
+                port = x;
+        }
         if (!port || (!e->port && nports != 1)) {
             fail(m, entry->at, e->port ? "\"%s\" has no port \"%s\"" : "\"%s\" has %s one port; say which%s", e->c->label,
                  e->port ? e->port : nports ? "more than" : "not", e->port ? "" : ", as in name.port");
@@ -326,6 +365,8 @@ leaves_one(const struct end *e, bool tail)
         return true;
     if (e->port && !strcmp(e->port, "non_inverting"))
         return false;
+    if (e->c->row && !strcmp(e->c->row->name, "Y"))
+        return e->port && !strcmp(e->port, "0");
     return tail;
 }
 
@@ -340,7 +381,9 @@ law_text(struct import *m, const component *c, bool negative)
             strbuf_puts(&b, c->value[*++p - '0']);
         } else {
             strbuf_add(&b, p, 1);
-            if (*p == '=' && negative)
+            if (*p == '=' && negative && p[1] == ' ' && p[2] == '-')
+                p += 2, strbuf_puts(&b, " ");
+            else if (*p == '=' && negative)
                 strbuf_puts(&b, " -");
         }
     }
@@ -371,15 +414,19 @@ join_element(struct import *m, translated *t, const yaml *entry, struct end *e, 
     component *c = e->c;
     const char *text;
 
-    if (c->kind == K_TWO_PORT || c->kind == K_REACTION) {
-        int side = e->port && e->port[0] == '0' ? 0 : e->port && e->port[0] == '1' ? 1 : c->side[0] ? 1 : 0;
+    if (c->kind == K_TWO_PORT || c->kind == K_REACTION || c->kind == K_FIELD) {
+        int sides = c->kind == K_FIELD ? 3 : 2, side = 0;
 
+        while (side + 1 < sides && c->side[side])
+            side++;
+        if (e->port && e->port[0] >= '0' && e->port[0] < '0' + sides && !e->port[1])
+            side = e->port[0] - '0';
         if (c->side[side]) {
             fail(m, entry->at, "port %d of \"%s\" is joined twice", side, c->label);
             return;
         }
         c->side[side] = j->text;
-        c->turned[side] = j->one && leaves != (side == 0);
+        c->turned[side] = j->one && leaves != (side == 0 || c->kind == K_FIELD);
         return;
     }
     if (c->nbonds > 1) {
@@ -393,7 +440,10 @@ join_element(struct import *m, translated *t, const yaml *entry, struct end *e, 
     }
     /* the flow a source draws out of a 1-junction counts against the junction's own */
     text = declared(m, c, c->kind == K_SOURCE && c->row->type[1] == 'f');
-    strbuf_printf(&t->bonds, "%s -> %s%s\n", j->text, text, ending(text));
+    if (j->one && !leaves && (c->row->type[0] != 'R' || strchr(c->row->law, '{')))
+        strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s%s\n", j->text, fresh(m, &t->names, arena_format(m->a, "turned_%s", c->name), "turned"), text, ending(text));
+    else
+        strbuf_printf(&t->bonds, "%s -> %s%s\n", j->text, text, ending(text));
 }
 
 static void
@@ -469,8 +519,28 @@ read_port(struct import *m, translated *t, const yaml *entry)
         fail(m, entry->at, "\"%s\" is exposed twice", word[0]);
     } else {
         c->port_label = word[n - 1];
-        c->port = n == 2 ? fresh(m, &t->names, word[1], "port") : c->name;
+        c->port_number = t->nports++;
+        c->port = n == 2 && strcmp(word[0], word[1]) ? fresh(m, &t->names, word[1], "port") : c->name;
     }
+}
+
+/* A field takes power at each port, by the names that its law gives them. */
+static void
+join_field(struct import *m, translated *t, const component *c)
+{
+    static const char *const port[MOST_SIDES] = { "collector", "base", "emitter" };
+
+    for (int side = 0; side < MOST_SIDES; side++)
+        if (!c->side[side]) {
+            fail(m, c->at, "\"%s\" needs a bond at each of its ports 0, 1 and 2", c->label);
+            return;
+        }
+    strbuf_printf(&t->bonds, "%s\n", declared(m, c, false));
+    for (int side = 0; side < MOST_SIDES; side++)
+        if (c->turned[side])
+            strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s.%s;\n", c->side[side], fresh(m, &t->names, "turned", "turned"), c->name, port[side]);
+        else
+            strbuf_printf(&t->bonds, "%s -> %s.%s;\n", c->side[side], c->name, port[side]);
 }
 
 /* Two-ports are drawn once both of their sides are known. */
@@ -483,6 +553,10 @@ join_two_ports(struct import *m, translated *t)
 
         if (c->kind == K_JUNCTION || c->kind == K_PORT || c->kind == K_INSTANCE)
             continue;
+        if (c->kind == K_FIELD) {
+            join_field(m, t, c);
+            continue;
+        }
         if (c->kind != K_TWO_PORT && c->kind != K_REACTION) {
             if (!c->nbonds)
                 fail(m, c->at, "\"%s\" has no bond", c->label);

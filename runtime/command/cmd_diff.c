@@ -8,7 +8,7 @@
 #include "reduce.h"
 #include "report.h"
 
-struct output_error { const char *name, *unit; double shown; struct trajectory_error e; };
+struct output_error { const char *name, *unit; double shown; track_difference e; };
 struct output_errors { VEC(struct output_error) at; };
 
 /* Elements by name; what else the model consists of stands beside them with its kind. */
@@ -120,17 +120,21 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
 }
 
 static bool
-run_one(const request *q, loaded *l, sim_result *r)
+run_one(const request *q, loaded *l, track *outputs)
 {
-    sim_options o = { .points = q->points ? q->points : REDUCE_POINTS, .outputs = true, .finite_outputs = true };
-    bool fine = run_loaded(q, l, RANKING_RTOL, &o, r);
+    sim_options o = { .track = outputs };
+    sim_result r;
+    bool fine;
 
+    outputs->n = model_noutputs(l->c.model);
+    fine = run_loaded(q, l, RANKING_RTOL, &o, &r);
     sim_options_free(&o);
+    sim_result_free(&r);
     return fine;
 }
 
 static void
-compare_runs(loaded *a, const sim_result *ra, loaded *b, const sim_result *rb, struct output_errors *errors)
+compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct output_errors *errors)
 {
     size_t na = model_noutputs(a->c.model), nb = model_noutputs(b->c.model);
     map by_name = { 0 };
@@ -147,7 +151,7 @@ compare_runs(loaded *a, const sim_result *ra, loaded *b, const sim_result *rb, s
 
         if (other == MAP_NONE)
             continue;
-        e.e = trajectory_compare(ra->output + k, na, rb->output + other, nb, ra->points < rb->points ? ra->points : rb->points);
+        e.e = track_compare(ra, k, rb, other);
         vec_push(&errors->at, e);
     }
     map_free(&by_name);
@@ -160,7 +164,7 @@ cmd_diff(const request *q)
     enum compile_stage stage = trajectories ? STAGE_MODEL : STAGE_GRAPH;
     enum experiment_choice choice = trajectories ? EXPERIMENT_NEEDED : EXPERIMENT_NONE;
     struct output_errors errors = { { 0 } };
-    sim_result ra = { 0 }, rb = { 0 };
+    track ra = { 0 }, rb = { 0 };
     loaded a = { 0 }, b = { 0 };
     diff d = { 0 };
     int status = load(q, q->file.at[0], stage, choice, &a);
@@ -172,7 +176,7 @@ cmd_diff(const request *q)
             status = status_of(a.c.sources);
         else if (!run_one(q, &b, &rb))
             status = status_of(b.c.sources);
-        else if (ra.points && rb.points && (ra.time[0] != rb.time[0] || ra.time[ra.points - 1] != rb.time[rb.points - 1]))
+        else if (ra.border.n && rb.border.n && (ra.border.at[0] != rb.border.at[0] || ra.t != rb.t))
             complain("the experiments do not cover the same time; outputs are not compared");
         else
             compare_runs(&a, &ra, &b, &rb, &errors);
@@ -188,8 +192,8 @@ cmd_diff(const request *q)
     }
     vec_free(&errors.at);
     diff_free(&d);
-    sim_result_free(&ra);
-    sim_result_free(&rb);
+    track_free(&ra);
+    track_free(&rb);
     loaded_free(&a);
     loaded_free(&b);
     return status;

@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "partition.h"
+#include "plot.h"
+#include "sweep.h"
 
 #define DEFAULT_MORA 0.97
 
@@ -73,6 +74,41 @@ read_freezes(const request *q, arena *a, freeze *list)
     return true;
 }
 
+/* --over: status */
+static int
+sweep_over(const request *q, const partition_options *o, const struct partition_settings *settings)
+{
+    sweep s;
+    char *why = NULL;
+    int status = STATUS_USAGE;
+
+    if (sweep_parse(q->text[OPT_OVER], &s, &why)) {
+        switch (sweep_run(o, &s, &why)) {
+        case PARTITION_DONE:
+            if (q->json)
+                sweep_json(&s, stdout);
+            else
+                sweep_text(&s, stdout);
+            status = fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
+            if (status == STATUS_DONE && q->text[OPT_PLOT] && !sweep_plot(&s, q->text[OPT_PLOT], &why))
+                status = STATUS_FILE;
+            break;
+        case PARTITION_FAILED:
+            status = settings->status != STATUS_DONE ? settings->status : STATUS_NUMBERS;
+            break;
+        case PARTITION_USAGE:
+        case PARTITION_INTERNAL:
+        case PARTITION_FILE:
+            break;
+        }
+    }
+    if (why)
+        complain("%s", why);
+    free(why);
+    sweep_free(&s);
+    return status;
+}
+
 static int
 partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
@@ -95,6 +131,12 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
         free(list);
         free(run);
         return STATUS_USAGE;
+    }
+    if (q->text[OPT_OVER]) {
+        status = sweep_over(q, &o, &settings);
+        free(list);
+        free(run);
+        return status;
     }
     switch (partition_find(&o, &p)) {
     case PARTITION_DONE: {
@@ -142,6 +184,10 @@ cmd_partition(const request *q)
     }
     if (q->text[OPT_MORA] && !parse_share(q->text[OPT_MORA], &limit)) {
         complain("--mora is a share like 97%% or 0.97, not \"%s\"", q->text[OPT_MORA]);
+        return STATUS_USAGE;
+    }
+    if (q->text[OPT_PLOT] && (!q->text[OPT_OVER] || !plot_form_known(q->text[OPT_PLOT]))) {
+        complain(q->text[OPT_OVER] ? "%s: a figure's name ends in .svg, .png or .pdf" : "%s: --plot draws the curves of --over", q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }
     status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED, &file);

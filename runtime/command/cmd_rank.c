@@ -215,13 +215,22 @@ rank_all(const struct studies *s, enum metric m, ranking *one)
     return true;
 }
 
+static void
+put_expansion(size_t samples, bool normalised, FILE *out)
+{
+    if (samples)
+        fprintf(out, "%zu uniform samples of the powers", samples);
+    else
+        fputs("from the integrals of all products of two powers", out);
+    fprintf(out, ", not centred%s\n", normalised ? ", each element's brought to length 1" : "");
+}
+
 /* What the numbers are, where a reader cannot know. */
 static void
 put_notes(const struct studies *s, enum metric m, FILE *out)
 {
     if (m == METRIC_KL || m == METRIC_KL_NORMALISED)
-        put_text(out, "%zu uniform samples of the powers, not centred%s\n", measure_samples(s->study.at[0]->measure),
-                m == METRIC_KL ? "" : ", each element's brought to length 1");
+        put_expansion(measure_samples(s->study.at[0]->measure), m == METRIC_KL_NORMALISED, out);
     if (m == METRIC_RELATIVE)
         put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
     if (s->study.n > 1) {

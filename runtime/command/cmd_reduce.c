@@ -71,6 +71,12 @@ write_json(const reduction *r, bool bounded, FILE *out)
     json_key(&j, "states_after"), json_count(&j, r->states_after);
     json_key(&j, "elements_before"), json_count(&j, r->elements_before);
     json_key(&j, "elements_after"), json_count(&j, r->elements_after);
+    json_key(&j, "steps_before"), json_count(&j, r->steps_before);
+    json_key(&j, "steps_after"), json_count(&j, r->steps_after);
+    json_key(&j, "evaluations_before"), json_count(&j, r->evaluations_before);
+    json_key(&j, "evaluations_after"), json_count(&j, r->evaluations_after);
+    if (!isnan(r->kept_share))
+        json_key(&j, "kept_share"), json_number(&j, r->kept_share);
     json_key(&j, "errors");
     json_open(&j, '[');
     for (size_t i = 0; i < r->error.n; i++) {
@@ -90,6 +96,8 @@ write_json(const reduction *r, bool bounded, FILE *out)
 }
 
 enum { NAMES_SHOWN = 12 };
+/* So many times the steps, and a smaller model is called slower. */
+static const double SLOWER_TIMES = 2;
 
 static void
 put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *head)
@@ -103,6 +111,19 @@ put_names(FILE *out, const reduction *r, enum rewrite_kind kind, const char *hea
         put_text(out, " and %zu more", n - NAMES_SHOWN);
     if (n)
         fputc('\n', out);
+}
+
+/* What a run costs now, and what the parts that stay have of what was ranked. */
+static void
+put_cost(FILE *out, const reduction *r)
+{
+    double more = r->steps_before ? (double)r->steps_after / (double)r->steps_before : 1;
+
+    put_text(out, "  %llu steps and %llu evaluations instead of %llu and %llu%s\n", (unsigned long long)r->steps_after,
+            (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before, (unsigned long long)r->evaluations_before,
+            more > SLOWER_TIMES ? ": smaller but slower, what is left is stiff; `solver = bdf` may do better" : "");
+    if (!isnan(r->kept_share))
+        put_text(out, "  what stays has %.4g %% of the activity that is not the sources'\n", 100 * r->kept_share);
 }
 
 /* Which reading was taken, and by which factor. */
@@ -138,17 +159,17 @@ put_trials(FILE *out, const reduction *r)
 static void
 report(const reduction *r, bool bounded, bool verbose, FILE *out)
 {
-    table t = { .columns = bounded ? 6 : 5, .left = bounded ? 2 : 1 };
+    table t = { .columns = bounded ? 7 : 5, .left = bounded ? 2 : 1 };
 
     if (r->rounds.n == 0) {
         put_text(out, "%s: nothing to take out\n", r->model);
     } else {
         /* sources in the place of bonds are new elements */
         put_text(out, r->elements_after > r->elements_before
-                         ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s; the run takes %.3g s instead of %.3g s\n"
-                         : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s; the run takes %.3g s instead of %.3g s\n", r->model,
-                r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s", r->cpu_after,
-                r->cpu_before);
+                         ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s\n"
+                         : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s\n", r->model,
+                r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s");
+        put_cost(out, r);
         put_names(out, r, REWRITE_ELEMENT,  "  taken out          ");
         put_names(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
         put_names(out, r, REWRITE_CONDITION, "  acts one way       ");
@@ -162,7 +183,6 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
         put_names(out, r, REWRITE_FOLD,      "  folded             ");
-        put_names(out, r, REWRITE_TOLERANCE, "  tolerance written  ");
         put_reasons(out, r);
     }
     if (bounded)
@@ -184,6 +204,8 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
     table_put(&t, "maximum error");
     table_put(&t, "rms error");
     table_put(&t, "within");
+    if (bounded)
+        table_put(&t, "left");
     table_put(&t, "performance index");
     for (size_t i = 0; i < r->error.n; i++) {
         const reduce_error *e = &r->error.at[i];
@@ -200,6 +222,10 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
             table_put(&t, "-");
         else
             table_put(&t, "%.4g%s", e->within / e->shown, e->max <= e->within ? "" : " exceeded");
+        if (bounded && isnan(e->within))
+            table_put(&t, "-");
+        else if (bounded)
+            table_put(&t, "%.4g", (e->within - e->max) / e->shown);
         if (isnan(e->avasim))
             table_put(&t, "-");
         else
@@ -274,7 +300,7 @@ static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
     struct run_settings settings = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = DEFAULT_THRESHOLD, .adjust = adjust_run, .ctx = &settings };
+    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = DEFAULT_THRESHOLD, .rounds = q->rounds, .adjust = adjust_run, .ctx = &settings };
     loaded l;
     int status;
 
@@ -493,6 +519,10 @@ cmd_reduce(const request *q)
     loaded file;
     int status;
 
+    if (bounded && (q->given & OPT(OPT_ROUNDS))) {
+        complain("--rounds goes with a threshold; within tolerances the search goes on until nothing more may go");
+        return STATUS_USAGE;
+    }
     if (by_threshold && bounded) {
         complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;

@@ -64,7 +64,7 @@ static int
 draw(const request *q, const loaded *l, const columns *c)
 {
     const char *text = l->c.flat->text && *l->c.flat->text ? l->c.flat->text : l->c.flat->name;
-    char *title = bg_format("%s: %s", text, l->experiment), *why;
+    char *title = bg_format(l->experiment ? "%s: %s" : "%s", text, l->experiment), *why;
     int status = STATUS_DONE;
 
     if (!plot_columns(c, title, q->text[OPT_PLOT], &why)) {

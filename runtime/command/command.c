@@ -90,17 +90,19 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible (5%)" },
     [OPT_ALL]        = { "all",        0,   NULL,         "all experiments of the file together" },
     [OPT_BY]         = { "by",         0,   "WHAT",       "element (default) or component" },
-    [OPT_SAMPLES]    = { "samples",    0,   "N",          "samples of the powers for kl (501)" },
+    [OPT_SAMPLES]    = { "samples",    0,   "N",          "take kl from N uniform samples of the powers (the paper's 501), not from their exact integrals" },
     [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
     [OPT_WITHIN]     = { "within",     0,   "TOL",        "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
     [OPT_TERMS]      = { "terms",      0,   NULL,         "terms of sums too, in components and loops as well: delete, or replace by the mean" },
     [OPT_BONDS]      = { "bonds",      0,   NULL,         "look at bonds between junctions and two-ports too: drop, or let act one way" },
+    [OPT_ROUNDS]     = { "rounds",     0,   "N",          "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
     [OPT_SIMPLIFY]   = { "simplify",   0,   NULL,         "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },
     [OPT_IN_PLACE]   = { "in-place",   0,   NULL,         "change the input file itself" },
     [OPT_DUMP]       = { "dump",       0,   "STAGE",      "print a stage: ast, graph, causality, equations or ir" },
     [OPT_STATES]     = { "states",     0,   NULL,         "add every state to the columns" },
     [OPT_POINTS]     = { "points",     0,   "N",          "points of the table, both ends included (501)" },
+    [OPT_STOP]       = { "stop",       0,   "T",          "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
     [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
@@ -110,8 +112,22 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
     [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
+    [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
+    [OPT_METHOD]     = { "method",     0,   "NAME",       "of --mdk: pem (default), variational, companion or modal" },
+    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" },
+    [OPT_PARAMETERS] = { "parameters", 0,   "A,B,...",    "the parameters that are moved (all that are given as numbers)" },
+    [OPT_DELTA]      = { "delta",      0,   "SHARE",      "how far a design moves parameters, up and down (10%)" },
+    [OPT_RESPONSE]   = { "response",   0,   "NAME",       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
+    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" },
+    [OPT_ACTIVE]     = { "active",     0,   NULL,         "move only the parameters that carry most of the activity (--threshold, 92%)" },
+    [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
+    [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
+    [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
@@ -186,6 +202,33 @@ parse_number(const char *text, double *value)
     return !*end && isfinite(*value);
 }
 
+/* "10", "20[ms]": s */
+static bool
+parse_time(const char *text, double *value)
+{
+    const char *why, *bracket = strchr(text, '[');
+    size_t n = strlen(text);
+    unit_system *units;
+    const unit *u;
+    char *number, *unit_written;
+    bool fine;
+
+    if (!bracket)
+        return parse_number(text, value);
+    units = text[n - 1] == ']' ? units_new() : NULL;
+    number = bg_format("%.*s", (int)(bracket - text), text);
+    number[strcspn(number, " ")] = '\0';
+    unit_written = bg_format("%.*s", units ? (int)(n - (size_t)(bracket - text) - 2) : 0, bracket + 1);
+    u = units ? unit_parse(units, unit_written, &why) : NULL;
+    fine = u && unit_dimension(u) == unit_dimension(unit_parse(units, "s", &why)) && parse_number(number, value);
+    if (fine)
+        *value *= unit_scale(u);
+    free(number);
+    free(unit_written);
+    units_free(units);
+    return fine;
+}
+
 bool
 parse_share(const char *text, double *value)
 {
@@ -219,6 +262,31 @@ accept_option(request *q, int o, const char *value)
     case OPT_SET:     vec_push(&q->set, value); break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
+    case OPT_DATA:    vec_push(&q->data, value); break;
+    case OPT_DELTA:
+        if (!parse_share(value, &q->delta) || !(q->delta > 0 && q->delta < 1))
+            return wrong(q, "--delta is a share between 0 and 1, like 10%%, not \"%s\"", value);
+        break;
+    case OPT_FRACTION:
+        if (!parse_number(value, &x) || x < 0 || x > 16 || x != floor(x))
+            return wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
+        q->fraction = (size_t)x;
+        break;
+    case OPT_BOUNDS:  vec_push(&q->bounds, value); break;
+    case OPT_STARTS:
+        if (!parse_number(value, &x) || x < 1 || x > 10000 || x != floor(x))
+            return wrong(q, "--starts is a whole number from 1 on, not \"%s\"", value);
+        q->starts = (size_t)x;
+        break;
+    case OPT_STEP:
+        if (!parse_number(value, &q->step) || q->step <= 0)
+            return wrong(q, "--step is a time in s above 0, not \"%s\"", value);
+        break;
+    case OPT_HORIZON:
+        if (!parse_number(value, &x) || x < 2 || x > 1e6 || x != floor(x))
+            return wrong(q, "--horizon is a whole number from 2 on, not \"%s\"", value);
+        q->horizon = (size_t)x;
+        break;
     case OPT_ALLOW_READ:
         if (!reading_allow(value))
             return wrong(q, "--allow-read %s: %s", value, strerror(errno));
@@ -227,6 +295,15 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--samples is a whole number from 2 on, not \"%s\"", value);
         q->samples = (size_t)x;
+        break;
+    case OPT_STOP:
+        if (!parse_time(value, &q->stop))
+            return wrong(q, "--stop is a time, 10 or 20[ms], not \"%s\"", value);
+        break;
+    case OPT_ROUNDS:
+        if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
+            return wrong(q, "--rounds is a whole number from 1 on, or all, not \"%s\"", value);
+        q->rounds = strcmp(value, "all") ? (size_t)x : SIZE_MAX;
         break;
     case OPT_POINTS:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
@@ -366,6 +443,8 @@ request_free(request *q)
     vec_free(&q->set);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
+    vec_free(&q->data);
+    vec_free(&q->bounds);
 }
 
 /* ---------------------------------------------------------------- loading */
@@ -483,8 +562,9 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
                          near ? "?)" : "", list.at);
             status = STATUS_USAGE;
         }
-    } else if (choice == EXPERIMENT_NEEDED && name.n == 0) {
-        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }", l->path);
+    } else if (choice == EXPERIMENT_NEEDED && name.n == 0 && !(q->given & OPT(OPT_STOP))) {
+        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }%s", l->path,
+                 q->command->options & OPT(OPT_STOP) ? "; or give --stop 10" : "");
         status = STATUS_USAGE;
     } else if (choice == EXPERIMENT_NEEDED && name.n > 1) {
         complain("%s has several experiments, name one with -e: %s", l->path, list.at);
@@ -499,15 +579,19 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
-/* Results do not replace what the model reads: said before the work is done, and seen to once more when they are written. */
+/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the command's own affair. */
 static int
 check_results(const request *q)
 {
     const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
 
-    for (size_t i = 0; i < sizeof path / sizeof *path; i++)
-        if (path[i] && !may_be_result(path[i]) && errno == FILE_IS_READ)
-            return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
+        if (!path[i] || may_be_result(path[i]) || errno == EISDIR || (errno == ENOENT && q->command->run == cmd_partition))
+            continue;
+        if (errno != FILE_IS_READ)
+            return complain_file(path[i]);
+        return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+    }
     return STATUS_DONE;
 }
 
@@ -665,8 +749,11 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
     bool fine;
 
     memset(r, 0, sizeof *r);
+    if (q->given & OPT(OPT_STOP))
+        o->stop = q->stop;
     fine = sim_options_from_experiment(l->c.model, o);
     if (fine) {
+        o->stop = q->given & OPT(OPT_STOP) ? q->stop : o->stop;
         o->points = wanted.points;
         o->outputs = wanted.outputs;
         o->finite_outputs = wanted.finite_outputs;

@@ -30,7 +30,13 @@ enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
     OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
-    OPT_FREEZE, OPT_MORA, OPT_COUNT
+    OPT_ROUNDS,
+    OPT_STOP,
+    OPT_FREEZE, OPT_MORA, OPT_OVER,
+    OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
+    OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
+    OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
 
@@ -41,11 +47,16 @@ typedef struct request {
     VEC(const char *) set;
     VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
+    VEC(const char *) data, bounds;
     uint64_t given;                                      /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
-    size_t points, samples, max_steps;                   /* 0: not given */
+    double stop;                                         /* s */
+    size_t points, samples, max_steps, rounds;           /* 0: not given */
     double max_seconds, verify_bound;                    /* of a run, likewise */
+    size_t horizon, fraction, starts;
+    double delta;                                        /* share */
+    double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
 } request;
@@ -67,6 +78,8 @@ int cmd_partition(const request *q);
 int cmd_graph(const request *q);
 int cmd_fmt(const request *q);
 int cmd_import(const request *q);
+int cmd_identify(const request *q);
+int cmd_sensitivity(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

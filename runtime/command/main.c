@@ -24,10 +24,10 @@ static const struct command commands[] = {
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT) | OPT(OPT_VERIFY)
-      | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
+      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT)
+      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
-      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n"
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n"
       "  bgc run quarter_car.bg -e smooth_curb --verify -o run.csv\n" },
     { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
       "Metrics, several with commas between them:\n"
@@ -51,7 +51,7 @@ static const struct command commands[] = {
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
-          OPT(OPT_SIMPLIFY) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
+          OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
@@ -61,13 +61,15 @@ static const struct command commands[] = {
       "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
       "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
       "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
-      "for each partition, which the recorded signals of those before it drive; components, loops and arrays are written out part by part where needed.",
+      "for each partition, which the recorded signals of those before it drive, and a drawing; components, loops and arrays are written out part\n"
+      "by part where needed. With --over: the ratios as curves over a parameter, and where they cross the threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
-      | OPT(OPT_OUTPUT), 1, 1, cmd_partition,
+      | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT), 1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
-      "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n" },
+      "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && bgc run parts\n"
+      "  bgc partition half_car.bg -e flat_smooth --over bumps=0:40:9[mm] --plot ratios.svg\n" },
     { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_POINTS), 2, 2, cmd_diff,
+      COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
     { "graph", "FILE", "Draws the bond graph with half arrows and causal strokes: .svg, .png, .pdf, or .dot for Graphviz.",
       COMMON | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_OUTPUT), 1, 1, cmd_graph,
@@ -76,7 +78,37 @@ static const struct command commands[] = {
       SPEAKING | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_CHECK), 1, SIZE_MAX, cmd_fmt,
       "  bgc fmt quarter_car.bg\n  bgc fmt --in-place *.bg\n  bgc fmt --check *.bg\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
-      "  bgc import modular.yaml -o modular.bg\n" }
+      "  bgc import modular.yaml -o modular.bg\n" },
+    { "sensitivity", "FILE",
+      "Which parameters matter to the outputs that an experiment observes (all outputs where it observes none), by three measures:\n"
+      "  sensitivity   root mean square of parameter times derivative over that of the output, from the sensitivity equations along one run\n"
+      "  activity      share of the energy that went through the elements whose laws read the parameter, the cheap estimate\n"
+      "  design        runs at all combinations of parameters 10 % up and down (or a fraction of them), analysed by variance: sums of squares, F\n"
+      "                and p of main effects and two-factor interactions. The response is sum|y - y0|/sum|y0| over the points of the grid",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_POINTS) | OPT(OPT_PARAMETERS) | OPT(OPT_DELTA) | OPT(OPT_RESPONSE) | OPT(OPT_FRACTION),
+      1, 1, cmd_sensitivity,
+      "  bgc sensitivity quarter_car.bg -e smooth_curb\n  bgc sensitivity linear_quarter_car.bg -e step --delta 5% --points 2001 --json\n"
+      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n" },
+    { "identify", "FILE --data FILE.csv",
+      "What measured data say about parameters.\n"
+      "The outputs named in the data's head, and its column time, are what the model is fitted to: least squares over the parameters given as numbers\n"
+      "(or --parameters, or with --active those that carry the activity, a set that follows the search). Columns have units as in the output of bgc\n"
+      "run (SI without), empty cells were not measured. Several experiments: -e A --data a.csv -e B --data b.csv, or --data A=a.csv. Parameters keep\n"
+      "their sign unless --bounds says where they may go. The report has standard errors and what the data do not tell; the text, with\n"
+      "the numbers changed in the units they were written in, goes to -o FILE, or to the input itself with --in-place.\n"
+      "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u from sampled forces u1, u2, ...\n"
+      "and displacements y1, y2, ... (the force u3 acts on y3). Methods:\n"
+      "  pem          simulation error of the variational midpoint rule, least over symmetric matrices that are positive semidefinite\n"
+      "  variational  its start: subspace identification, block companion form, inverse of the midpoint rule\n"
+      "  companion    for comparison: subspace identification and the logarithm of its matrix, companion form\n"
+      "  modal        the same, from the residues of its modes\n"
+      "Estimates that are not positive definite or whose simulation diverges are no answer: status 3.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_IN_PLACE) | OPT(OPT_DRY_RUN) | OPT(OPT_DATA) | OPT(OPT_PARAMETERS) | OPT(OPT_ACTIVE) |
+          OPT(OPT_THRESHOLD) | OPT(OPT_BOUNDS) | OPT(OPT_WEIGHT) | OPT(OPT_STARTS) | OPT(OPT_MDK) | OPT(OPT_STEP) | OPT(OPT_METHOD) | OPT(OPT_HORIZON),
+      0, 1, cmd_identify,
+      "  bgc identify quarter_car.bg -e smooth_curb --data drive.csv --dry-run\n  bgc identify motor.bg --data step.csv --parameters R,L -o fitted.bg\n"
+      "  bgc identify car.bg -e step --data a.csv -e shaken --data b.csv --active --json\n"
+      "  bgc identify --mdk --data truss.csv --step 0.005\n  bgc identify --mdk --data truss.csv --step 0.005 --method companion --json\n" }
 };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
@@ -87,7 +119,7 @@ print_usage(FILE *out)
     for (int i = 0; i < NCOMMANDS; i++) {
         size_t n = strcspn(commands[i].what, ":.\n");
 
-        fprintf(out, "  %-8s %.*s\n", commands[i].name, (int)n, commands[i].what);
+        fprintf(out, "  %-11s %.*s\n", commands[i].name, (int)n, commands[i].what);
     }
     fputs("\n`bgc COMMAND -h` shows a command's options and examples.\n"
           "Exit status: 0 done, 1 the model has errors, 2 wrong usage, 3 the numbers failed, 4 a file could not be read or written, 5 not enough memory.\n",

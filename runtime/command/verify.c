@@ -24,10 +24,12 @@ method_of(const sim_result *r)
 static bool
 run_again(const request *q, loaded *again, const sim_options *o, size_t steps, enum sim_solver solver, double rtol, sim_result *r)
 {
-    sim_options s = { 0 };
+    sim_options s = { .stop = o->stop };     /* of a file without an experiment */
     bool fine = sim_options_from_experiment(again->c.model, &s);
 
     if (fine) {
+        s.start = o->start;
+        s.stop = o->stop;
         s.points = o->points;
         s.outputs = o->outputs;
         s.states = o->states;

@@ -16,16 +16,41 @@ by_activity(const void *pa, const void *pb)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+uint32_t *
+junction_port_leaders(const flat_model *f)
+{
+    uint32_t *leader = bg_malloc((f->port.n + 1) * sizeof *leader);
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        map first = { 0 };               /* by the port's name in the text */
+
+        for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
+            const char *name = f->port.at[p].name;
+            uint64_t key = name ? bg_hash_bytes(name, strlen(name), 0) : 0;
+            uint32_t seen = name ? map_get(&first, key) : MAP_NONE;
+
+            leader[p] = seen != MAP_NONE ? seen : p;
+            if (name && seen == MAP_NONE)
+                map_set(&first, key, p);
+        }
+        map_free(&first);
+    }
+    return leader;
+}
+
 void
 junction_ratios(const flat_model *f, const double *activity, junction_table *out)
 {
     double *top = bg_calloc(f->junction.n + 1, sizeof *top);
+    uint32_t *leader = junction_port_leaders(f);
 
     memset(out, 0, sizeof *out);
     for (uint32_t i = 0; i < f->port.n; i++) {
         uint32_t j = f->port.at[i].junction;
 
-        top[j] = fmax(top[j], activity[i]);
+        if (leader[i] == i)
+            top[j] = fmax(top[j], activity[i]);
     }
     for (uint32_t i = 0; i < f->bond.n; i++) {
         const flat_bond *b = &f->bond.at[i];
@@ -44,6 +69,8 @@ junction_ratios(const flat_model *f, const double *activity, junction_table *out
         const flat_port *p = &f->port.at[i];
         double ratio = top[p->junction] > 0 ? activity[i] / top[p->junction] : NAN;
 
+        if (leader[i] != i)
+            continue;
         vec_push(&out->row, ((junction_row){ false, i, activity[i], p->sign > 0 ? ratio : NAN, p->sign > 0 ? NAN : ratio }));
     }
     if (out->row.n)
@@ -51,6 +78,7 @@ junction_ratios(const flat_model *f, const double *activity, junction_table *out
     for (size_t i = out->row.n; i-- > 0;)
         out->total += out->row.at[i].activity;
     free(top);
+    free(leader);
 }
 
 void

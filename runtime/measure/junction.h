@@ -15,7 +15,10 @@ typedef struct junction_row {
 } junction_row;
 typedef struct junction_table { VEC(junction_row) row; double total; } junction_table;     /* falling activity; of equals, the first declared */
 
-/* activity: of the bond values (model.h) */
+/* The ports of the flat model that are one bond of the text: an input of a transformer field has a port for each output. leader[port]: the first of them. */
+uint32_t *junction_port_leaders(const flat_model *f);
+
+/* activity: of the bond values (model.h), those of ports of one bond added up in its leader's place */
 void junction_ratios(const flat_model *f, const double *activity, junction_table *out);
 void junction_free(junction_table *t);
 

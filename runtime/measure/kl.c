@@ -45,6 +45,38 @@ decompose(double *s, size_t rows, size_t columns, double *sigma, double *vt)
 }
 
 bool
+kl_importance_exact(double *g, size_t n, bool normalised, double *importance)
+{
+    double *value = bg_malloc((n + 1) * sizeof *value), *size = bg_malloc((n + 1) * sizeof *size), top = 0, total = 0;
+    bool ok = true;
+
+    memset(importance, 0, n * sizeof *importance);
+    for (size_t i = 0; i < n; i++) {
+        size[i] = sqrt(fmax(g[i * n + i], 0));
+        ok = ok && isfinite(g[i * n + i]);
+        top = fmax(top, size[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i; j < n; j++) {
+            double of = normalised ? size[i] * size[j] : top * top;
+
+            g[i * n + j] = of > 0 ? g[i * n + j] / of : 0;
+        }
+    /* column-major, the upper triangle of rows is the lower one */
+    ok = ok && (n == 0 || !(top > 0) || LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, g, (lapack_int)n, value) == 0);
+    for (size_t i = 0; ok && top > 0 && i < n; i++) {
+        for (size_t j = 0; j < n; j++)               /* rising: small ones first */
+            importance[i] += fmax(value[j], 0) * fabs(g[j * n + i]);
+        total += importance[i];
+    }
+    for (size_t i = 0; ok && total > 0 && i < n; i++)
+        importance[i] /= total;
+    free(value);
+    free(size);
+    return ok;
+}
+
+bool
 kl_importance(double *s, size_t rows, size_t columns, bool normalised, double *importance)
 {
     size_t least = rows < columns ? rows : columns;

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "kl.h"
+#include "quartic.h"
+
+#include <cblas.h>
 
 static const struct { const char *name, *unit; } metrics[METRIC_COUNT] = {
     [METRIC_ACTIVITY]      = { "activity", "J" },
@@ -174,15 +177,28 @@ ranking_free(ranking *r)
 /* What is ranked: an element's channel, or the one of a component. */
 struct subject { metric_row row; size_t channel; };
 
+/* Steps of five rows are gathered before they are multiplied. */
+enum { GRAM_ROWS = 320 };
+
+/* A bond that leads into a component (sign +1) or out of it. Of bonds between junctions the number is behind those of the ports, as in model.h. */
+struct connector { size_t bond, group; int sign; };
+
 struct measure {
     bg_model *model;
     measure_options o;
     size_t elements, groups, bonds;      /* channels, in this order; bonds: 0 unless asked for */
+    VEC(struct connector) connector;     /* of components with pseudo bonds */
+    double *all_bonds;                   /* scratch: bond values, where no channels are made of them */
+    bool *by_connectors;                 /* [groups] */
+    uint32_t *leader; size_t ports;      /* [ports] junction_port_leaders; where bonds are asked for */
     uint32_t *group;                     /* [elements] UINT32_MAX: of no component */
     VEC(struct subject) subject;
     activity_extra extra;
     activity_sampler sampler[2];
     size_t samples, room;                /* taken for kl; there is room for */
+    double *gram;                        /* [subjects][subjects] integrals of products of powers, upper triangle of rows; NULL: not asked for */
+    double *rows; size_t nrows;          /* [GRAM_ROWS][subjects] to be added to it */
+    double product_root[5][5];
     double *sampled;                     /* [subjects][room] */
     relative relative;
 };
@@ -192,12 +208,27 @@ static int
 evaluate_extra(void *ctx, double t, const double *x, const double *power, double *value)
 {
     measure *q = ctx;
+    double *bond = value + q->groups;
+    int status;
 
     memset(value, 0, q->groups * sizeof *value);
     for (size_t i = 0; q->groups && i < q->elements; i++)
-        if (q->group[i] != UINT32_MAX)
+        if (q->group[i] != UINT32_MAX && !q->by_connectors[q->group[i]])
             value[q->group[i]] += power[i];
-    return q->bonds ? model_bond_values(q->model, t, x, value + q->groups) : 0;
+    if (!q->bonds && !q->connector.n)
+        return 0;
+    bond = q->bonds ? bond : q->all_bonds;
+    status = model_bond_values(q->model, t, x, bond);
+    for (size_t i = 0; i < q->connector.n; i++)
+        value[q->connector.at[i].group] += q->connector.at[i].sign * bond[q->connector.at[i].bond];
+    if (!q->bonds)
+        return status;
+    for (size_t p = 0; p < q->ports; p++)
+        if (q->leader[p] != p) {         /* one bond of the text */
+            bond[q->leader[p]] += bond[p];
+            bond[p] = 0;
+        }
+    return status;
 }
 
 static void
@@ -218,6 +249,40 @@ take_powers(void *ctx, const activity_sample *s)
     for (size_t i = 0; i < q->subject.n; i++)
         q->sampled[i * q->room + s->index] = s->value[q->subject.at[i].channel];
     q->samples = s->index + 1;
+}
+
+static void
+flush_gram(measure *q)
+{
+    int n = (int)q->subject.n;
+
+    if (q->nrows)                        /* gram += rows' rows */
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, (int)q->nrows, 1, q->rows, n, 1, q->gram, n);
+    q->nrows = 0;
+}
+
+/* A piece of a step adds the integrals of products of its powers. */
+static void
+add_products(void *ctx, double h, const double *const value[5])
+{
+    measure *q = ctx;
+    double root = sqrt(fmax(h, 0));
+
+    if (!q->gram)
+        return;
+    for (int r = 0; r < 5; r++) {
+        double *row = q->rows + q->nrows++ * q->subject.n;
+
+        for (size_t i = 0; i < q->subject.n; i++) {
+            size_t c = q->subject.at[i].channel;
+
+            row[i] = 0;
+            for (int k = r; k < 5; k++)
+                row[i] += root * q->product_root[r][k] * value[k][c];
+        }
+    }
+    if (q->nrows + 5 > GRAM_ROWS)
+        flush_gram(q);
 }
 
 static void
@@ -243,6 +308,57 @@ outermost_instances(const flat_model *f)
             top[i] = i;
     }
     return top;
+}
+
+static void
+add_connector(measure *q, size_t bond, uint32_t group, int sign)
+{
+    if (group != UINT32_MAX && q->by_connectors[group])
+        vec_push(&q->connector, ((struct connector){ bond, group, sign }));
+}
+
+/* Where a junction or element is: the group of its instance. */
+static uint32_t
+group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
+{
+    return parent == UINT32_MAX || top[parent] == UINT32_MAX ? UINT32_MAX : group[top[parent]];
+}
+
+/* Junctions neither make nor lose true power, so that a component's elements say what it takes through its connectors. Of pseudo bonds that does not hold
+ * (a resistor of heat lets through what comes): there the connectors are asked themselves. */
+static void
+find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
+{
+    const flat_model *f = model_flat(q->model);
+    bool any = false;
+
+    q->by_connectors = bg_calloc(q->groups + 1, sizeof *q->by_connectors);
+    for (uint32_t j = 0; j < f->junction.n; j++) {
+        const flat_domain *d = junction_domain(f, j);
+        uint32_t g = group_of(top, group, f->junction.at[j].parent);
+
+        if (d && d->power != NODE_NONE && g != UINT32_MAX)
+            any = q->by_connectors[g] = true;
+    }
+    for (uint32_t p = 0; p < f->port.n && any; p++) {
+        uint32_t of = group_of(top, group, f->element.at[f->port.at[p].element].parent);
+        uint32_t at = group_of(top, group, f->junction.at[f->port.at[p].junction].parent);
+
+        if (of != at) {
+            add_connector(q, p, of, 1);
+            add_connector(q, p, at, -1);
+        }
+    }
+    for (uint32_t b = 0; b < f->bond.n && any; b++) {
+        uint32_t from = group_of(top, group, f->junction.at[f->bond.at[b].from].parent), to = group_of(top, group, f->junction.at[f->bond.at[b].to].parent);
+
+        if (from != to) {
+            add_connector(q, f->port.n + b, from, -1);
+            add_connector(q, f->port.n + b, to, 1);
+        }
+    }
+    if (q->connector.n)
+        q->all_bonds = bg_calloc(model_nbond_values(q->model) + 1, sizeof *q->all_bonds);
 }
 
 static void
@@ -273,6 +389,7 @@ find_subjects(measure *q)
             vec_push(&q->subject, s);
         }
     }
+    find_connectors(q, top, group);
     free(top);
     free(group);
 }
@@ -287,15 +404,27 @@ measure_new(bg_model *m, const measure_options *o, sim_options *run)
     q->o = *o;
     q->elements = model_nelements(m);
     find_subjects(q);
-    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION))) {
+    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION)) || q->connector.n) {
         if (!model_need(m, PART_BONDS)) {
             measure_free(q);
             return NULL;
         }
-        q->bonds = model_nbond_values(m);
     }
-    q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q };
-    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED))) {
+    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION))) {
+        q->bonds = model_nbond_values(m);
+        q->ports = model_flat(m)->port.n;
+        q->leader = junction_port_leaders(model_flat(m));
+    }
+    q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q, NULL };
+    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)) && !o->samples && q->subject.n <= KL_MOST_EXACT) {
+        quartic_tables t;
+
+        quartic_make_tables(&t);
+        quartic_product_root(&t, q->product_root);
+        q->gram = bg_calloc(q->subject.n * q->subject.n + 1, sizeof *q->gram);
+        q->rows = bg_malloc((GRAM_ROWS * q->subject.n + 1) * sizeof *q->rows);
+        q->extra.step = add_products;
+    } else if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED))) {
         q->room = o->samples ? o->samples : KL_SAMPLES;
         q->sampler[n++] = (activity_sampler){ q->room, take_powers, q };
         q->room += 8;                    /* windows round up */
@@ -306,7 +435,7 @@ measure_new(bg_model *m, const measure_options *o, sim_options *run)
         q->sampler[n++] = (activity_sampler){ RELATIVE_SAMPLES, take_bonds, q };
     }
     run->activity = true;
-    run->extra = q->extra.n ? &q->extra : NULL;
+    run->extra = q->extra.n || q->extra.step ? &q->extra : NULL;
     run->sampler = q->sampler;
     run->nsamplers = n;
     return q;
@@ -320,15 +449,30 @@ measure_free(measure *q)
     relative_free(&q->relative);
     vec_free(&q->subject);
     free(q->group);
+    free(q->leader);
+    vec_free(&q->connector);
+    free(q->all_bonds);
+    free(q->by_connectors);
     free(q->sampled);
+    free(q->gram);
+    free(q->rows);
     free(q);
 }
 
 static bool
 expand(measure *q, bool normalised, double *importance)
 {
-    double *s = bg_malloc((q->samples * q->subject.n + 1) * sizeof *s);
+    size_t n = q->subject.n;
+    double *s = bg_malloc(((q->gram ? n : q->samples) * n + 1) * sizeof *s);
     bool ok;
+
+    if (q->gram) {
+        flush_gram(q);
+        memcpy(s, q->gram, n * n * sizeof *s);
+        ok = kl_importance_exact(s, n, normalised, importance);
+        free(s);
+        return ok;
+    }
 
     for (size_t i = 0; i < q->subject.n; i++)
         memcpy(s + i * q->samples, q->sampled + i * q->room, q->samples * sizeof *s);

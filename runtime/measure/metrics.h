@@ -18,7 +18,8 @@
 
 enum metric { METRIC_ACTIVITY, METRIC_RMS, METRIC_KL, METRIC_KL_NORMALISED, METRIC_RELATIVE, METRIC_JUNCTION, METRIC_COUNT };
 #define METRIC(m) (1u << (m))
-enum { KL_SAMPLES = 501 };
+/* The expansion is exact, from the integrals of all products of two powers, up to so many rows; of more, or on request, from so many uniform samples. */
+enum { KL_MOST_EXACT = 1500, KL_SAMPLES = 501 };
 
 const char *metric_name(enum metric m);
 const char *metric_unit(enum metric m);              /* "1": a pure number */
@@ -61,7 +62,7 @@ void ranking_free(ranking *r);
 /* ---- a run measured with any set of metrics ---- */
 typedef struct measure_options {
     unsigned metrics;            /* METRIC() bits */
-    size_t samples;              /* of kl; 0: KL_SAMPLES */
+    size_t samples;              /* of kl; 0: exact, where there are not too many rows */
     bool components, without_sources;
 } measure_options;
 typedef struct measure measure;
@@ -71,7 +72,7 @@ measure *measure_new(bg_model *m, const measure_options *o, sim_options *run);
 void measure_free(measure *q);
 /* After the run. False if the expansion does not converge. */
 bool measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out);
-size_t measure_samples(const measure *q);            /* taken for kl */
+size_t measure_samples(const measure *q);            /* taken for kl; 0: it is exact */
 const relative *measure_relative(measure *q);        /* METRIC_RELATIVE; belongs to q */
 void measure_junction(const measure *q, const sim_result *r, junction_table *out);
 

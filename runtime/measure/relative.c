@@ -3,6 +3,7 @@
  * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the end only. So of each pair those
  * samples are kept that may still be it: the ones with no other of both more energy and a greater value. Few are.
  */
+#include "junction.h"
 #include "relative.h"
 
 #include <math.h>
@@ -16,6 +17,7 @@ struct relative_track {
     size_t nvalues, states;              /* bond values; where the values of storage begin */
     double *base;                        /* energies at the window's beginning */
     double *start, *top;                 /* [rows] stored energy at the window's beginning, its maximum so far */
+    double *from;                        /* [rows] what is stored at the window's beginning */
     front *front;                        /* [neighbours] */
 };
 
@@ -30,6 +32,8 @@ relative_begin(bg_model *m, relative *r)
 {
     const flat_model *f = model_flat(m);
     struct relative_track *t = bg_calloc(1, sizeof *t);
+
+    uint32_t *leader = junction_port_leaders(f);
 
     memset(r, 0, sizeof *r);
     r->track = t;
@@ -47,14 +51,16 @@ relative_begin(bg_model *m, relative *r)
         for (uint32_t k = 0; k < j->ninc; k++) {
             const flat_incidence *inc = &f->incidence.at[j->inc0 + k];
 
-            if (inc->is_bond || inc->index != i)
+            if (inc->is_bond || (inc->index != i && leader[inc->index] == inc->index))
                 vec_push(&r->neighbour, ((relative_neighbour){ .is_bond = inc->is_bond, .index = inc->index }));
         }
         row.n = r->neighbour.n - row.first;
         vec_push(&r->row, row);
     }
+    free(leader);
     t->start = bg_calloc(r->row.n + 1, sizeof *t->start);
     t->top = bg_calloc(r->row.n + 1, sizeof *t->top);
+    t->from = bg_calloc(r->row.n + 1, sizeof *t->from);
     t->front = bg_calloc(r->neighbour.n + 1, sizeof *t->front);
 }
 
@@ -101,12 +107,18 @@ relative_take(relative *r, bool first, const double *value, const double *energy
         double stored = value[t->states + 2 * i], conjugate = value[t->states + 2 * i + 1];
         double change = energy[row->port] - t->base[row->port], now;
 
-        if (first)
-            t->start[i] = model_stored_energy(t->model, row->port, stored, conjugate);
-        now = isnan(t->start[i]) ? fabs(stored * conjugate) / 2 : t->start[i] + change;
+        const flat_domain *d = junction_domain(f, f->port.at[row->port].junction);
+        bool pseudo = d && d->power != NODE_NONE;
+
+        if (first) {
+            t->start[i] = pseudo ? 0 : model_stored_energy(t->model, row->port, stored, conjugate);
+            t->from[i] = pseudo ? stored : 0;
+        }
+        /* of pseudo bonds only changes mean something: a temperature's zero is far away */
+        now = pseudo ? fabs(change) : isnan(t->start[i]) ? fabs(stored * conjugate) / 2 : t->start[i] + change;
         t->top[i] = fmax(t->top[i], now);
         row->change = fmax(row->change, fabs(change));
-        row->stored = fmax(row->stored, fabs(stored));
+        row->stored = fmax(row->stored, fabs(stored - t->from[i]));
         for (size_t k = row->first; k < row->first + row->n; k++) {
             relative_neighbour *b = &r->neighbour.at[k];
             size_t c = channel(f, b);
@@ -141,6 +153,7 @@ relative_end(relative *r)
     free(t->base);
     free(t->start);
     free(t->top);
+    free(t->from);
     free(t->front);
     free(t);
     r->track = NULL;

@@ -66,13 +66,29 @@ may_replace(const char *path)
     return false;
 }
 
+/* May a new file be made beside the path, if it is to be one? */
+static bool
+may_make_beside(const char *path)
+{
+    char *real = realpath(path, NULL), *slash, *folder = real ? real : bg_strdup(path);
+    struct stat st;
+    bool fine = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+
+    slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = '\0';
+    fine = fine || access(slash ? folder : ".", W_OK | X_OK) == 0;
+    free(folder);
+    return fine;
+}
+
 bool
 may_be_result(const char *path)
 {
     file_identity i;
 
     if (path && strcmp(path, "-"))
-        return may_replace(path);
+        return may_replace(path) && may_make_beside(path);
     if (!file_identify(STDOUT_FILENO, NULL, &i) || !reading_noted(&i))
         return true;
     errno = FILE_IS_READ;

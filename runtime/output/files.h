@@ -30,7 +30,7 @@ bool write_whole(const char *path, const char *text, size_t n);
  * one of them the text goes into the file itself, by a process of its own that no signal ends. FILE_CHANGED: it held something else. */
 bool file_replace(const char *path, const char *was, size_t nwas, const char *text, size_t n);
 
-/* Could a result go to this path, as far as outfile_open refuses it? NULL or "-": standard output. */
+/* Could a result go to this path, as far as can be told without trying? NULL or "-": standard output. */
 bool may_be_result(const char *path);
 /* Are these two names of one file, or of one that is not there yet? */
 bool same_file(const char *a, const char *b);

@@ -226,7 +226,26 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 
 /* ---------------------------------------------------------------- what it costs */
 
+/* Of the grid on which outputs and states are compared. No round number: what has a period would always be seen at the same phase. */
+enum { COMPARE_POINTS = 5003 };
+
 struct ran { compilation c; sim_result run; };
+struct difference { double max, rms; };
+
+static struct difference
+difference_of(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n)
+{
+    struct difference d = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        double x = a[i * stride_a] - b[i * stride_b];
+
+        d.max = fabs(x) <= d.max ? d.max : fabs(x);
+        d.rms += x * x / (double)n;
+    }
+    d.rms = sqrt(d.rms);
+    return d;
+}
 
 static bool
 run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
@@ -236,7 +255,7 @@ run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sourc
     bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(x->c.model, &so);
 
     if (fine) {
-        so.points = REDUCE_POINTS;
+        so.points = COMPARE_POINTS;
         so.outputs = so.states = true;
         if (r->adjust)
             r->adjust(r->ctx, x->c.model, &so);
@@ -280,12 +299,12 @@ compare(const struct ran *a, const struct ran *b, const char *experiment, const 
         const column *one = &x.column.at[k], *other;
         const char *name = renamed ? renamed(mem, one->name) : one->name, *shown = column_unit(one);
         uint32_t m = map_get(&at, bg_hash_bytes(name, strlen(name), 0));
-        struct trajectory_error e;
+        struct difference e;
 
         if (m == MAP_NONE)
             continue;
         other = &y.column.at[m];
-        e = trajectory_compare(one->at, one->stride, other->at, other->stride, x.points < y.points ? x.points : y.points);
+        e = difference_of(one->at, one->stride, other->at, other->stride, x.points < y.points ? x.points : y.points);
         vec_push(out, ((run_error){ .experiment = experiment, .name = arena_strdup(mem, one->name), .unit = shown ? arena_strdup(mem, shown) : NULL,
                                     .state = one->at >= a->run.state && one->at < a->run.state + model_nstates(a->c.model),
                                     .shown = one->display ? unit_scale(one->display) : 1, .max = e.max, .rms = e.rms,

@@ -9,6 +9,8 @@
 #include "files.h"
 #include "metrics.h"
 #include "one_piece.h"
+#include "partition_drawing.h"
+#include "picture.h"
 #include "textrefs.h"
 #include "writeout.h"
 
@@ -394,6 +396,26 @@ name_parts(struct namer *n)
     }
 }
 
+/* As text, and as a picture where Graphviz is there. */
+static enum partition_result
+draw(struct worker *d)
+{
+    const char *argv[] = { "dot", "-Tsvg", NULL };
+    char *path = bg_format("%s/partitions.dot", d->o->folder), *picture = bg_format("%s/partitions.svg", d->o->folder), *why = NULL;
+    strbuf text = { 0 };
+    enum partition_result result = PARTITION_DONE;
+
+    partition_drawing(d->out->graph.flat, &d->out->plan, &d->out->subgraphs, &text);
+    if (!write_whole(path, text.at, text.n))
+        result = not_written(d, path);
+    else if (!picture_draw(argv, &text, picture, "no picture", &why))
+        free(why);
+    strbuf_free(&text);
+    free(path);
+    free(picture);
+    return result;
+}
+
 static enum partition_result
 write_folder(struct worker *d)
 {
@@ -409,6 +431,8 @@ write_folder(struct worker *d)
     else if (!write_whole(path, d->run->text, d->run->length))
         result = not_written(d, path);
     free(path);
+    if (result == PARTITION_DONE)
+        result = draw(d);
     if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
         return result;
     name_parts(&n);
@@ -543,7 +567,12 @@ partition_find(const partition_options *o, partitioning *out)
         result = find_freezes(&d);
     if (result == PARTITION_DONE) {
         find_subgraphs(&d);
-        result = write_out(&d);
+        result = o->only_look ? PARTITION_DONE : write_out(&d);
+    }
+    if (o->only_look) {
+        free(d.freeze);
+        free(d.run);
+        return result;
     }
     if (result == PARTITION_DONE)
         result = freeze_signals(&d);

@@ -14,6 +14,7 @@ typedef struct partition_options {
     const recording *run; size_t nruns;      /* of one text; the first experiment's graph is what is looked at */
     double limit, mora;                      /* below it a bond is inactive; what the elements that stay must add up to */
     const freeze *freeze; size_t nfreezes;
+    bool only_look;                          /* ratios, plan and subgraphs only */
     const char *folder;                      /* where the texts go; NULL: nowhere */
     size_t points;                           /* of recorded signals; 0: as many as needed */
     int (*failed)(void *ctx, const sources *s); void *ctx;      /* messages of a text that does not compile or run; returns a status */

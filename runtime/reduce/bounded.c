@@ -29,14 +29,15 @@ struct version {
     const char *text; size_t length;
     char *own;                               /* the text, where it is not the caller's */
     compilation *c; sim_result *run;         /* one an experiment; NULL: none */
+    track *outputs;                          /* of each run those that are held, in the order of d->held */
 };
 
 /* An output that is held to a tolerance in one experiment. */
 struct bound {
     size_t experiment; uint32_t output;
+    size_t slot;                 /* of its experiment's track */
     double stated;               /* SI; INFINITY: not stated */
     double tolerance;            /* what the difference to the model as given may be */
-    double fresh;                /* what it may be to the text at hand, if that were reduced again */
 };
 
 struct candidate {
@@ -50,7 +51,7 @@ struct candidate {
 
 struct verdict {
     bool fine, internal, ran;
-    double worst, fresh;         /* greatest error over its tolerance: against the model as given, against the text at hand */
+    double worst;                /* greatest error over its tolerance */
     const char *why;
     struct version v;
     rewrite plan;
@@ -62,12 +63,12 @@ struct search {
     const char *path;
     struct version first, now;
     VEC(struct bound) bound;
+    VEC(uint32_t) *held;         /* by experiment: outputs that are held */
     VEC(struct elaborate_override) set;
     map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
     map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
     term_candidates terms;       /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
-    bool closed;                 /* nothing refused in this round would be accepted if the text at hand were the model as given */
     size_t *most_steps;
     int round;
     char *error;                 /* internal */
@@ -80,10 +81,12 @@ version_free(const struct search *d, struct version *v)
 {
     for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
         sim_result_free(&v->run[i]);
+        track_free(&v->outputs[i]);
         compile_free(&v->c[i]);
     }
     free(v->c);
     free(v->run);
+    free(v->outputs);
     free(v->own);
     *v = (struct version){ 0 };
 }
@@ -99,6 +102,19 @@ version_text(struct version *v, strbuf *text)
     *text = (strbuf){ 0 };
 }
 
+/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their numbers are those of every text
+ * on the way: outputs do not go. */
+static void
+find_held(struct search *d, const compilation *c, size_t experiment)
+{
+    const flat_experiment *e = &c->flat->experiment;
+
+    for (size_t k = 0; k < e->observe.n; k++)
+        vec_push(&d->held[experiment], e->observe.at[k].output);
+    for (uint32_t k = 0; k < c->flat->output.n && e->observe.n == 0 && d->o->within != WITHIN_STATED; k++)
+        vec_push(&d->held[experiment], k);
+}
+
 /* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. */
 static const char *
 run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
@@ -108,6 +124,7 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
 
     v->c = bg_calloc(n, sizeof *v->c);
     v->run = bg_calloc(n, sizeof *v->run);
+    v->outputs = bg_calloc(n, sizeof *v->outputs);
     for (size_t i = 0; i < n && !why; i++) {
         compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset };
         compilation *c = &v->c[i];
@@ -119,8 +136,11 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
             continue;
         }
         if (sim_options_from_experiment(c->model, &so)) {
-            so.points = REDUCE_POINTS;
-            so.outputs = so.finite_outputs = true;
+            if (!d->held[i].n)
+                find_held(d, c, i);
+            v->outputs[i].which = d->held[i].at;
+            v->outputs[i].n = d->held[i].n;
+            so.track = &v->outputs[i];
             if (d->o->adjust)
                 d->o->adjust(d->o->ctx, c->model, &so);
             if (d->most_steps)
@@ -137,14 +157,10 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
 }
 
 /* Greatest difference of an output of two versions. */
-static struct trajectory_error
+static track_difference
 difference(const struct version *a, const struct version *b, const struct bound *x)
 {
-    const sim_result *ra = &a->run[x->experiment], *rb = &b->run[x->experiment];
-    size_t n = ra->points < rb->points ? ra->points : rb->points;
-
-    return trajectory_compare(ra->output + x->output, model_noutputs(a->c[x->experiment].model), rb->output + x->output,
-                              model_noutputs(b->c[x->experiment].model), n);
+    return track_compare(&a->outputs[x->experiment], x->slot, &b->outputs[x->experiment], x->slot);
 }
 
 static int
@@ -164,13 +180,7 @@ static double over(double error, double tolerance) { return error <= 0 ? 0 : err
 static double
 greatest(const struct version *v, const struct bound *x)
 {
-    const sim_result *r = &v->run[x->experiment];
-    size_t stride = model_noutputs(v->c[x->experiment].model);
-    double most = 0;
-
-    for (size_t i = 0; i < r->points; i++)
-        most = fmax(most, fabs(r->output[i * stride + x->output]));
-    return most;
+    return track_compare(&v->outputs[x->experiment], x->slot, NULL, 0).max;
 }
 
 /* Is the output of that unit's kind? Without a unit, any is. */
@@ -212,7 +222,6 @@ check_tolerances(const struct search *d)
     return held ? NULL : bg_strdup("no output is held to a tolerance");
 }
 
-/* The outputs to be held: observed ones, all where an experiment observes none and a tolerance is asked for. */
 static void
 find_bounds(struct search *d)
 {
@@ -220,18 +229,16 @@ find_bounds(struct search *d)
         const compilation *c = &d->first.c[i];
         const flat_experiment *e = &c->flat->experiment;
 
-        for (size_t k = 0; k < e->observe.n; k++) {
-            struct bound b = { .experiment = i, .output = e->observe.at[k].output, .stated = INFINITY };
+        for (size_t k = 0; k < d->held[i].n; k++) {
+            struct bound b = { .experiment = i, .output = d->held[i].at[k], .slot = k, .stated = INFINITY };
 
-            if (inst_known(e->observe.at[k].within))
+            if (k < e->observe.n && inst_known(e->observe.at[k].within))
                 b.stated = model_value(c->model, e->observe.at[k].within);
             vec_push(&d->bound, b);
         }
-        for (uint32_t k = 0; k < c->flat->output.n && e->observe.n == 0 && d->o->within != WITHIN_STATED; k++)
-            vec_push(&d->bound, ((struct bound){ .experiment = i, .output = k, .stated = INFINITY }));
     }
     for (size_t i = 0; i < d->bound.n; i++)
-        d->bound.at[i].tolerance = d->bound.at[i].fresh = tolerance(d, &d->first, &d->bound.at[i]);
+        d->bound.at[i].tolerance = tolerance(d, &d->first, &d->bound.at[i]);
 }
 
 /* ---------------------------------------------------------------- trying */
@@ -311,7 +318,6 @@ measure_verdict(struct search *d, struct verdict *x)
         const struct bound *b = &d->bound.at[i];
         double e = difference(&d->first, &x->v, b).max, r = over(e, b->tolerance);
 
-        x->fresh = fmax(x->fresh, over(difference(&d->now, &x->v, b).max, b->fresh));
         if (r > x->worst || isnan(x->worst)) {
             const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
             const char *shown = unit_shown(y->unit, y->display);
@@ -330,7 +336,7 @@ static struct verdict
 try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_changes *initial, bool *more)
 {
     arena *a = d->out->arena;
-    struct verdict x = { .worst = NAN, .fresh = 0 };
+    struct verdict x = { .worst = NAN };
     struct elaborate_override *over_set = bg_calloc(d->set.n + 1, sizeof *over_set);
     strbuf text = { 0 };
     size_t nset, at;
@@ -398,8 +404,6 @@ note_refusal(struct search *d, const struct candidate *x, const struct verdict *
     const char *why = x->nreadings > 1 ? arena_format(a, "%s: %s", rewrite_kind_name(x->reading[x->chosen].kind), v->why) : v->why;
     reduce_kept *last = d->refused.n ? &d->refused.at[d->refused.n - 1] : NULL;
 
-    if (v->ran && v->fresh <= WITHIN)
-        d->closed = false;
     if (last && !strcmp(last->name, x->name) && last->line == x->line)
         last->why = arena_format(a, "%s; %s", last->why, why);
     else
@@ -456,9 +460,13 @@ find_elements(struct search *d, candidates *out)
 {
     const flat_model *f = d->now.c[0].flat;
     factor *at = bg_calloc(f->element.n + 1, sizeof *at);
-    recording *r = recordings(d);
-    bool known = predict_factors(f, r, d->o->nexperiments, at);
+    bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
     candidates zero = { 0 };
+    bool known;
+
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        m[i] = d->now.c[i].model;
+    known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
 
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
@@ -481,7 +489,7 @@ find_elements(struct search *d, candidates *out)
     for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++)       /* of many, one by one is too dear for what it saves */
         vec_push(out, zero.at[i]);
     vec_free(&zero);
-    free(r);
+    free(m);
     free(at);
 }
 
@@ -513,7 +521,7 @@ find_bonds(struct search *d, candidates *out)
     free(r);
 }
 
-/* What of a tolerance the text at hand leaves: what would be written into the experiment (write_tolerances). */
+/* What of a tolerance the text at hand leaves. */
 static double
 tolerance_left(const struct search *d, const struct bound *b)
 {
@@ -657,10 +665,6 @@ worst_so_far(const struct search *d)
 static void
 refuse_rest(struct search *d, const struct order *o, size_t i)
 {
-    /* with fresh tolerances, some might be tried */
-    for (size_t k = 0; k < d->bound.n; k++)
-        if (d->bound.at[k].tolerance < INFINITY && !(o->at.at[i]->predicted * tolerance_left(d, &d->bound.at[k]) > HOPELESS * d->bound.at[k].fresh))
-            d->closed = false;
     for (; i < o->at.n; i++) {
         const struct candidate *x = o->at.at[i];
 
@@ -774,8 +778,6 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
         version_free(d, &d->now);
     d->now = best->v;
     best->v = (struct version){ 0 };
-    for (size_t i = 0; i < d->bound.n; i++)
-        d->bound.at[i].fresh = tolerance(d, &d->now, &d->bound.at[i]);
     allow_steps(d, &d->now);
 }
 
@@ -823,7 +825,6 @@ search_all(struct search *d)
         enum step step;
 
         do {
-            d->closed = true;
             d->refused.n = 0;
             step = do_round(d, OF_ELEMENTS);
         } while (step == STEP_CHANGED);
@@ -841,101 +842,6 @@ search_all(struct search *d)
     return true;
 }
 
-/* ---------------------------------------------------------------- tolerances left */
-
-/* Rounded down to four digits. */
-static double
-rounded_down(double x)
-{
-    double power = x > 0 ? pow(10, floor(log10(x)) - 3) : 1;
-
-    return x > 0 ? floor(x / power * (1 - 1e-12)) * power : 0;
-}
-
-static const ast_experiment *
-find_experiment(const ast_file *file, const char *name)
-{
-    for (size_t i = 0; i < file->ndecls; i++)
-        if (file->decl[i].kind == AST_DECL_EXPERIMENT && !strcmp(file->decl[i].experiment->name, name))
-            return file->decl[i].experiment;
-    return NULL;
-}
-
-/* What stands between an item and one before it: the start of the item's line, if it has one of its own, else a blank. free() it. */
-static char *
-line_break(const char *text, size_t at)
-{
-    size_t line = at;
-
-    while (line > 0 && (text[line - 1] == ' ' || text[line - 1] == '\t'))
-        line--;
-    return line == 0 || text[line - 1] == '\n' ? bg_format("\n%.*s", (int)(at - line), text + line) : bg_strdup(" ");
-}
-
-/* Writes into the experiments what the outputs may still differ. */
-static void
-write_tolerances(struct search *d)
-{
-    reduction *r = d->out;
-    const compilation *c = &d->now.c[0];
-    rewrite plan = { 0 };
-    strbuf text = { 0 };
-    struct version next = { 0 };
-    size_t at;
-
-    for (size_t i = 0; i < d->bound.n; i++) {
-        const struct bound *b = &d->bound.at[i];
-        const compilation *own = &d->now.c[b->experiment];
-        const flat_output *y = &own->flat->output.at[b->output];
-        const ast_experiment *x = find_experiment(c->ast, d->o->experiment[b->experiment]);
-        const ast_exp_item *item = NULL;
-        double e = difference(&d->first, &d->now, b).max, left = b->tolerance - e / WITHIN;
-        bool unit_known = y->display && unit_offset(y->display) == 0;
-        char *number;
-
-        if (!(b->tolerance < INFINITY) || !(e > 0) || !x || x->nitems == 0)
-            continue;
-        for (int k = 0; k < x->nitems && !item; k++)
-            if (x->item[k].kind == AST_EXP_OBSERVE && x->item[k].ref.nparts == 1 && !strcmp(x->item[k].ref.part[0].name, y->name))
-                item = &x->item[k];
-        left = rounded_down(left / (unit_known ? unit_scale(y->display) : 1));
-        number = unit_known ? bg_format("%.9g [%s]", left, unit_text(y->display)) : bg_format("%.9g", left);
-        if (item && item->b) {
-            char *said = bg_format("%s;", number);
-
-            edits_replace(&plan.edits, item->b->at.begin, item->at.end, said, strlen(said));
-            free(said);
-        } else {
-            char *gap = line_break(d->now.text, x->item[0].at.begin);
-            char *said = item ? bg_format(" within %s", number) : bg_format("observe %s within %s;%s", y->name, number, gap);
-
-            free(gap);
-            edits_insert(&plan.edits, item ? item->ref.at.end : x->item[0].at.begin, said, strlen(said));
-            free(said);
-        }
-        free(number);
-        vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_TOLERANCE, .name = arena_strdup(r->arena, y->name),
-                                                     .line = line_of(d, item ? item->at : x->item[0].at), .round = (int)r->rounds.n + 1,
-                                                     .why = "what is left of it: the result differs from the model as given" }));
-    }
-    if (edits_seal(&plan.edits, d->now.length, &d->error) && plan.edits.list.n) {
-        const char *why;
-
-        edits_apply(&plan.edits, d->now.text, d->now.length, &text);
-        version_text(&next, &text);
-        why = run_version(d, &next, d->set.at, d->set.n, &at);
-        if (why)
-            d->error = bg_format("with the tolerances that are left: %s", why);
-        vec_push(&r->rounds, plan.edits);
-        plan.edits = (edits){ 0 };
-        if (d->now.c != d->first.c)
-            version_free(d, &d->now);
-        d->now = next;
-    }
-    strbuf_free(&text);
-    rewrite_free(&plan);
-}
-
 /* ---------------------------------------------------------------- all of it */
 
 static void
@@ -946,7 +852,7 @@ measure_result(struct search *d)
     for (size_t i = 0; i < d->bound.n; i++) {
         const struct bound *b = &d->bound.at[i];
         const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
-        struct trajectory_error t = difference(&d->first, &d->now, b);
+        track_difference t = difference(&d->first, &d->now, b);
         const char *shown = unit_shown(y->unit, y->display);
         double of = b->tolerance < INFINITY ? b->tolerance : 0.01 * t.reference;
 
@@ -960,8 +866,10 @@ measure_result(struct search *d)
     r->elements_before = d->first.c[0].flat->element.n;
     r->elements_after = d->now.c[0].flat->element.n;
     for (size_t i = 0; i < d->o->nexperiments; i++) {
-        r->cpu_before += d->first.run[i].cpu_seconds;
-        r->cpu_after += d->now.run[i].cpu_seconds;
+        r->steps_before += d->first.run[i].steps;
+        r->steps_after += d->now.run[i].steps;
+        r->evaluations_before += d->first.run[i].rhs_evaluations;
+        r->evaluations_after += d->now.run[i].rhs_evaluations;
     }
 }
 
@@ -984,13 +892,15 @@ begin(struct search *d)
 enum reduce_result
 reduce_within(const char *path, const char *text, size_t length, const bounded_options *o, reduction *out, char **why)
 {
-    struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length } };
+    struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length },
+                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held) };
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 
     memset(out, 0, sizeof *out);
     *why = NULL;
     out->arena = arena_new();
+    out->kept_share = NAN;
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
     if (run_version(&d, &d.first, d.set.at, d.set.n, &at)) {
@@ -1004,8 +914,6 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
             result = REDUCE_NO_TOLERANCE;
         else if (!search_all(&d))
             result = REDUCE_INTERNAL;
-        else if (!d.closed)
-            write_tolerances(&d);
         if (d.error && result == REDUCE_DONE)
             result = REDUCE_INTERNAL;
         out->text = bg_malloc(d.now.length + 1);
@@ -1019,6 +927,9 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     *why = d.error;
     version_free(&d, &d.first);
     vec_free(&d.bound);
+    for (size_t i = 0; i < o->nexperiments; i++)
+        vec_free(&d.held[i]);
+    free(d.held);
     vec_free(&d.refused);
     vec_free(&d.set);
     map_free(&d.kept_names);

@@ -4,58 +4,6 @@
 
 #include "predict.h"
 
-enum { RECORD_POINTS = 503 };       /* no round number: see REDUCE_POINTS */
-
-/* Runs with further recorded expressions. *value: [points][n], malloc'ed; *length: of the run, s. False: the text or the run does not take them. */
-static bool
-record(const recording *r, const char *const *expression, size_t n, double **value, size_t *points, double *length)
-{
-    compilation parsed = { 0 }, c = { 0 };
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
-    sim_options so = { 0 };
-    sim_result run = { 0 };
-    strbuf text = { 0 };
-    size_t at = 0;
-    bool fine = false;
-
-    *value = NULL;
-    if (n && compile_text(&parsed, r->path, r->text, r->length, STAGE_PARSE, NULL))
-        for (size_t i = 0; i < parsed.ast->ndecls; i++)
-            if (parsed.ast->decl[i].kind == AST_DECL_EXPERIMENT && !strcmp(parsed.ast->decl[i].experiment->name, r->experiment))
-                at = parsed.ast->decl[i].experiment->at.end - 1;     /* its closing brace */
-    if (at) {
-        strbuf_add(&text, r->text, at);
-        strbuf_puts(&text, "\nrecord ");
-        for (size_t i = 0; i < n; i++)
-            strbuf_printf(&text, "%s1*(%s)", i ? ",\n" : "", expression[i]);
-        strbuf_puts(&text, ";\n");
-        strbuf_add(&text, r->text + at, r->length - at);
-        fine = compile_text(&c, r->path, text.at, text.n, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so);
-    }
-    if (fine) {
-        size_t all = model_noutputs(c.model);
-
-        so.points = RECORD_POINTS;
-        so.outputs = so.finite_outputs = true;
-        if (r->adjust)
-            r->adjust(r->ctx, c.model, &so);
-        fine = simulate(c.model, &so, &run) && all >= n;
-        if (fine) {
-            *points = run.points;
-            *length = so.stop - so.start;
-            *value = bg_calloc(run.points * n + 1, sizeof **value);
-            for (size_t i = 0; i < run.points; i++)
-                memcpy(*value + i * n, run.output + i * all + (all - n), n * sizeof **value);
-        }
-        sim_options_free(&so);
-    }
-    sim_result_free(&run);
-    strbuf_free(&text);
-    compile_free(&c);
-    compile_free(&parsed);
-    return fine;
-}
-
 /* ---------------------------------------------------------------- factors */
 
 /* The two greatest of what is summed or met at a junction, and whose the greatest is. */
@@ -102,38 +50,38 @@ neighbour(const flat_model *f, uint32_t k, uint32_t i)
 static double beside(const struct top *t, uint32_t whose) { return t->whose == whose ? t->second : t->first; }
 static double share(double x, double of) { return of > 0 ? x / of : x > 0 ? INFINITY : 0; }
 
-/* Mean squares over all experiments of each port's effort and flow, and each element's activity. */
-static bool
-gather(const flat_model *f, const recording *r, size_t n, double *e, double *flow, double *absolute)
+static int
+port_channels(void *ctx, double t, const double *x, const double *power, double *value)
 {
-    VEC(char *) text = { 0 };
-    bool fine = true;
+    (void)power;
+    return model_port_values(ctx, t, x, value);
+}
 
-    for (uint32_t p = 0; p < f->port.n; p++) {
-        vec_push(&text, bg_format("%s.e", port_name(f, p)));
-        vec_push(&text, bg_format("%s.f", port_name(f, p)));
+/* Adds a run's integrals of the squares of each port's effort and flow, and of each element's |P|. */
+static bool
+gather(bg_model *m, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, double *e, double *flow, double *absolute)
+{
+    const flat_model *f = model_flat(m);
+    activity_extra extra = { 2 * f->port.n, port_channels, m, NULL };
+    sim_options so = { 0 };
+    sim_result r = { 0 };
+    bool fine = sim_options_from_experiment(m, &so);
+
+    if (fine) {
+        if (adjust)
+            adjust(ctx, m, &so);
+        so.activity = true;
+        so.extra = &extra;
+        fine = simulate(m, &so, &r);
     }
-    for (size_t x = 0; x < n && fine; x++) {
-        double *value, length;
-        size_t points;
-
-        fine = record(&r[x], (const char *const *)text.at, text.n, &value, &points, &length);
-        for (size_t i = 0; fine && i < points; i++) {
-            double weight = length / (double)points;
-
-            for (uint32_t p = 0; p < f->port.n; p++) {
-                double a = value[i * text.n + 2 * p], b = value[i * text.n + 2 * p + 1];
-
-                e[p] += weight * a * a;
-                flow[p] += weight * b * b;
-                absolute[f->port.at[p].element] += weight * fabs(a * b);
-            }
-        }
-        free(value);
+    for (uint32_t p = 0; p < f->port.n && fine; p++) {
+        e[p] += r.square[f->element.n + 2 * p];
+        flow[p] += r.square[f->element.n + 2 * p + 1];
     }
-    for (size_t i = 0; i < text.n; i++)
-        free(text.at[i]);
-    vec_free(&text);
+    for (uint32_t i = 0; i < f->element.n && fine; i++)
+        absolute[i] += r.activity[i];
+    sim_result_free(&r);
+    sim_options_free(&so);
     return fine;
 }
 
@@ -188,16 +136,19 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
 }
 
 bool
-predict_factors(const flat_model *f, const recording *r, size_t n, factor *out)
+predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out)
 {
+    const flat_model *f = model_flat(m[0]);
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
     double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute), *common = bg_calloc(f->junction.n + 1, sizeof *common);
     struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
     struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
-    bool fine = gather(f, r, n, e, flow, absolute);
+    bool fine = true;
 
+    for (size_t i = 0; i < n && fine; i++)
+        fine = gather(m[i], adjust, ctx, e, flow, absolute);
     for (uint32_t i = 0; i < f->element.n; i++)
-        out[i] = (factor){ absolute[i], INFINITY, INFINITY };
+        out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY, f->element.at[i].nports > 1 ? 0 : INFINITY };
     for (uint32_t p = 0; p < f->port.n && fine; p++) {
         const flat_junction *j = &f->junction.at[f->port.at[p].junction];
 
@@ -223,19 +174,22 @@ predict_factors(const flat_model *f, const recording *r, size_t n, factor *out)
         }
         for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
             const flat_incidence *x = &f->incidence.at[i];
-            factor *o = x->is_bond ? NULL : &out[f->port.at[x->index].element];
+            factor *o = x->is_bond ? NULL : &out[f->port.at[x->index].element], at = { 0, INFINITY, INFINITY };
             double own;
 
             if (!o)
                 continue;
             own = j->type == 1 ? e[x->index] : flow[x->index];
             if (j->ninc > 1)
-                o->own = share(own, beside(&sum[k], i));
+                at.own = share(own, beside(&sum[k], i));
             /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does not matter here */
             if (isfinite(beyond))
-                o->own = fmin(o->own, share(own, beyond));
+                at.own = fmin(at.own, share(own, beyond));
             if (most >= 0)
-                o->common = share(common[k], most);
+                at.common = share(common[k], most);
+            /* an element with several ports matters where it matters most */
+            o->own = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->own, at.own) : at.own;
+            o->common = f->element.at[f->port.at[x->index].element].nports > 1 ? fmax(o->common, at.common) : at.common;
         }
     }
     free(e);

@@ -27,7 +27,8 @@ typedef struct factor {
     double own, common;
 } factor;
 
-/* By element of f, from the sum over n experiments. False where their runs do not tell. */
-bool predict_factors(const flat_model *f, const recording *r, size_t n, factor *out);
+/* By element, from the sum over n experiments of one model, which are run again: their compiled models, and what fills their runs' options beyond the
+ * experiment's (NULL: nothing). False where the runs do not tell, as efforts and flows are not finite all along. */
+bool predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <math.h>
 
+/* The junction's variable must be clearly the smaller factor before it is clamped: of two that say the same, the element goes. Beyond 1 a factor says no more. */
+static const double CLEARLY = 0.9;
+
 static bool
 clampable(const flat_model *f, const flat_element *e)
 {
@@ -13,7 +16,7 @@ clampable(const flat_model *f, const flat_element *e)
 int
 readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
 {
-    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1, rests_first = at && at->common < at->own;
+    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1, rests_first = at && at->common < CLEARLY * fmin(at->own, 1);
     struct reading drop = { .kind = REWRITE_ELEMENT }, clamp = { .kind = REWRITE_CLAMP };
     int n = 0;
 

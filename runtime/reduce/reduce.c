@@ -10,8 +10,6 @@
 
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
-/* With more ports, what their variables are is not looked at: elements are dropped first, clamped where that does not do. */
-enum { FACTORS_MOST_PORTS = 2000 };
 
 /* A text, what was compiled from it and how it ran. The first is the caller's. */
 struct version {
@@ -19,6 +17,7 @@ struct version {
     bool own;
     const char *text; size_t length;
     sim_result run;
+    track outputs;
 };
 
 /* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
@@ -45,29 +44,6 @@ struct trial {
     const char *failure;                     /* NULL: it works */
     char *internal;
 };
-
-struct trajectory_error
-trajectory_compare(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n)
-{
-    struct trajectory_error e = { 0 };
-    double square = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        double d = fabs(a[i * stride_a] - b[i * stride_b]);
-
-        if (!(d <= e.max) && !isnan(e.max))
-            e.max = d;                       /* NaN comes in and stays */
-        square += d * d;
-        e.mean += d;
-        e.reference += fabs(a[i * stride_a]);
-    }
-    if (n) {
-        e.rms = sqrt(square / (double)n);
-        e.mean /= (double)n;
-        e.reference /= (double)n;
-    }
-    return e;
-}
 
 char *
 reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before, const rewrite *plan, const char *after, size_t nafter,
@@ -163,6 +139,7 @@ static void
 version_free(struct version *v)
 {
     sim_result_free(&v->run);
+    track_free(&v->outputs);
     if (v->own && v->c) {
         compile_free(v->c);
         free(v->c);
@@ -178,8 +155,8 @@ run(const struct reducer *d, struct version *v)
 
     if (!sim_options_from_experiment(v->c->model, &o))
         return false;
-    o.points = REDUCE_POINTS;
-    o.outputs = o.finite_outputs = true;
+    v->outputs.n = model_noutputs(v->c->model);
+    o.track = &v->outputs;
     o.activity = true;
     if (d->o->adjust)
         d->o->adjust(d->o->ctx, v->c->model, &o);
@@ -200,16 +177,12 @@ options(const struct reducer *d, const overrides *set)
 static factor *
 find_factors(const struct reducer *d, const struct version *v)
 {
-    const flat_model *f = v->c->flat;
-    recording r = { .path = d->path, .text = v->text, .length = v->length, .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n,
-                    .adjust = d->o->adjust, .ctx = d->o->ctx };
-    factor *at = f->port.n <= FACTORS_MOST_PORTS ? bg_calloc(f->element.n + 1, sizeof *at) : NULL;
+    factor *at = bg_calloc(v->c->flat->element.n + 1, sizeof *at);
 
-    if (at && !predict_factors(f, &r, 1, at)) {
-        free(at);
-        at = NULL;
-    }
-    return at;
+    if (predict_factors(&v->c->model, 1, d->o->adjust, d->o->ctx, at))
+        return at;
+    free(at);
+    return NULL;
 }
 
 /* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
@@ -339,15 +312,9 @@ why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
 static const char *
 unstable(const struct reducer *d, const struct version *now, const struct version *v)
 {
-    size_t n = model_noutputs(now->c->model), m = model_noutputs(v->c->model);
+    for (size_t k = 0; k < now->outputs.n && k < v->outputs.n; k++) {
+        double before = track_compare(&now->outputs, k, NULL, 0).max, after = track_compare(&v->outputs, k, NULL, 0).max;
 
-    for (size_t k = 0; k < n && k < m; k++) {
-        double before = 0, after = 0;
-
-        for (size_t i = 0; i < now->run.points; i++)
-            before = fmax(before, fabs(now->run.output[i * n + k]));
-        for (size_t i = 0; i < v->run.points; i++)
-            after = fmax(after, fabs(v->run.output[i * m + k]));
         if (before > 0 && after > UNSTABLE_TIMES * before)
             return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was", model_output(now->c->flat, (uint32_t)k)->name, after / before);
     }
@@ -517,8 +484,7 @@ static void
 measure_output(reduction *r, const struct version *a, const struct version *b, uint32_t k, inst within)
 {
     const flat_output *x = model_output(a->c->flat, k);
-    size_t n = a->run.points < b->run.points ? a->run.points : b->run.points;
-    struct trajectory_error t = trajectory_compare(a->run.output + k, model_noutputs(a->c->model), b->run.output + k, model_noutputs(b->c->model), n);
+    track_difference t = track_compare(&a->outputs, k, &b->outputs, k);
     const char *shown = unit_shown(x->unit, x->display);
     reduce_error e = { .experiment = arena_strdup(r->arena, a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
                        .output = arena_strdup(r->arena, x->name), .unit = shown ? arena_strdup(r->arena, shown) : NULL,
@@ -544,6 +510,29 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
         measure_output(r, a, b, i, INST_NONE);
 }
 
+/* What the elements that are left have of the given model's measure; sources left out. A clamped one has become a source. */
+static double
+kept_share(const struct version *first, const struct version *now, enum metric m)
+{
+    map left = { 0 };
+    ranking r;
+    double kept = 0, total = 0;
+
+    for (size_t i = 0; i < now->c->flat->element.n; i++)
+        if (!is_source(&now->c->flat->element.at[i]))
+            map_set(&left, bg_hash_bytes(now->c->flat->element.at[i].name, strlen(now->c->flat->element.at[i].name), 0), 1);
+    ranking_make(first->c->flat, &first->run, m, &r);
+    for (size_t i = r.row.n; i-- > 0;) {
+        const metric_row *x = &r.row.at[i];
+
+        total += x->source ? 0 : x->value;
+        kept += !x->source && map_get(&left, bg_hash_bytes(x->name, strlen(x->name), 0)) != MAP_NONE ? x->value : 0;
+    }
+    ranking_free(&r);
+    map_free(&left);
+    return total > 0 ? kept / total : 1;
+}
+
 enum reduce_result
 reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 {
@@ -561,11 +550,11 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
     if (!run(&d, &first)) {
-        sim_result_free(&first.run);
+        version_free(&first);
         vec_free(&d.set);
         return REDUCE_FAILED;
     }
-    while (step == ROUND_CHANGED) {
+    for (size_t round = 0; step == ROUND_CHANGED && round < (o->rounds ? o->rounds : 1); round++) {
         struct version next = { 0 };
 
         step = do_round(&d, &first, now, &next, why);
@@ -585,11 +574,14 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->states_after = model_nstates(now->c->model);
     out->elements_before = first.c->flat->element.n;
     out->elements_after = now->c->flat->element.n;
-    out->cpu_before = first.run.cpu_seconds;
-    out->cpu_after = now->run.cpu_seconds;
+    out->steps_before = first.run.steps;
+    out->steps_after = now->run.steps;
+    out->evaluations_before = first.run.rhs_evaluations;
+    out->evaluations_after = now->run.rhs_evaluations;
+    out->kept_share = metric_is_integral(o->metric) ? kept_share(&first, now, o->metric) : NAN;
     measure_errors(out, &first, now);
     version_free(&last);
-    sim_result_free(&first.run);
+    version_free(&first);
     vec_free(&d.set);
     map_free(&d.said);
     return result;

@@ -3,8 +3,8 @@
  * Elements are ranked by a metric; the smallest leading set of those that are not sources that reaches the threshold stays, the rest go (or, by bonds,
  * what is negligible at its junctions goes or acts one way: bonds.h)
  * with their bonds, and so does what they leave dangling or unread. What a survivor reads stays. Every round is checked against the graph it must
- * give, compiled and simulated; where that fails, the most important of what went is put back until it works. Rounds are repeated on the
- * reduced text until one changes nothing: reducing the result again gives the same bytes.
+ * give, compiled and simulated; where that fails, the most important of what went is put back until it works. One round speaks of the model as given
+ * (papers 000 and 003); with more, the next ones rank what is left anew.
  *
  * units    SI
  */
@@ -15,15 +15,13 @@
 #include "metrics.h"
 #include "rewrite.h"
 
-/* Of the grid on which trajectories are compared. No round number: what runs through a whole number of periods from point to point of a round one would
- * always be seen at the same phase. */
-enum { REDUCE_POINTS = 5003 };
 #define SHARE_WITHOUT_TOLERANCE 0.01 /* performance index of outputs without `within`: 1 % of their mean size */
 
 typedef struct reduce_options {
     const char *experiment;
     const struct elaborate_override *set; size_t nset;
     enum metric metric;
+    size_t rounds;                   /* at most; 0: one */
     double threshold;                /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a bond is negligible */
     /* Fills the run's options beyond the experiment's: tolerances, method, progress. */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
@@ -51,7 +49,8 @@ typedef struct reduction {
     VEC(reduce_trial) trial;
     VEC(reduce_error) error;         /* after the last round, against the model as given */
     size_t states_before, states_after, elements_before, elements_after;
-    double cpu_before, cpu_after;
+    uint64_t steps_before, steps_after, evaluations_before, evaluations_after;       /* of all runs of a text */
+    double kept_share;               /* by a threshold: what those that stay have of the given model's measure, sources left out; NAN: does not apply */
     const char *model;
     size_t simulations;              /* that the error-bounded search took */
 } reduction;
@@ -72,9 +71,8 @@ void reduction_free(reduction *r);
  * candidate that stays. An order's end is reached when each candidate was refused alone, or without a run where its predicted error leaves no hope; rounds
  * are repeated on the reduced text until nothing goes.
  *
- * Errors are always against the model as given, so they do not add up over rounds. What the result used up of a tolerance would be free again if
- * the result were reduced again; where that would take more out, the tolerances left are written into the result (REWRITE_TOLERANCE), so that
- * reducing again gives the same bytes. */
+ * Errors are always against the model as given, so they do not add up over rounds, and the greatest of whole trajectories (track.h). What the result
+ * used up of a tolerance would be free again if the result were reduced again: the report says what is left. */
 /* Relative tolerance of the runs that are compared, where the experiment says none. */
 #define BOUNDED_RTOL 1e-8
 enum within_kind { WITHIN_STATED, WITHIN_VALUE, WITHIN_SHARE };
@@ -108,9 +106,5 @@ void reduction_name_edits(reduction *r, const sources *given, uint32_t file, con
 
 /* What an initial value that went said: "q(0) = 1 [mm]", of the model or of an experiment (s: of the text before). NULL: the item is no such. */
 const char *reduction_said(arena *a, const sources *s, const rewrite_item *item);
-
-/* Difference of two trajectories of n points with the given strides. */
-struct trajectory_error { double max, rms, mean, reference; };       /* mean of |difference|, of |a| */
-struct trajectory_error trajectory_compare(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n);
 
 #endif

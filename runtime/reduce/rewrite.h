@@ -23,7 +23,6 @@ enum rewrite_kind {
     REWRITE_MOVE,                /* declaration that moved */
     REWRITE_CLAMP,               /* an element that became a source of zero: its junction's common variable rests */
     REWRITE_TERM_DELETE, REWRITE_TERM_MEAN,              /* a term of a sum: gone, or a number in its place */
-    REWRITE_TOLERANCE,           /* what an observed output may still differ */
     REWRITE_WITHOUT,             /* a statement that says `without` what went elsewhere */
     REWRITE_DROP_BOND,           /* a bond between junctions */
     REWRITE_CONDITION,           /* a bond or two-port that became a modulated source */

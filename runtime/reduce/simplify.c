@@ -12,7 +12,7 @@ static const double ALIKE = 1e-6, ALIKE_TOLERANCES = 1e3;
 static const double ACTIVITY_ALIKE = 1e-2;
 
 /* A text, compiled and run in every experiment. */
-struct version { char *text; size_t length; compilation *c; sim_result *run; double rtol; };
+struct version { char *text; size_t length; compilation *c; sim_result *run; track *outputs; double rtol; };
 
 struct simplifier {
     const char *path;
@@ -30,10 +30,12 @@ version_free(const struct simplifier *d, struct version *v)
 {
     for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
         sim_result_free(&v->run[i]);
+        track_free(&v->outputs[i]);
         compile_free(&v->c[i]);
     }
     free(v->c);
     free(v->run);
+    free(v->outputs);
     free(v->text);
     *v = (struct version){ 0 };
 }
@@ -46,7 +48,8 @@ run_version(struct simplifier *d, char *text, size_t length, struct version *v)
     const char *why = NULL;
 
     *v = (struct version){ .text = text, .length = length, .c = bg_calloc(d->o->nexperiments, sizeof *v->c),
-                           .run = bg_calloc(d->o->nexperiments, sizeof *v->run) };
+                           .run = bg_calloc(d->o->nexperiments, sizeof *v->run),
+                           .outputs = bg_calloc(d->o->nexperiments, sizeof *v->outputs) };
     for (size_t i = 0; i < d->o->nexperiments && !why; i++) {
         compile_options co = { .experiment = d->o->experiment[i], .set = d->set.at, .nset = d->set.n };
         compilation *c = &v->c[i];
@@ -57,13 +60,14 @@ run_version(struct simplifier *d, char *text, size_t length, struct version *v)
             continue;
         }
         if (sim_options_from_experiment(c->model, &so)) {
-            so.points = REDUCE_POINTS;
-            so.outputs = so.finite_outputs = so.activity = true;
+            v->outputs[i].n = model_noutputs(c->model);
+            so.track = &v->outputs[i];
+            so.activity = true;
             if (d->o->adjust)
                 d->o->adjust(d->o->ctx, c->model, &so);
             v->rtol = fmax(v->rtol, so.rtol);
         }
-        if (so.points == 0 || !simulate(c->model, &so, &v->run[i]))
+        if (!so.track || !simulate(c->model, &so, &v->run[i]))
             why = arena_format(a, "the run fails: %s", diag_first_error(c->sources));
         sim_options_free(&so);
     }
@@ -77,16 +81,14 @@ differs(struct simplifier *d, const struct version *a, const struct version *b, 
 {
     const flat_model *fa = a->c[i].flat, *fb = b->c[i].flat;
     const sim_result *ra = &a->run[i], *rb = &b->run[i];
-    size_t n = model_noutputs(a->c[i].model), m = model_noutputs(b->c[i].model);
+    const track *oa = &a->outputs[i], *ob = &b->outputs[i];
     map element = { 0 };
     double total = 0;
     const char *why = NULL;
 
-    for (uint32_t k = 0; k < n && k < m && !why; k++) {
-        double most = 0, e = trajectory_compare(ra->output + k, n, rb->output + k, m, ra->points < rb->points ? ra->points : rb->points).max;
+    for (uint32_t k = 0; k < oa->n && k < ob->n && !why; k++) {
+        double most = track_compare(oa, k, NULL, 0).max, e = track_compare(oa, k, ob, k).max;
 
-        for (size_t p = 0; p < ra->points; p++)
-            most = fmax(most, fabs(ra->output[p * n + k]));
         if (!(e <= share * most))
             why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value", model_output(fa, k)->name, e / most);
     }
@@ -235,8 +237,7 @@ remaining_set(struct simplifier *d)
 static void
 measure_error(const struct version *a, const struct version *b, size_t experiment, uint32_t k, reduce_error *e)
 {
-    size_t n = model_noutputs(a->c[experiment].model), m = model_noutputs(b->c[experiment].model);
-    struct trajectory_error t = trajectory_compare(a->run[experiment].output + k, n, b->run[experiment].output + k, m, a->run[experiment].points);
+    track_difference t = track_compare(&a->outputs[experiment], k, &b->outputs[experiment], k);
     double of = isnan(e->within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e->within;
 
     e->max = t.max;
@@ -291,9 +292,11 @@ finish(struct simplifier *d, struct version *now)
     measure_errors(d, now);
     r->elements_after = now->c[0].flat->element.n;
     r->states_after = model_nstates(now->c[0].model);
-    r->cpu_after = 0;
-    for (size_t i = 0; i < d->o->nexperiments; i++)
-        r->cpu_after += now->run[i].cpu_seconds;
+    r->steps_after = r->evaluations_after = 0;
+    for (size_t i = 0; i < d->o->nexperiments; i++) {
+        r->steps_after += now->run[i].steps;
+        r->evaluations_after += now->run[i].rhs_evaluations;
+    }
 }
 
 bool

@@ -8,16 +8,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "quartic.h"
 #include "vectors.h"
 
 #define FLUSH_AFTER 64
 #define BLOCK 256                    /* elements between two looks for changes of sign */
-#define DEGREE 4
+enum { DEGREE = 4 };
 
-const double activity_place[3] = { 0.17267316464601142810, 0.5, 0.82732683535398857190 };   /* (1 ∓ sqrt(3/7))/2 */
-#define WEIGHT_END 0.05
-#define WEIGHT_SIDE (49.0 / 180)
-#define WEIGHT_MIDDLE (16.0 / 45)
+#define WEIGHT_END QUARTIC_WEIGHT_END
+#define WEIGHT_SIDE QUARTIC_WEIGHT_SIDE
+#define WEIGHT_MIDDLE QUARTIC_WEIGHT_MIDDLE
 
 enum { ABSOLUTE, SQUARE, NET, SUMS };
 
@@ -37,55 +37,10 @@ struct activity {
     double *block[SUMS];             /* since the last flush */
     double *total[SUMS], *lost[SUMS];
     unsigned since_flush;
-    double bernstein[3][5];          /* inner Bernstein coefficients from the values */
-    double monomial[5][5];           /* coefficients of powers of s from the values */
+    quartic_tables tables;
     struct crossings { double value[5][BLOCK], result[BLOCK]; } *batch;
     double top, imbalance;
 };
-
-static double binomial(int n, int k)
-{
-    double r = 1;
-
-    for (int i = 1; i <= k; i++)
-        r = r * (n - k + i) / i;
-    return r;
-}
-
-/* Inverts the 5 by 5 table of Bernstein polynomials at the nodes (Gauss-Jordan with pivoting). */
-static void bernstein_table(double out[3][5])
-{
-    double a[5][10] = { { 0 } };
-    const double s[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
-
-    for (int i = 0; i < 5; i++) {
-        for (int j = 0; j < 5; j++)
-            a[i][j] = binomial(DEGREE, j) * pow(s[i], j) * pow(1 - s[i], DEGREE - j);
-        a[i][5 + i] = 1;
-    }
-    for (int k = 0; k < 5; k++) {
-        int p = k;
-        for (int i = k + 1; i < 5; i++)
-            if (fabs(a[i][k]) > fabs(a[p][k]))
-                p = i;
-        for (int j = 0; j < 10; j++) {
-            double swap = a[k][j];
-            a[k][j] = a[p][j];
-            a[p][j] = swap;
-        }
-        double pivot = a[k][k];
-        for (int j = 0; j < 10; j++)
-            a[k][j] /= pivot;
-        for (int i = 0; i < 5; i++) {
-            double factor = a[i][k];
-            for (int j = 0; i != k && j < 10; j++)
-                a[i][j] -= factor * a[k][j];
-        }
-    }
-    for (int k = 0; k < 3; k++)
-        for (int j = 0; j < 5; j++)
-            out[k][j] = a[k + 1][5 + j];
-}
 
 activity *activity_new(bg_model *m, const activity_extra *extra)
 {
@@ -96,7 +51,7 @@ activity *activity_new(bg_model *m, const activity_extra *extra)
         a->extra = *extra;
     a->elements = model_nelements(m);
     a->n = a->elements + a->extra.n;
-    a->place = a->extra.n ? NULL : model_power_places(m);
+    a->place = a->extra.n || a->extra.step ? NULL : model_power_places(m);
     for (int k = 0; k < 5; k++)
         a->power[k] = bg_calloc(a->n + 1, sizeof(double));
     for (int k = 0; k < SUMS; k++) {
@@ -105,13 +60,7 @@ activity *activity_new(bg_model *m, const activity_extra *extra)
         a->lost[k] = bg_calloc(a->n + 1, sizeof(double));
     }
     a->batch = bg_calloc(1, sizeof *a->batch);
-    bernstein_table(a->bernstein);
-    for (int j = 0; j <= DEGREE; j++)    /* B_i = sum over j >= i of (-1)^(j-i) C(4,j) C(j,i) s^j */
-        for (int i = 0; i <= j; i++) {
-            double share = ((j - i) % 2 ? -1 : 1) * binomial(DEGREE, j) * binomial(j, i);
-            for (int k = 0; k < 5; k++)
-                a->monomial[j][k] += share * (i == 0 ? k == 0 : i == DEGREE ? k == DEGREE : a->bernstein[i - 1][k]);
-        }
+    quartic_make_tables(&a->tables);
     return a;
 }
 
@@ -211,11 +160,6 @@ VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const pow
     return any != 0;
 }
 
-static double value_at(const double c[5], double s)
-{
-    return (((c[4] * s + c[3]) * s + c[2]) * s + c[1]) * s + c[0];
-}
-
 /* The zero between lo and hi, the polynomial being below zero at lo if `rising`: Newton's method kept inside the bracket. |P| is stationary in the
  * place of its zero, so that 1e-9 of a step is plenty. */
 static double zero_between(const double c[5], double lo, double hi, bool rising)
@@ -223,7 +167,7 @@ static double zero_between(const double c[5], double lo, double hi, bool rising)
     double s = lo + (hi - lo) / 2;
 
     for (int k = 0; k < 60 && hi - lo > 1e-12; k++) {
-        double v = value_at(c, s), slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1];
+        double v = quartic_value(c, s), slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1];
         if (v == 0)
             return s;
         if ((v < 0) == rising)
@@ -272,15 +216,8 @@ static int zeros(const double bernstein[5], const double c[5], double out[4])
                 out[found++] = zero_between(c, p.lo, p.lo + p.width, first < 0);
             continue;
         }
-        struct part left = p, right = p;                             /* de Casteljau */
-        double b[5];
-        memcpy(b, p.b, sizeof b);
-        for (int k = 0; k < 5; k++) {
-            left.b[k] = b[0];
-            right.b[4 - k] = b[4 - k];
-            for (int i = 0; i + 1 < 5 - k; i++)
-                b[i] = 0.5 * (b[i] + b[i + 1]);
-        }
+        struct part left = p, right = p;
+        quartic_halves(p.b, left.b, right.b);
         left.width = right.width = p.width / 2;
         right.lo = p.lo + p.width / 2;
         left.depth = right.depth = p.depth + 1;
@@ -290,18 +227,12 @@ static int zeros(const double bernstein[5], const double c[5], double out[4])
     return found;
 }
 
-/* Integral of the polynomial from 0 to s. */
-static double integral_to(const double c[5], double s)
-{
-    return s * (c[0] + s * (c[1] / 2 + s * (c[2] / 3 + s * (c[3] / 4 + s * (c[4] / 5)))));
-}
-
 /* Values of one sign at the nodes: does the polynomial dip to the other side between them? Looks where it is least. A dip of relative depth d has an
  * area of about d^(3/2); those below DIP are left, being mostly squares that touch zero and got there by interpolation only. */
 #define DIP 3e-5
 static bool dips(const double p[5], const double c[5], double *where)
 {
-    const double place[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+    const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double sign = p[2] < 0 ? -1 : 1, top = 0;
     int k = 1;
 
@@ -319,26 +250,22 @@ static bool dips(const double p[5], const double c[5], double *where)
         s = fmin(fmax(s - slope / bend, 0), 1);
     }
     *where = s;
-    return sign * value_at(c, s) < -DIP * top;
+    return sign * quartic_value(c, s) < -DIP * top;
 }
 
 /* Integral of |P| over a step of length 1 from the five values. */
 static double exact_absolute(const activity *a, const double p[5])
 {
-    double c[5] = { 0 }, zero[4], lowest;
+    double c[5], zero[4], lowest;
     bool one_sign = true;
     int n = 0;
 
-    for (int j = 0; j < 5; j++)
-        for (int i = 0; i < 5; i++)
-            c[j] += a->monomial[j][i] * p[i];
+    quartic_monomial(&a->tables, p, c);
     for (int i = 0; i < 5; i++)
         one_sign &= p[i] != 0 && (p[i] < 0) == (p[0] < 0);
     if (!one_sign) {
-        double b[5] = { p[0], 0, 0, 0, p[4] };
-        for (int k = 0; k < 3; k++)
-            for (int j = 0; j < 5; j++)
-                b[k + 1] += a->bernstein[k][j] * p[j];
+        double b[5];
+        quartic_bernstein(&a->tables, p, b);
         n = zeros(b, c, zero);
     } else if (dips(p, c, &lowest)) {
         zero[0] = zero_between(c, 0, lowest, p[0] < 0);
@@ -347,7 +274,7 @@ static double exact_absolute(const activity *a, const double p[5])
     }
     double sum = 0, before = 0;
     for (int k = 0; k <= n; k++) {
-        double here = integral_to(c, k < n ? zero[k] : 1);
+        double here = quartic_integral(c, k < n ? zero[k] : 1);
         sum += fabs(here - before);
         before = here;
     }
@@ -358,7 +285,7 @@ static double exact_absolute(const activity *a, const double p[5])
  * stationary in the place of its zero: an error of 1e-6 there is one of 1e-12. */
 VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result, const double t[5][5])
 {
-    const double s1 = activity_place[0], s2 = activity_place[1], s3 = activity_place[2];
+    const double s1 = quartic_place[0], s2 = quartic_place[1], s3 = quartic_place[2];
 
     VECTOR_LOOP
     for (size_t i = 0; i < n; i++) {
@@ -412,7 +339,7 @@ static void add_crossings(activity *a, size_t n, double h, const double *const p
             absolute[i] += h * (exact_absolute(a, v) - fabs(smooth));
         }
     }
-    one_crossing(once, q->value, q->result, (const double (*)[5])a->monomial);
+    one_crossing(once, q->value, q->result, (const double (*)[5])a->tables.monomial);
     for (size_t j = 0; j < once; j++) {
         double smooth = WEIGHT_END * (q->value[0][j] + q->value[4][j]) + WEIGHT_SIDE * (q->value[1][j] + q->value[3][j])
             + WEIGHT_MIDDLE * q->value[2][j];
@@ -468,8 +395,8 @@ static void sample_at(activity *a, double h, double s)
 
     for (int j = 0; j <= DEGREE; j++, power *= s)
         for (int k = 0; k < 5; k++) {
-            value[k] += a->monomial[j][k] * power;
-            integral[k] += h * a->monomial[j][k] * power * s / (j + 1);
+            value[k] += a->tables.monomial[j][k] * power;
+            integral[k] += h * a->tables.monomial[j][k] * power * s / (j + 1);
         }
     weigh(a->n, (const double *const *)a->power, value, a->value);
     weigh(a->n, (const double *const *)a->power, integral, a->energy);
@@ -510,10 +437,12 @@ int activity_step(activity *a, double t, const double *const x[4])
     double h = t - a->t;
 
     for (int k = 0; k < 4; k++) {
-        int status = evaluate(a, k < 3 ? a->t + activity_place[k] * h : t, x[k], a->power[k + 1]);
+        int status = evaluate(a, k < 3 ? a->t + quartic_place[k] * h : t, x[k], a->power[k + 1]);
         if (status != 0)
             return status;
     }
+    if (a->extra.step)
+        a->extra.step(a->extra.ctx, h, (const double *const *)a->power);
     for (size_t k = 0; k < a->ncursors; k++)
         take_samples(a, &a->cursor[k], t);
     for (size_t from = 0; from < a->n; from += BLOCK) {
@@ -526,7 +455,7 @@ int activity_step(activity *a, double t, const double *const x[4])
             p[k] = a->power[k] + from;
         for (int k = 0; k < SUMS; k++)
             sum[k] = a->block[k] + from;
-        if (add_smooth(n, h, p, sum, (const double (*)[5])a->bernstein, flag))
+        if (add_smooth(n, h, p, sum, (const double (*)[5])a->tables.bernstein, flag))
             add_crossings(a, n, h, p, flag, sum[ABSOLUTE]);
     }
     if (!watch_balance(a, a->power[4]))

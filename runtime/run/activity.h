@@ -17,13 +17,12 @@
 
 typedef struct activity activity;
 
-/* Where the three inner places are, as parts of the step. */
-extern const double activity_place[3];
-
-/* Channels behind the elements' powers: values from those powers and the state. Returns as the evaluations of model.h. */
+/* Channels behind the elements' powers: values from those powers and the state. Returns as the evaluations of model.h.
+ * step, if not NULL, is called for each piece of a step of length h, with the values of all channels, in order, at the five places of quartic.h. */
 typedef struct activity_extra {
     size_t n;
     int (*evaluate)(void *ctx, double t, const double *x, const double *power, double *value); void *ctx;
+    void (*step)(void *ctx, double h, const double *const value[5]);
 } activity_extra;
 
 /* One moment of a grid. Channels: elements, then the extra ones. At a break the values are those right of it. */
@@ -48,7 +47,7 @@ void activity_sample_over(activity *a, const activity_sampler *s, size_t n, cons
 
 /* A stretch begins at (t, x): after the start, after a switching, at a window. */
 int activity_begin(activity *a, double t, const double *x);
-/* The step from where the last call ended to t; x[0..2] at the inner places, x[3] at its end. */
+/* The step from where the last call ended to t; x[0..2] at the inner places of quartic.h, x[3] at its end. */
 int activity_step(activity *a, double t, const double *const x[4]);
 
 /* Totals, each [channels]. */

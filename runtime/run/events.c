@@ -16,6 +16,7 @@
 #define NOISE 1e-13                  /* of a condition's size: what is left of an x that sticks */
 #define HELD_SIZE 1e-3               /* of the run: in that time friction alone makes an x of usual size */
 #define AT_REST 1e-9                 /* of the size of what may stick: slower it rests */
+#define BELOW_ZERO 1e-5              /* of its size: what the integrator's error may leave of a number of which a root is taken */
 #define AHEAD 1e-7                   /* of the run: how far right limits look at most */
 #define AHEAD_CHANGE 0.5             /* of a rate: more may not become of it meanwhile, or the look is past the fastest time constant */
 #define AHEAD_SHORTER 12             /* times ten, at most */
@@ -39,6 +40,8 @@ struct events {
     double *value_before;            /* [n] modes before the last switching */
     double *g_try, *g_aside, *x_try, *kick;  /* what would be, were a mode or the state another */
     bool any_sign;
+    bool nets, starting;             /* the model has ideal switches; x are initial values */
+    bool *of_net;                    /* [n] modes that the search for theirs sets */
     double drift;                    /* greatest |x| that sticks, in parts of its size */
     size_t last;                     /* mode that switched last, or SIZE_MAX */
     size_t nwhens, nreinits;
@@ -183,6 +186,10 @@ events *events_new(bg_model *m, double start, double stop)
         e->any_sign |= e->mode[k].kind == MODE_SIGN;
     }
     e->value = model_modes(m);
+    e->nets = model_has_nets(m);
+    e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
+    for (size_t k = 0; k < n && e->nets; k++)
+        e->of_net[k] = model_net_mode(m, k);
     return e;
 }
 
@@ -199,6 +206,7 @@ void events_free(events *e)
     free(e->f);
     free(e->f_half);
     free(e->marked);
+    free(e->of_net);
     free(e->count);
     free(e->since);
     free(e->passed);
@@ -224,12 +232,18 @@ double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFIN
 
 /* ---- conditions ---- */
 
+/* Is a root taken of what is negative, and not by rounding or by the integrator's error alone? */
+static bool outside(const events *e, uint32_t k, double g)
+{
+    return e->mode[k].kind == MODE_DOMAIN && g < -BELOW_ZERO * e->size[k];
+}
+
 static bool look(events *e, double t, const double *x, double *g)
 {
     if (model_conditions(e->model, t, x, g) != 0)
         return false;
     for (size_t i = 0; i < e->watched.n; i++)
-        if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
+        if ((!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK) || outside(e, e->watched.at[i], g[e->watched.at[i]]))
             return false;
     return true;
 }
@@ -266,6 +280,8 @@ static double margin(const events *e, uint32_t k, double g)
     if (stepped(m))
         return fmin(g - lower_corner(m, e->value[k]), upper_corner(m, e->value[k]) - g);
     if (m->side != 0 && sticks(e, k))
+        return INFINITY;
+    if (m->kind == MODE_DOMAIN)
         return INFINITY;
     if (m->kind == MODE_EQUAL)
         return e->value[k] != 0 ? -fabs(g) : e->sign[k] * g;
@@ -388,6 +404,7 @@ static double right_value(const events *e, uint32_t k, double g, double ahead, b
     case MODE_EQUAL: return g == 0 && ahead == 0;
     case MODE_SIGN: return (g > 0) - (g < 0);
     case MODE_STICK: return e->value[k];
+    case MODE_DOMAIN: return 0;
     case MODE_PIECE: case MODE_FLOOR: {
         double piece = piece_of(m, g);
         return g == lower_corner(m, piece) && ahead < g ? piece - 1 : piece;
@@ -400,7 +417,7 @@ static bool at_border(const events *e, uint32_t k, double g)
 {
     const struct model_mode *m = &e->mode[k];
 
-    if (m->kind == MODE_SIGN || m->kind == MODE_STICK)
+    if (m->kind == MODE_SIGN || m->kind == MODE_STICK || m->kind == MODE_DOMAIN)
         return false;                /* looks for itself */
     return stepped(m) ? g == lower_corner(m, piece_of(m, g)) : g == 0;
 }
@@ -556,6 +573,39 @@ static bool settle_sign(events *e, uint32_t k, double t, const double *x, double
     return e->value[k] != slip || e->value[stick] != stuck;
 }
 
+/* ---- ideal switches ---- */
+
+/* Sets the modes of ideal switches for just behind t, all those of a net together. */
+static enum events_status search(events *e, double t, double *x)
+{
+    sources *s = model_flat(e->model)->sources;
+    nets_report r;
+
+    if (!e->nets)
+        return EVENTS_SAME;
+    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), e->starting, &r)) {
+    case NETS_SAME:
+        return EVENTS_SAME;
+    case NETS_SWITCHED:
+        return EVENTS_SWITCHED;
+    case NETS_NONE:
+        diag_error(s, "run-no-mode", r.at, "no combination of open and closed is consistent at %.6g s, for this switch and those it acts on", t);
+        diag_help(s, "Look for sources that a closed switch joins, or for flows that an open one leaves nowhere to go.");
+        return EVENTS_STOP;
+    case NETS_REFUSED: {
+        struct model_state state = model_state(e->model, r.state);
+
+        diag_error(s, "run-jump", state.at, "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on", state.name, r.from, r.to, t);
+        diag_note(s, r.at, "the condition of this source");
+        diag_help(s, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a coil, a resistor before a capacitor), or say "
+                  "with `when ... { reinit ... }` what happens to it.");
+        return EVENTS_STOP;
+    }
+    default:
+        return EVENTS_FAILED;
+    }
+}
+
 /* ---- setting from scratch, switching ---- */
 
 /* With the modes as they are the equations have no solution (a switch opened, and the diode beside it has not closed yet): looks for one mode more, or
@@ -569,7 +619,7 @@ static bool look_around(events *e, double t, const double *x)
         uint32_t k = e->turn.at[i];
         double other = e->value[k];
 
-        if (stepped(&e->mode[k]) || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK)
+        if (e->of_net[k] || stepped(&e->mode[k]) || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK)
             continue;
         memcpy(e->g_try, e->value, e->n * sizeof(double));
         memcpy(e->value, e->value_before, e->n * sizeof(double));
@@ -583,7 +633,7 @@ static bool look_around(events *e, double t, const double *x)
         for (size_t i = 0; i < tries && !found; i++) {
             uint32_t k = e->watched.at[i];
 
-            if ((e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_LESS_EQUAL) || e->value[k] != e->value_before[k])
+            if (e->of_net[k] || (e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_LESS_EQUAL) || e->value[k] != e->value_before[k])
                 continue;
             e->value[k] = e->value[k] == 0;
             found = look(e, t, x, e->g) && (any || margin(e, k, e->g[k]) >= 0);
@@ -594,7 +644,7 @@ static bool look_around(events *e, double t, const double *x)
 }
 
 /* Sets watched modes from scratch until they agree with themselves (a condition may depend on what another mode changes). */
-static enum events_status settle_right(events *e, double t, const double *x, bool jumped)
+static enum events_status settle_right(events *e, double t, double *x, bool jumped)
 {
     bool any = false;
     double d, border = jumped ? CONTRADICTION : 0;  /* of a condition's size: what the way to an event leaves of zero */
@@ -603,12 +653,18 @@ static enum events_status settle_right(events *e, double t, const double *x, boo
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false, ahead = false;
+        enum events_status found = search(e, t, x);
 
+        if (found == EVENTS_FAILED || found == EVENTS_STOP)
+            return found;
+        changed = found == EVENTS_SWITCHED;
         if (!look_released(e, t, x) && !look_around(e, t, x))
             return EVENTS_FAILED;
         note_sizes(e, e->g);
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
+            if (e->of_net[k])
+                continue;
             if (jumped && !stepped(&e->mode[k]) && fabs(e->g[k]) <= border * e->size[k])
                 e->g[k] = 0;
             ahead |= at_border(e, k, e->g[k]);
@@ -620,7 +676,7 @@ static enum events_status settle_right(events *e, double t, const double *x, boo
             uint32_t k = e->watched.at[i];
             double now = right_value(e, k, e->g[k], e->g_ahead[k], jumped), before = e->value[k];
 
-            if (round > ROUNDS / 2 && changed)
+            if (e->of_net[k] || (round > ROUNDS / 2 && changed))
                 continue;            /* one at a time, in case they chase each other */
             if (e->mode[k].kind == MODE_STICK)
                 continue;
@@ -647,14 +703,14 @@ static enum events_status settle_right(events *e, double t, const double *x, boo
 }
 
 /* Sets known modes for just after `known` and watched ones to agree with them at (t, x). */
-static enum events_status set_all(events *e, double known, double t, const double *x)
+static enum events_status set_all(events *e, double known, double t, double *x)
 {
     e->heap.n = 0;
     memset(e->passed, 0, e->n * sizeof *e->passed);
     for (uint32_t k = 0; k < e->n; k++)
         if (e->mode[k].known)
             set_known(e, k, known);
-    return e->watched.n ? settle_right(e, t, x, false) : EVENTS_SAME;
+    return e->watched.n || e->nets ? settle_right(e, t, x, false) : EVENTS_SAME;
 }
 
 /* Conditions on a border at (t, x) are what they are there, not just behind. False: not evaluable. */
@@ -669,7 +725,7 @@ static bool set_exactly(events *e, double t, const double *x)
             uint32_t k = e->watched.at[i];
             double before = e->value[k];
 
-            if (e->g[k] == 0 && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL))
+            if (e->g[k] == 0 && !e->of_net[k] && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL))
                 e->value[k] = e->mode[k].kind == MODE_LESS_EQUAL;
             changed |= e->value[k] != before;
         }
@@ -681,9 +737,12 @@ static bool set_exactly(events *e, double t, const double *x)
 
 /* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. One on its border turns true just
  * behind, if it does. */
-enum events_status events_start(events *e, double t, const double *x)
+enum events_status events_start(events *e, double t, double *x)
 {
+    enum events_status status;
+
     e->t = t;
+    e->starting = true;
     if (e->nwhens > 0) {
         enum events_status before = set_all(e, t - 2 * tiny(e, t), t, x);
 
@@ -694,7 +753,9 @@ enum events_status events_start(events *e, double t, const double *x)
         for (size_t w = 0; w < e->nwhens; w++)
             e->held[w] = e->reinit[w] != 0;
     }
-    return set_all(e, t, t, x);
+    status = set_all(e, t, t, x);
+    e->starting = false;
+    return status;
 }
 
 /* Switches k away from what it contradicts at (t, x): by one piece, or to where g is. */
@@ -730,25 +791,30 @@ static bool turn_all(events *e, double t, const double *x)
         if (!allow(e, k, t))
             return false;
         e->last = k;
-        flip(e, k, e->g[k], t, x);
+        if (!e->of_net[k])
+            flip(e, k, e->g[k], t, x);
     }
     return true;
 }
 
 /* Switches what clearly contradicts its mode at (t, x), round by round: all of it at first, later the first alone, which comes to an end where
  * diodes and contacts have one (least-index pivoting; Murty 1974). */
-static enum events_status follow(events *e, double t, const double *x)
+static enum events_status follow(events *e, double t, double *x)
 {
     size_t most = ROUNDS + 4 * e->watched.n;
 
     for (size_t round = 0;; round++) {
+        enum events_status found = search(e, t, x);
+
+        if (found == EVENTS_FAILED || found == EVENTS_STOP)
+            return found;
         if (!look_released(e, t, x) && !look_around(e, t, x))
             return EVENTS_FAILED;
         note_sizes(e, e->g);
         e->turn.n = 0;
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
-            if (margin(e, k, e->g[k]) < -CONTRADICTION * e->size[k])
+            if (!e->of_net[k] && margin(e, k, e->g[k]) < -CONTRADICTION * e->size[k])
                 vec_push(&e->turn, k);
         }
         if (e->turn.n == 0)
@@ -764,7 +830,7 @@ static enum events_status follow(events *e, double t, const double *x)
     }
 }
 
-enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, const double *x)
+enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, double *x)
 {
     e->t = t;
     e->turn.n = 0;
@@ -781,7 +847,7 @@ enum events_status events_switch(events *e, double t_seen, const double *x_seen,
     return turn_all(e, t, x) ? follow(e, t, x) : EVENTS_STOP;
 }
 
-enum events_status events_due(events *e, double t, const double *x)
+enum events_status events_due(events *e, double t, double *x)
 {
     bool any = false;
 
@@ -795,7 +861,7 @@ enum events_status events_due(events *e, double t, const double *x)
     }
     if (!any)
         return EVENTS_SAME;
-    return e->watched.n ? follow(e, t, x) : EVENTS_SWITCHED;
+    return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
 }
 
 /* ---- what events do to states ---- */
@@ -928,7 +994,7 @@ enum events_status events_act(events *e, double t, double *x)
         if (!fired)
             break;
         any = true;
-        if (e->watched.n) {
+        if (e->watched.n || e->nets) {
             enum events_status settled = settle_right(e, t, x, true);
 
             if (settled == EVENTS_FAILED || settled == EVENTS_STOP)
@@ -947,12 +1013,20 @@ bool events_settle(events *e, double t, const double *x)
         if (e->mode[k].known)
             changed |= set_known(e, k, t);
     e->heap.n = 0;
+    if (e->nets) {
+        nets_report r;
+
+        memcpy(e->x_try, x, e->nx * sizeof(double));
+        changed |= model_search(e->model, t, e->x_try, AHEAD * (e->stop - e->start), true, &r) == NETS_SWITCHED;
+    }
     if (!e->watched.n || !look_released(e, t, x))
         return changed;
     note_sizes(e, e->g);
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double before = e->value[k];
+        if (e->of_net[k])
+            continue;
         if (e->mode[k].kind == MODE_SIGN) {
             changed |= settle_sign(e, k, t, x, e->g[k], AT_REST * e->size[k]);
             continue;

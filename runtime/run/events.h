@@ -21,13 +21,13 @@ enum events_status {
 events *events_new(bg_model *m, double start, double stop);
 void events_free(events *e);
 
-/* Sets all modes for (t, x) and what follows. */
-enum events_status events_start(events *e, double t, const double *x);
+/* Sets all modes for (t, x) and what follows. Here as below, x moves where ideal switches ask for it. */
+enum events_status events_start(events *e, double t, double *x);
 
 /* Next known switching after the present time, INFINITY if there is none. */
 double events_next(const events *e);
 /* Switches what is due at t, and what follows from it. */
-enum events_status events_due(events *e, double t, const double *x);
+enum events_status events_due(events *e, double t, double *x);
 
 /* The mode that switched last, SIZE_MAX: none did. */
 size_t events_last(const events *e);
@@ -39,7 +39,7 @@ bool events_mark(events *e, double t, const double *x);
 /* Least margin of the watched modes at (t, x), each relative to its size so far. False: not evaluable. */
 bool events_margin(events *e, double t, const double *x, double *least);
 /* Switches at (t, x) what contradicts its mode at (t_seen, x_seen), a point at or just behind t, and what follows from it. */
-enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, const double *x);
+enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, double *x);
 
 /* What follows from a switching, or from the start, in the states: x that sticks is put to zero exactly, conditions of the text that turned true
  * set theirs anew, and modes follow. EVENTS_SWITCHED: x changed by more than rounding. */

@@ -10,6 +10,7 @@
 
 #include "activity.h"
 #include "linear.h"
+#include "quartic.h"
 #include "scales.h"
 #include "vectors.h"
 
@@ -26,6 +27,7 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define SCOUT_YOUTH 3                /* pairs of products before a scout is believed */
 #define SCOUT_LIFE 6                 /* and after which it leads and the next one sets out */
 #define FIRST_TIME 1e-3              /* of the run: in which rates are looked ahead where no time constant is known */
+#define BESIDE 0.01                  /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
 #define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
 #define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
 #define STATIC_STEPS 1000            /* of a model without states over the whole span */
@@ -47,6 +49,8 @@ struct integrator {
     double t[3];
     bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
+    bool *rooted;                        /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    double *beside;                      /* [n] near the state: where the Jacobian is taken then */
 
     double *weight;                  /* [n] */
 
@@ -323,6 +327,18 @@ static int stable_step(N_Vector x, realtype t, realtype *h, void *data)
     return 0;
 }
 
+/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can move, and the corrector would
+ * believe that it has converged; from here a change that counts is seen as one. */
+static const double *beside(integrator *g, const double *x)
+{
+    double *to = g->beside;
+
+    scales_weights(g->scales, x, to);
+    for (size_t i = 0; i < g->n; i++)
+        to[i] = g->rooted[i] ? x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i] : x[i];
+    return to;
+}
+
 static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma, void *data,
                          N_Vector t1, N_Vector t2, N_Vector t3)
 {
@@ -331,7 +347,7 @@ static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
     (void)f, (void)a, (void)t1, (void)t2, (void)t3;
     *fresh = !kept || !linear_known(g->linear);
     if (*fresh) {
-        int status = linear_evaluate(g->linear, t, NV_DATA_S(x));
+        int status = linear_evaluate(g->linear, t, g->rooted ? beside(g, NV_DATA_S(x)) : NV_DATA_S(x));
         if (status != 0)
             return status;
     }
@@ -373,6 +389,13 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->f_third = bg_calloc(n + 1, sizeof(double));
     g->scratch = bg_calloc(n + 1, sizeof(double));
     g->scratch2 = bg_calloc(n + 1, sizeof(double));
+    g->rooted = bg_calloc(n + 1, sizeof *g->rooted);
+    if (n > 0 && model_root_states(m, g->rooted)) {
+        g->beside = bg_calloc(n + 1, sizeof(double));
+    } else {
+        free(g->rooted);
+        g->rooted = NULL;
+    }
     g->weight = bg_calloc(n + 1, sizeof(double));
     g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
     g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
@@ -401,6 +424,8 @@ void integrator_free(integrator *g)
     free(g->f_third);
     free(g->scratch);
     free(g->scratch2);
+    free(g->beside);
+    free(g->rooted);
     free(g->weight);
     free(g->leader.v);
     free(g->scout.v);
@@ -453,7 +478,7 @@ static bool prepare(integrator *g)
             ERKStepSetMaxErrTestFails(g->arkode, 25);
             ERKStepSetStabilityFn(g->arkode, stable_step, g);
             ERKStepSetCFLFraction(g->arkode, 0.95);
-            if (model_nconstraints(g->model))
+            if (model_projects(g->model))
                 ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
         g->erk_failures = 0;
@@ -476,7 +501,7 @@ static bool prepare(integrator *g)
             g->solver = linear_solver(g->linear, g->context);
             CVodeSetLinearSolver(g->cvode, g->solver, g->matrix);
             CVodeSetLinSysFn(g->cvode, linear_system);
-            if (model_nconstraints(g->model)) {
+            if (model_projects(g->model)) {
                 CVodeSetProjFn(g->cvode, project_bdf);
                 CVodeSetProjErrEst(g->cvode, false);
             }
@@ -634,7 +659,7 @@ static int advance(integrator *g, double until)
 /* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the greatest power so far. */
 static bool bend_of_powers(integrator *g, double t, double h, double *bend)
 {
-    const double s[5] = { 0, activity_place[0], activity_place[1], activity_place[2], 1 };
+    const double s[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double none = 0;
 
     *bend = 0;

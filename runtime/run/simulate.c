@@ -15,6 +15,7 @@
 #include "events.h"
 #include "integrator.h"
 #include "pieces.h"
+#include "quartic.h"
 #include "vectors.h"
 #include "watch.h"
 
@@ -55,6 +56,7 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
     watch *watch;
     struct timespec began;
 } run;
@@ -516,6 +518,11 @@ static bool set_out(run *s)
         memcpy(s->x_first, s->x, s->nx * sizeof(double));
     if (s->inside && activity_begin(s->activity, s->t, s->x) != 0)
         return fail_evaluation(s, s->t, s->x);
+    int status = s->o->track ? track_begin(s->o->track, s->model, s->t, s->x) : 0;
+    if (status == TRACK_NOT_FINITE)
+        watch_outputs(s->watch, s->t, s->x, s->o->track->all);
+    if (status != 0)
+        return status != TRACK_NOT_FINITE && fail_evaluation(s, s->t, s->x);
     return true;
 }
 
@@ -564,6 +571,20 @@ static bool cross_border(run *s)
     return true;
 }
 
+/* One piece of a step, to t: the states inside it are s->inner, that at its end is last. */
+static int take_piece(run *s, double t, const double *last)
+{
+    const double *const x[4] = { s->inner[0], s->inner[1], s->inner[2], last };
+    int status = s->inside ? activity_step(s->activity, t, x) : 0;
+
+    if (status != 0 || !s->o->track)
+        return status;
+    status = track_step(s->o->track, s->model, t, x);
+    if (status == TRACK_NOT_FINITE)
+        watch_outputs(s->watch, s->o->track->t, last, s->o->track->all);
+    return status;
+}
+
 /* Integrates over [t0, t1] of the last step, whose end state is s->x, piece by piece. */
 static int take_pieces(run *s, double t0, double t1)
 {
@@ -573,24 +594,39 @@ static int take_pieces(run *s, double t0, double t1)
     if (s->pieces)
         pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_ACTIVITY, &end, &n);
     if (n == 1) {                    /* the three states in one pass */
-        if (!integrator_dense3(s->integrator, activity_place, t1, s->inner))
+        if (!integrator_dense3(s->integrator, quartic_place, t1, s->inner))
             return 1;
-        return activity_step(s->activity, t1, (const double *[]){ s->inner[0], s->inner[1], s->inner[2], s->x });
+        return take_piece(s, t1, s->x);
     }
     for (size_t i = 0; i < n; t0 = end[i++]) {
         double *last = i + 1 < n ? s->x_probe : s->x;
         int status;
 
         for (int k = 0; k < 3; k++)
-            if (!integrator_dense(s->integrator, t0 + activity_place[k] * (end[i] - t0), s->inner[k]))
+            if (!integrator_dense(s->integrator, t0 + quartic_place[k] * (end[i] - t0), s->inner[k]))
                 return 1;
         if (last == s->x_probe && !integrator_dense(s->integrator, end[i], last))
             return 1;
-        status = activity_step(s->activity, end[i], (const double *[]){ s->inner[0], s->inner[1], s->inner[2], last });
+        status = take_piece(s, end[i], last);
         if (status != 0)
             return status;
     }
     return 0;
+}
+
+static bool dense_in_step(void *of, double t, double *x)
+{
+    run *s = of;
+
+    return integrator_dense(s->integrator, t, x);
+}
+
+/* The smooth piece [t0, t1] of the last step for a follower; its end state is s->x. */
+static bool follow_piece(run *s, double t0, double t1)
+{
+    memcpy(s->x_before, s->x, s->nx * sizeof(double));
+    memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
+    return s->o->follow->piece(s->o->follow->ctx, t0, t1, dense_in_step, s);
 }
 
 /* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
@@ -602,9 +638,12 @@ static bool take_step(run *s, double t0, double t1)
         return fail_overflow(s, t0);
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
-    if (s->inside && t1 > t0 && take_pieces(s, t0, t1) != 0)
+    int status = (s->inside || s->o->track) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
+    if (status == TRACK_NOT_FINITE)
+        return false;                /* watch_report says which output it is */
+    if (status != 0)
         return fail_evaluation(s, t0, s->x);
-    return emit_step(s, t0, t1);
+    return (!s->o->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
 }
 
 static void warn_unresolved(const run *s)
@@ -696,6 +735,8 @@ static bool main_loop(run *s)
             return false;
         if (!cross_border(s))
             return false;
+        if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
+            return false;
         if ((switched || c.found) && s->t < s->stop && !set_out(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
@@ -729,7 +770,7 @@ static bool check_options(run *s)
 static bool need_parts(bg_model *m, const sim_options *o)
 {
     return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
-        && (!o->outputs || !o->points || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
+        && (!((o->outputs && o->points) || o->track) || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
         && (model_nwhens(m) == 0 || model_need(m, PART_REINITS));
 }
 
@@ -766,6 +807,12 @@ static bool begin(run *s)
         return false;
     if (!cross_border(s))            /* the first window may begin here */
         return false;
+    if (o->follow) {
+        memcpy(s->x_before, s->x, s->nx * sizeof(double));
+        memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
+        if (!o->follow->start(o->follow->ctx, s->start, s->x))
+            return false;
+    }
     if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return fail_evaluation(s, s->start, s->x);
@@ -804,6 +851,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));
     s.x_first = bg_calloc(s.nx + 1, sizeof(double));
+    s.x_before = bg_calloc(s.nx + 1, sizeof(double));
+    s.modes_before = bg_calloc(model_nmodes(m) + 1, sizeof(double));
     if (model_nconstraints(m))
         s.x_most = bg_calloc(s.nx + 1, sizeof(double));
     for (int i = 0; i < 3; i++)
@@ -811,12 +860,12 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.events = events_new(m, s.start, s.stop);
     if (o->activity)
         s.activity = activity_new(m, o->extra);
-    if (o->activity || events_watched(s.events))
+    if (o->activity || o->track || events_watched(s.events))
         s.pieces = pieces_new(m);
 
     s.watch = watch_new(m, o->activity);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
-    s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity);
+    s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
     warn_unresolved(&s);
@@ -848,6 +897,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     free(s.x_probe);
     free(s.x_first);
     free(s.x_most);
+    free(s.x_before);
+    free(s.modes_before);
     for (int i = 0; i < 3; i++)
         free(s.inner[i]);
     vec_free(&s.border);

@@ -7,12 +7,23 @@
 #define BG_SIMULATE_H
 
 #include "activity.h"
+#include "track.h"
 
 /* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
 #define LEAST_RTOL 1e-13
 #define GREATEST_RTOL 0.1
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
+
+/* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within it), and what happens between
+ * two pieces. False ends the run; the diagnostic is the follower's. */
+typedef bool sim_dense(void *of, double t, double *x);
+typedef struct sim_follower {
+    bool (*start)(void *ctx, double t, const double *x);
+    bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
+    bool (*jump)(void *ctx, double t, const double *before, const double *modes_before, const double *after);
+    void *ctx;
+} sim_follower;
 
 typedef struct sim_options {
     double start, stop;
@@ -26,12 +37,14 @@ typedef struct sim_options {
     bool activity;               /* integrals of |P| and P^2 and P for each element over the windows */
     const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
     const activity_sampler *sampler; size_t nsamplers;        /* of the channels, over the windows */
+    track *track;                /* keeps outputs over the whole span, its `which` and n being set; NULL: none */
     size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
     size_t max_steps;            /* 0: 50 million */
     double max_seconds;          /* of the clock on the wall, for the run; 0: as long as it takes */
     bool equilibrium;            /* start from equilibrium */
     const double *x0;            /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
+    const sim_follower *follow;  /* may be NULL */
 } sim_options;
 
 typedef struct sim_result {

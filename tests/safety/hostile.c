@@ -11,10 +11,13 @@
 #include <cjson/cJSON.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Commands of shells, gnuplot, Graphviz, TeX, browsers and spreadsheets; escapes of terminals; broken text. Each would leave a file `created_*`. */
@@ -108,7 +111,7 @@ write_model(const char *name, bool smaller)
     struct buffer b = { 0 };
     char *path = format("%s/%s", dir, name);
 
-    put(&b, "// \x1b[31m `touch created_comment` $(touch created_comment)\nimport \"`touch created_import`.bg\";\nmodel digraph \"");
+    put(&b, "// \x1b[31m \x1b]0;title\x07 \x1b[2J `touch created_comment` $(touch created_comment)\nimport \"`touch created_import`.bg\";\nmodel digraph \"");
     for (int i = 0; i < NATTACKS; i++)
         put(&b, attack[i]);
     for (int i = 0; i < LONG; i++)
@@ -363,6 +366,79 @@ try(const char *arguments, int status, enum kind kind, const char *named)
     free(copy);
 }
 
+/* The colours that the program itself uses, taken out. */
+static void
+without_colours(char *s)
+{
+    char *to = s;
+
+    while (*s) {
+        size_t n = s[0] == '\x1b' && s[1] == '[' ? 2 + strspn(s + 2, "0123456789;") : 0;
+
+        if (n && s[n] == 'm')
+            s += n + 1;
+        else if (*s == '\r')
+            s++;
+        else
+            *to++ = *s++;
+    }
+    *to = '\0';
+}
+
+/* The same on a terminal, where source texts and colours come out too. */
+static void
+try_on_terminal(const char *arguments)
+{
+    char *copy = format("%s %s", bgc, arguments), *shown = format("%s", ""), block[4096];
+    int n, terminal = posix_openpt(O_RDWR | O_NOCTTY), status;
+    char **argv = words(copy, &n);
+    size_t length = 0;
+    ssize_t got;
+    pid_t child;
+
+    runs++;
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
+        perror("a terminal");
+        exit(2);
+    }
+    child = fork();
+    if (child == 0) {
+        int end = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+
+        setenv("TERM", "xterm", 1);
+        unsetenv("NO_COLOR");
+        dup2(end, STDOUT_FILENO);
+        dup2(end, STDERR_FILENO);
+        close(terminal);
+        if (chdir(dir) == 0)
+            execv(argv[0], argv);
+        _exit(127);
+    }
+    /* reading ends with an error when the last one on the other side has gone */
+    for (bool gone = false; !gone;) {
+        struct pollfd p = { terminal, POLLIN, 0 };
+
+        if (poll(&p, 1, 100) > 0 && (got = read(terminal, block, sizeof block)) > 0) {
+            shown = resize(shown, length + (size_t)got + 1);
+            memcpy(shown + length, block, (size_t)got);
+            length += (size_t)got;
+            shown[length] = '\0';
+        } else {
+            gone = waitpid(child, &status, p.revents & POLLHUP ? 0 : WNOHANG) == child;
+        }
+    }
+    if (!length || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
+        fail(arguments, "it shows nothing on a terminal", NULL);
+    without_colours(shown);
+    if (steers(shown))
+        fail(arguments, "on a terminal there is", steers(shown));
+    look_at_starts(arguments);
+    close(terminal);
+    free(shown);
+    free(argv);
+    free(copy);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -425,6 +501,8 @@ main(int argc, char **argv)
     try("reduce h.bg --threshold 99% --dry-run", 0, SOURCE, NULL);
     try("reduce h.bg --threshold 99% -o r.bg", 0, LINES, "r.bg");
     try("reduce h.bg --threshold 99% -o r.bg --json", 0, JSON, "r.bg");
+    try("partition h.bg", 0, LINES, NULL);
+    try("partition h.bg --json", 0, JSON, NULL);
     try("diff h.bg h2.bg -e EOD", 0, LINES, NULL);
     try("diff h.bg h2.bg --json", 0, JSON, NULL);
     try("fmt h.bg", 0, SOURCE, NULL);
@@ -432,6 +510,14 @@ main(int argc, char **argv)
     try("fmt --check h2.bg", 1, LINES, NULL);
     try("fmt --in-place h2.bg", 0, LINES, "h2.bg");
     try("import names.yaml", 1, LINES, NULL);
+    try_on_terminal("fmt h.bg");
+    try_on_terminal("reduce h.bg --threshold 99% --dry-run");
+    try_on_terminal("reduce h.bg --threshold 99%");
+    try_on_terminal("check mistakes.bg");
+    try_on_terminal("rank h.bg");
+    try_on_terminal("diff h.bg h2.bg");
+    try_on_terminal("run h.bg --points 3");
+    try_on_terminal("check h.bg --dump ast");
     printf("%d commands, %d failures\n", runs, failures);
     unlink(log_file);
     tree_remove(dir);

@@ -6,6 +6,7 @@
  * turn, half of the times anywhere in its run and half of them near its end, where it writes. After each the file that it writes holds what it
  * held before or all of the new; the model too, under each of its names. After SIGTERM and SIGINT there is no other file, and no process of
  * its group; SIGKILL may leave what was not complete beside its place, and nothing else.
+ * Each command that changes a file in place also runs while someone else edits the file at a random moment: the edit is there afterwards.
  */
 #include "../child.h"
 
@@ -102,6 +103,7 @@ start(const struct task *t)
         int n, null = open("/dev/null", O_RDWR);
         char **argv = words(copy, &n);
 
+        signal(SIGINT, SIG_DFL);                /* a driver in the background of a shell has it ignored */
         setpgid(0, 0);
         dup2(null, 0);
         dup2(null, 1);
@@ -245,6 +247,33 @@ kill_once(const struct task *t, const text *new, double seconds, int sig)
     look_at_folder(t, sig, at);
 }
 
+/* Someone saves the file, as editors do, either into it or as a new file in its place. */
+static void
+edit_once(const struct task *t, double seconds, bool into)
+{
+    static const char edit[] = "// edited\n";
+    double at = (0.2 + 0.9 * some()) * seconds;
+    char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg"), *beside = in_dir("saved");
+    pid_t child;
+    int status;
+    text now_there;
+
+    prepare(t);
+    child = start(t);
+    wait_for(at);
+    if (!file_write(into ? path : beside, edited, strlen(edited)) || (!into && rename(beside, path) != 0) || waitpid(child, &status, 0) != child)
+        exit(2);
+    if (!WIFEXITED(status) || !file_read(path, &now_there))
+        exit(2);
+    if (now_there.n < sizeof edit || strcmp(now_there.at + now_there.n - sizeof edit + 1, edit) != 0)
+        fail(t, 0, at, "an edit is lost");
+    free(now_there.at);
+    free(edited);
+    free(path);
+    free(beside);
+    look_at_folder(t, 0, at);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -275,6 +304,8 @@ main(int argc, char **argv)
 
         for (int k = 0; k < share; k++, done++)
             kill_once(&tasks[i], &new, seconds, signals[done % 3]);
+        for (int k = 0; tasks[i].in_place && k < (share + 1) / 2; k++)
+            edit_once(&tasks[i], seconds, k % 2);
         unlink(result);
         free(result);
         free(new.at);

@@ -103,6 +103,7 @@ int model_outputs(bg_model *m, double t, const double *x, double *y)
 }
 void model_accept(bg_model *m, double t, const double *x) { (void)m, (void)t, (void)x; }
 bool model_has_blocks(const bg_model *m) { (void)m; return false; }
+bool model_root_states(bg_model *m, bool *fed) { (void)m, (void)fed; return false; }
 struct model_mode model_mode(const bg_model *m, size_t k) { return m->m.mode[k]; }
 double *model_modes(bg_model *m) { return m->mode; }
 int model_conditions(bg_model *m, double t, const double *x, double *g)
@@ -132,6 +133,14 @@ size_t model_nconstraints(const bg_model *m) { (void)m; return 0; }
 int model_constraints(bg_model *m, double t, const double *x, double *c) { (void)m, (void)t, (void)x, (void)c; return 0; }
 span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
 int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
+bool model_projects(const bg_model *m) { (void)m; return false; }
+bool model_has_nets(const bg_model *m) { (void)m; return false; }
+bool model_net_mode(const bg_model *m, size_t k) { (void)m, (void)k; return false; }
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+{
+    (void)m, (void)t, (void)x, (void)ahead, (void)start, (void)r;
+    return NETS_SAME;
+}
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
 
 double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }

@@ -213,7 +213,7 @@ read_prefix(struct reader *r)
     for (uint32_t k = 0; k < NSLOT; k++)
         if (eat(r, slot_name(NULL, k)))
             return ex_slot(r->p, k);
-    for (enum ex_op op = EX_SQRT; op < EX_NOPS; op++)
+    for (enum ex_op op = EX_SPOW; op < EX_NOPS; op++)
         if (isalpha((unsigned char)ex_ops[op].name[0]) && eat(r, ex_ops[op].name))
             return read_call(r, op);
     assert_true(isdigit((unsigned char)*r->at));
@@ -316,6 +316,9 @@ c_apply(enum ex_op op, double complex a, double complex b, double complex c)
             return creal(b) < 0 ? 1 / r : r;
         }
         return cexp(b * clog(a));
+    case EX_SPOW: case EX_APOW:
+        r = cexp(b * clog(creal(a) < 0 ? -a : a));
+        return op == EX_SPOW && creal(a) < 0 ? -r : r;
     case EX_SQRT: return csqrt(a);
     case EX_EXP: return cexp(a);
     case EX_LN: return clog(a);
@@ -653,6 +656,49 @@ a_million_nodes(void **state)
     pool_free(p);
 }
 
+/* ---------------------------------------------------------------- odd laws */
+
+/* text after ex_odd; slots 0, 1 are a, b */
+static void
+expect_odd(pool *p, node n, const char *want)
+{
+    strbuf b = { 0 };
+
+    ex_print(p, ex_odd(p, n), slot_name, NULL, &b);
+    assert_string_equal(b.at, want);
+    strbuf_free(&b);
+}
+
+static void
+odd_laws_have_no_conditions(void **state)
+{
+    pool *p = pool_new();
+    node x = ex_slot(p, 0), y = ex_slot(p, 1), d = ex_sub(p, x, y), zero = ex_const(p, 0), half = ex_const(p, 0.5);
+    node sign = call(EX_SIGN, x), size = call(EX_ABS, x), above = ex_make(p, EX_LT, zero, x, NODE_NONE);
+
+    (void)state;
+    expect_odd(p, ex_mul(p, sign, call(EX_SQRT, size)), "spow(a, 0.5)");
+    expect_odd(p, ex_mul(p, x, size), "spow(a, 2)");
+    expect_odd(p, ex_mul(p, sign, call(EX_SQRT, ex_mul(p, ex_div(p, ex_const(p, 2), y), size))), "spow(a, 0.5)*sqrt(2/b)");
+    expect_odd(p, ex_mul(p, x, ex_make(p, EX_POW, size, ex_const(p, 0.75), NODE_NONE)), "spow(a, 1.75)");
+    expect_odd(p, ex_div(p, x, call(EX_SQRT, size)), "spow(a, 0.5)");
+    expect_odd(p, ex_mul(p, x, call(EX_SQRT, ex_mul(p, x, x))), "spow(a, 2)");
+    expect_odd(p, ex_mul(p, sign, ex_mul(p, x, x)), "spow(a, 2)");
+    expect_odd(p, ex_mul(p, sign, size), "a");
+    expect_odd(p, ex_mul(p, sign, x), "abs(a)");
+    expect_odd(p, ex_mul(p, call(EX_SIGN, ex_sub(p, y, x)), call(EX_SQRT, call(EX_ABS, d))), "spow(b - a, 0.5)");
+    expect_odd(p, ex_make(p, EX_SELECT, above, call(EX_SQRT, x), ex_neg(p, call(EX_SQRT, ex_neg(p, x)))), "spow(a, 0.5)");
+    expect_odd(p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, zero, NODE_NONE), ex_neg(p, ex_mul(p, x, x)), ex_mul(p, x, x)), "spow(a, 2)");
+    /* another function of |x| that is 0 at 0: no condition either */
+    assert_false(pool_node(p, ex_odd(p, ex_mul(p, sign, call(EX_LN, ex_add(p, ex_const(p, 1), size)))))->switching);
+    /* friction sticks, a corner is one, and halves that are no mirror images stay */
+    expect_odd(p, ex_mul(p, y, sign), "b*sign(a)");
+    expect_odd(p, ex_mul(p, sign, ex_add(p, size, y)), "sign(a)*(b + abs(a))");
+    expect_odd(p, size, "abs(a)");
+    expect_odd(p, ex_make(p, EX_SELECT, above, ex_make(p, EX_POW, x, half, NODE_NONE), zero), "if 0 < a then sqrt(a) else 0");
+    pool_free(p);
+}
+
 int
 main(void)
 {
@@ -662,6 +708,7 @@ main(void)
         cmocka_unit_test(simplified_is_final),
         cmocka_unit_test(derivatives_equal_complex_steps),
         cmocka_unit_test(every_rule_of_differentiation),
+        cmocka_unit_test(odd_laws_have_no_conditions),
         cmocka_unit_test(solutions_satisfy_their_equations),
         cmocka_unit_test(random_equations),
         cmocka_unit_test(canonical_forms_and_text),

@@ -125,15 +125,36 @@ temperatures_have_an_offset_alone_only(void **state)
 static void
 refuses_fractional_exponents(void **state)
 {
-    static const char *const text[] = { "m^0.5", "Hz^0.5", "m^1/2", "m^(1/2)", "m2.5", "m^1e2", "m**0.5", "m^", "m^ 1/2", "s^-0.5", "m^1000" };
+    static const char *const text[] = { "m^1/2", "m2.5", "m^1e2", "m^", "m^ 1/2", "m^1000" };
 
     for (size_t k = 0; k < sizeof text / sizeof *text; k++)
-        refused(state, text[k], "integers");
+        refused(state, text[k], "whole numbers");
+    refused(state, "m^0.123", "denominator");
+    refused(state, "m^(1/7)", "denominator");
+    refused(state, "m^0.5/", "not a unit");
+    refused(state, "(m^0.5", "bracket");
+    refused(state, "furz^0.5", "not a unit");
     refused(state, "m.5", "both sides");
     good(state, "m^-2");
     good(state, "m^2/s");
     good(state, "m2/s3");
     good(state, "1/2 m");
+}
+
+static void
+reads_fractions_as_exponents(void **state)
+{
+    const unit *half = good(state, "m^0.5");
+
+    assert_ptr_equal(unit_dimension(half), unit_dimension(good(state, "m^(1/2)")));
+    assert_ptr_equal(unit_dimension(half), unit_dimension(good(state, "m**0.5")));
+    assert_ptr_equal(unit_dimension(good(state, "N/(m/s)^0.5")), unit_dimension(good(state, "N.s^0.5/m^0.5")));
+    assert_ptr_equal(unit_dimension(good(state, "Pa^-0.5.kg^0.5/m^1.5")), unit_dimension(good(state, "s/m")));
+    /* 1 m^3/h at 1 bar is 1/3600 m^3/s at 1e5 Pa */
+    assert_true(fabs(unit_scale(good(state, "m^3/h/bar^0.5")) * sqrt(1e5) * 3600 - 1) < 1e-12);
+    assert_string_equal(unit_text(unit_dimension(half)), "m^0.5");
+    assert_string_equal(unit_text(unit_dimension(good(state, "m^(1/3)"))), "m^(1/3)");
+    assert_string_equal(unit_text(unit_dimension(good(state, "m^(5/6)"))), "m^(5/6)");
 }
 
 static void
@@ -186,7 +207,7 @@ products_and_powers(void **state)
     assert_true(unit_scale(unit_multiply(s, n, m)) == 1);
     assert_ptr_equal(unit_power(s, m, 3, 1), unit_dimension(good(state, "l")));
     assert_ptr_equal(unit_power(s, unit_multiply(s, m, m), 1, 2), unit_dimension(m));
-    assert_null(unit_power(s, m, 1, 2));
+    assert_null(unit_power(s, m, 1, 7));
     assert_null(unit_power(s, m, 1, 0));
     assert_ptr_equal(unit_power(s, m, 0, 1), unit_one(s));
     assert_null(unit_power(s, m, 2000000000, 1));
@@ -203,6 +224,7 @@ main(void)
         cmocka_unit_test(equal_dimensions_are_equal_pointers),
         cmocka_unit_test(temperatures_have_an_offset_alone_only),
         cmocka_unit_test(refuses_fractional_exponents),
+        cmocka_unit_test(reads_fractions_as_exponents),
         cmocka_unit_test(refuses_what_means_several_things),
         cmocka_unit_test(refuses_what_is_no_unit),
         cmocka_unit_test(products_and_powers),

@@ -1,0 +1,558 @@
+/* net.c - see net.h; the search is in net_search.c */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_inside.h"
+
+enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, PROJECTIONS = 4 };
+#define CONVERGED 1e-13              /* last step of an iteration, in parts of the unknowns */
+#define ON_CONSTRAINT 1e-14          /* last step of a projection, in parts of the states */
+
+/* ---- making and freeing ---- */
+
+nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
+{
+    nets *s = bg_calloc(1, sizeof *s);
+
+    s->e = e;
+    s->access = a;
+    s->modes = modes;
+    s->nmodes = e->mode.n;
+    s->held = modes + s->nmodes;
+    s->nheld = e->held.n;
+    s->nwatch = e->watch.n;
+    s->nrows = ORDERS * (s->nheld + s->nwatch);
+    s->nx = e->state.n;
+    s->position = position;
+    s->n = e->net.n;
+    s->net = bg_calloc(s->n + 1, sizeof *s->net);
+    s->watched = bg_calloc(s->nmodes + 1, sizeof *s->watched);
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+
+        q->q = &e->net.at[k];
+        q->tau = INFINITY;
+        q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
+    }
+    for (size_t w = 0; w < s->nwatch; w++)
+        s->watched[e->watch.at[w].mode] = true;
+    s->raw = bg_calloc(s->nrows + 1, sizeof(double));
+    s->raw0 = bg_calloc(s->nrows + 1, sizeof(double));
+    s->xsize = bg_calloc(s->nx + 1, sizeof(double));
+    s->group = bg_calloc(s->nx + 1, sizeof *s->group);
+    map units = { 0 };
+    for (size_t i = 0; i < s->nx; i++) {
+        const eq_state *q = &e->state.at[i];
+        uint64_t key = map_ptr_key(e->f->var.at[q->var].unit);
+        uint32_t g = map_get(&units, key);
+
+        if (g == MAP_NONE)
+            map_set(&units, key, g = (uint32_t)s->ngroups++);
+        s->group[position[q->var]] = g;
+    }
+    map_free(&units);
+    s->group_size = bg_calloc(s->ngroups + 1, sizeof(double));
+    s->solved_x = bg_calloc(s->nx + 1, sizeof(double));
+    s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
+    s->z = bg_calloc(s->nheld + 1, sizeof(double));
+    s->c = bg_calloc(ORDERS * s->nheld + 2, sizeof(double));
+    return s;
+}
+
+static void known_free(struct known *k)
+{
+    free(k->key);
+    free(k->a);
+    free(k->aw);
+    free(k->size);
+    staircase_free(k->now);
+    staircase_free(k->ahead);
+    vec_free(&k->push);
+    vec_free(&k->rest);
+    free(k);
+}
+
+static void forget_net(struct net *k)
+{
+    for (size_t i = 0; i < k->known.n; i++)
+        known_free(k->known.at[i]);
+    k->known.n = 0;
+    k->last = 0;
+    k->now = NULL;
+}
+
+void net_forget(nets *s) { s->solved = false; }
+
+void net_sizes(nets *s, const double *x)
+{
+    for (size_t i = 0; i < s->nx; i++) {
+        double *group = &s->group_size[s->group[i]];
+
+        s->xsize[i] = fmax(s->xsize[i], fabs(x[i]));
+        *group = fmax(*group, s->xsize[i]);
+    }
+}
+
+double net_size(const nets *s, size_t i) { return s->group_size[s->group[i]]; }
+
+void nets_reset(nets *s)
+{
+    for (size_t k = 0; k < s->n; k++)
+        forget_net(&s->net[k]);
+    s->rest.n = 0;
+    net_forget(s);
+}
+
+void nets_free(nets *s)
+{
+    if (!s)
+        return;
+    for (size_t k = 0; k < s->n; k++) {
+        forget_net(&s->net[k]);
+        vec_free(&s->net[k].known);
+        free(s->net[k].size);
+        free(s->net[k].settled);
+    }
+    free(s->net);
+    free(s->watched);
+    free(s->raw);
+    free(s->raw0);
+    free(s->xsize);
+    free(s->group);
+    free(s->group_size);
+    free(s->value);
+    free(s->by_y);
+    free(s->gy);
+    free(s->pivot);
+    free(s->solved_x);
+    free(s->solved_modes);
+    vec_free(&s->rest);
+    free(s->z);
+    free(s->c);
+    free(s->column);
+    free(s->row);
+    free(s->source);
+    free(s);
+}
+
+bool nets_watches(const nets *s, uint32_t mode) { return s->watched[mode]; }
+
+/* ---- coefficients ---- */
+
+/* Do the coefficients of the held unknowns depend on more than parameters and modes? What goes through kept variables counts for all. */
+static void find_varying(nets *s)
+{
+    const struct model_pattern *p = &s->pattern;
+    bool all = false;
+
+    for (size_t c = s->nx; c < s->held0 + s->nheld; c++)
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
+            size_t row = (size_t)p->row[i];
+            bool of_kept = row >= s->nx && row < s->held0;
+
+            if (!jacobian_varies(s->j, i))
+                continue;
+            if (of_kept || c < s->held0)
+                all = true;
+            else
+                for (size_t k = 0; k < s->n; k++)
+                    s->net[k].varies |= c - s->held0 >= s->net[k].q->held0 && c - s->held0 < s->net[k].q->held0 + s->net[k].q->n;
+        }
+    for (size_t k = 0; k < s->n; k++) {
+        s->net[k].varies |= all;
+        s->any_varies |= s->net[k].varies;
+    }
+}
+
+static bool need_partials(nets *s)
+{
+    if (s->j)
+        return true;
+    s->j = s->access.partials(s->access.ctx);
+    if (!s->j)
+        return false;
+    s->pattern = jacobian_pattern(s->j);
+    s->value = bg_calloc(s->pattern.nonzeros + 1, sizeof(double));
+    s->row0 = s->pattern.n - s->nrows;
+    s->held0 = s->row0 - s->nheld;
+    s->ny = s->held0 - s->nx;
+    s->by_y = bg_calloc(s->ny * s->nheld + 1, sizeof(double));
+    s->gy = bg_calloc(s->ny * s->ny + 1, sizeof(double));
+    s->pivot = bg_calloc(s->ny + 1, sizeof *s->pivot);
+    find_varying(s);
+    return true;
+}
+
+int net_partials(nets *s, double t, const double *x)
+{
+    const struct model_pattern *p = &s->pattern;
+    int status;
+
+    if (!need_partials(s))
+        return -1;
+    status = jacobian_evaluate(s->j, t, x, s->modes, s->value);
+    if (status || !s->ny)
+        return status;
+    memset(s->by_y, 0, s->ny * s->nheld * sizeof(double));
+    for (size_t c = s->nx; c < s->held0 + s->nheld; c++)
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
+            size_t row = (size_t)p->row[i];
+
+            if (row < s->nx || row >= s->held0)
+                continue;
+            if (c < s->held0)
+                s->gy[(c - s->nx) * s->ny + row - s->nx] = s->value[i];
+            else
+                s->by_y[(c - s->held0) * s->ny + row - s->nx] = s->value[i];
+        }
+    return LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)s->ny, (lapack_int)s->nheld, s->gy, (lapack_int)s->ny, s->pivot, s->by_y, (lapack_int)s->ny) != 0;
+}
+
+/* Coefficients of a net's rows [3n*n] and differences [3nw*n], from the partial derivatives last evaluated. */
+static void net_coefficients(nets *s, const struct net *k, double *a, double *aw)
+{
+    const struct model_pattern *p = &s->pattern;
+    const eq_net *q = k->q;
+    size_t n = q->n, r0 = s->row0 + ORDERS * q->held0, w0 = s->row0 + ORDERS * (s->nheld + q->watch0);
+
+    for (size_t j = 0; j < n + s->ny; j++) {
+        size_t c = j < n ? s->held0 + q->held0 + j : s->nx + j - n;
+
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
+            size_t row = (size_t)p->row[i];
+            double *to = row >= r0 && row < r0 + ORDERS * n ? a + (row - r0) * n : row >= w0 && row < w0 + ORDERS * q->nwatch ? aw + (row - w0) * n : NULL;
+
+            if (!to)
+                continue;
+            if (j < n)
+                to[j] += s->value[i];
+            else
+                for (size_t h = 0; h < n; h++)
+                    to[h] -= s->value[i] * s->by_y[(q->held0 + h) * s->ny + j - n];
+        }
+    }
+}
+
+/* How a net's unknowns move states, from the same. */
+static void net_pushes(nets *s, const struct net *k, struct known *to)
+{
+    const struct model_pattern *p = &s->pattern;
+
+    for (uint32_t j = 0; j < k->q->n; j++) {
+        size_t c = s->held0 + k->q->held0 + j;
+
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++)
+            if ((size_t)p->row[i] < s->nx && s->value[i] != 0)
+                vec_push(&to->push, ((struct push){ (uint32_t)p->row[i], j, s->value[i] }));
+        for (size_t y = 0; y < s->ny; y++)
+            for (int64_t i = p->column[s->nx + y]; i < p->column[s->nx + y + 1]; i++) {
+                double v = -s->by_y[(k->q->held0 + j) * s->ny + y] * s->value[i];
+
+                if ((size_t)p->row[i] < s->nx && v != 0)
+                    vec_push(&to->push, ((struct push){ (uint32_t)p->row[i], j, v }));
+            }
+    }
+}
+
+static bool is_key(const nets *s, const struct net *k, const double *key)
+{
+    for (uint32_t i = 0; i < k->q->nmodes; i++)
+        if (key[i] != s->modes[s->e->net_mode.at[k->q->mode0 + i]])
+            return false;
+    return true;
+}
+
+/* The shortest time between a coefficient and its derivative. */
+static double time_of(const double *a, uint32_t rows, uint32_t n)
+{
+    double tau = INFINITY;
+
+    for (uint32_t i = 0; i < rows; i++)
+        for (int k = 0; k + 1 < ORDERS; k++)
+            for (uint32_t j = 0; j < n; j++) {
+                double x = fabs(a[((size_t)ORDERS * i + (size_t)k) * n + j]), y = fabs(a[((size_t)ORDERS * i + (size_t)k + 1) * n + j]);
+
+                if (x > 0 && y > 0)
+                    tau = fmin(tau, x / y);
+            }
+    return tau;
+}
+
+struct known *net_known(nets *s, struct net *k, double t, const double *x)
+{
+    const eq_net *q = k->q;
+    struct known *found;
+
+    if (!need_partials(s))
+        return NULL;
+    if (!k->varies) {
+        if (k->last < k->known.n && is_key(s, k, k->known.at[k->last]->key))
+            return k->known.at[k->last];
+        for (uint32_t i = 0; i < k->known.n; i++)
+            if (is_key(s, k, k->known.at[i]->key)) {
+                k->last = i;
+                return k->known.at[i];
+            }
+    }
+    if (net_partials(s, t, x) != 0)
+        return NULL;
+    if (k->varies || k->known.n == MOST_KNOWN)
+        forget_net(k);
+    found = bg_calloc(1, sizeof *found);
+    found->key = bg_calloc(q->nmodes + 1, sizeof(double));
+    found->a = bg_calloc((size_t)ORDERS * q->n * q->n + 1, sizeof(double));
+    found->aw = bg_calloc((size_t)ORDERS * q->nwatch * q->n + 1, sizeof(double));
+    vec_push(&k->known, found);
+    k->last = (uint32_t)k->known.n - 1;
+    for (uint32_t i = 0; i < q->nmodes; i++)
+        found->key[i] = s->modes[s->e->net_mode.at[q->mode0 + i]];
+    net_coefficients(s, k, found->a, found->aw);
+    net_pushes(s, k, found);
+    for (size_t i = 0; i < (size_t)ORDERS * q->n * q->n; i++)
+        if (!isfinite(found->a[i]))
+            return NULL;
+    found->now = staircase_new(q->n, found->a);
+    k->tau = fmin(k->tau, fmin(time_of(found->a, q->n, q->n), time_of(found->aw, q->nwatch, q->n)));
+    return found;
+}
+
+/* ---- solving ---- */
+
+int net_rows(nets *s, double t, const double *x) { return s->access.rows(s->access.ctx, t, x, s->raw); }
+
+static bool is_solved(const nets *s, double t, const double *x)
+{
+    return s->solved && s->solved_t == t && memcmp(s->solved_modes, s->modes, s->nmodes * sizeof(double)) == 0 &&
+           memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0;
+}
+
+/* One step towards the solution; *change: of the unknowns, in parts of them. */
+static int step(nets *s, double t, const double *x, bool first, double *change)
+{
+    int status = net_rows(s, t, x);
+
+    *change = 0;
+    if (status)
+        return status;
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+        double *z = s->held + q->q->held0, most = 0, moved = 0;
+
+        if (!first && !q->varies)
+            continue;
+        q->now = net_known(s, q, t, x);
+        if (!q->now)
+            return 1;
+        sparse_apply(&q->now->now->solve, s->raw + ORDERS * q->q->held0, s->z);
+        for (uint32_t i = 0; i < q->q->n; i++) {
+            z[i] = first ? 0 - s->z[i] : z[i] - s->z[i];
+            if (!isfinite(z[i]))
+                return 1;
+            most = fmax(most, fabs(z[i]));
+            moved = fmax(moved, fabs(s->z[i]));
+        }
+        if (q->varies && moved > 0)
+            *change = fmax(*change, moved / most);
+    }
+    return 0;
+}
+
+int nets_solve(nets *s, double t, const double *x)
+{
+    double change;
+    int status;
+
+    if (is_solved(s, t, x))
+        return 0;
+    s->solved = false;
+    memset(s->held, 0, s->nheld * sizeof(double));
+    status = step(s, t, x, true, &change);
+    for (int i = 0; i < MAX_ITERATIONS && status == 0 && s->any_varies; i++) {
+        double before = change;
+
+        status = step(s, t, x, false, &change);
+        if (change <= CONVERGED || (i > 2 && change < 1e-9 && change >= before / 2))
+            break;
+        if (i + 1 == MAX_ITERATIONS)
+            status = 1;
+    }
+    if (status)
+        return status;
+    s->solved = true;
+    s->solved_t = t;
+    memcpy(s->solved_x, x, s->nx * sizeof(double));
+    memcpy(s->solved_modes, s->modes, s->nmodes * sizeof(double));
+    return 0;
+}
+
+void nets_rest(const nets *s, double *dx)
+{
+    for (size_t i = 0; i < s->rest.n; i++)
+        dx[s->rest.at[i]] = 0;
+}
+
+int net_kick(nets *s, double t, double *x, struct net *only, double *most)
+{
+    int status;
+
+    *most = 0;
+    net_forget(s);
+    memset(s->held, 0, s->nheld * sizeof(double));
+    status = net_rows(s, t, x);
+    if (status)
+        return status;
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+        struct known *w;
+
+        if (only && q != only)
+            continue;
+        q->now = w = net_known(s, q, t, x);
+        if (!w)
+            return 1;
+        if (!w->now->constraint.n)
+            continue;
+        sparse_apply(&w->now->kick, s->raw + ORDERS * q->q->held0, s->z);
+        for (size_t i = 0; i < w->push.n; i++) {
+            uint32_t at = w->push.at[i].state;
+            double d = -w->push.at[i].value * s->z[w->push.at[i].held];
+
+            x[at] += d;
+            if (!isfinite(x[at]))
+                return 1;
+            if (d != 0)
+                *most = fmax(*most, fabs(d) / fmax(net_size(s, at), fabs(x[at])));
+        }
+    }
+    return 0;
+}
+
+int nets_project(nets *s, double t, double *x)
+{
+    bool any = false;
+
+    net_sizes(s, x);
+    for (size_t k = 0; k < s->n; k++)
+        any |= s->net[k].now && s->net[k].now->now->constraint.n > 0;
+    if (!any)
+        return 0;
+    for (int round = 0; round < PROJECTIONS; round++) {
+        double most = 0;
+        int status = net_kick(s, t, x, NULL, &most);
+
+        if (status)
+            return status;
+        if (most <= ON_CONSTRAINT)
+            break;
+    }
+    for (size_t i = 0; i < s->rest.n; i++)
+        x[s->rest.at[i]] = 0;
+    return 0;
+}
+
+/* ---- the integrator's matrix ---- */
+
+/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept variables of a column, all unknowns of its
+ * net may. */
+static void make_matrix(nets *s)
+{
+    const struct model_pattern *p = &s->pattern;
+    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of), *stamp = bg_calloc(s->n + 1, sizeof *stamp);
+    VEC(int64_t) row = { 0 }, source = { 0 };
+
+    for (size_t k = 0; k < s->n; k++)
+        for (uint32_t i = 0; i < s->net[k].q->n; i++)
+            net_of[s->net[k].q->held0 + i] = k;
+    s->column = bg_calloc(n + 1, sizeof *s->column);
+    for (size_t c = 0; c < n; c++) {
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++)
+            if ((size_t)p->row[i] < s->held0) {
+                vec_push(&row, p->row[i]);
+                vec_push(&source, i);
+            }
+        for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
+            size_t r = (size_t)p->row[i], k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
+
+            if (k != SIZE_MAX)
+                stamp[k] = c + 1;
+        }
+        for (size_t k = 0; k < s->n; k++) {
+            const eq_net *q = s->net[k].q;
+            bool own = c >= s->held0 && net_of[c - s->held0] == k, dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
+
+            for (uint32_t i = q->held0; i < q->held0 + q->n; i++)
+                if (dense || (own && i == c - s->held0)) {
+                    vec_push(&row, (int64_t)(s->held0 + i));
+                    vec_push(&source, -1);
+                }
+        }
+        s->column[c + 1] = (int64_t)row.n;
+    }
+    s->row = row.at;
+    s->source = source.at;
+    s->matrix = (struct model_pattern){ n, s->nx, s->column, s->row, row.n };
+    free(net_of);
+    free(stamp);
+}
+
+struct model_pattern nets_pattern(nets *s)
+{
+    if (!need_partials(s))
+        return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
+    if (!s->matrix.n)
+        make_matrix(s);
+    return s->matrix;
+}
+
+int nets_jacobian(nets *s, double t, const double *x, double *value)
+{
+    int status = nets_solve(s, t, x);
+
+    if (!status)
+        status = net_partials(s, t, x);
+    if (status || !nets_pattern(s).n)
+        return status ? status : -1;
+    for (size_t c = 0; c < s->matrix.n; c++) {
+        int64_t i = s->column[c];
+
+        memset(s->raw0, 0, s->nrows * sizeof(double));
+        for (int64_t q = s->pattern.column[c]; q < s->pattern.column[c + 1]; q++)
+            if ((size_t)s->pattern.row[q] >= s->row0)
+                s->raw0[(size_t)s->pattern.row[q] - s->row0] = s->value[q];
+        for (; i < s->column[c + 1] && s->source[i] >= 0; i++)
+            value[i] = s->value[s->source[i]];
+        while (i < s->column[c + 1]) {
+            struct net *k = NULL;
+            size_t held = (size_t)s->row[i] - s->held0;
+
+            for (size_t q = 0; q < s->n; q++)
+                if (held >= s->net[q].q->held0 && held < s->net[q].q->held0 + s->net[q].q->n)
+                    k = &s->net[q];
+            if (!k || !k->now)
+                return 1;
+            const eq_net *q = k->q;
+
+            sparse_apply(&k->now->now->solve, s->raw0 + ORDERS * q->held0, s->z);
+            for (; i < s->column[c + 1] && (size_t)s->row[i] - s->held0 < q->held0 + q->n; i++) {
+                size_t h = (size_t)s->row[i] - s->held0 - q->held0, own = c - s->held0 - q->held0;
+
+                /* what the conditions say of z itself is 1, also through kept variables */
+                if (c < s->held0)
+                    value[i] = s->z[h];
+                else if (!s->ny)
+                    value[i] = 1;
+                else {
+                    double all = 0;
+                    const sparse_rows *g = &k->now->now->solve;
+
+                    for (uint32_t e = g->start[h]; e < g->start[h + 1]; e++)
+                        all += g->value[e] * k->now->a[(size_t)g->column[e] * q->n + own];
+                    value[i] = s->z[h] + (h == own) - all;
+                }
+            }
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,574 @@
+/* net_search.c - see net.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mode.h"
+#include "net_inside.h"
+
+enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
+#define AHEAD 1e-5                   /* of the shortest time of the coefficients: how far a search looks */
+#define AGREES 1e-9                  /* of a difference's greatest size: below it is rounding */
+#define NOISE 1e-13                  /* of the sum of magnitudes that a value is made of */
+#define MOVED 1e-4                   /* of a state's usual size: less is the integrator's error, more a jump */
+#define HOLDS 1e-8                   /* of a constraint's terms: what may be left of it */
+
+
+/* ---- what the constraints ask of states ---- */
+
+/* Rows of the present constraints by states, reduced by Gauss and Jordan: [nc*ns] for the states in `state`. */
+struct slopes { uint32_t nc, ns; double *a; VEC(uint32_t) state; };
+
+static void slopes_free(struct slopes *g)
+{
+    free(g->a);
+    vec_free(&g->state);
+}
+
+static void reduce_slopes(struct slopes *g)
+{
+    for (uint32_t r = 0; r < g->nc; r++) {
+        double most = 0, by;
+        uint32_t row = r, col = 0;
+
+        for (uint32_t i = r; i < g->nc; i++) {
+            double size = 0;
+
+            for (uint32_t j = 0; j < g->ns; j++)
+                size = fmax(size, fabs(g->a[(size_t)i * g->ns + j]));
+            for (uint32_t j = 0; j < g->ns && size > 0; j++)
+                if (fabs(g->a[(size_t)i * g->ns + j]) / size > most + 1e-9) {
+                    most = fabs(g->a[(size_t)i * g->ns + j]) / size;
+                    row = i;
+                    col = j;
+                }
+        }
+        if (most == 0)
+            break;
+        for (uint32_t j = 0; j < g->ns; j++) {
+            double x = g->a[(size_t)r * g->ns + j];
+
+            g->a[(size_t)r * g->ns + j] = g->a[(size_t)row * g->ns + j];
+            g->a[(size_t)row * g->ns + j] = x;
+        }
+        by = 1 / g->a[(size_t)r * g->ns + col];
+        for (uint32_t j = 0; j < g->ns; j++)
+            g->a[(size_t)r * g->ns + j] *= by;
+        for (uint32_t i = 0; i < g->nc; i++) {
+            double f = g->a[(size_t)i * g->ns + col];
+
+            for (uint32_t j = 0; j < g->ns && i != r && f != 0; j++) {
+                double *to = &g->a[(size_t)i * g->ns + j], with = f * g->a[(size_t)r * g->ns + j], d = *to - with;
+
+                *to = fabs(d) <= 1e-12 * (fabs(*to) + fabs(with)) ? 0 : d;
+            }
+        }
+    }
+}
+
+/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial derivatives. */
+static bool find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
+{
+    const eq_net *q = k->q;
+    size_t r0 = s->row0 + ORDERS * q->held0;
+    double *column = bg_calloc(ORDERS * (size_t)q->n + 1, sizeof *column), *c = bg_calloc(w->now->constraint.n + 1, sizeof *c);
+    bool ok = net_partials(s, t, x) == 0;
+    VEC(double) all = { 0 };
+
+    *g = (struct slopes){ .nc = w->now->constraint.n };
+    for (size_t i = 0; i < s->nx && ok; i++) {
+        bool any = false;
+
+        memset(column, 0, ORDERS * q->n * sizeof *column);
+        if (s->ny) {
+            double kept = x[i], h = 1e-6 * fmax(net_size(s, i), 1e-3);
+
+            x[i] = kept + h;
+            ok = s->access.rows(s->access.ctx, t, x, s->raw) == 0;
+            x[i] = kept - h;
+            ok = ok && s->access.rows(s->access.ctx, t, x, s->raw0) == 0;
+            x[i] = kept;
+            for (size_t r = 0; r < ORDERS * q->n; r++) {
+                double up = s->raw[ORDERS * q->held0 + r], down = s->raw0[ORDERS * q->held0 + r];
+
+                column[r] = fabs(up - down) <= 1e-9 * (fabs(up) + fabs(down)) ? 0 : (up - down) / (2 * h);
+            }
+        } else {
+            for (int64_t e = s->pattern.column[i]; e < s->pattern.column[i + 1]; e++)
+                if ((size_t)s->pattern.row[e] >= r0 && (size_t)s->pattern.row[e] < r0 + ORDERS * q->n)
+                    column[(size_t)s->pattern.row[e] - r0] = s->value[e];
+        }
+        sparse_apply(&w->now->constraint, column, c);
+        for (uint32_t r = 0; r < g->nc; r++)
+            any |= c[r] != 0;
+        if (!any)
+            continue;
+        vec_push(&g->state, (uint32_t)i);
+        for (uint32_t r = 0; r < g->nc; r++) {
+            vec_push(&all, c[r]);
+            if (size)
+                size[r] += fabs(c[r]) * net_size(s, i);
+        }
+    }
+    g->ns = (uint32_t)g->state.n;
+    g->a = bg_calloc((size_t)g->nc * g->ns + 1, sizeof *g->a);
+    for (uint32_t r = 0; r < g->nc; r++)
+        for (uint32_t j = 0; j < g->ns; j++)
+            g->a[(size_t)r * g->ns + j] = all.at[(size_t)j * g->nc + r];
+    vec_free(&all);
+    free(column);
+    free(c);
+    if (ok)
+        reduce_slopes(g);
+    return ok;
+}
+
+/* The only state of row r, or UINT32_MAX. */
+static uint32_t single(const struct slopes *g, uint32_t r)
+{
+    uint32_t found = UINT32_MAX;
+
+    for (uint32_t j = 0; j < g->ns; j++)
+        if (g->a[(size_t)r * g->ns + j] != 0) {
+            if (found != UINT32_MAX)
+                return UINT32_MAX;
+            found = g->state.at[j];
+        }
+    return found;
+}
+
+/* Do the constraints hold with x_i at zero, now and at other times? */
+static bool zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, uint32_t i)
+{
+    const double at[] = { t, 1.37 * t + 0.71, 0.43 * t - 1.93 };
+    double kept = x[i];
+    bool ok = true;
+
+    memset(s->held, 0, s->nheld * sizeof(double));
+    for (size_t n = 0; n < sizeof at / sizeof *at && ok; n++) {
+        double *c = s->c, *sum = s->z;
+
+        x[i] = 0;
+        ok = s->access.rows(s->access.ctx, at[n], x, s->raw0) == 0;
+        x[i] = kept;
+        sparse_apply(&w->now->constraint, s->raw0 + ORDERS * k->q->held0, c);
+        (void)sum;
+        for (uint32_t r = 0; r < w->now->constraint.n && ok; r++) {
+            const sparse_rows *o = &w->now->constraint;
+            double all = 0;
+
+            for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
+                all += fabs(o->value[e] * s->raw0[ORDERS * k->q->held0 + o->column[e]]);
+            ok = fabs(c[r]) <= NOISE * all;
+        }
+    }
+    return ok;
+}
+
+/* States that the constraints hold at zero: alone in one of them. */
+static bool find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
+{
+    struct slopes g;
+
+    if (w->rest_known)
+        return true;
+    w->rest_known = true;
+    if (!w->now->constraint.n)
+        return true;
+    w->size = bg_calloc(w->now->constraint.n, sizeof *w->size);
+    if (!find_slopes(s, k, w, t, x, w->size, &g)) {
+        slopes_free(&g);
+        return false;
+    }
+    for (uint32_t r = 0; r < g.nc; r++) {
+        uint32_t i = single(&g, r);
+
+        if (i != UINT32_MAX && zero_holds(s, k, w, t, x, i))
+            vec_push(&w->rest, i);
+    }
+    slopes_free(&g);
+    return true;
+}
+
+/* ---- do the modes agree? ---- */
+
+static double *mode_of(nets *s, const struct net *k, uint32_t w) { return &s->modes[s->e->watch.at[k->q->watch0 + w].mode]; }
+
+/* Which side of zero a mode is for: below, or not; or below and zero, or above. */
+static double margin_of(nets *s, const struct net *k, uint32_t w, double g) { return *mode_of(s, k, w) != 0 ? -g : g; }
+
+/* Magnitudes that the net's unknowns are made of, times NOISE. */
+static void noise_of(const staircase *r, const double *raw, double *to)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        double sum = 0;
+
+        for (uint32_t e = r->solve.start[i]; e < r->solve.start[i + 1]; e++)
+            sum += fabs(r->solve.value[e] * raw[r->solve.column[e]]);
+        to[i] = NOISE * sum;
+    }
+}
+
+/* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and which; NULL states: not determined. */
+static int contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
+{
+    const eq_net *q = k->q;
+    const double *b = s->raw + ORDERS * q->held0, *bw = s->raw + ORDERS * (s->nheld + q->watch0), weight[ORDERS] = { 1, h, h * h / 2 };
+    double *z = s->z, *noise = s->c;
+    int n = 0;
+
+    if (!w->ahead || w->h != h) {
+        staircase_free(w->ahead);
+        w->ahead = staircase_ahead(q->n, w->a, h);
+        w->h = h;
+    }
+    sparse_apply(&w->ahead->solve, b, z);
+    noise_of(w->ahead, b, noise);
+    for (uint32_t i = 0; i < q->nwatch; i++) {
+        double g = 0, slack = 0;
+
+        for (int o = 0; o < ORDERS; o++) {
+            double part = bw[ORDERS * i + (uint32_t)o];
+
+            slack += weight[o] * fabs(part) * 1e-15;
+            for (uint32_t j = 0; j < q->n; j++) {
+                double a = w->aw[((size_t)ORDERS * i + (size_t)o) * q->n + j];
+
+                if (a != 0) {
+                    part -= a * z[j];
+                    slack += weight[o] * fabs(a) * noise[j];
+                }
+            }
+            g += weight[o] * part;
+        }
+        if (margin_of(s, k, i, g) < -slack)
+            which[n++] = i;
+    }
+    return n;
+}
+
+static uint64_t hash_modes(nets *s, const struct net *k)
+{
+    uint64_t hash = 14695981039346656037u;
+
+    for (uint32_t i = 0; i < k->q->nwatch; i++)
+        hash = bg_hash_mix(hash, (uint64_t)*mode_of(s, k, i) + 2 * i);
+    return hash;
+}
+
+/* Exchanges modes until none contradicts a time h on. */
+static bool pivot(nets *s, struct net *k, double t, const double *x, double h)
+{
+    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
+    int best = (int)nw + 1, patience = FLIPS_EACH, most = FLIPS + 8 * (int)nw;
+    bool ok = false;
+    map seen = { 0 };
+
+    for (int round = 0; round < most; round++) {
+        struct known *w;
+        int n;
+        uint64_t hash;
+
+        memset(s->held, 0, s->nheld * sizeof(double));
+        net_forget(s);
+        if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)))
+            break;
+        n = contradictions_ahead(s, k, w, h, which);
+        if (n == 0) {
+            ok = true;
+            break;
+        }
+        hash = hash_modes(s, k);
+        if (patience <= 0 && map_get(&seen, hash) != MAP_NONE)
+            break;
+        map_set(&seen, hash, 1);
+        if (n < best) {
+            best = n;
+            patience = FLIPS_EACH;
+        } else {
+            patience--;
+        }
+        for (int i = 0; i < (patience > 0 ? n : 1); i++) {
+            double *m = mode_of(s, k, which[i]);
+
+            *m = *m == 0;
+        }
+    }
+    map_free(&seen);
+    free(which);
+    return ok;
+}
+
+/* Do the present modes hold at (t, x), once x is moved onto their constraints? */
+static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
+{
+    const eq_net *q = k->q;
+    struct known *w = NULL;
+    double most = 0, *noise = s->c;
+
+    *worst = 0;
+    for (int i = 0; i < KICKS; i++) {
+        if (net_kick(s, t, x, k, &most) != 0)
+            return false;
+        if (most <= 1e-15)
+            break;
+    }
+    w = net_known(s, k, t, x);
+    if (!w || !find_rest(s, k, w, t, x))
+        return false;
+    for (size_t i = 0; i < w->rest.n; i++)
+        x[w->rest.at[i]] = 0;
+    memset(s->held, 0, s->nheld * sizeof(double));
+    if (net_rows(s, t, x) != 0)
+        return false;
+    for (uint32_t r = 0; r < w->now->constraint.n; r++) {
+        const sparse_rows *o = &w->now->constraint;
+        double sum = 0;
+
+        for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
+            sum += o->value[e] * s->raw[ORDERS * q->held0 + o->column[e]];
+        if (fabs(sum) > HOLDS * w->size[r] + 10 * NOISE * k->most)
+            return false;
+    }
+    if (!k->varies) {
+        sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
+        noise_of(w->now, s->raw + ORDERS * q->held0, noise);
+        for (uint32_t i = 0; i < q->n; i++)
+            s->held[q->held0 + i] = 0 - s->z[i];
+    } else {
+        if (nets_solve(s, t, x) != 0)
+            return false;
+        w = k->now;
+        for (uint32_t i = 0; i < q->n; i++)
+            noise[i] = NOISE * fabs(s->held[q->held0 + i]);
+    }
+    for (uint32_t i = 0; i < q->n; i++)
+        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
+    net_forget(s);
+    if (net_rows(s, t, x) != 0)
+        return false;
+    for (uint32_t i = 0; i < q->nwatch; i++) {
+        double g = s->raw[ORDERS * (s->nheld + q->watch0 + i)], slack = 0;
+
+        if (!isfinite(g))
+            return false;
+        for (uint32_t j = 0; j < q->n; j++)
+            slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
+        if (margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
+            return false;
+        k->size[i] = fmax(k->size[i], fabs(g));
+    }
+    return true;
+}
+
+/* ---- the search ---- */
+
+static void keep_modes(nets *s, const struct net *k, double *to)
+{
+    for (uint32_t i = 0; i < k->q->nwatch; i++)
+        to[i] = *mode_of(s, k, i);
+}
+
+static void set_modes(nets *s, const struct net *k, const double *from)
+{
+    for (uint32_t i = 0; i < k->q->nwatch; i++)
+        *mode_of(s, k, i) = from[i];
+}
+
+/* Every combination, those with few exchanges first. */
+static bool try_all(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h)
+{
+    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
+    bool found = false;
+    int dummy;
+
+    for (uint32_t flips = 0; flips <= nw && !found; flips++)
+        for (uint32_t set = 0; set < 1u << nw && !found; set++) {
+            struct known *w;
+
+            if ((uint32_t)__builtin_popcount(set) != flips)
+                continue;
+            for (uint32_t i = 0; i < nw; i++)
+                *mode_of(s, k, i) = set >> i & 1 ? given[i] == 0 : given[i];
+            memcpy(x, x_given, s->nx * sizeof *x);
+            memset(s->held, 0, s->nheld * sizeof(double));
+            net_forget(s);
+            if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || contradictions_ahead(s, k, w, h, which))
+                continue;
+            found = admit(s, k, t, x, &dummy);
+        }
+    free(which);
+    return found;
+}
+
+/* May the states jump as they did? Not where one would alone, or where a source takes part. */
+static bool check_jump(nets *s, struct net *k, double t, double *before, const double *x, const bool *stated, nets_report *r)
+{
+    struct known *w;
+    struct slopes g;
+    size_t worst = SIZE_MAX;
+    bool refused = false;
+
+    r->jumped = false;
+    for (size_t i = 0; i < s->nx; i++)
+        if (fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]))) {
+            r->jumped = true;
+            if (stated && !stated[i])
+                continue;
+            if (worst == SIZE_MAX)
+                worst = i;
+        }
+    if (worst == SIZE_MAX)
+        return true;
+    w = net_known(s, k, t, x);
+    if (!w || !find_slopes(s, k, w, t, before, NULL, &g)) {
+        slopes_free(&g);
+        return false;
+    }
+    for (uint32_t c = 0; c < g.nc && !refused; c++) {
+        uint32_t i = single(&g, c);
+        double sum = 0, all = 0;
+
+        if (i != UINT32_MAX) {
+            refused = fabs(x[i] - before[i]) > MOVED * fmax(net_size(s, i), fabs(before[i]));
+            if (refused)
+                worst = i;
+            continue;
+        }
+        /* what the states alone say of it, where x is on it: else a source */
+        for (uint32_t j = 0; j < g.ns; j++) {
+            double v = g.a[(size_t)c * g.ns + j] * x[g.state.at[j]];
+
+            sum += v;
+            all += fabs(v);
+        }
+        refused = fabs(sum) > HOLDS * all;
+    }
+    slopes_free(&g);
+    if (refused) {
+        double most = 0;
+
+        r->state = worst;
+        r->from = before[worst];
+        r->to = x[worst];
+        r->at = k->q->at;
+        for (uint32_t i = 0; i < w->now->constraint.n; i++)
+            for (uint32_t e = w->now->constraint.start[i]; e < w->now->constraint.start[i + 1]; e++) {
+                const eq_row *row = &s->e->row.at[k->q->held0 + w->now->constraint.column[e] / ORDERS];
+
+                if (span_known(row->at) && fabs(w->now->constraint.value[e]) > most) {
+                    most = fabs(w->now->constraint.value[e]);
+                    r->at = row->at;
+                }
+            }
+    }
+    return !refused;
+}
+
+static enum nets_status search_net(nets *s, struct net *k, double t, double *x, double ahead, const bool *stated, nets_report *r)
+{
+    static const double part[GUESSES] = { 1, 1e-3, 1e2 };
+    uint32_t nw = k->q->nwatch;
+    double *given = bg_malloc((2 * (size_t)nw + 1) * sizeof *given), *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h = ahead;
+    bool found = false, same = true;
+    enum nets_status status = NETS_NONE;
+    int dummy;
+
+    keep_modes(s, k, given);
+    memcpy(x_given, x, s->nx * sizeof *x);
+    if (!net_known(s, k, t, x)) {
+        status = NETS_FAILED;
+    } else {
+        if (isfinite(k->tau))
+            h = AHEAD * k->tau;
+        for (int i = 0; i < GUESSES && !found; i++) {
+            set_modes(s, k, given);
+            memcpy(x, x_given, s->nx * sizeof *x);
+            found = pivot(s, k, t, x, part[i] * h) && admit(s, k, t, x, &dummy);
+        }
+        if (!found && nw <= MOST_ALL)
+            for (int i = 0; i < GUESSES && !found; i++)
+                found = try_all(s, k, t, x, x_given, given, part[i] * h);
+        if (found) {
+            for (uint32_t i = 0; i < nw; i++)
+                same &= *mode_of(s, k, i) == given[i];
+            status = same ? NETS_SAME : NETS_SWITCHED;
+            if (!check_jump(s, k, t, x_given, x, stated, r))
+                status = NETS_REFUSED;
+            if (r->jumped && status == NETS_SAME)
+                status = NETS_SWITCHED;
+        }
+    }
+    if (!found || status == NETS_REFUSED) {
+        set_modes(s, k, given);
+        memcpy(x, x_given, s->nx * sizeof *x);
+    }
+    free(given);
+    free(x_given);
+    return status;
+}
+
+/* What the integrator drifted from the constraints that held so far is no jump. */
+static bool settle_drift(nets *s, struct net *k, double t, double *x)
+{
+    const uint32_t *mode = s->e->net_mode.at + k->q->mode0;
+    double *now = bg_malloc((k->q->nmodes + 1) * sizeof *now), most = 1;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < k->q->nmodes; i++) {
+        now[i] = s->modes[mode[i]];
+        s->modes[mode[i]] = k->settled[i];
+    }
+    for (int round = 0; round < KICKS && ok && most > 1e-15; round++)
+        ok = net_kick(s, t, x, k, &most) == 0;
+    for (uint32_t i = 0; i < k->q->nmodes; i++)
+        s->modes[mode[i]] = now[i];
+    free(now);
+    return ok;
+}
+
+/* The first ideal switch of a net. */
+static span place_of(const nets *s, const struct net *k)
+{
+    for (uint32_t i = 0; i < k->q->n; i++)
+        if (span_known(s->e->row.at[k->q->held0 + i].at))
+            return s->e->row.at[k->q->held0 + i].at;
+    return k->q->at;
+}
+
+enum nets_status nets_search(nets *s, double t, double *x, double ahead, const bool *stated, nets_report *r)
+{
+    enum nets_status all = NETS_SAME;
+    bool jumped = false;
+
+    *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
+    net_sizes(s, x);
+    s->rest.n = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->net[i].bound && !settle_drift(s, &s->net[i], t, x))
+            return NETS_FAILED;
+    for (size_t i = 0; i < s->n; i++) {
+        enum nets_status one = search_net(s, &s->net[i], t, x, ahead, stated, r);
+        struct known *w;
+
+        if (one > NETS_SWITCHED) {
+            if (one == NETS_NONE)
+                r->at = place_of(s, &s->net[i]);
+            net_forget(s);
+            return one;
+        }
+        jumped |= r->jumped;
+        if (one == NETS_SWITCHED)
+            all = one;
+        w = net_known(s, &s->net[i], t, x);
+        s->net[i].now = w;
+        s->net[i].bound = w && w->now->constraint.n > 0;
+        for (uint32_t m = 0; m < s->net[i].q->nmodes; m++)
+            s->net[i].settled[m] = s->modes[s->e->net_mode.at[s->net[i].q->mode0 + m]];
+        for (size_t k = 0; w && k < w->rest.n; k++)
+            vec_push(&s->rest, w->rest.at[k]);
+    }
+    r->jumped = jumped;
+    net_forget(s);
+    return all;
+}

@@ -1,0 +1,379 @@
+/* staircase.c - see staircase.h */
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "staircase.h"
+
+#define CANCELLED 1e-12              /* of the two terms of a difference: less is rounding */
+enum { NIL = UINT32_MAX, ORDERS = 3 };
+
+/* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is solved for. */
+struct row { double *a, *op, *kick; uint32_t pivot; bool dead; };
+
+struct elimination {
+    uint32_t n, no;              /* unknowns; length of operators */
+    struct row *row;
+    uint32_t nrows;
+    bool *solved;                /* [n] */
+    double *memory;
+};
+
+static double less(double x, double y, double cancelled)
+{
+    double d = x - y;
+
+    return fabs(d) <= cancelled * (fabs(x) + fabs(y)) ? 0 : d;
+}
+
+static void subtract(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
+{
+    double f = from->a[pivot->pivot];
+
+    if (f == 0)
+        return;
+    for (uint32_t j = 0; j < e->n; j++)
+        if (pivot->a[j] != 0)
+            from->a[j] = less(from->a[j], f * pivot->a[j], cancelled);
+    from->a[pivot->pivot] = 0;
+    for (uint32_t j = 0; j < e->no; j++) {
+        if (pivot->op[j] != 0)
+            from->op[j] = less(from->op[j], f * pivot->op[j], cancelled);
+        if (pivot->kick[j] != 0)
+            from->kick[j] = less(from->kick[j], f * pivot->kick[j], cancelled);
+    }
+}
+
+static void scale_row(const struct elimination *e, struct row *r, double by)
+{
+    for (uint32_t j = 0; j < e->n; j++)
+        r->a[j] *= by;
+    for (uint32_t j = 0; j < e->no; j++) {
+        r->op[j] *= by;
+        r->kick[j] *= by;
+    }
+}
+
+/* Row and column of the next pivot among the rows without one: an equation in one unknown first, so that what is zero stays exactly zero, else the entry that is
+ * largest beside its row's and its column's. */
+static bool next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint32_t *unknown)
+{
+    double best = 0;
+
+    *at = NIL;
+    for (uint32_t i = 0; i < e->nrows; i++) {
+        const struct row *r = &e->row[i];
+        uint32_t count = 0, only = 0;
+        double most = 0;
+
+        if (r->pivot != NIL || r->dead)
+            continue;
+        for (uint32_t j = 0; j < e->n; j++)
+            if (r->a[j] != 0) {
+                count++;
+                only = j;
+                most = fmax(most, fabs(r->a[j] * column[j]));
+            }
+        if (count == 1) {
+            *at = i;
+            *unknown = only;
+            return true;
+        }
+        for (uint32_t j = 0; j < e->n; j++)
+            if (r->a[j] != 0 && fabs(r->a[j] * column[j]) / most > best + 1e-9) {
+                best = fabs(r->a[j] * column[j]) / most;
+                *at = i;
+                *unknown = j;
+            }
+    }
+    return *at != NIL;
+}
+
+/* Gauss and Jordan's elimination of what can be. */
+static void eliminate(struct elimination *e, double cancelled)
+{
+    uint32_t at, unknown;
+    double *column = bg_calloc(e->n + 1, sizeof *column);
+
+    for (uint32_t j = 0; j < e->n; j++) {
+        for (uint32_t i = 0; i < e->nrows; i++)
+            if (!e->row[i].dead)
+                column[j] = fmax(column[j], fabs(e->row[i].a[j]));
+        column[j] = column[j] > 0 ? 1 / column[j] : 1;
+    }
+    while (next_pivot(e, column, &at, &unknown)) {
+        struct row *p = &e->row[at];
+
+        scale_row(e, p, 1 / p->a[unknown]);
+        p->a[unknown] = 1;
+        p->pivot = unknown;
+        e->solved[unknown] = true;
+        for (uint32_t i = 0; i < e->nrows; i++)
+            if (i != at && !e->row[i].dead)
+                subtract(e, &e->row[i], p, cancelled);
+    }
+    free(column);
+}
+
+static struct elimination begin(uint32_t n)
+{
+    struct elimination e = { .n = n, .no = ORDERS * n, .nrows = n };
+    size_t length = n + 2 * (size_t)e.no;
+
+    e.row = bg_calloc(n + 1, sizeof *e.row);
+    e.solved = bg_calloc(n + 1, sizeof *e.solved);
+    e.memory = bg_calloc(n * length + 1, sizeof(double));
+    for (uint32_t i = 0; i < n; i++)
+        e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no, NIL, false };
+    return e;
+}
+
+static void end(struct elimination *e)
+{
+    free(e->row);
+    free(e->solved);
+    free(e->memory);
+}
+
+static void normalise(const struct elimination *e, struct row *r)
+{
+    double most = 0;
+    int exponent;
+
+    for (uint32_t j = 0; j < e->n; j++)
+        most = fmax(most, fabs(r->a[j]));
+    if (most == 0)
+        return;
+    frexp(most, &exponent);
+    scale_row(e, r, ldexp(1, -exponent));
+}
+
+/* ---- the result ---- */
+
+static void add_row(sparse_rows *s, uint32_t *capacity, const double *value, uint32_t n)
+{
+    uint32_t at = s->start[s->n];
+
+    for (uint32_t j = 0; j < n; j++) {
+        if (value[j] == 0)
+            continue;
+        if (at == *capacity) {
+            *capacity = 2 * *capacity + 16;
+            s->column = bg_realloc(s->column, *capacity * sizeof *s->column);
+            s->value = bg_realloc(s->value, *capacity * sizeof *s->value);
+        }
+        s->column[at] = j;
+        s->value[at++] = value[j];
+    }
+    s->start[++s->n] = at;
+}
+
+static sparse_rows sparse_new(uint32_t rows)
+{
+    return (sparse_rows){ .start = bg_calloc(rows + 1, sizeof(uint32_t)) };
+}
+
+static void sparse_free(sparse_rows *s)
+{
+    free(s->start);
+    free(s->column);
+    free(s->value);
+}
+
+void sparse_apply(const sparse_rows *s, const double *b, double *to)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        double sum = 0;
+
+        for (uint32_t k = s->start[i]; k < s->start[i + 1]; k++)
+            sum += s->value[k] * b[s->column[k]];
+        to[i] = sum;
+    }
+}
+
+/* Operators of all unknowns, [n*no], where some are free: those of least squares. field: 0 solve, 1 kick. */
+static double *operators(const struct elimination *e, int field)
+{
+    double *out = bg_calloc((size_t)e->n * e->no + 1, sizeof *out), *gram, *right;
+    VEC(uint32_t) free_ = { 0 };
+    uint32_t nf, n = e->n, no = e->no;
+
+    for (uint32_t i = 0; i < e->nrows; i++)
+        if (e->row[i].pivot != NIL)
+            memcpy(out + (size_t)e->row[i].pivot * no, field ? e->row[i].kick : e->row[i].op, no * sizeof *out);
+    for (uint32_t j = 0; j < n; j++)
+        if (!e->solved[j])
+            vec_push(&free_, j);
+    nf = (uint32_t)free_.n;
+    if (!nf)
+        return out;
+    /* pivots z_p = -(P b + N z_f): z_f of least |z|^2 is -(N'N + 1)^-1 N' P b */
+    gram = bg_calloc((size_t)nf * nf, sizeof *gram);
+    right = bg_calloc((size_t)nf * no, sizeof *right);
+    for (uint32_t i = 0; i < e->nrows; i++) {
+        const struct row *r = &e->row[i];
+
+        if (r->pivot == NIL)
+            continue;
+        for (uint32_t s = 0; s < nf; s++) {
+            double a = r->a[free_.at[s]];
+
+            if (a == 0)
+                continue;
+            for (uint32_t t = 0; t < nf; t++)
+                gram[t * nf + s] += a * r->a[free_.at[t]];
+            for (uint32_t j = 0; j < no; j++)
+                right[(size_t)j * nf + s] += a * out[(size_t)r->pivot * no + j];
+        }
+    }
+    for (uint32_t s = 0; s < nf; s++)
+        gram[s * nf + s] += 1;
+    LAPACKE_dposv(LAPACK_COL_MAJOR, 'L', (lapack_int)nf, (lapack_int)no, gram, (lapack_int)nf, right, (lapack_int)nf);
+    for (uint32_t s = 0; s < nf; s++)
+        for (uint32_t j = 0; j < no; j++)
+            out[(size_t)free_.at[s] * no + j] = right[(size_t)j * nf + s];
+    for (uint32_t i = 0; i < e->nrows; i++) {
+        const struct row *r = &e->row[i];
+
+        if (r->pivot == NIL)
+            continue;
+        for (uint32_t s = 0; s < nf; s++)
+            if (r->a[free_.at[s]] != 0)
+                for (uint32_t j = 0; j < no; j++)
+                    out[(size_t)r->pivot * no + j] -= r->a[free_.at[s]] * right[(size_t)j * nf + s];
+    }
+    free(gram);
+    free(right);
+    vec_free(&free_);
+    return out;
+}
+
+static void finish(staircase *r, const struct elimination *e)
+{
+    uint32_t capacity[2] = { 0 };
+
+    r->n = e->n;
+    r->solve = sparse_new(e->n);
+    r->kick = sparse_new(e->n);
+    for (int field = 0; field < 2; field++) {
+        double *op = operators(e, field);
+
+        for (uint32_t j = 0; j < e->n; j++)
+            add_row(field ? &r->kick : &r->solve, &capacity[field], op + (size_t)j * e->no, e->no);
+        free(op);
+    }
+    for (uint32_t j = 0; j < e->n; j++)
+        r->free += !e->solved[j];
+}
+
+/* Row i has no unknown left: its operator is a constraint. Puts its derivative in its place, as far as derivatives go. */
+static void differentiate(struct elimination *e, struct row *r, const double *a)
+{
+    bool more = false;
+
+    memcpy(r->kick, r->op, e->no * sizeof *r->kick);
+    for (uint32_t i = 0; i < e->n; i++) {
+        double *op = r->op + ORDERS * i;
+
+        r->dead |= op[ORDERS - 1] != 0;          /* no third derivative */
+        for (int k = ORDERS - 1; k > 0; k--)
+            op[k] = op[k - 1];
+        op[0] = 0;
+    }
+    memset(r->a, 0, e->n * sizeof *r->a);
+    for (uint32_t k = 0; k < e->no && !r->dead; k++) {
+        if (r->op[k] == 0)
+            continue;
+        for (uint32_t j = 0; j < e->n; j++) {
+            double x = r->op[k] * a[(size_t)k * e->n + j];
+
+            r->a[j] = less(r->a[j], -x, CANCELLED);
+            more |= r->a[j] != 0;
+        }
+    }
+    if (!r->dead)
+        normalise(e, r);
+    for (uint32_t i = 0; i < e->nrows && !r->dead; i++)
+        if (&e->row[i] != r && e->row[i].pivot != NIL)
+            subtract(e, r, &e->row[i], CANCELLED);
+}
+
+static bool is_zero(const double *v, uint32_t n)
+{
+    for (uint32_t j = 0; j < n; j++)
+        if (v[j] != 0)
+            return false;
+    return true;
+}
+
+staircase *staircase_new(uint32_t n, const double *a)
+{
+    struct elimination e = begin(n);
+    staircase *r = bg_calloc(1, sizeof *r);
+    uint32_t capacity = 0;
+
+    r->constraint = sparse_new(ORDERS * n + 1);
+    r->order = bg_calloc(ORDERS * n + 1, sizeof *r->order);
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(e.row[i].a, a + (size_t)ORDERS * i * n, n * sizeof(double));
+        e.row[i].op[ORDERS * i] = 1;
+        normalise(&e, &e.row[i]);
+    }
+    for (bool more = true; more;) {
+        eliminate(&e, CANCELLED);
+        more = false;
+        for (uint32_t i = 0; i < n; i++) {
+            struct row *q = &e.row[i];
+
+            if (q->pivot != NIL || q->dead)
+                continue;
+            if (is_zero(q->op, e.no)) {
+                q->dead = true;
+                continue;
+            }
+            r->order[r->constraint.n] = 1;
+            add_row(&r->constraint, &capacity, q->op, e.no);
+            differentiate(&e, q, a);
+            if (q->dead)
+                r->order[r->constraint.n - 1] = 0;
+            more |= !q->dead;
+        }
+    }
+    finish(r, &e);
+    end(&e);
+    return r;
+}
+
+staircase *staircase_ahead(uint32_t n, const double *a, double h)
+{
+    struct elimination e = begin(n);
+    staircase *r = bg_calloc(1, sizeof *r);
+    const double weight[ORDERS] = { 1, h, h * h / 2 };
+
+    r->constraint = sparse_new(0);
+    r->order = bg_calloc(1, sizeof *r->order);
+    for (uint32_t i = 0; i < n; i++) {
+        for (int k = 0; k < ORDERS; k++) {
+            for (uint32_t j = 0; j < n; j++)
+                e.row[i].a[j] += weight[k] * a[((size_t)ORDERS * i + k) * n + j];
+            e.row[i].op[ORDERS * i + k] = weight[k];
+        }
+        normalise(&e, &e.row[i]);
+    }
+    eliminate(&e, 1e-15);
+    finish(r, &e);
+    end(&e);
+    return r;
+}
+
+void staircase_free(staircase *r)
+{
+    if (!r)
+        return;
+    sparse_free(&r->solve);
+    sparse_free(&r->kick);
+    sparse_free(&r->constraint);
+    free(r->order);
+    free(r);
+}

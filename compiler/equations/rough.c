@@ -1,0 +1,244 @@
+/* rough.c - see rough.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rates.h"
+#include "rough.h"
+
+struct unfolding {
+    equations *e;
+    bool closed;                 /* no more are made */
+    map unknown;                 /* of the block: the variable -> 1 */
+    map made;                    /* hash of an operation on an inst -> first of done */
+    VEC(struct done { inst what; var_id u; uint32_t next; }) done;
+    uint32_t position;
+};
+
+static node one_argument(pool *p, enum ex_op op, node a)
+{
+    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
+}
+
+/* b of a root a^b; 0: none */
+static double root_exponent(const pool *p, const ex_node *x)
+{
+    double b;
+
+    if (x->op == EX_SQRT)
+        return 0.5;
+    if ((x->op == EX_SPOW || x->op == EX_POW) && ex_is_const(p, x->b, &b) && b > 0 && b < 1)
+        return b;
+    return 0;
+}
+
+static bool is_rough(const pool *p, node n)
+{
+    const ex_node *x = pool_node(p, n);
+
+    return x->op == EX_EXP || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0 || (x->op == EX_POW && ex_is_const(p, x->a, NULL));
+}
+
+/* u = exp(a) */
+static node exponential(pool *p, node u, node a)
+{
+    node one = ex_const(p, 1), zero = ex_const(p, 0);
+    node g = ex_make(p, EX_SELECT, ex_make(p, EX_LT, one, u, NODE_NONE), one_argument(p, EX_LN, u), ex_sub(p, u, one));
+    node h = ex_make(p, EX_SELECT, ex_make(p, EX_LT, zero, a, NODE_NONE), a, ex_sub(p, one_argument(p, EX_EXP, a), one));
+
+    return ex_sub(p, g, h);
+}
+
+/* The equation that says u is n. */
+static node smooth_equation(pool *p, node n, node u)
+{
+    ex_node x = *pool_node(p, n);
+    double c, b = root_exponent(p, &x);
+
+    if (b > 0)
+        return ex_sub(p, x.a, ex_make(p, EX_SPOW, u, ex_const(p, 1 / b), NODE_NONE));
+    if (x.op == EX_LN)
+        return exponential(p, x.a, u);
+    if (x.op == EX_EXP)
+        return exponential(p, u, x.a);
+    if (x.op == EX_SINH)
+        return ex_sub(p, one_argument(p, EX_ASINH, u), x.a);
+    ex_is_const(p, x.a, &c);
+    return exponential(p, u, ex_mul(p, ex_const(p, log(c)), x.b));
+}
+
+/* The first operation of root that is rough and reads a flagged slot; NODE_NONE: there is none. */
+static node find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
+{
+    size_t count;
+    const node *tape = ex_tape(p, root, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        double c;
+
+        if (!is_rough(p, tape[i]) || (pool_node(p, tape[i])->op == EX_POW && ex_is_const(p, pool_node(p, tape[i])->a, &c) && !(c > 0)))
+            continue;
+        ex_slots_used(p, tape[i], used, nslots);
+        for (uint32_t k = 0; k < nslots; k++)
+            if (used[k] && flag[k])
+                return tape[i];
+    }
+    return NODE_NONE;
+}
+
+/* root with one of its operations replaced. */
+static node put_slot(pool *p, node root, node n, node slot)
+{
+    size_t count;
+    const node *shared = ex_tape(p, root, &count);
+    node *tape = bg_malloc(count * sizeof *tape), r;
+    map at = { 0 };
+
+    memcpy(tape, shared, count * sizeof *tape);
+    for (size_t i = 0; i < count; i++) {
+        ex_node x = *pool_node(p, tape[i]);
+        node image = tape[i];
+
+        if (tape[i] == n) {
+            image = slot;
+        } else if (x.op != EX_CONST && x.op != EX_SLOT) {
+            node a = x.a == NODE_NONE ? x.a : map_get(&at, x.a), b = x.b == NODE_NONE ? x.b : map_get(&at, x.b), c = x.c == NODE_NONE ? x.c : map_get(&at, x.c);
+
+            if (a != x.a || b != x.b || c != x.c)
+                image = x.op == EX_TABLE || x.op == EX_TABLE_SLOPE ? ex_table_node(p, x.op, x.table, a, b) : ex_make(p, x.op, a, b, c);
+        }
+        map_set(&at, tape[i], image);
+    }
+    r = map_get(&at, root);
+    map_free(&at);
+    free(tape);
+    return r;
+}
+
+/* The same for the slots in any order. */
+static uint64_t hash_of(const flat_model *f, inst i)
+{
+    uint64_t h = i.n;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        h += bg_hash_mix(f->slot.at[i.first + k], 17);
+    return h;
+}
+
+/* The same expression, though its slots may be in another order? */
+static bool is_same(const flat_model *f, inst a, inst b)
+{
+    VEC(node) with = { 0 };
+    bool same = a.n == b.n;
+
+    if (inst_equal(f, a, b))
+        return true;
+    for (uint32_t k = 0; k < b.n && same; k++) {
+        uint32_t at = inst_slot_of(f, a, f->slot.at[b.first + k]);
+
+        same = at != UINT32_MAX;
+        vec_push(&with, same ? ex_slot(f->pool, at) : NODE_NONE);
+    }
+    same = same && ex_substitute(f->pool, b.root, with.at, b.n) == a.root;
+    vec_free(&with);
+    return same;
+}
+
+/* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when no more are made. */
+static var_id unknown_for(unfolding *z, inst what, span at)
+{
+    equations *e = z->e;
+    flat_model *f = e->f;
+    uint64_t hash = hash_of(f, what);
+    uint32_t first = map_get(&z->made, hash);
+    strbuf name = { 0 };
+    VEC(var_id) slot = { 0 };
+    var_id u;
+
+    for (uint32_t k = first; k != MAP_NONE; k = z->done.at[k].next)
+        if (is_same(f, z->done.at[k].what, what))
+            return z->done.at[k].u;
+    if (z->closed)
+        return VAR_NONE;
+    flat_print(f, what, &name);
+    u = eq_new_var(e, VAR_AUX, UINT32_MAX, names_intern_z(f->names, name.at), at, z->position);
+    strbuf_free(&name);
+    map_set(&z->made, hash, (uint32_t)z->done.n);
+    vec_push(&z->done, ((struct done){ what, u, first }));
+    for (uint32_t k = 0; k < what.n; k++)
+        vec_push(&slot, f->slot.at[what.first + k]);
+    vec_push(&slot, u);
+    vec_push(&e->unknown, u);
+    vec_push(&e->residual, inst_part(e->composer, smooth_equation(f->pool, what.root, ex_slot(f->pool, what.n)), slot.at, what.n + 1));
+    map_set(&z->unknown, u, 1);
+    vec_free(&slot);
+    return u;
+}
+
+/* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is smooth. */
+static inst unfold(unfolding *z, inst r, span at)
+{
+    equations *e = z->e;
+    flat_model *f = e->f;
+
+    for (;;) {
+        VEC(var_id) slot = { 0 };
+        bool *flag = bg_calloc(2 * (size_t)r.n + 1, sizeof *flag);
+        node n;
+
+        for (uint32_t k = 0; k < r.n; k++) {
+            vec_push(&slot, f->slot.at[r.first + k]);
+            flag[k] = map_get(&z->unknown, slot.at[k]) != MAP_NONE;
+        }
+        n = find_rough(f->pool, r.root, flag, r.n, flag + r.n);
+        free(flag);
+        if (n != NODE_NONE) {
+            var_id u = unknown_for(z, inst_part(e->composer, n, slot.at, r.n), at);
+
+            if (u == VAR_NONE) {
+                n = NODE_NONE;
+            } else {
+                vec_push(&slot, u);
+                r = inst_part(e->composer, put_slot(f->pool, r.root, n, ex_slot(f->pool, r.n)), slot.at, r.n + 1);
+            }
+        }
+        vec_free(&slot);
+        if (n == NODE_NONE)
+            return r;
+    }
+}
+
+unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+{
+    const flat_var *first = &e->f->var.at[e->unknown.at[unknown0]];
+    span at = first->at;
+    size_t given = e->residual.n;
+    unfolding *z = bg_calloc(1, sizeof *z);
+
+    z->e = e;
+    z->position = first->position;
+    for (size_t k = unknown0; k < e->unknown.n; k++)
+        map_set(&z->unknown, e->unknown.at[k], 1);
+    for (size_t k = residual0; k < given; k++) {
+        inst r = unfold(z, e->residual.at[k], at);
+
+        e->residual.at[k] = r;
+    }
+    z->closed = true;
+    return z;
+}
+
+inst rough_reuse(unfolding *z, inst d)
+{
+    return z->done.n ? unfold(z, d, SPAN_NONE) : d;
+}
+
+void rough_free(unfolding *z)
+{
+    if (!z)
+        return;
+    map_free(&z->unknown);
+    map_free(&z->made);
+    vec_free(&z->done);
+    free(z);
+}

@@ -1,0 +1,305 @@
+/* switched.c - see switched.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loops.h"
+#include "mode.h"
+#include "switched.h"
+
+struct maker {
+    equations *e;
+    struct groups *g;
+    struct rates *r;
+    VEC(var_id) held;            /* as found; equations have them net by net */
+    VEC(eq_row) row;             /* parallel */
+    VEC(eq_watch) watch;
+    uint32_t *up;                /* union-find: held, then watches */
+    /* of a walk */
+    VEC(uint32_t) stamp, group_stamp;    /* by variable, by group: last walk that met it */
+    uint32_t walk;
+    VEC(var_id) todo;
+    VEC(uint32_t) reached;       /* held unknowns */
+    VEC(uint32_t) mode;
+};
+
+static uint32_t find(uint32_t *up, uint32_t i)
+{
+    while (up[i] != i)
+        i = up[i] = up[up[i]];
+    return i;
+}
+
+/* ---- what an expansion depends on ---- */
+
+static void look_at(struct maker *m, inst i)
+{
+    for (uint32_t s = 0; s < i.n; s++) {
+        var_id v = m->e->f->slot.at[i.first + s];
+
+        if (m->stamp.at[v] == m->walk)
+            continue;
+        m->stamp.at[v] = m->walk;
+        vec_push(&m->todo, v);
+    }
+}
+
+static void walk_on(struct maker *m)
+{
+    equations *e = m->e;
+
+    while (m->todo.n) {
+        var_id v = m->todo.at[--m->todo.n];
+        const eq_var *d = &e->var.at[v];
+        uint32_t group;
+
+        if (d->kind == DEF_EXPLICIT) {
+            look_at(m, d->def);
+        } else if (d->kind == DEF_HELD) {
+            vec_push(&m->reached, d->index);
+        } else if (e->f->var.at[v].kind == VAR_MODE) {
+            vec_push(&m->mode, e->f->var.at[v].owner);
+        } else if (d->kind == DEF_NONE && (group = group_of(m->g, v)) != UINT32_MAX && m->group_stamp.at[group] != m->walk) {
+            m->group_stamp.at[group] = m->walk;
+            for (uint32_t i = 0; i < group_size(m->g, group); i++)
+                look_at(m, group_residual(m->g, group, i));
+        }
+    }
+}
+
+static void start_walk(struct maker *m)
+{
+    vec_resize(&m->stamp, m->e->var.n);
+    vec_resize(&m->group_stamp, m->g->group.n);
+    m->walk++;
+    m->reached.n = m->mode.n = m->todo.n = 0;
+}
+
+static void walk_expansion(struct maker *m, const eq_expansion *x, int order)
+{
+    for (int k = 0; k <= order; k++)
+        if (x->d[k] != VAR_NONE)
+            look_at(m, inst_var(m->e->f, x->d[k]));
+    walk_on(m);
+}
+
+/* ---- expansions ---- */
+
+static eq_expansion expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
+{
+    eq_expansion x = { { eq_new_var(m->e, VAR_AUX, UINT32_MAX, name, at, position), VAR_NONE, VAR_NONE } };
+
+    eq_define(m->e, x.d[0], i);
+    for (int k = 0; k < 2 && x.d[k] != VAR_NONE; k++) {
+        x.d[k + 1] = rate_of(m->r, x.d[k]);
+        define_rates(m->r);
+    }
+    return x;
+}
+
+/* ---- nets ---- */
+
+static void take_groups(struct maker *m, const switch_group *group, size_t n)
+{
+    struct loops found;
+    equations *e = m->e;
+    uint32_t nvars = (uint32_t)e->var.n, ngroups = (uint32_t)m->g->group.n;
+    bool *taken;
+    span *of = bg_malloc((ngroups + 1) * sizeof *of);
+    VEC(inst) residual = { 0 };
+    VEC(span) at = { 0 };
+
+    loops_find(e, m->g, NULL, NULL, &found);
+    taken = bg_calloc(found.nsets + 1, sizeof *taken);
+    for (uint32_t k = 0; k < ngroups; k++)
+        of[k] = SPAN_NONE;
+    for (size_t i = 0; i < n; i++) {
+        taken[found.set[nvars + group[i].group]] = true;
+        of[group[i].group] = group[i].at;
+    }
+    for (uint32_t k = 0; k < ngroups; k++) {
+        struct group *q = &m->g->group.at[k];
+
+        if (!q->unknown.n || !taken[found.set[nvars + k]])
+            continue;
+        for (size_t i = 0; i < q->unknown.n; i++) {
+            e->var.at[q->unknown.at[i]].kind = DEF_HELD;
+            e->var.at[q->unknown.at[i]].index = (uint32_t)m->held.n;
+            vec_push(&m->held, q->unknown.at[i]);
+            vec_push(&residual, q->residual.at[i]);
+            vec_push(&at, of[k]);
+        }
+        q->unknown.n = q->residual.n = 0;
+    }
+    free(taken);
+    loops_free(&found);
+    for (size_t i = 0; i < residual.n; i++) {
+        const flat_var *v = &e->f->var.at[m->held.at[i]];
+        eq_row x = { expand(m, residual.at[i], v->name, v->at, v->position), at.at[i] };
+
+        vec_push(&m->row, x);
+    }
+    free(of);
+    vec_free(&residual);
+    vec_free(&at);
+}
+
+static void find_watches(struct maker *m)
+{
+    equations *e = m->e;
+    VEC(uint32_t) modes = { 0 };
+    bool *seen = bg_calloc(e->mode.n + 1, sizeof *seen);
+
+    for (size_t i = 0; i < m->row.n; i++) {
+        start_walk(m);
+        walk_expansion(m, &m->row.at[i].r, 0);
+        for (size_t k = 0; k < m->mode.n; k++)
+            if (!seen[m->mode.at[k]]) {
+                seen[m->mode.at[k]] = true;
+                vec_push(&modes, m->mode.at[k]);
+            }
+    }
+    for (size_t k = 0; k < modes.n; k++) {
+        const eq_mode *q = &e->mode.at[modes.at[k]];
+        const flat_var *v = &e->f->var.at[q->var];
+
+        if (q->kind == MODE_LESS || q->kind == MODE_LESS_EQUAL) {
+            uint32_t mode = modes.at[k], position = q->g.n ? e->f->var.at[e->f->slot.at[q->g.first]].position : 0;
+            eq_watch w = { mode, expand(m, q->g, v->name, v->at, position) };
+
+            /* of time alone: no concern of the net's */
+            start_walk(m);
+            walk_expansion(m, &w.g, 2);
+            if (m->reached.n)
+                vec_push(&m->watch, w);
+        }
+    }
+    free(seen);
+    vec_free(&modes);
+}
+
+/* Held unknowns that an expansion reads belong together. */
+static void join(struct maker *m, const eq_expansion *x, uint32_t with)
+{
+    start_walk(m);
+    walk_expansion(m, x, 2);
+    for (size_t i = 0; i < m->reached.n; i++)
+        m->up[find(m->up, m->reached.at[i])] = find(m->up, with);
+}
+
+/* A watch belongs to the nets whose conditions read its mode. */
+static void join_modes(struct maker *m)
+{
+    uint32_t nheld = (uint32_t)m->held.n;
+    map watch_of = { 0 };
+
+    for (uint32_t w = 0; w < m->watch.n; w++)
+        map_set(&watch_of, m->watch.at[w].mode, nheld + w);
+    for (uint32_t i = 0; i < nheld; i++) {
+        start_walk(m);
+        walk_expansion(m, &m->row.at[i].r, 0);
+        for (size_t k = 0; k < m->mode.n; k++) {
+            uint32_t w = map_get(&watch_of, m->mode.at[k]);
+
+            if (w != MAP_NONE)
+                m->up[find(m->up, w)] = find(m->up, i);
+        }
+    }
+    map_free(&watch_of);
+}
+
+static void list_modes(struct maker *m, eq_net *net)
+{
+    equations *e = m->e;
+
+    start_walk(m);
+    for (uint32_t i = net->held0; i < net->held0 + net->n; i++)
+        walk_expansion(m, &e->row.at[i].r, 2);
+    for (uint32_t i = net->watch0; i < net->watch0 + net->nwatch; i++)
+        walk_expansion(m, &e->watch.at[i].g, 2);
+    net->mode0 = (uint32_t)e->net_mode.n;
+    for (size_t k = 0; k < m->mode.n; k++)
+        vec_push(&e->net_mode, m->mode.at[k]);
+    net->nmodes = (uint32_t)e->net_mode.n - net->mode0;
+}
+
+/* Held unknowns, rows and watches net by net. */
+static void gather(struct maker *m)
+{
+    equations *e = m->e;
+    uint32_t nheld = (uint32_t)m->held.n, all = nheld + (uint32_t)m->watch.n, *net = bg_malloc((all + 1) * sizeof *net);
+    VEC(uint32_t) start = { 0 }, member = { 0 };
+
+    memset(net, 0xff, (all + 1) * sizeof *net);
+    for (uint32_t i = 0; i < nheld; i++) {
+        uint32_t root = find(m->up, i);
+
+        if (net[root] == UINT32_MAX) {
+            net[root] = (uint32_t)e->net.n;
+            vec_push(&e->net, ((eq_net){ .at = e->f->var.at[m->held.at[i]].at }));
+        }
+    }
+    /* members of each net by counting */
+    vec_resize(&start, e->net.n + 1);
+    vec_resize(&member, all);
+    for (uint32_t i = 0; i < all; i++)
+        start.at[net[find(m->up, i)] + 1]++;
+    for (size_t k = 0; k < e->net.n; k++)
+        start.at[k + 1] += start.at[k];
+    for (uint32_t i = 0; i < all; i++)
+        member.at[start.at[net[find(m->up, i)]]++] = i;
+    for (size_t k = 0, i = 0; k < e->net.n; k++) {
+        eq_net *q = &e->net.at[k];
+
+        q->held0 = (uint32_t)e->held.n;
+        q->watch0 = (uint32_t)e->watch.n;
+        for (; i < start.at[k]; i++) {
+            uint32_t x = member.at[i];
+
+            if (x >= nheld) {
+                vec_push(&e->watch, m->watch.at[x - nheld]);
+            } else {
+                e->var.at[m->held.at[x]].index = (uint32_t)e->held.n;
+                vec_push(&e->held, m->held.at[x]);
+                vec_push(&e->row, m->row.at[x]);
+            }
+        }
+        q->n = (uint32_t)e->held.n - q->held0;
+        q->nwatch = (uint32_t)e->watch.n - q->watch0;
+    }
+    for (size_t k = 0; k < e->net.n; k++)
+        list_modes(m, &e->net.at[k]);
+    vec_free(&start);
+    vec_free(&member);
+    free(net);
+}
+
+void switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n)
+{
+    struct maker m = { .e = e, .g = g, .r = r };
+    bool spare = r->spare;
+
+    if (!n)
+        return;
+    r->spare = true;
+    take_groups(&m, group, n);
+    find_watches(&m);
+    m.up = bg_malloc((m.held.n + m.watch.n + 1) * sizeof *m.up);
+    for (uint32_t i = 0; i < m.held.n + m.watch.n; i++)
+        m.up[i] = i;
+    join_modes(&m);
+    for (uint32_t i = 0; i < m.held.n; i++)
+        join(&m, &m.row.at[i].r, i);
+    for (uint32_t i = 0; i < m.watch.n; i++)
+        join(&m, &m.watch.at[i].g, (uint32_t)m.held.n + i);
+    gather(&m);
+    r->spare = spare;
+    free(m.up);
+    vec_free(&m.held);
+    vec_free(&m.row);
+    vec_free(&m.watch);
+    vec_free(&m.stamp);
+    vec_free(&m.group_stamp);
+    vec_free(&m.todo);
+    vec_free(&m.reached);
+    vec_free(&m.mode);
+}

@@ -1,0 +1,309 @@
+/* odd.c - laws that are odd and continuous, written with sign, abs or if
+ *
+ * needs     a template
+ * provides  the same function, but at 0 where its text has none (e/sqrt(abs(e))), with sign(x)*g(abs(x)), g(0) = 0, free of conditions: such a
+ *           law neither sticks nor switches, it passes zero
+ * keeps     signs that jump (friction), and abs that stands alone (it has a corner)
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "expr_pool.h"
+
+enum { MOST_FACTORS = 32 };
+
+/* base^power; of is_abs and is_sign the base is what they are of */
+struct factor { node base; double power; enum { PLAIN, ABS, SIGN } is; };
+struct product { struct factor at[MOST_FACTORS]; int n; bool ok; };
+
+static bool
+is(const pool *p, node n, enum ex_op op)
+{
+    return pool_node(p, n)->op == op;
+}
+
+static node
+call(pool *p, enum ex_op op, node a)
+{
+    return ex_make(p, op, a, NODE_NONE, NODE_NONE);
+}
+
+/* Where kid is on a tape before place i: numbers ascend. */
+static size_t
+place(const node *tape, size_t i, node kid)
+{
+    size_t lo = 0, hi = i;
+
+    while (lo + 1 < hi) {
+        size_t mid = (lo + hi) / 2;
+
+        if (tape[mid] <= kid)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The image of tape[i]: the same operation on the images of its operands */
+static node
+image_of(pool *p, const node *tape, const node *image, size_t i)
+{
+    ex_node e = *pool_node(p, tape[i]);
+    node kid[3] = { e.a, e.b, e.c };
+    bool same = true;
+
+    for (int k = 0, m = ex_operands(&e); k < m; k++) {
+        node to = image[place(tape, i, kid[k])];
+
+        same = same && to == kid[k];
+        kid[k] = to;
+    }
+    return same ? tape[i] : pool_remake(p, &e, kid[0], kid[1], kid[2]);
+}
+
+/* A tape of its own, and room for as many images: the pool may move its tapes while new nodes are made. */
+static node *
+own_tape(pool *p, node n, size_t *count)
+{
+    const node *shared = ex_tape(p, n, count);
+    node *tape = bg_malloc(2 * *count * sizeof *tape);
+
+    memcpy(tape, shared, *count * sizeof *tape);
+    return tape;
+}
+
+/* n with every x in it, as x or as -x, replaced */
+static node
+put_for(pool *p, node n, node x, node with)
+{
+    size_t count;
+    node *tape = own_tape(p, n, &count), *image = tape + count, opposite = ex_neg(p, x), r;
+
+    for (size_t i = 0; i < count; i++)
+        image[i] = tape[i] == x ? with : tape[i] == opposite ? ex_neg(p, with) : image_of(p, tape, image, i);
+    r = image[count - 1];
+    free(tape);
+    return r;
+}
+
+/* ---------------------------------------------------------------- products */
+
+static void
+add(struct product *f, node base, double power, int kind)
+{
+    if (f->n == MOST_FACTORS)
+        f->ok = false;
+    else
+        f->at[f->n++] = (struct factor){ base, power, kind };
+}
+
+static node to_power(pool *p, node base, double power);
+
+/* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest stays together. */
+static void
+gather(pool *p, node n, double power, struct product *f)
+{
+    VEC(struct factor) todo = { 0 };
+
+    vec_push(&todo, ((struct factor){ n, power, PLAIN }));
+    while (todo.n && f->ok) {
+        struct factor t = todo.at[--todo.n];
+        const ex_node *e = pool_node(p, t.base);
+        bool whole = t.power == floor(t.power);
+        double c;
+
+        if (e->op == EX_MUL && whole) {
+            vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
+            vec_push(&todo, ((struct factor){ e->b, t.power, PLAIN }));
+        } else if (e->op == EX_DIV && whole) {
+            vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
+            vec_push(&todo, ((struct factor){ e->b, -t.power, PLAIN }));
+        } else if (e->op == EX_NEG && whole) {
+            vec_push(&todo, ((struct factor){ e->a, t.power, PLAIN }));
+            if (fmod(t.power, 2) != 0)
+                add(f, ex_const(p, -1), 1, PLAIN);
+        } else if (e->op == EX_ABS) {
+            add(f, e->a, t.power, ABS);
+        } else if (e->op == EX_SIGN && whole) {
+            add(f, e->a, t.power, SIGN);
+        } else if (e->op == EX_SPOW && whole && ex_is_const(p, e->b, &c)) {
+            add(f, e->a, t.power, SIGN);
+            add(f, e->a, t.power * c, ABS);
+        } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) && (c == floor(c) || is(p, e->a, EX_ABS))) {
+            if (whole && c == floor(c))
+                vec_push(&todo, ((struct factor){ e->a, t.power * c, PLAIN }));
+            else if (is(p, e->a, EX_ABS))
+                add(f, pool_node(p, e->a)->a, t.power * c, ABS);
+            else
+                add(f, e->a, t.power * c, ABS);
+        } else if ((e->op == EX_SQRT || (e->op == EX_POW && ex_is_const(p, e->b, &c))) && whole) {
+            struct product inner = { .ok = true };
+            node rest = p->one;
+
+            gather(p, e->a, 1, &inner);
+            c = e->op == EX_SQRT ? 0.5 : c;
+            for (int i = 0; i < inner.n; i++) {
+                struct factor g = inner.at[i];
+                bool even = g.is == PLAIN && g.power == floor(g.power) && fmod(g.power, 2) == 0 && !ex_is_const(p, g.base, NULL);
+
+                if (g.is == ABS || even)
+                    add(f, g.base, t.power * c * g.power, ABS);
+                else
+                    rest = ex_mul(p, rest, to_power(p, g.is == SIGN ? call(p, EX_SIGN, g.base) : g.base, g.power));
+            }
+            if (rest != p->one)
+                add(f, ex_make(p, EX_POW, rest, ex_const(p, c), NODE_NONE), t.power, PLAIN);
+            f->ok = f->ok && inner.ok;
+        } else if (t.base != p->one) {
+            add(f, t.base, t.power, PLAIN);
+        }
+    }
+    vec_free(&todo);
+}
+
+static node
+to_power(pool *p, node base, double power)
+{
+    return ex_make(p, EX_POW, base, ex_const(p, power), NODE_NONE);
+}
+
+static node
+as_node(pool *p, const struct factor *f)
+{
+    return to_power(p, f->is == ABS ? call(p, EX_ABS, f->base) : f->is == SIGN ? call(p, EX_SIGN, f->base) : f->base, f->power);
+}
+
+/* Factors that are powers of one x, its sign and |x|, as one power of x; false where they are none that is 0 at 0, or nothing is gained. */
+static bool
+join(pool *p, struct product *f, node x)
+{
+    node opposite = ex_neg(p, x), joined;
+    double total = 0;
+    bool odd = false, turned = false;
+    int formal = 0, plain = 0, left = 0;
+    struct factor other[MOST_FACTORS];
+
+    for (int i = 0; i < f->n; i++) {
+        struct factor t = f->at[i];
+        bool minus = t.base == opposite && t.base != x, odd_power = t.power == floor(t.power) && fmod(t.power, 2) != 0;
+
+        if (t.base != x && !minus) {
+            other[left++] = t;
+            continue;
+        }
+        if (t.is != ABS && t.power != floor(t.power))
+            return false;
+        turned ^= minus && t.is != ABS && odd_power;
+        odd ^= t.is != ABS && odd_power;
+        formal += t.is != PLAIN;
+        plain += t.is != ABS;
+        total += t.is == SIGN ? 0 : t.power;
+    }
+    if (!formal || !plain || !(total > 0))
+        return false;
+    if (odd)
+        joined = ex_make(p, EX_SPOW, x, ex_const(p, total), NODE_NONE);
+    else
+        joined = to_power(p, total == floor(total) && fmod(total, 2) == 0 ? x : call(p, EX_ABS, x), total);
+    memcpy(f->at, other, (size_t)left * sizeof *other);
+    f->n = left;
+    add(f, turned ? ex_neg(p, joined) : joined, 1, PLAIN);
+    return true;
+}
+
+/* sign(x) times the rest of a product that is 0 at x = 0 */
+static bool
+free_sign(pool *p, struct product *f, int k)
+{
+    node x = f->at[k].base, rest = p->one;
+
+    if (fmod(f->at[k].power, 2) == 0)
+        return false;
+    for (int i = 0; i < f->n; i++)
+        if (i != k)
+            rest = ex_mul(p, rest, as_node(p, &f->at[i]));
+    if (put_for(p, rest, x, p->zero) != p->zero)
+        return false;
+    rest = put_for(p, rest, call(p, EX_ABS, x), ex_make(p, EX_APOW, x, p->one, NODE_NONE));
+    f->n = 0;
+    add(f, rest, 1, PLAIN);
+    add(f, ex_make(p, EX_SPOW, x, p->zero, NODE_NONE), 1, PLAIN);
+    return true;
+}
+
+static node
+of_product(pool *p, node n)
+{
+    struct product f = { .ok = true };
+    bool any = false;
+    node r = p->one;
+
+    gather(p, n, 1, &f);
+    for (int i = 0; i < f.n && f.ok; i++)
+        if (f.at[i].is != PLAIN && join(p, &f, f.at[i].base)) {
+            any = true;
+            i = -1;                 /* those behind have moved */
+        }
+    for (int i = 0; i < f.n && f.ok; i++)
+        if (f.at[i].is == SIGN && free_sign(p, &f, i)) {
+            any = true;
+            i = -1;
+        }
+    if (!any || !f.ok)
+        return n;
+    for (int i = 0; i < f.n; i++)
+        r = ex_mul(p, r, as_node(p, &f.at[i]));
+    return r;
+}
+
+/* ---------------------------------------------------------------- both halves of an `if` */
+
+/* if x > 0 then g(x) else -g(-x), with g(0) = 0: sign(x)*g(|x|) */
+static node
+of_select(pool *p, node n)
+{
+    const ex_node *e = pool_node(p, n), *c = pool_node(p, e->a);
+    node x, above, below, absolute;
+
+    if (c->op != EX_LT && c->op != EX_LE)
+        return n;
+    x = ex_sub(p, c->b, c->a);      /* the condition is x > 0 or x >= 0 */
+    above = e->b;
+    below = e->c;
+    if (is(p, x, EX_NEG)) {
+        x = pool_node(p, x)->a;
+        above = e->c;
+        below = e->b;
+    }
+    if (ex_is_const(p, x, NULL) || ex_neg(p, put_for(p, below, x, ex_neg(p, x))) != above || put_for(p, above, x, p->zero) != p->zero)
+        return n;
+    absolute = call(p, EX_ABS, x);
+    return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, x, absolute)));
+}
+
+node
+ex_odd(pool *p, node n)
+{
+    size_t count;
+    node *tape, *image, r;
+    bool formal = pool_node(p, n)->switching;
+
+    tape = own_tape(p, n, &count);
+    image = tape + count;
+    for (size_t i = 0; i < count; i++)
+        formal = formal || is(p, tape[i], EX_SQRT) || is(p, tape[i], EX_POW);
+    for (size_t i = 0; i < count; i++) {
+        node made = image_of(p, tape, image, i);
+
+        if (formal && (is(p, made, EX_MUL) || is(p, made, EX_DIV)))
+            made = of_product(p, made);
+        else if (is(p, made, EX_SELECT))
+            made = of_select(p, made);
+        image[i] = made;
+    }
+    r = image[count - 1];
+    free(tape);
+    return r;
+}

@@ -1,0 +1,681 @@
+/* cmd_identify.c - bgc identify: what measured data say about a model's parameters */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "chosen.h"
+#include "columns.h"
+#include "edit.h"
+#include "identify.h"
+#include "identify_command.h"
+#include "report.h"
+#include "textdiff.h"
+
+/* The active parameters carry so much of the activity unless told otherwise. */
+static const double ACTIVE = 0.92;
+
+/* Where a parameter's number stands in the text. */
+struct place { bool known; span at; double written, scale, offset; };   /* SI = scale*written + offset */
+
+struct session {
+    const request *q;
+    VEC(loaded *) run;           /* one for each data file */
+    VEC(const char *) data;      /* their paths */
+    VEC(struct place) place;     /* of the parameters */
+    fit f;
+    fit_result r;
+    edits edits;
+    strbuf text;
+};
+
+int
+read_data(const char *path, measured *m)
+{
+    sources *s = sources_new();
+    int file = sources_read(s, path), status = STATUS_DONE;
+    char *why;
+
+    memset(m, 0, sizeof *m);
+    if (file < 0) {
+        status = complain_file(path);
+    } else if (!measured_read(source_text(s, (uint32_t)file), source_length(s, (uint32_t)file), m, &why)) {
+        complain("%s: %s", strcmp(path, "-") ? path : "<stdin>", why);
+        free(why);
+        status = STATUS_USAGE;
+    }
+    sources_free(s);
+    return status;
+}
+
+/* ---------------------------------------------------------------- data of one experiment */
+
+struct timed { double t; size_t row; };
+
+static int
+by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->row > y->row) - (x->row < y->row);
+}
+
+/* A head's unit; NULL without one: SI. */
+static int
+head_unit(unit_system *units, const char *path, const measured *m, size_t which, const unit **u)
+{
+    const char *why = NULL;
+
+    *u = NULL;
+    if (!m->unit[which] || (*u = unit_parse(units, m->unit[which], &why)))
+        return STATUS_DONE;
+    complain("%s: column %s: [%s] is not a unit%s%s", path, m->name[which], m->unit[which], why ? ": " : "", why ? why : "");
+    return STATUS_USAGE;
+}
+
+static double in_si(const unit *u, double x) { return u ? unit_scale(u) * x + unit_offset(u) : x; }
+
+static int
+take_times(const loaded *l, const char *path, const measured *m, fit_run *run, struct timed *order)
+{
+    size_t which = measured_column(m, "time");
+    const unit *u;
+    double slack = 1e-9 * (run->o.stop - run->o.start);
+    int status;
+
+    if (which == SIZE_MAX)
+        which = measured_column(m, "t");
+    if (which == SIZE_MAX) {
+        complain("%s has no column time", path);
+        return STATUS_USAGE;
+    }
+    if ((status = head_unit(l->c.units, path, m, which, &u)) != STATUS_DONE)
+        return status;
+    for (size_t i = 0; i < m->rows; i++) {
+        order[i] = (struct timed){ in_si(u, m->value[which * m->rows + i]), i };
+        if (isnan(order[i].t)) {
+            complain("%s: line %u has no time", path, m->line[i]);
+            return STATUS_USAGE;
+        }
+        if (order[i].t < run->o.start - slack || order[i].t > run->o.stop + slack) {
+            complain("%s: line %u: %g s is not within the experiment \"%s\", %g .. %g s", path, m->line[i], order[i].t, l->experiment, run->o.start,
+                     run->o.stop);
+            return STATUS_USAGE;
+        }
+    }
+    qsort(order, m->rows, sizeof *order, by_time);
+    run->ntimes = m->rows;
+    run->time = bg_malloc(m->rows * sizeof *run->time);
+    for (size_t i = 0; i < m->rows; i++)
+        run->time[i] = fmin(fmax(order[i].t, run->o.start), run->o.stop);
+    return STATUS_DONE;
+}
+
+/* What the differences of a column count by. file: weights read from one, NULL without. */
+static int
+weigh(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file, const unit *unit_of, double *weight)
+{
+    const char *by = q->text[OPT_WEIGHT] ? q->text[OPT_WEIGHT] : "std";
+    double mean = 0, square = 0, least = INFINITY, most = -INFINITY, size, spread;
+    size_t count = 0, which;
+
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(datum[i])) {
+            count++;
+            mean += datum[i];
+            least = fmin(least, datum[i]);
+            most = fmax(most, datum[i]);
+        }
+    if (!count) {
+        complain("%s: column %s has no values", path, name);
+        return STATUS_USAGE;
+    }
+    mean /= (double)count;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(datum[i]))
+            square += (datum[i] - mean) * (datum[i] - mean) / (double)count;
+    spread = sqrt(square);
+    if (file) {
+        which = measured_column(file, name);
+        if (which == SIZE_MAX || !(file->value[which * file->rows] > 0)) {
+            complain("%s gives no weight above 0 for %s", by, name);
+            return STATUS_USAGE;
+        }
+        size = file->value[which * file->rows] * (unit_of ? unit_scale(unit_of) : 1);
+    } else {
+        size = !strcmp(by, "none") ? 1 : !strcmp(by, "std") ? spread : !strcmp(by, "rms") ? sqrt(square + mean * mean) : most - least;
+    }
+    if (!(size > 0))             /* a column that does not move: by its size, or as it is */
+        size = mean != 0 ? fabs(mean) : 1;
+    *weight = 1 / size;
+    return STATUS_DONE;
+}
+
+static size_t
+find_output(const bg_model *m, const char *name)
+{
+    for (size_t k = 0; k < model_noutputs(m); k++)
+        if (!strcmp(model_output(model_flat(m), k)->name, name))
+            return k;
+    return SIZE_MAX;
+}
+
+static bool
+known_weight(const char *by)
+{
+    return !by || !strcmp(by, "none") || !strcmp(by, "std") || !strcmp(by, "rms") || !strcmp(by, "range");
+}
+
+static int
+take_columns(const request *q, const loaded *l, const char *path, const measured *m, const measured *weights, const struct timed *order, fit_run *run)
+{
+    int status = STATUS_DONE;
+
+    run->output = bg_calloc(m->columns, sizeof *run->output);
+    run->weight = bg_calloc(m->columns, sizeof *run->weight);
+    run->datum = bg_calloc(m->columns * m->rows, sizeof *run->datum);
+    for (size_t c = 0; c < m->columns && status == STATUS_DONE; c++) {
+        size_t k = find_output(run->model, m->name[c]);
+        double *datum = run->datum + run->ncolumns * m->rows;
+        const flat_output *o;
+        const unit *u;
+
+        if (!strcmp(m->name[c], "time") || !strcmp(m->name[c], "t"))
+            continue;
+        if (k == SIZE_MAX) {
+            if (!q->quiet)
+                complain("%s: column %s is no output of %s and is left out", path, m->name[c], model_flat(run->model)->name);
+            continue;
+        }
+        o = model_output(model_flat(run->model), k);
+        if ((status = head_unit(l->c.units, path, m, c, &u)) != STATUS_DONE)
+            return status;
+        if (u && o->unit && unit_dimension(u) != unit_dimension(o->unit)) {
+            complain("%s: column %s is in [%s], the output in [%s]", path, m->name[c], m->unit[c], unit_text(o->display ? o->display : o->unit));
+            return STATUS_USAGE;
+        }
+        for (size_t i = 0; i < m->rows; i++)
+            datum[i] = in_si(u, m->value[c * m->rows + order[i].row]);
+        status = weigh(q, path, m->name[c], datum, m->rows, weights, u, &run->weight[run->ncolumns]);
+        run->output[run->ncolumns++] = (uint32_t)k;
+    }
+    if (status == STATUS_DONE && run->ncolumns == 0) {
+        complain("%s has no column that is an output of %s", path, model_flat(run->model)->name);
+        status = STATUS_USAGE;
+    }
+    return status;
+}
+
+static int
+load_run(struct session *s, const char *experiment, const char *path)
+{
+    struct run_settings settings = { .q = s->q, .default_rtol = 1e-9, .shown = -1 };
+    request one = *s->q;
+    loaded *l = bg_calloc(1, sizeof *l);
+    measured m = { 0 }, weights = { 0 };
+    struct timed *order = NULL;
+    fit_run run = { 0 };
+    int status;
+
+    if (experiment)
+        one.text[OPT_EXPERIMENT] = experiment;
+    status = load(&one, s->q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, l);
+    vec_push(&s->run, l);
+    vec_push(&s->data, path);
+    if (status == STATUS_DONE) {
+        run.model = l->c.model;
+        if (!sim_options_from_experiment(run.model, &run.o)) {
+            print_diagnostics(s->q, l->c.sources);
+            status = status_of(l->c.sources);
+        }
+    }
+    if (status == STATUS_DONE) {
+        adjust_run(&settings, run.model, &run.o);
+        run.o.progress = NULL;
+        status = read_data(path, &m);
+    }
+    if (status == STATUS_DONE && !known_weight(s->q->text[OPT_WEIGHT]))
+        status = read_data(s->q->text[OPT_WEIGHT], &weights);
+    if (status == STATUS_DONE) {
+        order = bg_malloc((m.rows + 1) * sizeof *order);
+        if ((status = take_times(l, path, &m, &run, order)) == STATUS_DONE)
+            status = take_columns(s->q, l, path, &m, weights.rows ? &weights : NULL, order, &run);
+    }
+    vec_push(&s->f.run, run);
+    free(order);
+    measured_free(&m);
+    measured_free(&weights);
+    return status;
+}
+
+/* `--data FILE` of the only experiment, or of those named with -e in their order; `--data EXPERIMENT=FILE`. */
+static int
+load_runs(struct session *s)
+{
+    const request *q = s->q;
+    int status = STATUS_DONE;
+
+    if (q->experiment.n > 1 && q->experiment.n != q->data.n) {
+        complain("%zu experiments and %zu files of data: each -e needs its --data", q->experiment.n, q->data.n);
+        return STATUS_USAGE;
+    }
+    for (size_t i = 0; i < q->data.n && status == STATUS_DONE; i++) {
+        const char *equal = strchr(q->data.at[i], '=');
+        char *name = equal ? bg_format("%.*s", (int)(equal - q->data.at[i]), q->data.at[i]) : NULL;
+
+        if (name)
+            status = load_run(s, name, equal + 1);
+        else
+            status = load_run(s, q->experiment.n ? q->experiment.at[q->experiment.n > 1 ? i : 0] : NULL, q->data.at[i]);
+        free(name);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- parameters */
+
+static struct place
+number_at(const loaded *l, span at, const unit *u)
+{
+    struct place p = { .scale = u ? unit_scale(u) : 1, .offset = u ? unit_offset(u) : 0 };
+    const char *text = source_text(l->c.sources, at.file) + at.begin, *from = text;
+    char *end;
+
+    if (at.file != l->c.ast->file)
+        return p;
+    while (*from == '-' || *from == ' ')         /* a sign is part of the number */
+        from++;
+    p.written = strtod(from, &end);
+    if (end == from || memchr(text, '-', (size_t)(from - text)))
+        p.written = -p.written;
+    p.known = end > from;
+    p.at = (span){ at.file, at.begin, at.begin + (uint32_t)(end - text) };
+    return p;
+}
+
+/* Of a parameter of the model itself that --set gives another value: what the text says. */
+static struct place
+place_in_tree(const loaded *l, const char *name)
+{
+    const ast_file *file = l->c.ast;
+    struct place none = { 0 };
+
+    for (size_t i = 0; i < file->ndecls; i++) {
+        const ast_model *m = file->decl[i].kind == AST_DECL_MODEL ? file->decl[i].model : NULL;
+
+        for (int k = 0; m && !strcmp(m->name, l->c.flat->name) && k < m->nstmt; k++) {
+            const ast_stmt *x = m->stmt[k];
+            const ast_expr *e = x->kind == AST_STMT_VALUE ? x->value.value : NULL, *number = e && e->kind == AST_NEG ? e->un.a : e;
+            const ast_unit *written;
+            const char *why;
+
+            if (!number || x->value.kind != AST_PARAMETER || strcmp(x->value.name, name) || number->kind != AST_NUMBER)
+                continue;
+            written = number->number.unit ? number->number.unit : x->value.unit;
+            return number_at(l, e->at, written ? unit_parse(l->c.units, written->text, &why) : NULL);
+        }
+    }
+    return none;
+}
+
+/* The literal that alone gives v, VAR_NONE: there is none of the text. */
+static var_id
+only_literal(const flat_model *f, var_id v)
+{
+    inst d = f->var.at[v].def;
+    var_id w;
+
+    if (!inst_known(d) || d.n != 1)
+        return VAR_NONE;
+    w = f->slot.at[d.first];
+    return f->var.at[w].kind == VAR_LITERAL && span_known(f->var.at[w].at) ? w : VAR_NONE;
+}
+
+static int
+set_bounds(struct session *s)
+{
+    for (size_t i = 0; i < s->q->bounds.n; i++) {
+        const char *text = s->q->bounds.at[i], *equal = strchr(text, '='), *bracket = strchr(text, '[');
+        double low, high;
+        const unit *u = NULL;
+        char *end = NULL, *name = equal ? bg_format("%.*s", (int)(equal - text), text) : NULL;
+        size_t k = 0;
+        bool fine = equal != NULL;
+
+        if (fine) {
+            low = strtod(equal + 1, &end);
+            fine = end > equal + 1 && *end == ':';
+        }
+        if (fine) {
+            const char *from = end + 1;
+
+            high = strtod(from, &end);
+            fine = end > from && high > low;
+            while (fine && *end == ' ')
+                end++;
+        }
+        if (fine && bracket == end && text[strlen(text) - 1] == ']') {
+            char *inner = bg_format("%.*s", (int)(strlen(bracket) - 2), bracket + 1);
+            const char *why;
+
+            u = unit_parse(s->run.at[0]->c.units, inner, &why);
+            fine = u != NULL;
+            free(inner);
+        } else if (fine) {
+            fine = !*end;
+        }
+        while (fine && k < s->f.parameter.n && strcmp(s->f.parameter.at[k].name, name))
+            k++;
+        if (fine && k < s->f.parameter.n) {
+            s->f.parameter.at[k].low = in_si(u, low);
+            s->f.parameter.at[k].high = in_si(u, high);
+            fine = s->f.parameter.at[k].start >= in_si(u, low) && s->f.parameter.at[k].start <= in_si(u, high);
+            if (!fine)
+                complain("--bounds %s: the value it starts from, %g, is outside", name, s->f.parameter.at[k].start);
+        } else {
+            complain(fine ? "--bounds: \"%s\" is none of the parameters that move" : "--bounds is NAME=LOW:HIGH or NAME=LOW:HIGH[unit], not \"%s\"",
+                     fine ? name : text);
+            fine = false;
+        }
+        free(name);
+        if (!fine)
+            return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+static int
+choose(struct session *s)
+{
+    const loaded *l = s->run.at[0];
+    const flat_model *f = l->c.flat;
+    VEC(var_id) literal = { 0 };
+    chosen c;
+    char *why;
+    int status = STATUS_DONE;
+
+    if (!chosen_parameters(l->c.model, s->q->text[OPT_PARAMETERS], &c, &why)) {
+        complain("%s", why);
+        free(why);
+        chosen_free(&c);
+        return STATUS_USAGE;
+    }
+    for (size_t i = 0; i < c.by.n && status == STATUS_DONE; i++) {
+        fit_parameter p = { .name = c.name.at[i], .start = model_parameter_value(l->c.model, c.by.at[i]) };
+        var_id w = only_literal(f, c.by.at[i]);
+        struct place at = w == VAR_NONE ? place_in_tree(l, p.name) : number_at(l, f->var.at[w].at, f->var.at[w].display);
+        size_t k = 0;
+
+        if (!at.known && !s->q->text[OPT_PARAMETERS])
+            continue;                        /* of an imported file, or written as a formula: no number of this text to change */
+        while (w != VAR_NONE && k < literal.n && literal.at[k] != w)
+            k++;
+        if (w != VAR_NONE && k < literal.n) {            /* one number of a component that is there more than once */
+            vec_push(&s->f.parameter.at[k].all, p.name);
+            continue;
+        }
+        p.low = p.start > 0 ? 1e-6 * p.start : -INFINITY;
+        p.high = p.start < 0 ? 1e-6 * p.start : INFINITY;
+        vec_push(&p.all, p.name);
+        vec_push(&s->f.parameter, p);
+        vec_push(&s->place, at);
+        vec_push(&literal, w);
+        for (size_t r = 1; r < s->run.n && status == STATUS_DONE; r++)
+            if (model_parameter(s->run.at[r]->c.model, p.name) == VAR_NONE) {
+                complain("\"%s\" is no parameter of the model of experiment \"%s\"", p.name, s->run.at[r]->experiment);
+                status = STATUS_USAGE;
+            }
+    }
+    if (status == STATUS_DONE && s->f.parameter.n == 0) {
+        complain("%s has no parameters that are given as numbers in this file", f->name);
+        status = STATUS_USAGE;
+    }
+    vec_free(&literal);
+    chosen_free(&c);
+    return status == STATUS_DONE ? set_bounds(s) : status;
+}
+
+/* ---------------------------------------------------------------- the text */
+
+static char *
+with_digits(double x)
+{
+    char full[NUMBER_SIZE], *text = bg_format("%.10g", x);
+
+    /* fewer digits where they say the same */
+    number_text(x, full);
+    if (strlen(full) < strlen(text)) {
+        free(text);
+        text = bg_strdup(full);
+    }
+    return text;
+}
+
+static bool
+make_text(struct session *s, char **why)
+{
+    const loaded *l = s->run.at[0];
+
+    for (size_t k = 0; k < s->f.parameter.n; k++) {
+        const struct place *p = &s->place.at[k];
+        double to = (s->r.value[k] - p->offset) / p->scale;
+        char *text;
+
+        if (!p->known || !s->r.active[k] || fabs(to - p->written) <= 1e-9 * fabs(p->written))
+            continue;
+        text = with_digits(to);
+        edits_replace(&s->edits, p->at.begin, p->at.end, text, strlen(text));
+        free(text);
+    }
+    if (!edits_seal(&s->edits, l->length, why))
+        return false;
+    edits_apply(&s->edits, l->text, l->length, &s->text);
+    return true;
+}
+
+static size_t origin_of(void *ctx, size_t at) { return edits_origin(ctx, at); }
+
+/* ---------------------------------------------------------------- reports */
+
+static void
+write_json(const struct session *s, FILE *out)
+{
+    json j = { .out = out };
+    size_t n = s->f.parameter.n;
+
+    json_open(&j, '{');
+    json_key(&j, "model"), json_string(&j, s->run.at[0]->c.flat->name);
+    json_key(&j, "experiments");
+    json_open(&j, '[');
+    for (size_t r = 0; r < s->run.n; r++)
+        json_string(&j, s->run.at[r]->experiment);
+    json_close(&j, ']');
+    json_key(&j, "parameters");
+    json_open(&j, '[');
+    for (size_t k = 0; k < n; k++) {
+        json_open(&j, '{');
+        json_key(&j, "name"), json_string(&j, s->f.parameter.at[k].name);
+        json_key(&j, "initial"), json_number(&j, s->f.parameter.at[k].start);
+        json_key(&j, "value"), json_number(&j, s->r.value[k]);
+        json_key(&j, "stderr"), json_number(&j, s->r.deviation[k]);
+        json_key(&j, "active"), json_bool(&j, s->r.active[k]);
+        json_key(&j, "at_bound"), json_bool(&j, s->r.bound[k]);
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    json_key(&j, "evaluations"), json_count(&j, s->r.evaluations);
+    json_key(&j, "avasim"), json_number(&j, s->r.avasim);
+    json_key(&j, "residual_rms"), json_number(&j, s->r.residual);
+    json_key(&j, "cost"), json_number(&j, s->r.cost);
+    json_key(&j, "data"), json_count(&j, s->r.data);
+    json_key(&j, "converged"), json_bool(&j, s->r.converged);
+    json_key(&j, "correlation");
+    json_open(&j, '[');
+    for (size_t i = 0; i < n; i++) {
+        json_open(&j, '[');
+        for (size_t k = 0; k < n; k++)
+            json_number(&j, s->r.correlation[i * n + k]);
+        json_close(&j, ']');
+    }
+    json_close(&j, ']');
+    json_key(&j, "unidentifiable");
+    json_open(&j, '[');
+    for (size_t d = 0; d < s->r.unknown.n; d++) {
+        json_open(&j, '{');
+        for (int which = 0; which < 2; which++) {
+            json_key(&j, which ? "direction" : "parameters");
+            json_open(&j, '{');
+            for (size_t k = 0; k < n; k++) {
+                double part = s->r.unknown.at[d].part[k];
+
+                if (part * part > 1e-6)
+                    json_key(&j, s->f.parameter.at[k].name), json_number(&j, which ? part : part * part);
+            }
+            json_close(&j, '}');
+        }
+        json_close(&j, '}');
+    }
+    json_close(&j, ']');
+    if (s->f.starts > 1) {
+        json_key(&j, "starts");
+        json_open(&j, '{');
+        json_key(&j, "same"), json_count(&j, s->r.same);
+        json_key(&j, "other"), json_count(&j, s->r.other);
+        json_key(&j, "failed"), json_count(&j, s->r.failed);
+        json_close(&j, '}');
+    }
+    json_close(&j, '}');
+}
+
+static void
+write_text(const struct session *s, FILE *out)
+{
+    table t = { .columns = 5, .left = 1, .tail = true };
+    size_t n = s->f.parameter.n;
+
+    table_put(&t, "parameter"), table_put(&t, "before"), table_put(&t, "now"), table_put(&t, "standard error"), table_put(&t, "%s", "");
+    for (size_t k = 0; k < n; k++) {
+        const struct place *p = &s->place.at[k];
+        double scale = p->known ? p->scale : 1, offset = p->known ? p->offset : 0;
+
+        table_put(&t, "%s", s->f.parameter.at[k].name);
+        table_put(&t, "%.6g", (s->f.parameter.at[k].start - offset) / scale);
+        table_put(&t, "%.8g", (s->r.value[k] - offset) / scale);
+        if (isnan(s->r.deviation[k]))
+            table_put(&t, "-");
+        else
+            table_put(&t, "%.2g", s->r.deviation[k] / fabs(scale));
+        table_put(&t, "%s", !s->r.active[k] ? "held: little activity" : s->r.bound[k] ? "at its bound" : isnan(s->r.deviation[k]) ? "the data do not tell" : "");
+    }
+    table_print(&t, out, "");
+    for (size_t d = 0; d < s->r.unknown.n; d++) {
+        bool first = true;
+
+        fputs("the data do not tell a common change of", out);
+        for (size_t k = 0; k < n; k++) {
+            double part = s->r.unknown.at[d].part[k];
+
+            if (part * part > 1e-3) {
+                fprintf(out, "%s %s (%+.3g %%)", first ? "" : ",", s->f.parameter.at[k].name, 100 * part);
+                first = false;
+            }
+        }
+        fputc('\n', out);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            if (fabs(s->r.correlation[i * n + k]) > 0.95)
+                fprintf(out, "%s and %s are correlated by %.3f: the data tell their %s better than each\n", s->f.parameter.at[k].name,
+                        s->f.parameter.at[i].name, s->r.correlation[i * n + k], s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");
+    fprintf(out, "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n", s->r.data, s->r.residual,
+            s->r.avasim, s->r.evaluations, s->r.steps);
+    if (s->f.starts > 1)
+        fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu nowhere\n", s->f.starts - 1, s->r.same, s->r.other, s->r.failed);
+}
+
+/* Where the text goes, and the report beside it: as in bgc reduce. */
+static int
+write_results(struct session *s)
+{
+    const request *q = s->q;
+    const loaded *l = s->run.at[0];
+    const char *target = q->given & OPT(OPT_IN_PLACE) ? q->file.at[0] : q->text[OPT_OUTPUT];
+    bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
+    char *why = NULL;
+
+    if (!make_text(s, &why)) {
+        complain("internal error: the edits contradict each other, nothing is written: %s", why);
+        free(why);
+        return STATUS_MODEL;
+    }
+    for (size_t k = 0; k < s->place.n && target; k++)
+        if (!s->place.at[k].known && s->r.active[k])
+            complain("%s is not written as one number in %s: its value is reported only", s->f.parameter.at[k].name, l->path);
+    if (dry && !q->json)
+        textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, s->text.at ? s->text.at : "", s->text.n, origin_of, &s->edits,
+                       color_on(stdout));
+    else if (!dry && target && !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, s->text.at, s->text.n)
+                                                               : write_whole(target, s->text.at, s->text.n)))
+        return complain_file(target);
+    if (q->json && !(text_out && !dry))
+        write_json(s, stdout);
+    else if (!q->quiet)
+        write_text(s, dry || text_out ? stderr : stdout);
+    return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
+}
+
+static int
+identify_parameters(struct session *s)
+{
+    char *why;
+    int status;
+
+    if ((status = load_runs(s)) != STATUS_DONE || (status = choose(s)) != STATUS_DONE)
+        return status;
+    if (!fit_search(&s->f, &s->r, &why)) {
+        for (size_t r = 0; r < s->run.n; r++)
+            print_diagnostics(s->q, s->run.at[r]->c.sources);
+        complain("%s", why);
+        free(why);
+        return STATUS_NUMBERS;
+    }
+    if (!s->r.converged)
+        complain("the search did not converge in %zu steps; what follows is the best so far, nothing is written", s->r.steps);
+    if (s->r.converged)
+        return write_results(s);
+    if (s->q->json)
+        write_json(s, stdout);
+    else
+        write_text(s, stdout);
+    return STATUS_NUMBERS;
+}
+
+int
+cmd_identify(const request *q)
+{
+    struct session s = { .q = q, .f = { .active = (q->given & OPT(OPT_ACTIVE)) != 0, .threshold = ACTIVE, .starts = q->starts ? q->starts : 1 } };
+    int status = STATUS_DONE;
+
+    if (q->given & OPT(OPT_MDK))
+        return identify_matrices(q);
+    if (!q->file.n || !q->data.n) {
+        complain(q->file.n ? "what was measured is missing: --data FILE.csv" : "a model is needed (or --mdk for matrices from data alone)");
+        return STATUS_USAGE;
+    }
+    if (q->text[OPT_THRESHOLD] && (!parse_share(q->text[OPT_THRESHOLD], &s.f.threshold) || !(s.f.threshold > 0))) {
+        complain("--threshold is a share like 92%%, not \"%s\"", q->text[OPT_THRESHOLD]);
+        return STATUS_USAGE;
+    }
+    status = identify_parameters(&s);
+    fit_result_free(&s.f, &s.r);
+    fit_free(&s.f);
+    for (size_t r = 0; r < s.run.n; r++) {
+        loaded_free(s.run.at[r]);
+        free(s.run.at[r]);
+    }
+    vec_free(&s.run);
+    vec_free(&s.data);
+    vec_free(&s.place);
+    edits_free(&s.edits);
+    strbuf_free(&s.text);
+    return status;
+}

@@ -1,0 +1,111 @@
+/* chosen.c - see chosen.h */
+#include "chosen.h"
+
+#include <string.h>
+
+/* Given as a number: nothing it is computed from is a parameter itself. */
+static bool
+is_number(const flat_model *f, var_id v)
+{
+    const flat_var *x = &f->var.at[v];
+
+    if (x->kind != VAR_PARAM || x->role != ROLE_PARAMETER || !x->name)
+        return false;
+    for (uint32_t k = 0; inst_known(x->def) && k < x->def.n; k++)
+        if (f->var.at[f->slot.at[x->def.first + k]].kind != VAR_LITERAL)
+            return false;
+    return true;
+}
+
+bool
+chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
+{
+    const flat_model *f = model_flat(m);
+
+    memset(c, 0, sizeof *c);
+    *why = NULL;
+    for (var_id v = 0; v < f->var.n && !list; v++)
+        if (is_number(f, v)) {
+            vec_push(&c->by, v);
+            vec_push(&c->name, f->var.at[v].name);
+        }
+    while (list && *list) {
+        size_t n = strcspn(list, ",");
+        char *name = bg_format("%.*s", (int)n, list);
+        var_id v = model_parameter(m, name);
+        bool twice = false;
+
+        for (size_t i = 0; i < c->by.n; i++)
+            twice |= c->by.at[i] == v;
+        if (v == VAR_NONE) {
+            VEC(const char *) known = { 0 };
+            const char *near;
+
+            for (var_id k = 0; k < f->var.n; k++)
+                if (is_number(f, k))
+                    vec_push(&known, f->var.at[k].name);
+            near = nearest_name(name, known.at, known.n);
+            *why = bg_format("%s has no parameter \"%s\"%s%s%s", f->name, name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            vec_free(&known);
+        } else if (!is_number(f, v)) {
+            *why = bg_format("\"%s\" is not given as a number: what it is computed from can be moved", name);
+        } else if (twice) {
+            *why = bg_format("\"%s\" is named twice", name);
+        } else {
+            vec_push(&c->by, v);
+            vec_push(&c->name, f->var.at[v].name);
+        }
+        free(name);
+        if (*why)
+            return false;
+        list += n + (list[n] == ',');
+    }
+    if (c->by.n == 0) {
+        *why = bg_format("%s has no parameters that are given as numbers", f->name);
+        return false;
+    }
+    return true;
+}
+
+void
+chosen_free(chosen *c)
+{
+    vec_free(&c->by);
+    vec_free(&c->name);
+}
+
+/* Does i read v, through parameters and signals too? seen: [variables] with what was found out, 1 no, 2 yes. */
+static bool
+reads_it(const flat_model *f, inst i, var_id v, uint8_t *seen, int depth)
+{
+    for (uint32_t k = 0; inst_known(i) && k < i.n; k++) {
+        var_id w = f->slot.at[i.first + k];
+
+        if (w == v)
+            return true;
+        if (f->var.at[w].kind != VAR_PARAM && f->var.at[w].kind != VAR_SIGNAL)
+            continue;
+        if (!seen[w]) {
+            seen[w] = 1;
+            if (depth < 1000 && reads_it(f, f->var.at[w].def, v, seen, depth + 1))
+                seen[w] = 2;
+        }
+        if (seen[w] == 2)
+            return true;
+    }
+    return false;
+}
+
+void
+chosen_readers(const bg_model *m, var_id v, bool *reads)
+{
+    const flat_model *f = model_flat(m);
+    uint8_t *seen = bg_calloc(f->var.n + 1, 1);
+
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        reads[e] = false;
+        for (uint32_t k = 0; k < f->element.at[e].nlaws && !reads[e]; k++)
+            reads[e] = reads_it(f, f->law.at[f->element.at[e].law0 + k].def, v, seen, 0);
+    }
+    free(seen);
+}

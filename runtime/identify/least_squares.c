@@ -1,0 +1,297 @@
+/* least_squares.c - see least_squares.h */
+#include "least_squares.h"
+
+#include <float.h>
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+
+/* ---------------------------------------------------------------- rows */
+
+void
+ls_rows_open(ls_rows *s, size_t n)
+{
+    memset(s, 0, sizeof *s);
+    s->n = n;
+    s->most = 4 * (n + 1) + 512;
+    s->block = bg_calloc(s->most * (n + 1), sizeof *s->block);
+    s->tau = bg_calloc(n + 1, sizeof *s->tau);
+}
+
+void
+ls_rows_clear(ls_rows *s)
+{
+    s->used = s->count = 0;
+}
+
+void
+ls_rows_free(ls_rows *s)
+{
+    free(s->block);
+    free(s->tau);
+    memset(s, 0, sizeof *s);
+}
+
+static void
+rotate(ls_rows *s)
+{
+    size_t columns = s->n + 1, kept = s->used < columns ? s->used : columns;
+
+    if (s->used == 0)
+        return;
+    LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)s->used, (lapack_int)columns, s->block, (lapack_int)s->most, s->tau);
+    for (size_t c = 0; c < columns; c++)
+        for (size_t i = c + 1; i < kept; i++)
+            s->block[c * s->most + i] = 0;
+    s->used = kept;
+}
+
+void
+ls_rows_add(ls_rows *s, const double *derivative, double residual)
+{
+    if (s->used == s->most)
+        rotate(s);
+    for (size_t c = 0; c < s->n; c++)
+        s->block[c * s->most + s->used] = derivative[c];
+    s->block[s->n * s->most + s->used] = residual;
+    s->used++;
+    s->count++;
+}
+
+double
+ls_rows_triangle(ls_rows *s, double *triangle, double *z)
+{
+    double sum = 0;
+
+    rotate(s);
+    for (size_t c = 0; c < s->n; c++)
+        for (size_t i = 0; i < s->n && triangle; i++)
+            triangle[c * s->n + i] = i <= c && i < s->used ? s->block[c * s->most + i] : 0;
+    for (size_t i = 0; i < s->n && z; i++)
+        z[i] = i < s->used ? s->block[s->n * s->most + i] : 0;
+    for (size_t i = 0; i < s->used; i++)
+        sum += s->block[s->n * s->most + i] * s->block[s->n * s->most + i];
+    return sum;
+}
+
+/* ---------------------------------------------------------------- search */
+
+struct search {
+    const ls_problem *p;
+    size_t n;
+    double *theta, *trial, *step;
+    double *triangle, *z;        /* at theta */
+    double *scale;               /* greatest norm of each column so far */
+    double *gradient;            /* R'z */
+    bool *fixed;                 /* for this step */
+    double *system, *right;      /* [2n][n], [2n] */
+    double cost, damping;
+    ls_rows rows;
+};
+
+static double low_of(const struct search *s, size_t i) { return s->p->low ? s->p->low[i] : -INFINITY; }
+static double high_of(const struct search *s, size_t i) { return s->p->high ? s->p->high[i] : INFINITY; }
+static bool held(const struct search *s, size_t i) { return s->p->held && s->p->held[i]; }
+
+static bool
+evaluate(struct search *s, const double *theta, ls_result *r)
+{
+    r->evaluations++;
+    ls_rows_clear(&s->rows);
+    return s->p->evaluate(s->p->ctx, theta, &s->rows);
+}
+
+/* Takes the rows of the last evaluation as those of theta. */
+static void
+take(struct search *s, ls_result *r)
+{
+    s->cost = ls_rows_triangle(&s->rows, s->triangle, s->z);
+    r->rows = s->rows.count;
+    for (size_t c = 0; c < s->n; c++) {
+        double norm = 0;
+
+        s->gradient[c] = 0;
+        for (size_t i = 0; i <= c; i++) {
+            norm = hypot(norm, s->triangle[c * s->n + i]);
+            s->gradient[c] += s->triangle[c * s->n + i] * s->z[i];
+        }
+        s->scale[c] = fmax(s->scale[c], norm);
+    }
+}
+
+/* Solves min |R d + z|^2 + damping |scale d|^2 over the parameters that are free; those that are fixed move by what step says. */
+static void
+solve(struct search *s)
+{
+    size_t n = s->n, m = 2 * n, nfree = 0;
+    double root = sqrt(s->damping);
+    lapack_int rank;
+
+    memset(s->right, 0, m * sizeof *s->right);
+    for (size_t i = 0; i < n; i++)
+        s->right[i] = -s->z[i];
+    for (size_t c = 0; c < n; c++) {
+        double *column = s->system + nfree * m;
+
+        if (s->fixed[c]) {
+            for (size_t i = 0; i <= c; i++)
+                s->right[i] -= s->triangle[c * n + i] * s->step[c];
+            continue;
+        }
+        memset(column, 0, m * sizeof *column);
+        memcpy(column, s->triangle + c * n, (c + 1) * sizeof *column);
+        column[n + c] = root * s->scale[c];
+        /* columns in units of their norms */
+        for (size_t i = 0; i < m && s->scale[c] > 0; i++)
+            column[i] /= s->scale[c];
+        nfree++;
+    }
+    if (nfree > 0) {
+        double *singular = bg_malloc(nfree * sizeof *singular);
+
+        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)nfree, 1, s->system, (lapack_int)m, s->right, (lapack_int)m, singular, 1e-15, &rank);
+        free(singular);
+    }
+    nfree = 0;
+    for (size_t c = 0; c < n; c++)
+        if (!s->fixed[c]) {
+            s->step[c] = s->scale[c] > 0 ? s->right[nfree] / s->scale[c] : 0;
+            nfree++;
+        }
+}
+
+/* A step within the bounds. What it promises: the decrease of |R d + z|^2. */
+static double
+propose(struct search *s)
+{
+    double promised = 0;
+    bool again = true;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double g = s->gradient[i];
+
+        s->step[i] = 0;
+        s->fixed[i] = held(s, i) || (s->theta[i] <= low_of(s, i) && g > 0) || (s->theta[i] >= high_of(s, i) && g < 0);
+    }
+    while (again) {
+        again = false;
+        solve(s);
+        for (size_t i = 0; i < s->n; i++) {
+            double to = s->theta[i] + s->step[i];
+
+            if (s->fixed[i] || (to >= low_of(s, i) && to <= high_of(s, i)))
+                continue;
+            s->step[i] = (to < low_of(s, i) ? low_of(s, i) : high_of(s, i)) - s->theta[i];
+            s->fixed[i] = again = true;
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        double moved = 0;
+
+        for (size_t c = i; c < s->n; c++)
+            moved += s->triangle[c * s->n + i] * s->step[c];
+        promised -= moved * (2 * s->z[i] + moved);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        s->trial[i] = fmin(fmax(s->theta[i] + s->step[i], low_of(s, i)), high_of(s, i));
+    return promised;
+}
+
+static bool
+small_step(const struct search *s)
+{
+    double tolerance = s->p->step_tolerance > 0 ? s->p->step_tolerance : 1e-10;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (fabs(s->step[i]) > tolerance * fabs(s->theta[i]) && s->scale[i] * fabs(s->step[i]) > DBL_EPSILON * sqrt(s->cost))
+            return false;
+    return true;
+}
+
+/* From theta until nothing is gained. */
+static enum ls_end
+descend(struct search *s, ls_result *r)
+{
+    double tolerance = s->p->cost_tolerance > 0 ? s->p->cost_tolerance : 1e-14, growth = 2;
+    size_t most = s->p->most_steps ? s->p->most_steps : 200;
+
+    s->damping = 1e-3;
+    while (r->steps < most) {
+        double promised = propose(s), fresh, gain;
+        bool fine;
+
+        if (small_step(s)) {                 /* its own error is of second order: taken without a look */
+            memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
+            s->cost = fmax(s->cost - fmax(promised, 0), 0);
+            return LS_CONVERGED;
+        }
+        if (promised <= tolerance * s->cost)
+            return LS_CONVERGED;
+        fine = evaluate(s, s->trial, r);
+        fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
+        gain = (s->cost - fresh) / promised;
+        if (isfinite(fresh) && gain > 1e-4) {
+            memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
+            take(s, r);
+            r->steps++;
+            s->damping = fmax(s->damping * fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)), 1e-16);
+            if (gain > 0.9)
+                s->damping = fmax(s->damping / 10, 1e-16);
+            growth = 2;
+            if (s->p->accepted && s->p->accepted(s->p->ctx, s->theta)) {
+                memset(s->scale, 0, s->n * sizeof *s->scale);
+                if (!evaluate(s, s->theta, r))
+                    return LS_STUCK;
+                take(s, r);
+            }
+            continue;
+        }
+        /* what is promised is in the noise of the evaluation */
+        if (isfinite(fresh) && promised <= 1e-9 * s->cost && fabs(fresh - s->cost) <= 1e-9 * s->cost)
+            return LS_CONVERGED;
+        s->damping *= growth;
+        growth *= 2;
+        if (!(s->damping < 1e30))
+            return LS_STUCK;
+    }
+    return LS_STEPS;
+}
+
+void
+least_squares(const ls_problem *p, double *theta, ls_result *r)
+{
+    size_t n = p->n;
+    struct search s = { .p = p, .n = n, .theta = theta };
+
+    memset(r, 0, sizeof *r);
+    r->triangle = s.triangle = bg_calloc(n * n + 1, sizeof(double));
+    s.trial = bg_calloc(n + 1, sizeof(double));
+    s.step = bg_calloc(n + 1, sizeof(double));
+    s.z = bg_calloc(n + 1, sizeof(double));
+    s.scale = bg_calloc(n + 1, sizeof(double));
+    s.gradient = bg_calloc(n + 1, sizeof(double));
+    s.fixed = bg_calloc(n + 1, sizeof(bool));
+    s.system = bg_calloc(2 * n * n + 1, sizeof(double));
+    s.right = bg_calloc(2 * n + 1, sizeof(double));
+    ls_rows_open(&s.rows, n);
+    for (size_t i = 0; i < n; i++)
+        theta[i] = fmin(fmax(theta[i], low_of(&s, i)), high_of(&s, i));
+    if (evaluate(&s, theta, r)) {
+        take(&s, r);
+        r->end = isfinite(s.cost) ? descend(&s, r) : LS_NO_START;
+    } else {
+        r->end = LS_NO_START;
+    }
+    r->cost = s.cost;
+    ls_rows_free(&s.rows);
+    free(s.trial);
+    free(s.step);
+    free(s.z);
+    free(s.scale);
+    free(s.gradient);
+    free(s.fixed);
+    free(s.system);
+    free(s.right);
+}

@@ -1,0 +1,67 @@
+/* least_squares.h - bounded, scaled nonlinear least squares with exact derivatives
+ *
+ * Levenberg-Marquardt on the triangle of the derivatives: the caller hands over rows [dr/dtheta, r] one after the other, they are rotated into a
+ * triangle of the parameters' size (orthogonally, in blocks), so that memory does not grow with the data and the condition is not squared.
+ * Parameters at a bound that would leave it stay there for the step; steps are damped in units of the columns' norms, which makes them
+ * independent of the parameters' units.
+ *
+ * Our own rather than a library's: cminpack knows no bounds, NLopt does not know that the objective is a sum of squares, and neither takes rows
+ * one after the other.
+ *
+ * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05 (damping);
+ *          Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection)
+ * shapes   all arrays [n]; matrices by columns
+ */
+#ifndef BG_LEAST_SQUARES_H
+#define BG_LEAST_SQUARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* ---- rows to a triangle: |J d + r|^2 = |R d + z|^2 + rest^2 for every d ---- */
+typedef struct ls_rows {
+    size_t n, count;             /* parameters; rows so far */
+    size_t used, most;           /* rows of `block` */
+    double *block;               /* [most][n + 1], by columns: the triangle of what went before, then new rows */
+    double *tau;
+} ls_rows;
+void ls_rows_open(ls_rows *s, size_t n);
+void ls_rows_clear(ls_rows *s);
+void ls_rows_free(ls_rows *s);
+void ls_rows_add(ls_rows *s, const double *derivative, double residual);
+/* Closes the triangle: R[n][n] (upper, by columns), z[n]; either may be NULL. The return value is |r|^2. */
+double ls_rows_triangle(ls_rows *s, double *triangle, double *z);
+
+/* ---- the search ---- */
+typedef struct ls_problem {
+    size_t n;
+    const double *low, *high;    /* NULL: no bounds; entries may be infinite */
+    /* Adds all rows at theta. False: theta gives no residuals (a run failed, a matrix is not definite); the step is shortened. */
+    bool (*evaluate)(void *ctx, const double *theta, ls_rows *rows);
+    /* Called after each accepted step; true: the problem changed (other residuals, other parameters free), evaluate again. May be NULL. */
+    bool (*accepted)(void *ctx, double *theta);
+    const bool *held;            /* NULL: none; parameters that stay as they are, looked at before each step */
+    void *ctx;
+    double step_tolerance;       /* relative; 0: 1e-10 */
+    double cost_tolerance;       /* relative decrease that a step must promise; 0: 1e-14 */
+    size_t most_steps;           /* 0: 200 */
+} ls_problem;
+
+enum ls_end {
+    LS_CONVERGED,
+    LS_STEPS,                    /* most_steps accepted steps were not enough */
+    LS_STUCK,                    /* no step however short leads to residuals; theta is the best so far */
+    LS_NO_START                  /* no residuals at the start */
+};
+typedef struct ls_result {
+    enum ls_end end;
+    double cost;                 /* |r|^2 at theta */
+    double *triangle;            /* [n][n] R at theta; free() it */
+    size_t rows;
+    size_t evaluations, steps;
+} ls_result;
+
+/* theta: in the start (moved into its bounds), out the best point. */
+void least_squares(const ls_problem *p, double *theta, ls_result *r);
+
+#endif

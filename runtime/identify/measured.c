@@ -1,0 +1,184 @@
+/* measured.c - see measured.h */
+#include "measured.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* One cell, blanks and quotes around it left out; doubled quotes stay. Moves *p behind the separator. */
+static void
+next_cell(const char **p, const char *end, char separator, const char **from, const char **to, bool *more)
+{
+    const char *s = *p;
+
+    while (s < end && (*s == ' ' || (*s == '\t' && separator != '\t')))
+        s++;
+    if (s < end && *s == '"') {
+        *from = ++s;
+        while (s < end && (*s != '"' || (s + 1 < end && s[1] == '"')))
+            s += *s == '"' ? 2 : 1;
+        *to = s < end ? s : end;
+        while (s < end && *s != separator)
+            s++;
+    } else {
+        *from = s;
+        while (s < end && *s != separator)
+            s++;
+        *to = s;
+        while (*to > *from && isspace((unsigned char)(*to)[-1]))
+            --*to;
+    }
+    *more = s < end;
+    *p = s + (s < end);
+}
+
+static bool
+read_head(const char *p, const char *end, char separator, measured *m, char **why)
+{
+    VEC(char *) name = { 0 }, unit = { 0 };
+    bool more = true;
+
+    while (more) {
+        const char *from, *to, *bracket;
+
+        next_cell(&p, end, separator, &from, &to, &more);
+        bracket = to > from && to[-1] == ']' ? memchr(from, '[', (size_t)(to - from)) : NULL;
+        if (bracket) {
+            const char *close = bracket;
+
+            while (close > from && isspace((unsigned char)close[-1]))
+                close--;
+            vec_push(&name, bg_format("%.*s", (int)(close - from), from));
+            vec_push(&unit, bg_format("%.*s", (int)(to - bracket - 2), bracket + 1));
+        } else {
+            vec_push(&name, bg_format("%.*s", (int)(to - from), from));
+            vec_push(&unit, NULL);
+        }
+    }
+    m->name = name.at;
+    m->unit = unit.at;
+    m->columns = name.n;
+    for (size_t c = 0; c < m->columns; c++)
+        for (size_t k = 0; k < c; k++)
+            if (*m->name[c] && !strcmp(m->name[c], m->name[k])) {
+                *why = bg_format("two columns have the name \"%s\"", m->name[c]);
+                return false;
+            }
+    return true;
+}
+
+static bool
+read_number(const char *from, const char *to, double *x)
+{
+    char *end;
+
+    if (from == to || (to - from == 2 && !strncmp(from, "NA", 2)) || (to - from == 3 && !strncasecmp(from, "nan", 3))) {
+        *x = NAN;
+        return true;
+    }
+    if (isspace((unsigned char)*from))
+        return false;
+    *x = strtod(from, &end);
+    return end == to && isfinite(*x);
+}
+
+bool
+measured_read(const char *text, size_t length, measured *m, char **why)
+{
+    const char *p = text, *stop = text + length;
+    VEC(double) cell = { 0 };
+    VEC(uint32_t) at = { 0 };
+    uint32_t line = 0;
+    char separator = ',';
+    bool fine = true;
+
+    memset(m, 0, sizeof *m);
+    *why = NULL;
+    if (length >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3))
+        p += 3;
+    while (p < stop && fine) {
+        const char *end = memchr(p, '\n', (size_t)(stop - p)), *next, *s = p;
+
+        next = end ? end + 1 : stop;
+        end = end ? end : stop;
+        line++;
+        while (end > p && isspace((unsigned char)end[-1]) && end[-1] != '\t')
+            end--;
+        while (s < end && isspace((unsigned char)*s))
+            s++;
+        if (s == end || *s == '#') {
+            p = next;
+            continue;
+        }
+        if (!m->columns) {
+            if (memchr(p, ';', (size_t)(end - p)) && !memchr(p, ',', (size_t)(end - p)))
+                separator = ';';
+            else if (!memchr(p, ',', (size_t)(end - p)) && memchr(p, '\t', (size_t)(end - p)))
+                separator = '\t';
+            fine = read_head(p, end, separator, m, why);
+        } else {
+            size_t c = 0;
+            bool more = true;
+
+            while (more && fine) {
+                const char *from, *to;
+                double x;
+
+                next_cell(&p, end, separator, &from, &to, &more);
+                if (c >= m->columns) {
+                    *why = bg_format("line %u has more cells than the head has names (%zu)", line, m->columns);
+                    fine = false;
+                } else if (!read_number(from, to, &x)) {
+                    *why = bg_format("line %u, column %s: \"%.*s\" is not a number", line, m->name[c], (int)(to - from > 40 ? 40 : to - from), from);
+                    fine = false;
+                } else {
+                    vec_push(&cell, x);
+                    c++;
+                }
+            }
+            if (fine && c < m->columns) {
+                *why = bg_format("line %u has %zu cells, the head has %zu names", line, c, m->columns);
+                fine = false;
+            }
+            vec_push(&at, line);
+            m->rows++;
+        }
+        p = next;
+    }
+    if (fine && m->rows == 0) {
+        *why = bg_format("there are no rows of numbers");
+        fine = false;
+    }
+    m->line = at.at;
+    if (fine) {
+        m->value = bg_malloc(m->rows * m->columns * sizeof *m->value);
+        for (size_t i = 0; i < m->rows; i++)
+            for (size_t c = 0; c < m->columns; c++)
+                m->value[c * m->rows + i] = cell.at[i * m->columns + c];
+    }
+    vec_free(&cell);
+    return fine;
+}
+
+void
+measured_free(measured *m)
+{
+    for (size_t c = 0; c < m->columns; c++) {
+        free(m->name[c]);
+        free(m->unit[c]);
+    }
+    free(m->name);
+    free(m->unit);
+    free(m->value);
+    free(m->line);
+    memset(m, 0, sizeof *m);
+}
+
+size_t
+measured_column(const measured *m, const char *name)
+{
+    for (size_t c = 0; c < m->columns; c++)
+        if (!strcmp(m->name[c], name))
+            return c;
+    return SIZE_MAX;
+}

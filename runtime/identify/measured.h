@@ -1,0 +1,24 @@
+/* measured.h - measured data from a CSV file: named columns with units, cells that may be missing
+ *
+ * The first line is the head: `time [s], y_s [mm], ...`. Cells are separated by commas, semicolons or tabs (whichever the head has), may be quoted;
+ * an empty cell, NaN or NA is a value that was not measured. Lines that are empty or begin with # are skipped.
+ */
+#ifndef BG_MEASURED_H
+#define BG_MEASURED_H
+
+#include "base.h"
+
+typedef struct measured {
+    size_t rows, columns;
+    char **name, **unit;         /* [columns]; unit NULL where the head has none */
+    double *value;               /* by columns [columns][rows], as written; NAN: missing */
+    uint32_t *line;              /* [rows] in the file */
+} measured;
+
+/* text: the file's, ended by 0. False: *why says what is wrong at which line (free it). measured_free in any case. */
+bool measured_read(const char *text, size_t length, measured *m, char **why);
+void measured_free(measured *m);
+/* Number of a column, SIZE_MAX without one of that name. */
+size_t measured_column(const measured *m, const char *name);
+
+#endif

@@ -1,0 +1,96 @@
+/* test_least_squares.c - Rosenbrock's valley with and without bounds, a parameter that is held, a region without residuals
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "least_squares.h"
+
+/* r = (10 (y - x^2), 1 - x); nothing for y < -1. */
+static bool
+valley(void *ctx, const double *p, ls_rows *rows)
+{
+    (void)ctx;
+    if (p[1] < -1)
+        return false;
+    ls_rows_add(rows, (double[]){ -20 * p[0], 10 }, 10 * (p[1] - p[0] * p[0]));
+    ls_rows_add(rows, (double[]){ -1, 0 }, 1 - p[0]);
+    return true;
+}
+
+static void
+test_valley(void **state)
+{
+    ls_problem p = { .n = 2, .evaluate = valley };
+    double at[2] = { -1.2, 1 };
+    ls_result r;
+
+    (void)state;
+    least_squares(&p, at, &r);
+    assert_int_equal(r.end, LS_CONVERGED);
+    assert_true(fabs(at[0] - 1) < 1e-8 && fabs(at[1] - 1) < 1e-8 && r.cost < 1e-15);
+    free(r.triangle);
+}
+
+/* With x <= 0.5 the least is at x = 0.5, y = x^2: cost 0.25. From a start outside the bounds. */
+static void
+test_bounds(void **state)
+{
+    ls_problem p = { .n = 2, .evaluate = valley, .low = (double[]){ -2, -INFINITY }, .high = (double[]){ 0.5, INFINITY } };
+    double at[2] = { 3, 5 };
+    ls_result r;
+
+    (void)state;
+    least_squares(&p, at, &r);
+    assert_int_equal(r.end, LS_CONVERGED);
+    assert_true(at[0] == 0.5 && fabs(at[1] - 0.25) < 1e-9 && fabs(r.cost - 0.25) < 1e-12);
+    free(r.triangle);
+}
+
+static void
+test_held(void **state)
+{
+    ls_problem p = { .n = 2, .evaluate = valley, .held = (bool[]){ true, false } };
+    double at[2] = { 2, 0 };
+    ls_result r;
+
+    (void)state;
+    least_squares(&p, at, &r);
+    assert_true(at[0] == 2 && fabs(at[1] - 4) < 1e-9);
+    free(r.triangle);
+    at[1] = -2;
+    least_squares(&p, at, &r);
+    assert_int_equal(r.end, LS_NO_START);
+    free(r.triangle);
+}
+
+/* More rows than a block holds: the triangle is that of all. Rows (1, k): sums in closed form. */
+static void
+test_rows(void **state)
+{
+    double triangle[4], z[2], sum;
+    ls_rows rows;
+
+    (void)state;
+    ls_rows_open(&rows, 2);
+    for (int k = 0; k < 5000; k++)
+        ls_rows_add(&rows, (double[]){ 1, k }, 3 + 2.0 * k);
+    sum = ls_rows_triangle(&rows, triangle, z);
+    assert_true(fabs(fabs(triangle[0]) - sqrt(5000)) < 1e-9);
+    assert_true(fabs(triangle[0] * triangle[2] / 5000 - 2499.5) < 1e-8);
+    assert_true(fabs(z[1] / triangle[3] - 2) < 1e-11);
+    assert_true(fabs(sum / (z[0] * z[0] + z[1] * z[1]) - 1) < 1e-12);
+    ls_rows_free(&rows);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley), cmocka_unit_test(test_bounds), cmocka_unit_test(test_held), cmocka_unit_test(test_rows) };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
