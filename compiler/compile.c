@@ -50,6 +50,7 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
         return false;
     }
     c->pool = pool_new();
+    eo.index = c->declared ? c->declared : &c->index;
     if (o) {
         eo.experiment = o->experiment;
         eo.model = o->model;
@@ -119,7 +120,9 @@ bool compile_another(compilation *c, const compilation *of, enum compile_stage u
     c->units = of->units;
     c->ast = of->ast;
     begin(c);
-    sources_add_text(c->sources, source_path(of->sources, file), source_text(of->sources, file), source_length(of->sources, file));
+    sources_lend(c->sources, of->sources, file);
+    /* the owner's: compile_another changes nothing else of it */
+    c->declared = (elaborate_index *)(uintptr_t)&of->index;
     return run_model(c, upto, o);
 }
 
@@ -134,6 +137,7 @@ void compile_free(compilation *c)
         units_free(c->units);
         arena_free(c->arena);
         names_free(c->names);
+        elaborate_index_free(&c->index);
     }
     sources_free(c->sources);
     *c = (compilation){ 0 };

@@ -21,6 +21,8 @@ typedef struct compilation {
     causal *causal;
     struct equations *equations;
     bg_model *model;
+    elaborate_index index;       /* what the file declares; of the file's first compilation */
+    elaborate_index *declared;   /* the index to go by */
     bool lent;                   /* names, arena, units and tree are another's: compile_another */
     bool unreadable;             /* the file could not be read: errno tells why */
     bool component;              /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at the graph */

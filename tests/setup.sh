@@ -11,6 +11,9 @@ packages="
     libcmocka-dev
 "
 
+# the fuzzers' compiler, for who asks for it
+[ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev"
+
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then
     for package in $packages; do

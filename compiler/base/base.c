@@ -10,8 +10,14 @@
 _Noreturn void
 bg_out_of_memory(size_t size)
 {
+    static bool again;
+
+    if (again)                           /* what ends the program wanted some too */
+        _exit(EXIT_NO_MEMORY);
+    again = true;
     fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
-    exit(EXIT_NO_MEMORY);
+    /* not exit: who held a lock while he asked for memory would wait for himself in the libraries' destructors */
+    quick_exit(EXIT_NO_MEMORY);
 }
 
 void *

@@ -19,6 +19,7 @@ struct text {
     size_t n;
     uint32_t *line;         /* where each line begins */
     size_t nlines;
+    bool lent;              /* text and lines are another's */
 };
 
 struct sources {
@@ -49,6 +50,8 @@ sources_free(sources *s)
         return;
     for (size_t i = 0; i < s->text.n; i++) {
         free(s->text.at[i].path);
+        if (s->text.at[i].lent)
+            continue;
         free(s->text.at[i].at);
         free(s->text.at[i].line);
     }
@@ -93,6 +96,17 @@ sources_add_text(sources *s, const char *path, const char *text, size_t n)
         memcpy(copy, text, n);
     copy[n] = '\0';
     return add_owned(s, path, copy, n);
+}
+
+int
+sources_lend(sources *s, const sources *of, uint32_t file)
+{
+    struct text t = of->text.at[file];
+
+    t.path = bg_strdup(t.path);
+    t.lent = true;
+    vec_push(&s->text, t);
+    return (int)s->text.n - 1;
 }
 
 int

@@ -43,6 +43,7 @@ int sources_read(sources *s, const char *path);
 /* The same, and messages call it `shown`. */
 int sources_read_as(sources *s, const char *path, const char *shown);
 int sources_add_text(sources *s, const char *path, const char *text, size_t n); /* copies */
+int sources_lend(sources *s, const sources *of, uint32_t file);  /* a text of another's, which must outlive s: nothing is copied */
 const char *source_path(const sources *s, uint32_t file);
 const char *source_text(const sources *s, uint32_t file);   /* 0-terminated */
 size_t source_length(const sources *s, uint32_t file);

@@ -641,10 +641,17 @@ static void
 declare_module(elab *el, module *m, bool main)
 {
     const ast_file *file = m->file;
+    const elaborate_index *known = main && el->opt->index && el->opt->index->known ? el->opt->index : NULL;
+    size_t n = known ? known->others.n : file->ndecls;
 
-    for (uint32_t k = 0; k < file->ndecls; k++) {
+    if (known) {
+        m->models = known->models;
+        el->experiments = known->experiments;
+        el->index_lent = true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = known ? known->others.at[i] : i, before;
         const ast_decl *d = &file->decl[k];
-        uint32_t before;
 
         switch (d->kind) {
         case AST_DECL_MODEL:
@@ -669,8 +676,8 @@ declare_module(elab *el, module *m, bool main)
         case AST_DECL_DOMAIN:
             before = (uint32_t)el->function.n;
             declare_domain(el, d->domain);
-            for (size_t i = before; i < el->function.n; i++)
-                el->function.at[i].in = m->scope;      /* of its power */
+            for (size_t j = before; j < el->function.n; j++)
+                el->function.at[j].in = m->scope;      /* of its power */
             break;
         case AST_DECL_IMPORT:
             break;                  /* loaded before */

@@ -223,6 +223,7 @@ typedef struct elab {
     scope *file_scope, *model_scope;
     uint32_t nscopes;
     VEC(module) module;             /* the file first */
+    bool index_lent;                /* its models and the experiments are opt->index's */
     VEC(value) value;
     VEC(part) part;
     VEC(family) family;

@@ -93,9 +93,38 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     open_ends(el);
 }
 
+/* Who elaborates another model of the file need not look through its declarations again. */
+static void
+keep_index(elab *el)
+{
+    elaborate_index *x = el->opt->index;
+
+    if (!x || x->known || diag_errors(el->s) > el->errors_before)
+        return;
+    x->models = el->module.at[0].models;
+    x->experiments = el->experiments;
+    for (uint32_t k = 0; k < el->file->ndecls; k++)
+        if (el->file->decl[k].kind != AST_DECL_MODEL && el->file->decl[k].kind != AST_DECL_EXPERIMENT)
+            vec_push(&x->others, k);
+    x->known = el->index_lent = true;
+}
+
+void
+elaborate_index_free(elaborate_index *x)
+{
+    map_free(&x->models);
+    map_free(&x->experiments);
+    vec_free(&x->others);
+    *x = (elaborate_index){ 0 };
+}
+
 static void
 release(elab *el)
 {
+    if (el->index_lent) {
+        el->module.at[0].models = (map){ 0 };
+        el->experiments = (map){ 0 };
+    }
     for (size_t k = 0; k < el->function.n; k++) {
         vec_free(&el->function.at[k].captured);
         vec_free(&el->function.at[k].callee);
@@ -162,7 +191,9 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     load_imports(&el);
     el.file_scope = el.model_scope = el.module.at[0].scope;
     declare_files(&el);
-    check_experiments(&el);
+    if (!el.index_lent)
+        check_experiments(&el);
+    keep_index(&el);
     if (choose_model(&el, &model, &from))
         elaborate_model(&el, model, from);
     release(&el);

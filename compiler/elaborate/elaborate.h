@@ -9,12 +9,21 @@
 
 struct elaborate_override { const char *name; double value; };   /* --set name=value, SI */
 
+/* What a file declares, for who elaborates many of its models: found out once. {0} is empty. */
+typedef struct elaborate_index {
+    bool known;
+    map models, experiments;         /* interned name -> number of the declaration */
+    VEC(uint32_t) others;            /* declarations of neither kind */
+} elaborate_index;
+void elaborate_index_free(elaborate_index *x);
+
 typedef struct elaborate_options {
     const char *experiment;          /* name, or NULL: without one */
     const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
     const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
     bool open;                       /* inputs and sources can be moved (flat.opening) */
+    elaborate_index *index;          /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;
 
 /* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).

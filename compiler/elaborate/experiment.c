@@ -63,8 +63,13 @@ first_model(const elab *el)
 {
     const ast_model *first = NULL;
 
+    if (el->opt->model) {
+        uint32_t at = map_get(&el->module.at[0].models, map_ptr_key(names_intern_z(el->names, el->opt->model)));
+
+        return at == MAP_NONE ? NULL : el->file->decl[at].model;
+    }
     for (size_t k = 0; k < el->file->ndecls; k++) {
-        if (el->file->decl[k].kind != AST_DECL_MODEL || (el->opt->model && strcmp(el->opt->model, el->file->decl[k].model->name)))
+        if (el->file->decl[k].kind != AST_DECL_MODEL)
             continue;
         if (!is_component(el->file->decl[k].model))
             return el->file->decl[k].model;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "verify.h"
 #include "report.h"
 
 
@@ -457,7 +458,18 @@ run_study(const struct studies *s, struct study *x)
         print_diagnostics(s->q, x->l.c.sources);
         return status_of(x->l.c.sources);
     }
-    return run_loaded(s->q, &x->l, RANKING_RTOL, &x->o, &x->r) ? STATUS_DONE : status_of(x->l.c.sources);
+    if (!run_loaded(s->q, &x->l, RANKING_RTOL, &x->o, &x->r))
+        return status_of(x->l.c.sources);
+    if (s->q->given & OPT(OPT_VERIFY)) {
+        verified v;
+        int status = verify_run(s->q, &x->l, &x->o, &x->r, &v);
+
+        if (status == STATUS_DONE)
+            status = verify_report(s->q, &v);
+        verified_free(&v);
+        return status;
+    }
+    return STATUS_DONE;
 }
 
 static struct study *

@@ -8,9 +8,10 @@
 #include "folder.h"
 #include "plot.h"
 #include "report.h"
+#include "verify.h"
 
 static void
-write_json(const loaded *l, const sim_result *r, const columns *c, FILE *out)
+write_json(const loaded *l, const sim_result *r, const columns *c, const verified *v, FILE *out)
 {
     json j = { .out = out };
 
@@ -40,18 +41,20 @@ write_json(const loaded *l, const sim_result *r, const columns *c, FILE *out)
         json_number(&j, r->event[i]);
     json_close(&j, ']');
     json_key(&j, "method"), json_string(&j, r->method);
+    if (v)
+        verify_json(&j, v);
     json_close(&j, '}');
 }
 
 static int
-write_table(const request *q, const loaded *l, const sim_result *r, const columns *c)
+write_table(const request *q, const loaded *l, const sim_result *r, const columns *c, const verified *v)
 {
     outfile out;
 
     if (!outfile_open(&out, q->text[OPT_OUTPUT]))
         return complain_file(q->text[OPT_OUTPUT]);
     if (q->json)
-        write_json(l, r, c, out.out);
+        write_json(l, r, c, v, out.out);
     else
         csv_write(out.out, c);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(q->text[OPT_OUTPUT]);
@@ -142,8 +145,8 @@ run_folder(const request *q)
     char *why = NULL;
     int status = STATUS_DONE;
 
-    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & OPT(OPT_STATES))) {
-        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, -o and --plot are for one file");
+    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY)))) {
+        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, --verify, -o and --plot are for one file");
         return STATUS_USAGE;
     }
     if (!folder_run_all(&o, &runs, &why)) {
@@ -173,9 +176,14 @@ int
 cmd_run(const request *q)
 {
     loaded l;
-    sim_options o = { .points = q->points ? q->points : RUN_POINTS, .outputs = true, .states = (q->given & OPT(OPT_STATES)) != 0 };
+    bool verify = (q->given & OPT(OPT_VERIFY)) != 0;
+    size_t points = q->points ? q->points : RUN_POINTS;
+    sim_options o = { .points = verify ? verify_points(points) : points, .outputs = true, .states = verify || (q->given & OPT(OPT_STATES)),
+                      .activity = verify };
     sim_result r = { 0 };
     columns c = { 0 };
+    verified v = { 0 };
+    double *hidden = NULL;                   /* states that were asked for to be compared, not to be shown */
     int status;
 
     if (q->text[OPT_PLOT] && !plot_form_known(q->text[OPT_PLOT])) {
@@ -188,21 +196,31 @@ cmd_run(const request *q)
     if (status == STATUS_DONE) {
         if (!run_loaded(q, &l, 0, &o, &r)) {
             status = status_of(l.c.sources);
-        } else {
+        } else if (!verify || (status = verify_run(q, &l, &o, &r, &v)) == STATUS_DONE) {
+            if (verify)
+                verify_thin(l.c.model, &r, points);
+            if (!(q->given & OPT(OPT_STATES))) {
+                hidden = r.state;
+                r.state = NULL;
+            }
             columns_make(l.c.model, &r, &c);
             if (c.column.n == 0 && !q->quiet)
                 complain("%s has no outputs; --states adds its states", l.c.flat->name);
             /* a figure alone is what was asked for, unless a table has a place or a form of its own */
             if (!q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json)
-                status = write_table(q, &l, &r, &c);
+                status = write_table(q, &l, &r, &c, verify ? &v : NULL);
             if (status == STATUS_DONE && q->text[OPT_PLOT])
                 status = draw(q, &l, &c);
             if (status == STATUS_DONE && r.nunfinite)
                 status = STATUS_NUMBERS;     /* the gaps in the table have been named */
+            if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)
+                status = STATUS_NUMBERS;
             columns_free(&c);
         }
         sim_options_free(&o);
         sim_result_free(&r);
+        free(hidden);
+        verified_free(&v);
     }
     loaded_free(&l);
     return status;

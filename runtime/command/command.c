@@ -107,6 +107,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
     [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
     [OPT_MAX_TIME]   = { "max-time",   0,   "SECONDS",    "a run that takes longer is an error; as long as it takes" },
+    [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
+    [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
@@ -317,6 +319,11 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))
             return wrong(q, "--points is a whole number from 2 on, not \"%s\"", value);
         q->points = (size_t)x;
+        break;
+    case OPT_VERIFY_WITHIN:
+        if (!parse_share(value, &q->verify_bound) || q->verify_bound == 0)
+            return wrong(q, "--verify-within is a share like 0.1%% or 0.001, not \"%s\"", value);
+        q->given |= OPT(OPT_VERIFY);
         break;
     case OPT_MAX_STEPS:
         if (!parse_number(value, &x) || x < 1 || x > 1e15 || x != floor(x))

@@ -29,7 +29,7 @@ enum { RUN_POINTS = 501 };
 enum option {
     OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY,
+    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
     OPT_ROUNDS,
     OPT_STOP,
@@ -55,7 +55,7 @@ typedef struct request {
     double rtol, atol;                                   /* 0: not given */
     double stop;                                         /* s */
     size_t points, samples, max_steps, rounds;           /* 0: not given */
-    double max_seconds;                                  /* of a run, likewise */
+    double max_seconds, verify_bound;                    /* of a run, likewise */
     size_t horizon, fraction, starts;
     double delta;                                        /* share */
     double step;                                         /* s */

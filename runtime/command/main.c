@@ -24,9 +24,11 @@ static const struct command commands[] = {
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
-      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT), 1, 1, cmd_run,
+      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT)
+      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
-      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n" },
+      "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n"
+      "  bgc run quarter_car.bg -e smooth_curb --verify -o run.csv\n" },
     { "rank", "FILE", "Ranks the elements by how much they matter in an experiment, or in several together.\n"
       "Metrics, several with commas between them:\n"
       "  activity         energy that went through, whichever way; its share is the activity index\n"
@@ -38,7 +40,7 @@ static const struct command commands[] = {
       "The last two flag bonds below a ratio of --threshold (5%). Of several experiments\n"
       "(-e A -e B, or --all) the greatest index of an element decides.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_BY) | OPT(OPT_SAMPLES)
-      | OPT(OPT_WITHOUT_SOURCES) | OPT(OPT_OUTPUT), 1, 1, cmd_rank,
+      | OPT(OPT_WITHOUT_SOURCES) | OPT(OPT_OUTPUT) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_rank,
       "  bgc rank quarter_car.bg\n  bgc rank quarter_car.bg -e smooth_curb -m activity,rms,kl --json\n"
       "  bgc rank quarter_car.bg --all --without-sources --threshold 95%\n  bgc rank quarter_car.bg -e smooth_curb -m junction --threshold 2%\n" },
     { "reduce", "FILE",

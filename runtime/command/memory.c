@@ -3,11 +3,15 @@
  * Threads    OpenBLAS starts a thread for each processor when it is loaded, before main, and waits for them at exit; where a limit on memory kept some from
  *            starting it waits for ever. Nothing here has matrices that threads would help with. It asks how many processors there are: while libraries
  *            are loaded there is one. (Its environment variable would be read too early for us to set.)
- * C++        LLVM allocates by operator new and by its own wrappers; both would end the program by abort.
+ * Allocation Many a library takes memory and does not ask whether there was any (LLVM, the XML reader of the units, the integrators), or says that its files
+ *            cannot be read. Every allocation of the process is checked here instead: one that fails ends the program as bg_malloc does.
  */
+#include <dlfcn.h>
+#include <malloc.h>
 #include <sched.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 
@@ -17,7 +21,7 @@ static cpu_set_t all_processors;
 static int processors_known;
 
 static void
-one_processor(void)
+leave_one_processor(void)
 {
     cpu_set_t one;
     int i = 0;
@@ -31,31 +35,73 @@ one_processor(void)
     processors_known = sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
-/* Runs before the libraries' own constructors. */
-__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = one_processor;
+/* ---- allocation ---- */
 
-/* ---- C++ ---- */
+/* A sanitizer's allocator ends the program by itself. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define SANITIZED
+#endif
 
-/* operator new in its four forms, under the names that the linker knows them by; these take the place of the library's. */
-void *operator_new(size_t n) __asm__("_Znwm");
-void *operator_new_array(size_t n) __asm__("_Znam");
-void *operator_new_aligned(size_t n, size_t align) __asm__("_ZnwmSt11align_val_t");
-void *operator_new_array_aligned(size_t n, size_t align) __asm__("_ZnamSt11align_val_t");
+#ifndef SANITIZED
 
-void *operator_new(size_t n) { return bg_malloc(n); }
-void *operator_new_array(size_t n) { return bg_malloc(n); }
+/* What takes the place of the C library's for every library that is loaded. Behind it is the next one that the linker finds (a checker's that was
+ * preloaded), or the C library's own until that is known. */
+extern void *__libc_malloc(size_t n);
+extern void *__libc_calloc(size_t n, size_t size);
+extern void *__libc_realloc(void *p, size_t n);
+extern void *__libc_memalign(size_t align, size_t n);
 
-void *
-operator_new_aligned(size_t n, size_t align)
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void *(*memalign)(size_t, size_t);
+} next = { __libc_malloc, __libc_calloc, __libc_realloc, __libc_memalign };
+
+static void *
+checked(void *p, size_t n)
 {
-    void *p = NULL;
-
-    if (posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, n ? n : 1) != 0)
+    if (!p && n)
         bg_out_of_memory(n);
     return p;
 }
 
-void *operator_new_array_aligned(size_t n, size_t align) { return operator_new_aligned(n, align); }
+void *malloc(size_t n) { return checked(next.malloc(n), n); }
+void *calloc(size_t n, size_t size) { return checked(next.calloc(n, size), n && size > SIZE_MAX / n ? SIZE_MAX : n * size); }
+void *realloc(void *p, size_t n) { return checked(next.realloc(p, n), n); }
+void *memalign(size_t align, size_t n) { return checked(next.memalign(align, n), n); }
+void *aligned_alloc(size_t align, size_t n) { return memalign(align, n); }
+
+int
+posix_memalign(void **p, size_t align, size_t n)
+{
+    *p = memalign(align, n);
+    return 0;
+}
+
+static void
+find_next(void)
+{
+    void *found;
+
+    /* POSIX has functions in the place of objects; C has not */
+    if ((found = dlsym(RTLD_NEXT, "malloc")))
+        memcpy(&next.malloc, &found, sizeof found);
+    if ((found = dlsym(RTLD_NEXT, "calloc")))
+        memcpy(&next.calloc, &found, sizeof found);
+    if ((found = dlsym(RTLD_NEXT, "realloc")))
+        memcpy(&next.realloc, &found, sizeof found);
+    if ((found = dlsym(RTLD_NEXT, "memalign")))
+        memcpy(&next.memalign, &found, sizeof found);
+}
+#else
+static void find_next(void) { }
+#endif
 
 /* llvm::install_bad_alloc_error_handler; absent where LLVM was built with exceptions */
 typedef void bad_alloc_handler(void *ctx, const char *reason, bool crash_diagnostics);
@@ -69,11 +115,23 @@ no_memory_in_llvm(void *ctx, const char *reason, bool crash_diagnostics)
     bg_out_of_memory(0);
 }
 
+/* ---- before and in main ---- */
+
+static void
+prepare(void)
+{
+    find_next();
+    leave_one_processor();
+    if (install_bad_alloc_handler)
+        install_bad_alloc_handler(no_memory_in_llvm, NULL);
+}
+
+/* Runs before the libraries' own constructors, which allocate too. */
+__attribute__((section(".preinit_array"), used)) static void (*const before_libraries)(void) = prepare;
+
 void
 prepare_memory(void)
 {
     if (processors_known)
         sched_setaffinity(0, sizeof all_processors, &all_processors);
-    if (install_bad_alloc_handler)
-        install_bad_alloc_handler(no_memory_in_llvm, NULL);
 }

@@ -67,6 +67,7 @@ interrupt_install(void)
         if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending[i], &a, NULL);
     atexit(clean_up);
+    at_quick_exit(clean_up);          /* for want of memory */
 }
 
 void interrupt_defer(bool on) { deferred = on; }
@@ -99,7 +100,11 @@ interrupt_removes(const char *path)
 {
     for (int i = 0; i < MOST_FILES; i++)
         if (!file[i]) {
-            file[i] = bg_strdup(path);
+            file[i] = strdup(path);
+            if (!file[i]) {              /* it goes now or never */
+                unlink(path);
+                bg_out_of_memory(strlen(path));
+            }
             return true;
         }
     return false;
