@@ -7,6 +7,8 @@
 
 #include "base.h"
 
+void (*bg_before_no_memory)(void);
+
 _Noreturn void
 bg_out_of_memory(size_t size)
 {
@@ -16,8 +18,10 @@ bg_out_of_memory(size_t size)
         _exit(EXIT_NO_MEMORY);
     again = true;
     fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
-    /* not exit: who held a lock while he asked for memory would wait for himself in the libraries' destructors */
-    quick_exit(EXIT_NO_MEMORY);
+    if (bg_before_no_memory)
+        bg_before_no_memory();
+    /* no handlers of exit: who held a lock while he asked for memory (that of the list of handlers itself, when a library adds one) would wait for himself */
+    _exit(EXIT_NO_MEMORY);
 }
 
 void *

@@ -21,6 +21,8 @@
 
 enum { EXIT_NO_MEMORY = 5 };
 
+/* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask for memory. */
+extern void (*bg_before_no_memory)(void);
 /* Ends the program for want of `size` bytes. */
 _Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);

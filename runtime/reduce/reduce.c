@@ -80,7 +80,7 @@ reduction_remaining(const struct elaborate_override *set, size_t n, const rewrit
 size_t
 reduction_steps(uint64_t steps)
 {
-    enum { TIMES = 50, AT_LEAST = 20000 };
+    enum { TIMES = 10, AT_LEAST = 20000 };
 
     return steps * TIMES > AT_LEAST ? (size_t)(steps * TIMES) : AT_LEAST;
 }

@@ -39,7 +39,7 @@ reach_forget(reach *r)
 double
 reach_step(reach *r, double t, double h, double end)
 {
-    double window, step = 0, before = 0;
+    double window, step = 0, before = 0, least;
     size_t clock;
     int idle = 0;
 
@@ -47,9 +47,10 @@ reach_step(reach *r, double t, double h, double end)
     if (!r || (t >= r->from && t + h <= r->to && h <= r->step))
         return h;
     window = fmin(WINDOW * h, r->stop - t);
+    least = LEAST * (r->stop - r->start);
     for (int k = 0; k < WINDOW_HALVINGS; k++, window /= 2) {
         step = model_clock_step(r->model, t, t + window, r->all, &clock);
-        if (step >= h || step >= window)
+        if (step >= h || step >= window || window <= least)
             break;
         idle = step > 0 && step < BETTER * before ? idle + 1 : 0;
         if (idle == 2)
@@ -57,9 +58,14 @@ reach_step(reach *r, double t, double h, double end)
         before = step;
     }
     r->from = t;
+    if (!(step > 0)) {                   /* unbounded however short: nobody can say, and the integrator has to see it */
+        r->to = t + WINDOW * h;
+        r->step = INFINITY;
+        return h;
+    }
     r->to = t + window;
-    r->step = step > 0 ? fmax(step, LEAST * (r->stop - r->start)) : INFINITY;        /* unbounded however short: nobody can say */
-    return fmin(h, fmin(r->step, window));
+    r->step = fmax(step, least);
+    return fmin(h, fmax(fmin(r->step, window), least));
 }
 
 bool

@@ -67,7 +67,7 @@ interrupt_install(void)
         if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(ending[i], &a, NULL);
     atexit(clean_up);
-    at_quick_exit(clean_up);          /* for want of memory */
+    bg_before_no_memory = clean_up;
 }
 
 void interrupt_defer(bool on) { deferred = on; }
