@@ -3,14 +3,14 @@
 #
 #   sh tests/run.sh            from anywhere
 #   BUILD=/tmp/b sh tests/run.sh
-#   FUZZ=0 sh tests/run.sh     without the fuzzers' smoke (ten seconds each for parser and front end, and a build by clang)
+#   FUZZ=1 sh tests/run.sh     with the fuzzers' smoke first (ten seconds each for parser and front end, and a build by clang)
 #
 # Ends with CTest's summary; the exit status is 0 when every test of both builds passed.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build}
-[ "${FUZZ:-1}" = 0 ] || with_fuzzers=1
+[ "${FUZZ:-0}" = 0 ] || with_fuzzers=1
 . "$root/tests/setup.sh"
 
 configure_and_build() {
@@ -26,13 +26,14 @@ echo "== building $build and $build-sanitize"
 configure_and_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBGC_TESTS=ON
 configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_TESTS=ON
 
+
 status=0
+if [ "${FUZZ:-0}" != 0 ]; then
+    echo "== fuzzers"
+    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 10 parse front || status=1
+fi
 echo "== tests with the sanitizers"
 ctest --test-dir "$build-sanitize" -j "$jobs" --output-on-failure || status=1
 echo "== tests of the optimised build"
 ctest --test-dir "$build" -j "$jobs" --output-on-failure || status=1
-if [ "${FUZZ:-1}" != 0 ]; then
-    echo "== fuzzers"
-    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 10 parse front || status=1
-fi
 exit $status
