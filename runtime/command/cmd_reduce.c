@@ -120,6 +120,8 @@ put_cost(FILE *out, const reduction *r)
 {
     double more = r->steps_before ? (double)r->steps_after / (double)r->steps_before : 1;
 
+    if (r->steps_before + r->steps_after == 0)       /* by eigenvalues nothing is run */
+        return;
     put_text(out, "  %llu steps and %llu evaluations instead of %llu and %llu%s\n", (unsigned long long)r->steps_after,
             (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before, (unsigned long long)r->evaluations_before,
             more > SLOWER_TIMES ? ": smaller but slower, what is left is stiff; `solver = bdf` may do better" : "");
