@@ -338,7 +338,7 @@ int net_rows(nets *s, double t, const double *x) { return s->access.rows(s->acce
 static bool is_solved(const nets *s, double t, const double *x)
 {
     return s->solved && s->solved_t == t && memcmp(s->solved_modes, s->modes, s->nmodes * sizeof(double)) == 0 &&
-           memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0;
+           (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
 }
 
 /* One step towards the solution; *change: of the unknowns, in parts of them. */
@@ -395,7 +395,8 @@ int nets_solve(nets *s, double t, const double *x)
         return status;
     s->solved = true;
     s->solved_t = t;
-    memcpy(s->solved_x, x, s->nx * sizeof(double));
+    if (s->nx)
+        memcpy(s->solved_x, x, s->nx * sizeof(double));
     memcpy(s->solved_modes, s->modes, s->nmodes * sizeof(double));
     return 0;
 }

@@ -6,6 +6,13 @@
 #include "mode.h"
 #include "net_inside.h"
 
+/* A model without states has none to point at. */
+static void copy_states(double *to, const double *from, size_t n)
+{
+    if (n)
+        memcpy(to, from, n * sizeof *to);
+}
+
 enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
 #define AHEAD 1e-5                   /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9                  /* of a difference's greatest size: below it is rounding */
@@ -378,7 +385,7 @@ static bool try_all(nets *s, struct net *k, double t, double *x, const double *x
                 continue;
             for (uint32_t i = 0; i < nw; i++)
                 *mode_of(s, k, i) = set >> i & 1 ? given[i] == 0 : given[i];
-            memcpy(x, x_given, s->nx * sizeof *x);
+            copy_states(x, x_given, s->nx);
             memset(s->held, 0, s->nheld * sizeof(double));
             net_forget(s);
             if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || contradictions_ahead(s, k, w, h, which))
@@ -474,7 +481,7 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
     int dummy;
 
     keep_modes(s, k, given);
-    memcpy(x_given, x, s->nx * sizeof *x);
+    copy_states(x_given, x, s->nx);
     if (!net_known(s, k, t, x)) {
         status = NETS_FAILED;
     } else {
@@ -482,7 +489,7 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
             h = AHEAD * k->tau;
         for (int i = 0; i < GUESSES && !found; i++) {
             set_modes(s, k, given);
-            memcpy(x, x_given, s->nx * sizeof *x);
+            copy_states(x, x_given, s->nx);
             found = pivot(s, k, t, x, part[i] * h) && admit(s, k, t, x, &dummy);
         }
         if (!found && nw <= MOST_ALL)
@@ -500,7 +507,7 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
     }
     if (!found || status == NETS_REFUSED) {
         set_modes(s, k, given);
-        memcpy(x, x_given, s->nx * sizeof *x);
+        copy_states(x, x_given, s->nx);
     }
     free(given);
     free(x_given);

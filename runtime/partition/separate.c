@@ -605,6 +605,7 @@ pass_on(struct splitter *d, struct one *x)
                 vec_push(&d->out->part.at[n->owner].recorded, n->text);
             map_set(&said, key, 1);
         }
+    map_free(&said);
     for (size_t k = 0; k < d->out->part.n; k++) {
         part *p = &d->out->part.at[k];
         size_t n = 0;
