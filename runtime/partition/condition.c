@@ -70,6 +70,9 @@ make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
     return fine;
 }
 
+/* A conditioned text that falls apart may swing ever faster: what needs so many steps has failed. */
+enum { TRIAL_STEPS = 200000 };
+
 static const char *
 run_fails(struct conditioner *d, const strbuf *text)
 {
@@ -89,6 +92,8 @@ run_fails(struct conditioner *d, const strbuf *text)
         else {
             if (r->adjust)
                 r->adjust(r->ctx, c.model, &so);
+            if (so.max_steps == 0)
+                so.max_steps = TRIAL_STEPS;
             if (!simulate(c.model, &so, &run))
                 why = arena_format(d->a, "without it the run fails: %s", diag_first_error(c.sources));
         }
