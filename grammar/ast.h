@@ -176,6 +176,13 @@ ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
+/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may be NULL. */
+void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
+/* Every expression of the file that way, but those of domains. */
+void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);
+/* Is the name, alone, a variable of the law's own (e f q p) or one of the ports of node n? n may be NULL. */
+bool ast_is_own(const ast_node *n, const char *name);
+
 /* Prints the tree, for `bgc check --dump ast`. */
 void ast_dump(const sources *s, const ast_file *f, FILE *out);
 

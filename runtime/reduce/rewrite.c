@@ -59,7 +59,6 @@ struct plan {
     bool *live;                  /* [entity] */
     uint32_t *via;               /* [entity] the reading that made it live */
     VEC(uint32_t) work;
-    VEC(const ast_expr *) walk;
     VEC(span) lost;              /* statements that go with their line */
     const rewrite_change *change; size_t nchanges;
     VEC(span) replaced;          /* bytes of the changes, in order of the text */
@@ -249,35 +248,13 @@ add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
         vec_push(&p->reading, r);
 }
 
-/* Is the name, alone, a variable of the law's own (e f q p) or one of its ports? */
-static bool
-own_name(const ast_node *n, const char *name)
-{
-    if (!n)
-        return false;
-    if (name[0] && !name[1] && strchr("efqp", name[0]))
-        return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
-                return true;
-    return false;
-}
-
 /* owner: the node whose block this stands in, or NULL */
 static void
 read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
 {
     uint32_t x;
 
-    for (int i = 0; i < ref->nparts; i++)
-        for (int k = 0; k < ref->part[i].nindex; k++) {
-            if (ref->part[i].index[k].from)
-                vec_push(&p->walk, ref->part[i].index[k].from);
-            if (ref->part[i].index[k].to)
-                vec_push(&p->walk, ref->part[i].index[k].to);
-        }
-    if (!ref->nparts || own_name(owner, ref->part[0].name))
+    if (!ref->nparts || ast_is_own(owner, ref->part[0].name))
         return;
     if (ref->nparts == 1) {
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
@@ -291,47 +268,22 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
     }
 }
 
-/* A list of its own instead of recursion: long sums are deep trees. */
+/* Whose expression is read, and of which node's block. */
+struct reads { struct plan *p; uint32_t reader; const ast_node *owner; };
+
+static void
+see_read(void *ctx, const ast_expr *e)
+{
+    const struct reads *r = ctx;
+
+    if (e->kind == AST_REF)
+        read_ref(r->p, r->reader, &e->ref, r->owner);
+}
+
 static void
 read_expr(struct plan *p, uint32_t reader, const ast_expr *e, const ast_node *owner)
 {
-    if (e)
-        vec_push(&p->walk, e);
-    while (p->walk.n) {
-        const ast_expr *x = p->walk.at[--p->walk.n];
-
-        if (!x)
-            continue;
-        switch (x->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            read_ref(p, reader, &x->ref, owner);
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            vec_push(&p->walk, x->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&p->walk, x->bin.a);
-            vec_push(&p->walk, x->bin.b);
-            break;
-        case AST_IF:
-            vec_push(&p->walk, x->cond.c);
-            vec_push(&p->walk, x->cond.a);
-            vec_push(&p->walk, x->cond.b);
-            break;
-        case AST_CALL:
-            for (int i = 0; i < x->call.nargs; i++)
-                vec_push(&p->walk, x->call.arg[i]);
-            break;
-        case AST_MATRIX:
-            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
-                vec_push(&p->walk, x->matrix.entry[i]);
-            break;
-        }
-    }
+    ast_visit(e, see_read, &(struct reads){ p, reader, owner });
 }
 
 /* A reference outside of expressions: its indexes, and the part or value itself. */
@@ -341,7 +293,11 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
     uint32_t x;
 
     read_ref(p, reader, ref, NULL);
-    read_expr(p, reader, NULL, NULL);
+    for (int i = 0; i < ref->nparts; i++)
+        for (int k = 0; k < ref->part[i].nindex; k++) {
+            read_expr(p, reader, ref->part[i].index[k].from, NULL);
+            read_expr(p, reader, ref->part[i].index[k].to, NULL);
+        }
     if (as_part && ref->nparts && (x = find_part(p, ref->part[0].name)) != MAP_NONE)
         add_reading(p, reader, x, ref->at);
 }
@@ -1370,7 +1326,6 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     vec_free(&p.chain0);
     vec_free(&p.reading);
     vec_free(&p.work);
-    vec_free(&p.walk);
     vec_free(&p.lost);
     vec_free(&p.replaced);
     free(p.reads0);

@@ -164,47 +164,10 @@ mention(struct taking *t, const ast_ref *ref, int n)
 }
 
 static void
-mention_expr(struct taking *t, const ast_expr *e)
+mention_expr(void *ctx, const ast_expr *e)
 {
-    VEC(const ast_expr *) walk = { 0 };
-
-    vec_push(&walk, e);
-    while (walk.n) {
-        const ast_expr *x = walk.at[--walk.n];
-
-        if (!x)
-            continue;
-        switch (x->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            mention(t, &x->ref, x->ref.nparts - 1);
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            vec_push(&walk, x->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&walk, x->bin.a);
-            vec_push(&walk, x->bin.b);
-            break;
-        case AST_IF:
-            vec_push(&walk, x->cond.c);
-            vec_push(&walk, x->cond.a);
-            vec_push(&walk, x->cond.b);
-            break;
-        case AST_CALL:
-            for (int i = 0; i < x->call.nargs; i++)
-                vec_push(&walk, x->call.arg[i]);
-            break;
-        case AST_MATRIX:
-            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
-                vec_push(&walk, x->matrix.entry[i]);
-            break;
-        }
-    }
-    vec_free(&walk);
+    if (e->kind == AST_REF)
+        mention(ctx, &e->ref, e->ref.nparts - 1);
 }
 
 /* The experiment that is run was elaborated and its readers are known; the others are read from the text. */
@@ -218,7 +181,7 @@ read_experiments(struct taking *t)
             continue;
         for (int k = 0; k < x->nitems; k++) {
             for (int i = 0; i < x->item[k].nexprs; i++)
-                mention_expr(t, x->item[k].exprs[i]);
+                ast_visit(x->item[k].exprs[i], mention_expr, t);
             for (int i = 0; i < x->item[k].nrefs; i++)
                 mention(t, &x->item[k].refs[i], x->item[k].refs[i].nparts);
         }

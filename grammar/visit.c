@@ -1,0 +1,178 @@
+/* visit.c - the expressions of a tree, one after the other: see ast.h */
+#include <string.h>
+
+#include "ast.h"
+
+typedef VEC(const ast_expr *) open_list;
+
+/* Indexes stand behind the name: the first is to be seen first. */
+static void
+open_indexes(const ast_ref *r, open_list *open)
+{
+    for (int k = r->nparts; k-- > 0;)
+        for (int i = r->part[k].nindex; i-- > 0;) {
+            vec_push(open, r->part[k].index[i].to);
+            vec_push(open, r->part[k].index[i].from);
+        }
+}
+
+/* What stands directly in e, the last of it first. */
+static void
+open_parts(const ast_expr *e, open_list *open)
+{
+    switch (e->kind) {
+    case AST_NUMBER:
+    case AST_STRING:
+        break;
+    case AST_REF:
+        open_indexes(&e->ref, open);
+        break;
+    case AST_NEG:
+    case AST_NOT:
+        vec_push(open, e->un.a);
+        break;
+    case AST_BINARY:
+        vec_push(open, e->bin.b);
+        vec_push(open, e->bin.a);
+        break;
+    case AST_IF:
+        vec_push(open, e->cond.b);
+        vec_push(open, e->cond.a);
+        vec_push(open, e->cond.c);
+        break;
+    case AST_CALL:
+        for (int k = e->call.nargs; k-- > 0;)
+            vec_push(open, e->call.arg[k]);
+        break;
+    case AST_MATRIX:
+        for (int k = e->matrix.rows * e->matrix.cols; k-- > 0;)
+            vec_push(open, e->matrix.entry[k]);
+        break;
+    }
+}
+
+/* A list of its own instead of recursion: long sums are deep trees. */
+void
+ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    open_list open = { 0 };
+
+    vec_push(&open, e);
+    while (open.n) {
+        e = open.at[--open.n];
+        if (!e)
+            continue;
+        see(ctx, e);
+        open_parts(e, &open);
+    }
+    vec_free(&open);
+}
+
+static void
+visit_node(const ast_node *n, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    ast_visit(n->linear, see, ctx);
+    ast_visit(n->such_that, see, ctx);
+    for (int i = 0; i < n->nitems; i++) {
+        for (int k = 0; k < n->item[i].nports; k++)
+            ast_visit(n->item[i].port[k].size, see, ctx);
+        ast_visit(n->item[i].right, see, ctx);
+    }
+    for (int i = 0; i < n->nargs; i++)
+        ast_visit(n->arg[i].value, see, ctx);
+}
+
+/* Nesting is bounded by the parser. */
+static void
+visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int i = 0; i < s->chain.nnodes; i++)
+            visit_node(&s->chain.node[i], see, ctx);
+        break;
+    case AST_STMT_VALUE:
+        for (int i = 0; i < s->value.nsize; i++)
+            ast_visit(s->value.size[i], see, ctx);
+        ast_visit(s->value.value, see, ctx);
+        break;
+    case AST_STMT_PORT:
+        for (int i = 0; i < s->port.n; i++)
+            visit_node(&s->port.junction[i], see, ctx);
+        break;
+    case AST_STMT_FOR:
+        ast_visit(s->loop.from, see, ctx);
+        ast_visit(s->loop.to, see, ctx);
+        for (int i = 0; i < s->loop.n; i++)
+            visit_stmt(s->loop.body[i], see, ctx);
+        break;
+    case AST_STMT_IF:
+        ast_visit(s->cond.cond, see, ctx);
+        for (int i = 0; i < s->cond.nthen; i++)
+            visit_stmt(s->cond.then[i], see, ctx);
+        for (int i = 0; i < s->cond.nother; i++)
+            visit_stmt(s->cond.other[i], see, ctx);
+        break;
+    case AST_STMT_WITHOUT:
+        break;
+    case AST_STMT_WHEN:
+        ast_visit(s->when.cond, see, ctx);
+        for (int i = 0; i < s->when.n; i++)
+            ast_visit(s->when.reinit[i].value, see, ctx);
+        break;
+    }
+}
+
+static void
+visit_experiment(const ast_experiment *x, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    for (int i = 0; i < x->nitems; i++) {
+        ast_visit(x->item[i].a, see, ctx);
+        ast_visit(x->item[i].b, see, ctx);
+        for (int k = 0; k < x->item[i].nexprs; k++)
+            ast_visit(x->item[i].exprs[k], see, ctx);
+    }
+}
+
+void
+ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    for (size_t i = 0; i < f->ndecls; i++) {
+        const ast_decl *d = &f->decl[i];
+
+        switch (d->kind) {
+        case AST_DECL_MODEL:
+            for (int k = 0; k < d->model->nsize; k++)
+                ast_visit(d->model->size[k].value, see, ctx);
+            for (int k = 0; k < d->model->nstmt; k++)
+                visit_stmt(d->model->stmt[k], see, ctx);
+            break;
+        case AST_DECL_FUNCTION:
+            ast_visit(d->function->body, see, ctx);
+            break;
+        case AST_DECL_EXPERIMENT:
+            visit_experiment(d->experiment, see, ctx);
+            break;
+        case AST_DECL_CONSTANT:
+            visit_stmt(d->constant, see, ctx);
+            break;
+        case AST_DECL_DOMAIN:
+        case AST_DECL_IMPORT:
+            break;
+        }
+    }
+}
+
+bool
+ast_is_own(const ast_node *n, const char *name)
+{
+    if (!n)
+        return false;
+    if (name[0] && !name[1] && strchr("efqp", name[0]))
+        return true;
+    for (int i = 0; i < n->nitems; i++)
+        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
+            if (n->item[i].port[k].name == name)
+                return true;
+    return false;
+}
