@@ -121,6 +121,7 @@ void node_block(ast_node *node, span at, const struct list *items);
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
 void value_size(struct parse *p, ast_stmt *s, const struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
+void every_offset(struct parse *p, const char *word, span at);       /* the word between period and offset */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
 void file_add(struct parse *p, ast_decl decl);
 

@@ -358,6 +358,15 @@ value_needed(struct parse *p, const ast_stmt *s)
     }
 }
 
+void
+every_offset(struct parse *p, const char *word, span at)
+{
+    if (strcmp(word, "offset") == 0)
+        return;
+    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`", word);
+    diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
+}
+
 ast_exp_item *
 item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value)
 {

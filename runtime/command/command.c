@@ -744,7 +744,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->solver = q->solver;
     if (q->max_steps)
         o->max_steps = q->max_steps;
-    o->max_seconds = q->max_seconds;
+    if (q->max_seconds > 0)
+        o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {
