@@ -279,8 +279,13 @@ dump_experiment(const ast_experiment *e, FILE *out)
         [AST_EXP_STOP_WHEN] = "stop when\n"
     };
 
-    fprintf(out, "experiment %s of %s\n", e->name, e->model);
-    for (int i = 0; i < e->nitems; i++) {
+    fprintf(out, "experiment %s", e->name);
+    if (e->base)
+        fprintf(out, " from %s", e->base);
+    else if (e->model)
+        fprintf(out, " of %s", e->model);
+    fputc('\n', out);
+    for (int i = e->inherited; i < e->nitems; i++) {
         const ast_exp_item *x = &e->item[i];
 
         if (x->kind == AST_EXP_KEEP) {
