@@ -861,7 +861,7 @@ struct model_when model_when(const bg_model *m, size_t w)
     const flat_when *q = &m->f->when.at[w];
 
     return (struct model_when){ q->kind, q->at, q->text, q->says, q->reinit0, q->nreinits, inst_known(q->period) ? model_value(m, q->period) : NAN,
-                                inst_known(q->offset) ? model_value(m, q->offset) : 0 };
+                                inst_known(q->offset) ? model_value(m, q->offset) : 0, inst_known(q->offset) };
 }
 
 bool model_reinit_remembers(const bg_model *m, size_t r) { return m->f->reinit.at[r].remembers; }

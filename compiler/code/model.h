@@ -88,7 +88,7 @@ int model_conditions(bg_model *m, double t, const double *x, double *g);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
 struct model_when { enum when_kind kind; span at; const char *text, *says; size_t first, n;   /* its reinits: first .. first+n */
-    double period, offset; };    /* of samples, s */
+    double period, offset; bool begins; };   /* of samples, s; begins: the first is at the offset */
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);

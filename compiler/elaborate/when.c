@@ -92,9 +92,9 @@ make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
 
     need_condition(el, &c, e->at);
     if (!c.bad) {
-        as_number(el, &c);
         if (w->kind == WHEN_ASSERTS)
-            c.n = ex_make(el->pool, EX_SELECT, ex_make(el->pool, EX_EQ, c.n, ex_const(el->pool, 0), NODE_NONE), ex_const(el->pool, 1), ex_const(el->pool, 0));
+            c.n = ex_make(el->pool, EX_NOT, c.n, NODE_NONE, NODE_NONE);
+        as_number(el, &c);
         w->condition = builder_inst(&b, c.n);
     }
     builder_free(&b);
@@ -104,7 +104,7 @@ make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
 static void
 make_times(elab *el, scope *in, const ast_stmt *s, flat_when *w)
 {
-    w->condition = w->offset = set_inst(el, 0);
+    w->condition = set_inst(el, 0);
     initial_value(el, in, s->when.period, "the period", el->second, &w->period);
     if (s->when.offset)
         initial_value(el, in, s->when.offset, "the offset", el->second, &w->offset);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "refuse.h"
 #include "quote.h"
 #include "reading.h"
 
@@ -629,6 +630,10 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         status = status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);
         return status;
+    }
+    if (refuse_events(q, l->c.flat)) {
+        print_diagnostics(q, l->c.sources);
+        return STATUS_MODEL;
     }
     status = check_override_units(q, l);
     return status == STATUS_DONE ? check_results(q) : status;

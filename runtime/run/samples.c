@@ -60,6 +60,8 @@ samples *samples_new(bg_model *m, double start, double stop)
         }
         if (makes_sense(s, &b)) {
             b.k = (int64_t)ceil((start - b.offset) / b.period - AT_START);
+            if (q.begins && b.k < 0)
+                b.k = 0;
             b.next = fmax(time_of(s, &b), start);
         }
         vec_push(&s->block, b);
