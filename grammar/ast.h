@@ -136,11 +136,15 @@ typedef struct ast_exp_item {
     ast_ref *refs; int nrefs;
     ast_expr **exprs; int nexprs;
 } ast_exp_item;
-typedef struct ast_experiment {
-    span at, name_at, model_at;
-    const char *name, *model;
-    ast_exp_item *item; int nitems;
-} ast_experiment;
+typedef struct ast_experiment ast_experiment;
+struct ast_experiment {
+    span at, name_at, model_at;      /* model_at: the name, where no model is written */
+    const char *name, *model;        /* the model of its base, or the only one of the file, where none is written */
+    const char *base; span base_at;  /* from BASE; NULL: from none */
+    const ast_experiment **bases; int nbases;    /* BASE and what that is from */
+    /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
+    ast_exp_item *item; int nitems, inherited;
+};
 
 typedef struct ast_domain {
     span at, name_at;

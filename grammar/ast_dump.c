@@ -270,8 +270,13 @@ dump_experiment(const ast_experiment *e, FILE *out)
         [AST_EXP_WINDOW] = "window\n", [AST_EXP_OBSERVE] = "observe", [AST_EXP_KEEP] = "keep", [AST_EXP_RECORD] = "record\n"
     };
 
-    fprintf(out, "experiment %s of %s\n", e->name, e->model);
-    for (int i = 0; i < e->nitems; i++) {
+    fprintf(out, "experiment %s", e->name);
+    if (e->base)
+        fprintf(out, " from %s", e->base);
+    else if (e->model)
+        fprintf(out, " of %s", e->model);
+    fputc('\n', out);
+    for (int i = e->inherited; i < e->nitems; i++) {
         const ast_exp_item *x = &e->item[i];
 
         if (x->kind == AST_EXP_KEEP) {

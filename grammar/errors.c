@@ -204,6 +204,10 @@ semicolon_error(struct parse *p, const struct expected *e)
     /* where a `;` alone would be an empty statement, none is missing */
     if (!e->name[';'] || e->name['}'] || e->name[MODEL])
         return false;
+    if (now->kind == ',' && !e->name[',']) {
+        parse_error(p, "syntax-semicolon", now->at, "a statement ends with `;`, not with `,`");
+        return true;
+    }
     if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind)
         || (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");

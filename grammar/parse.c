@@ -325,7 +325,9 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
         return f;
     scan_begin(&scan, &p.scanner);
     p.last.at = p.before.at = (span){ file, 0, 0 };
-    f->ok = !bg_yyparse(&p) && !p.broken && !scan.broken;
+    f->ok = !bg_yyparse(&p);
+    experiments_complete(&p);
+    f->ok = f->ok && !p.broken && !scan.broken;
     f->decl = p.decls.at;
     f->ndecls = (size_t)p.decls.n;
     f->comment = arena_new_array(a, span, scan.comment.n);

@@ -528,7 +528,7 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
     var_id x = v->var + entry;
     flat_observe o = { .output = map_get(w->outputs, x), .within = INST_NONE, .at = item->at };
 
-    if (v->kind != AST_OUTPUT) {
+    if (!is_output(v)) {
         unknown_output(el, &item->ref);
         return false;
     }
