@@ -41,6 +41,9 @@ write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, c
     for (size_t i = 0; i < r->nevents; i++)
         json_number(&j, r->event[i]);
     json_close(&j, ']');
+    json_key(&j, "samples"), json_count(&j, r->nsamples);
+    if (r->stopped)
+        json_key(&j, "stopped_by"), json_string(&j, r->stopped);
     json_key(&j, "method"), json_string(&j, r->method);
     if (!whole)
         json_key(&j, "complete"), json_bool(&j, false);
