@@ -47,6 +47,7 @@ struct bg_model {
     clock_list clock; bool clocks_known;
     bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
+    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
     double compile_seconds;
 };
@@ -475,6 +476,7 @@ void model_free(bg_model *m)
     bounds_free(m->bounds);
     vec_free(&m->clock);
     vec_free(&m->pole);
+    free(m->determinant);
     free(m);
 }
 
@@ -701,17 +703,29 @@ size_t model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
+    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
+        if (m->pole.at[k].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
     m->poles_known = true;
     return m->pole.n;
 }
 
 int model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    int status;
+
     if (!model_npoles(m))
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
-    return run_permuted(m, PART_POLES, t, x, value);
+    status = run_permuted(m, PART_POLES, t, x, value);
+    if (status == 0 && m->determinant) {
+        evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
+        for (size_t k = 0; k < m->pole.n; k++)
+            if (m->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->pole.at[k].block];
+    }
+    return status;
 }
 
 struct model_pole model_pole(bg_model *m, size_t k)
@@ -720,6 +734,8 @@ struct model_pole model_pole(bg_model *m, size_t k)
     strbuf b = { 0 };
     struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
 
+    if (p->block != NO_BLOCK)
+        return out;
     flat_print(m->f, p->divisor, &b);
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);

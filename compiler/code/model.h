@@ -133,7 +133,8 @@ double model_clock_step(bg_model *m, double from, double to, bool all, size_t *c
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
+struct model_pole { span at; const char *var; const char *text; };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);
