@@ -506,6 +506,7 @@ void make_stop_when(elab *el, const ast_expr *e);                             /*
 /* ---------------------------------------------------------------- samples (sampled.c) */
 
 val make_previous(builder *b, const ast_expr *e);
+val make_delay(builder *b, const ast_expr *e);                                /* delay(x, T), delay(x, T, before) */
 val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */
