@@ -32,6 +32,7 @@ enum option {
     OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
     OPT_ROUNDS,
+    OPT_INPUT,
     OPT_STOP,
     OPT_FREEZE, OPT_MORA, OPT_OVER,
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
@@ -45,7 +46,7 @@ struct command;
 typedef struct request {
     const struct command *command;
     VEC(const char *) file;
-    VEC(const char *) set;
+    VEC(const char *) set, input;
     VEC(const char *) at, state, transfer;               /* of linearize */
     VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
