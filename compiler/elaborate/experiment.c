@@ -152,7 +152,7 @@ store_override(struct giving *g, uint64_t key, const char *name, const char *wha
 {
     elab *el = g->el;
     uint32_t before = map_get(&el->override_of, key);
-    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->ref->at, .q = g->q };
+    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->said && g->e ? g->e->at : g->ref->at, .q = g->q };
 
     if (before != MAP_NONE && !g->said) {
         diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
