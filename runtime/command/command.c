@@ -112,6 +112,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
     [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
+    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,       "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
     [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
