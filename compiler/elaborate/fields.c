@@ -544,7 +544,7 @@ port_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q
     if (p->port != NONE) {
         uint32_t junction = el->f->port.at[p->port].junction;
 
-        as = plain_quantity(el, junction, p->stored != VAR_NONE && p->momentum, false, q, &renamed);
+        as = plain_quantity(el, junction, p->stored != VAR_NONE, false, q, &renamed);
         note_quantity(el, junction, q, as, (val){ .n = NODE_NONE });
         q = as;
     }

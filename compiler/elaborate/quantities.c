@@ -43,6 +43,10 @@ check_quantities(elab *el)
         const flat_domain *d = junction_domain(el->f, x->junction);
         const char *better, *what;
 
+        if (!common && !strcmp(x->name, "p")) {
+            diag_error(el->s, "name-quantity", x->at, "\".p\" is a pressure, and nothing says what is carried here");
+            diag_help(el->s, "Write .e for the effort; what a C stores is q, what an I stores p.");
+        }
         if (!common || (d && d->power != NODE_NONE) || quantity_of_domain(d, x->name))
             continue;
         is = (j->type == 0) == x->effort ? common : unit_divide(el->u, el->watt, common);

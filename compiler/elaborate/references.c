@@ -420,7 +420,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
         const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
         uint32_t junction = j ? x->index : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE) : el->link.at[x->index].junction_from;
         ast_part renamed;
-        const ast_part *as = junction == NONE ? q : plain_quantity(el, junction, e && e->type == EL_I, j && !j->type, q, &renamed);
+        const ast_part *as = junction == NONE ? q : plain_quantity(el, junction, e && (e->type == EL_I || e->rests), j && !j->type, q, &renamed);
         val v = j ? read_junction(b, name, as, q, j) : e ? read_element(b, name, as, e) : read_bond(b, name, as, &el->link.at[x->index]);
 
         note_quantity(el, junction, q, as, v);
