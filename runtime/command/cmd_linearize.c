@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "linear_report.h"
+#include "linear_symbolic.h"
 
 typedef VEC(double) points;
 

@@ -21,9 +21,10 @@ energy(const linearization *l)
         for (size_t k = 0; k < n; k++)
             Q[s->storage_state[j] + n * k] += f->port.at[s->storage[j]].sign * s->matrix[M_S].value[j + s->nz * k];
     for (size_t d = 0; d < s->nd; d++)
-        for (size_t i = 0; i < n; i++)
-            for (size_t k = 0; k < n; k++)
-                Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->C_d[d] * s->G[d + s->nd * i] * s->G[d + s->nd * k];
+        for (size_t a = 0; a < s->nd; a++)
+            for (size_t i = 0; i < n && s->C_d[d + s->nd * a] != 0; i++)
+                for (size_t k = 0; k < n; k++)
+                    Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] * s->G[a + s->nd * k];
     return Q;
 }
 

@@ -16,13 +16,10 @@
 typedef struct linear_view {
     const char *experiment;
     size_t ntransfer; const size_t (*transfer)[2];       /* input, output */
-    bool symbolic, latex;
 } linear_view;
 
 /* One object, keys as documented in `bgc linearize -h`. */
 void linear_json(const linearization *l, const linear_view *v, json *j);
 void linear_text(const linearization *l, const linear_view *v, FILE *out);
-/* The matrices' entries as expressions, S to B. False: *why (free it). latex: as LaTeX. */
-bool linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why);
 
 #endif
