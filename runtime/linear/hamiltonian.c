@@ -82,6 +82,10 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
     h->J = bg_calloc(m * m + 1, sizeof(double));
     h->R = bg_calloc(m * m + 1, sizeof(double));
     h->Q = bg_calloc(m * m + 1, sizeof(double));
+    h->B = bg_calloc(m * l->space.nu + 1, sizeof(double));
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < l->space.nu; k++)
+            h->B[i + m * k] = l->space.B[h->state[i] + n * k];
     M = bg_calloc(m * m + 1, sizeof *M);
     for (size_t i = 0; i < m; i++) {
         for (size_t k = 0; k < n; k++)
@@ -122,6 +126,7 @@ hamiltonian_free(hamiltonian *h)
     free(h->J);
     free(h->R);
     free(h->Q);
+    free(h->B);
     free(h->why);
     *h = (hamiltonian){ 0 };
 }
