@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "refuse.h"
 #include "quote.h"
 #include "reading.h"
 
@@ -110,6 +111,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
     [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
+    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,       "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
     [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
@@ -667,6 +669,10 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         print_diagnostics(q, l->c.sources);
         return status;
     }
+    if (refuse_events(q, l->c.flat)) {
+        print_diagnostics(q, l->c.sources);
+        return STATUS_MODEL;
+    }
     status = check_override_units(q, l);
     return status == STATUS_DONE ? check_results(q) : status;
 }
@@ -781,7 +787,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->solver = q->solver;
     if (q->max_steps)
         o->max_steps = q->max_steps;
-    o->max_seconds = q->max_seconds;
+    if (q->max_seconds > 0)
+        o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {

@@ -38,6 +38,7 @@ enum option {
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
     OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
     OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_KEEP_PARTIAL,
     OPT_COUNT
 };
 __extension__ typedef unsigned __int128 option_set;      /* there are more than 64 */

@@ -25,7 +25,7 @@ static const struct command commands[] = {
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
       COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT)
-      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
+      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN) | OPT(OPT_KEEP_PARTIAL), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
       "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n"
       "  bgc run quarter_car.bg -e smooth_curb --verify -o run.csv\n" },
