@@ -98,7 +98,14 @@ struct ast_stmt {
         struct { const char *var; span var_at; ast_expr *from, *to; ast_stmt **body; int n; } loop;
         struct { ast_expr *cond; ast_stmt **then; int nthen; ast_stmt **other; int nother; } cond;
         struct { ast_ref *ref; int n; } without;
-        struct { ast_expr *cond; struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n; } when;
+        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL; assert cond "text", which sets nothing */
+        struct {
+            ast_expr *cond, *period, *offset;
+            span head;               /* `every period offset offset` */
+            bool assertion;
+            const char *text;        /* of an assertion, or NULL */
+            struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n;
+        } when;
     };
 };
 
@@ -126,7 +133,8 @@ enum ast_exp_kind {
     AST_EXP_WINDOW,        /* window a .. b; */
     AST_EXP_OBSERVE,       /* observe ref within expr; b NULL without within */
     AST_EXP_KEEP,          /* keep refs; */
-    AST_EXP_RECORD         /* record exprs; */
+    AST_EXP_RECORD,        /* record exprs; */
+    AST_EXP_STOP_WHEN      /* stop when expr; */
 };
 typedef struct ast_exp_item {
     enum ast_exp_kind kind;

@@ -63,6 +63,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %token AS "as" SUCH "such" THAT "that" OF "of" LET "let" FROM "from" OBSERVE "observe" WITHIN "within"
 %token KEEP "keep" AND "and" OR "or" NOT "not"
 %token <name> RECORD "record" WINDOW "window" START "start"
+%token EVERY "every" ASSERT "assert"
 %token ARROW "->" DOTS ".." LE "<=" GE ">=" EQ "==" NE "!="
 %token INDEX "index [" INDEX_END "] of an index" MATRIX "matrix [" MATRIX_END "]"
 
@@ -87,7 +88,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <chain> chain chain_open chain_closed
 %type <list> law_items law_ports law_names law_block
 %type <node> node_open node_closed declared listed port
-%type <list> ports junctions stmts block size_opt formals formal_list reinits items named_args named_list size_params dotted
+%type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list size_params dotted
 %type <stmt> stmt
 %type <stmt> if_stmt
 %type <law> law_item
@@ -328,6 +329,31 @@ stmt: chain_open ';' {
         $$.s->when.reinit = $4->at;
         $$.s->when.n = $4->n;
     }
+    | EVERY expr[period] '{' sets '}' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        $$.s->when.head = span_join(@1, @period);
+        $$.s->when.period = $period.e;
+        $$.s->when.reinit = $sets->at;
+        $$.s->when.n = $sets->n;
+    }
+    | EVERY expr[period] NAME expr[offset] '{' sets '}' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        every_offset(p, $NAME, @NAME);
+        $$.s->when.head = span_join(@1, @offset);
+        $$.s->when.period = $period.e;
+        $$.s->when.offset = $offset.e;
+        $$.s->when.reinit = $sets->at;
+        $$.s->when.n = $sets->n;
+    }
+    | ASSERT expr text ';' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        $$.s->when.assertion = true;
+        $$.s->when.cond = $expr.e;
+        $$.s->when.text = $text;
+    }
     ;
 
 if_stmt: IF expr block {
@@ -384,6 +410,23 @@ reinits: %empty { $$ = list_new(p); }
         LIST_ADD(p, $$, r, 0);
     }
     | reinits error RESUME { $$ = $1; yyerrok; }
+    ;
+
+/* What `every` sets: values it holds, with or without the word that `when` asks for. */
+sets: %empty { $$ = list_new(p); }
+    | sets ref '=' expr ';' {
+        struct ast_reinit r = { span_join(@2, @5), $2.ref, $4.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, r, 0);
+    }
+    | sets REINIT ref '=' expr ';' {
+        struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, r, 0);
+    }
+    | sets error RESUME { $$ = $1; yyerrok; }
     ;
 
 ports: port { $$ = list_new(p); LIST_ADD(p, $$, *$1, 0); }
@@ -506,6 +549,12 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         *$$ = (ast_exp_item){ .kind = AST_EXP_EQUILIBRIUM, .at = @$ };
         if (strcmp($3, "equilibrium") != 0)
             parse_error(p, "syntax", @3, "an experiment starts from `equilibrium`, not from `%.40s`", $3);
+    }
+    | NAME WHEN expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_STOP_WHEN, .at = @$, .a = $3.e };
+        if (strcmp($1, "stop") != 0)
+            parse_error(p, "syntax", @1, "what a condition can do in an experiment is `stop when ...`, not `%.40s when`", $1);
     }
     | LET ref '=' expr ';' {
         $$ = arena_alloc(p->a, sizeof *$$);

@@ -24,7 +24,7 @@ begins_statement(int kind)
 {
     switch (kind) {
     case PARAMETER: case CONSTANT: case SIGNAL: case INPUT: case OUTPUT: case PORT: case FOR: case WHEN: case REINIT:
-    case LET: case OBSERVE: case KEEP: case RECORD: case WINDOW: case START:
+    case LET: case OBSERVE: case KEEP: case RECORD: case WINDOW: case START: case EVERY: case ASSERT:
         return true;
     default:
         return begins_declaration(kind);
@@ -34,7 +34,7 @@ begins_statement(int kind)
 static bool
 is_word(int kind)
 {
-    return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= START);
+    return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= ASSERT);
 }
 
 /* Words that stand between values, so that what is missing is the value. */

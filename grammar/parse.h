@@ -121,6 +121,7 @@ void node_block(ast_node *node, span at, const struct list *items);
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
 void value_size(struct parse *p, ast_stmt *s, const struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
+void every_offset(struct parse *p, const char *word, span at);       /* the word between period and offset */
 /* 1:a, 1:b; - statements of the list; each ends with what separates it from the next */
 void junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator);
 void junction_separated(struct list *l, span separator);             /* of the last */

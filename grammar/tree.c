@@ -359,6 +359,15 @@ value_needed(struct parse *p, const ast_stmt *s)
 }
 
 void
+every_offset(struct parse *p, const char *word, span at)
+{
+    if (strcmp(word, "offset") == 0)
+        return;
+    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`", word);
+    diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
+}
+
+void
 junction_separated(struct list *l, span separator)
 {
     ast_stmt **last = (ast_stmt **)l->at + (l->n - 1);

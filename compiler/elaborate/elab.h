@@ -207,6 +207,7 @@ typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     enum quantity q;
 } initial_override;
 
+struct remembered { var_id of, memory; };      /* a variable, and the state that keeps what it was at the last sample */
 /* `output NAME [unit];` as written, in one place where it is made. */
 typedef struct shown_made { const ast_stmt *stmt; scope *in; } shown_made;
 
@@ -252,6 +253,7 @@ typedef struct elab {
     VEC(field_pair) field_pair;
     map field_of, field_ports;      /* element -> field; (field, name) -> field_port */
     VEC(pending_when) when;         /* made when all that they read exists */
+    VEC(struct remembered) remembered;     /* by previous(), in the `every` being made */
     map domains;                    /* name -> index in flat.domain */
     VEC(uint32_t) domain_function;  /* of the power of each, NONE: effort times flow */
     map literals;                   /* AST number -> its variable */
@@ -418,6 +420,7 @@ typedef struct builder {
     enum reads reads;
     const char *who;                /* "parameter \"k\"": for messages */
     bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
+    uint32_t every;                 /* number of the `every` whose value it is, or NONE */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */
     const ast_function *function;   /* arguments are the first slots */
@@ -497,8 +500,13 @@ void tables_free(elab *el);
 
 /* ---------------------------------------------------------------- events (when.c) */
 
-void make_when(elab *el, scope *in, const ast_stmt *s);
 void make_whens(elab *el);                                                    /* those of el->when */
+void make_stop_when(elab *el, const ast_expr *e);                             /* of an experiment */
+
+/* ---------------------------------------------------------------- samples (sampled.c) */
+
+val make_previous(builder *b, const ast_expr *e);
+val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */
 

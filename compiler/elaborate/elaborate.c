@@ -196,6 +196,7 @@ release(elab *el)
     map_free(&el->field_of);
     map_free(&el->field_ports);
     vec_free(&el->when);
+    vec_free(&el->remembered);
     map_free(&el->weights);
     vec_free(&el->weighed_in);
     map_free(&el->experiments);
@@ -225,6 +226,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     f = el.f = bg_calloc(1, sizeof *f);
     *f = (flat_model){ .pool = p, .arena = a, .names = n, .sources = s, .units = u };
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
+    f->experiment.max_step = f->experiment.max_time = INST_NONE;
     el.errors_before = diag_errors(s);
     intern_names(&el);
     weights_begin(&el);

@@ -411,7 +411,12 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
             read_name(p, world(p), &s->without.ref[i], true);
         break;
     case AST_STMT_WHEN:
-        read_expr(p, world(p), s->when.cond, NULL);
+        for (int i = 0; i < 3; i++) {
+            const ast_expr *e = i == 0 ? s->when.cond : i == 1 ? s->when.period : s->when.offset;
+
+            if (e)
+                read_expr(p, world(p), e, NULL);
+        }
         for (int i = 0; i < s->when.n; i++) {
             read_name(p, world(p), &s->when.reinit[i].target, false);
             read_expr(p, world(p), s->when.reinit[i].value, NULL);
@@ -451,6 +456,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
         switch (item->kind) {
         case AST_EXP_SET:
         case AST_EXP_WINDOW:
+        case AST_EXP_STOP_WHEN:
             read_expr(p, world(p), item->a, NULL);
             read_expr(p, world(p), item->b, NULL);
             break;
