@@ -123,6 +123,15 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
     [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
     [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_TRUNCATE]   = { "truncate",   0,   "N",          "balanced truncation to N states: its H-infinity error and bound; several times" },
+    [OPT_AGAINST]    = { "against",    0,   "FILE",       "another model with these inputs and outputs: its H-infinity error; several times" },
+    [OPT_EXPORT]     = { "export",     0,   "FILE",       "the matrices as .csv, .m (MATLAB, Octave) or .npz (NumPy)" },
+    [OPT_BODE]       = { "bode",       0,   "FILE",       "draw frequency responses: .svg, .png or .pdf" },
+    [OPT_STEP_FIGURE] = { "step",      0,   "FILE",       "draw step responses" },
+    [OPT_POLES]      = { "poles",      0,   "FILE",       "draw the eigenvalues, coloured by what affects each most" },
+    [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
+    [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
+    [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
     [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
     [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
@@ -258,6 +267,17 @@ parse_share(const char *text, double *value)
     return !*end && *value >= 0 && *value <= 1;
 }
 
+/* "-2" or "-2,30" */
+static bool
+parse_pair(const char *text, double value[2])
+{
+    char *end;
+
+    value[0] = strtod(text, &end);
+    value[1] = 0;
+    return end != text && (!*end || (*end == ',' && parse_number(end + 1, &value[1]))) && isfinite(value[0]);
+}
+
 static int
 accept_option(request *q, int o, const char *value)
 {
@@ -274,6 +294,21 @@ accept_option(request *q, int o, const char *value)
     case OPT_AT:      vec_push(&q->at, value); break;
     case OPT_STATE:   vec_push(&q->state, value); break;
     case OPT_TF:      vec_push(&q->transfer, value); break;
+    case OPT_AGAINST: vec_push(&q->against, value); break;
+    case OPT_TRUNCATE:
+        if (!parse_number(value, &x) || x < 0 || x > 1e6 || x != floor(x))
+            return wrong(q, "--truncate is a number of states, not \"%s\"", value);
+        vec_push(&q->truncate, (size_t)x);
+        break;
+    case OPT_EIGENVALUES:
+        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+            return wrong(q, "--eigenvalues is a whole number from 1 on, not \"%s\"", value);
+        q->eigenvalues = (size_t)x;
+        break;
+    case OPT_NEAR:
+        if (!parse_pair(value, q->near))
+            return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
+        break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA:    vec_push(&q->data, value); break;
@@ -458,6 +493,8 @@ request_free(request *q)
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);
+    vec_free(&q->against);
+    vec_free(&q->truncate);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
     vec_free(&q->data);
