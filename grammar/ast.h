@@ -185,6 +185,9 @@ enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
  * tree, with ok false. Names are interned in n. Never fails on any input; a tree above the limits is an error. */
 ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 
+/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL: no. */
+bool ast_own_name(const ast_node *n, const char *name);
+
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
