@@ -37,6 +37,7 @@ enum option {
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
     OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
     OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_JUNIT,
     OPT_COUNT
 };
 #define OPT(o) (UINT64_C(1) << (o))
@@ -61,6 +62,7 @@ typedef struct request {
     double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool expect;                                         /* compile what experiments expect too */
     bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
@@ -84,6 +86,7 @@ int cmd_import(const request *q);
 int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
+int cmd_test(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

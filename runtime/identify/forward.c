@@ -495,6 +495,7 @@ forward_run(forward *f, const sim_options *o)
             fine = observe(&w, o->stop, r.x_end);
         if (fine && f->activity)
             memcpy(f->activity, r.activity, model_nelements(f->model) * sizeof(double));
+        f->seconds = r.cpu_seconds;
         sim_result_free(&r);
     }
     close_follower(&w);

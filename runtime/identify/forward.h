@@ -23,6 +23,7 @@ typedef struct forward {
     const double *time; size_t ntimes;       /* ascending, within the run */
     double *output, *derivative; /* filled as far as the run got */
     double *activity;            /* [elements] J, over the experiment's windows; NULL: not wanted */
+    double seconds;              /* CPU time of the integration */
     size_t done;                 /* times that are filled */
     size_t lost;                 /* switchings at which a time could not be moved: a condition only touches there */
 } forward;
