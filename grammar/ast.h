@@ -98,7 +98,14 @@ struct ast_stmt {
         struct { const char *var; span var_at; ast_expr *from, *to; ast_stmt **body; int n; } loop;
         struct { ast_expr *cond; ast_stmt **then; int nthen; ast_stmt **other; int nother; } cond;
         struct { ast_ref *ref; int n; } without;
-        struct { ast_expr *cond; struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n; } when;
+        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL; assert cond "text", which sets nothing */
+        struct {
+            ast_expr *cond, *period, *offset;
+            span head;               /* `every period offset offset` */
+            bool assertion;
+            const char *text;        /* of an assertion, or NULL */
+            struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n;
+        } when;
     };
 };
 
@@ -127,7 +134,8 @@ enum ast_exp_kind {
     AST_EXP_OBSERVE,       /* observe ref within expr; b NULL without within */
     AST_EXP_KEEP,          /* keep refs; */
     AST_EXP_RECORD,        /* record exprs; */
-    AST_EXP_EXPECT         /* expect a ... within b; */
+    AST_EXP_EXPECT,        /* expect a ... within b; */
+    AST_EXP_STOP_WHEN      /* stop when expr; */
 };
 /* What `bgc test` compares a with. */
 enum ast_expect_kind {
@@ -151,11 +159,15 @@ typedef struct ast_exp_item {
     ast_expr **exprs; int nexprs;
     const ast_expect *expect;
 } ast_exp_item;
-typedef struct ast_experiment {
-    span at, name_at, model_at;
-    const char *name, *model;
-    ast_exp_item *item; int nitems;
-} ast_experiment;
+typedef struct ast_experiment ast_experiment;
+struct ast_experiment {
+    span at, name_at, model_at;      /* model_at: the name, where no model is written */
+    const char *name, *model;        /* the model of its base, or the only one of the file, where none is written */
+    const char *base; span base_at;  /* from BASE; NULL: from none */
+    const ast_experiment **bases; int nbases;    /* BASE and what that is from */
+    /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
+    ast_exp_item *item; int nitems, inherited;
+};
 
 typedef struct ast_domain {
     span at, name_at;

@@ -45,17 +45,39 @@ end_token(const struct parse *p)
     return (struct token){ .kind = END_OF_TEXT, .at = { p->file, end, end }, .first = true };
 }
 
+/* Words that are reserved only where a statement begins with them and a value follows: models may use them as names. */
+static int
+statement_word(const struct scan *s, int before, const struct token *t)
+{
+    const char *word = s->text + t->at.begin, *next = s->text + t->at.end, *end = s->text + s->length;
+    size_t n = t->at.end - t->at.begin;
+    int kind = n == 5 && !memcmp(word, "every", n) ? EVERY : n == 6 && !memcmp(word, "assert", n) ? ASSERT : NAME;
+
+    if (kind == NAME || (before != ';' && before != '{' && before != '}') || !s->open.n || s->open.at[s->open.n - 1].kind != '{')
+        return NAME;
+    while (next < end && (*next == ' ' || *next == '\t' || *next == '\r' || *next == '\n'))
+        next++;
+    if (next == end || (end - next > 2 && !memcmp(next, "as", 2) && strchr(" \t\r\n", next[2])))
+        return NAME;
+    return *next == '(' || *next == '_' || (*next >= '0' && *next <= '9') || ((*next | 0x20) >= 'a' && (*next | 0x20) <= 'z')
+                   || (*next == '-' && end - next > 1 && next[1] != '>')
+               ? kind : NAME;
+}
+
 /* The next token of the text. */
 static struct token
 scan_token_at(struct parse *p)
 {
     struct token t = { 0 };
+    int before = p->scan->before;
 
     if (p->scan->stop || p->scan->errors > SOURCES_MAX_ERRORS)
         return end_token(p);
     t.kind = bg_scan_lex(&t.value, &t.at, p->scanner);
     if (!t.kind || p->scan->stop)
         return end_token(p);
+    if (t.kind == NAME)
+        t.kind = statement_word(p->scan, before, &t);
     t.first = p->scan->first;
     if (t.first)
         p->scan->indent = t.at.begin - p->scan->line;
@@ -345,7 +367,9 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
         return f;
     scan_begin(&scan, &p.scanner);
     p.last.at = p.before.at = (span){ file, 0, 0 };
-    f->ok = !bg_yyparse(&p) && !p.broken && !scan.broken;
+    f->ok = !bg_yyparse(&p);
+    experiments_complete(&p);
+    f->ok = f->ok && !p.broken && !scan.broken;
     f->decl = p.decls.at;
     f->ndecls = (size_t)p.decls.n;
     f->comment = arena_new_array(a, span, scan.comment.n);

@@ -352,9 +352,57 @@ value_needed(struct parse *p, const ast_stmt *s)
         [AST_INPUT] = "input", [AST_OUTPUT] = "output"
     };
 
-    if (!s->value.value && s->value.kind != AST_INPUT && s->value.kind != AST_PARAMETER) {
+    if (!s->value.value && (s->value.kind == AST_CONSTANT || s->value.kind == AST_SIGNAL)) {
         parse_error(p, "syntax-value", s->value.name_at, "%s `%.60s` has no value", kind[s->value.kind], s->value.name);
         diag_help(p->s, "Write `%s %.60s = ...;`.", kind[s->value.kind], s->value.name);
+    }
+}
+
+void
+every_offset(struct parse *p, const char *word, span at)
+{
+    if (strcmp(word, "offset") == 0)
+        return;
+    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`", word);
+    diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
+}
+
+void
+junction_separated(struct list *l, span separator)
+{
+    ast_stmt **last = (ast_stmt **)l->at + (l->n - 1);
+
+    (*last)->at = span_join((*last)->at, separator);
+}
+
+void
+junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator)
+{
+    ast_stmt *s = stmt_new(p, AST_STMT_CHAIN, span_join(n->at, separator));
+
+    s->chain.node = arena_alloc(p->a, sizeof *s->chain.node);
+    *s->chain.node = *n;
+    s->chain.nnodes = 1;
+    LIST_ADD(p, l, s, 0);
+}
+
+void
+junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end)
+{
+    ast_stmt **s = junctions->at;
+
+    junction_separated(junctions, end);
+    for (int k = 0; k < junctions->n; k++)
+        LIST_ADD(p, stmts, s[k], 0);
+    for (int k = 0; k < junctions->n; k++) {
+        const ast_node *n = s[k]->chain.node;
+        uint32_t comma = s[k ? k - 1 : 0]->at.end;
+
+        if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+            continue;
+        parse_error(p, "syntax-semicolon", (span){ end.file, comma - 1, comma }, "a statement ends with `;`");
+        diag_help(p->s, "Only junctions stand in a row: `1:a, 1:b;`.");
+        return;
     }
 }
 

@@ -105,13 +105,13 @@ static void residuals(evaluator *v, const program_block *b, const double *z, dou
 {
     memcpy(v->w + b->w0, z, b->n * sizeof(double));
     for (size_t i = 0; i < b->residual_code.n; i++)
-        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r);
+        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r, v->g->chunk.at[b->residual_code.at[i]].at);
 }
 
 static void partials(evaluator *v, const program_block *b, double *value)
 {
     for (size_t i = 0; i < b->jacobian_code.n; i++)
-        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value);
+        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value, v->g->chunk.at[b->jacobian_code.at[i]].at);
 }
 
 static int fail(evaluator *v, const program_block *b, uint32_t row, bool singular)

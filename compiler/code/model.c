@@ -492,8 +492,10 @@ struct model_state model_state(const bg_model *m, size_t i)
     const eq_state *s = &m->e->state.at[m->state_of[i]];
     const flat_var *v = &m->f->var.at[s->var];
 
-    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->stated[i] };
+    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->stated[i], v->holds };
 }
+
+inst model_mode_watched(const bg_model *m, size_t k) { return m->e->mode.at[k].g; }
 
 struct model_mode model_mode(const bg_model *m, size_t k)
 {
@@ -858,7 +860,18 @@ struct model_when model_when(const bg_model *m, size_t w)
 {
     const flat_when *q = &m->f->when.at[w];
 
-    return (struct model_when){ q->at, q->text, q->reinit0, q->nreinits };
+    return (struct model_when){ q->kind, q->at, q->text, q->says, q->reinit0, q->nreinits, inst_known(q->period) ? model_value(m, q->period) : NAN,
+                                inst_known(q->offset) ? model_value(m, q->offset) : 0, inst_known(q->offset) };
+}
+
+bool model_reinit_remembers(const bg_model *m, size_t r) { return m->f->reinit.at[r].remembers; }
+size_t model_ndraws(const bg_model *m) { return m->f->draw.n; }
+
+struct model_draw model_draw(const bg_model *m, size_t k)
+{
+    const flat_draw *d = &m->f->draw.at[k];
+
+    return (struct model_draw){ m->position[d->var], d->when, d->normal, model_value(m, d->seed), d->at };
 }
 
 size_t model_reinit_state(const bg_model *m, size_t r) { return m->position[m->f->reinit.at[r].target]; }

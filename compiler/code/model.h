@@ -39,7 +39,8 @@ const causal *model_causal(const bg_model *m);
 struct model_state { const char *name; span at; const unit *unit; const unit *display;
     uint32_t var;            /* in the flat model */
     bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
-    bool stated; };          /* has a stated initial value */
+    bool stated;             /* has a stated initial value */
+    bool holds; };           /* has no rate: events alone set it */
 struct model_state model_state(const bg_model *m, size_t i);
 /* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
  * (contradiction, no value where the law has none). Sets the modes too. */
@@ -81,15 +82,22 @@ struct model_mode { enum mode_kind kind; span at; const char *text; const ex_tab
     bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
     double slope, offset; }; /* of g over time where known: g = offset + slope*t */
 struct model_mode model_mode(const bg_model *m, size_t k);
+inst model_mode_watched(const bg_model *m, size_t k);   /* g, as an expression */
 double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
-struct model_when { span at; const char *text; size_t first, n; };   /* its reinits: first .. first+n */
+struct model_when { enum when_kind kind; span at; const char *text, *says; size_t first, n;   /* its reinits: first .. first+n */
+    double period, offset; bool begins; };   /* of samples, s; begins: the first is at the offset */
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
 size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets */
+bool model_reinit_remembers(const bg_model *m, size_t r);  /* for `previous`: the text does not set it */
+/* Numbers that each sample of `when` draws: model_modes()[mode] is to be set before its reinits are asked for. */
+struct model_draw { size_t mode, when; bool normal; double seed; span at; };
+size_t model_ndraws(const bg_model *m);
+struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
 

@@ -119,6 +119,7 @@ typedef struct value {
     bool given;                     /* expr is the instance's */
     bool gone;                      /* its component was taken out */
     bool clash;                     /* what it is given does not fit its unit, which was said */
+    const ast_stmt *shown;          /* output NAME [unit]; that makes it one, or NULL */
     bool entries_set;               /* some entries are set by themselves: entry_key */
     bool set; double set_value;     /* from outside, SI */
     const unit *declared;           /* as written; NULL: none */
@@ -206,6 +207,10 @@ typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     enum quantity q;
 } initial_override;
 
+struct remembered { var_id of, memory; };      /* a variable, and the state that keeps what it was at the last sample */
+/* `output NAME [unit];` as written, in one place where it is made. */
+typedef struct shown_made { const ast_stmt *stmt; scope *in; } shown_made;
+
 typedef struct pending_when { scope *in; const ast_stmt *stmt; } pending_when;
 
 typedef struct elab {
@@ -230,6 +235,7 @@ typedef struct elab {
     VEC(struct family_item { uint32_t family; int32_t at[2]; uint32_t index; }) item;
     VEC(chain_made) chain;
     VEC(without_made) without;
+    VEC(shown_made) shown;
     VEC(uint32_t) element_part;     /* by flat element */
     uint64_t made;                  /* counted against MOST_MADE */
     bool made_too_much;             /* said so */
@@ -247,6 +253,7 @@ typedef struct elab {
     VEC(field_pair) field_pair;
     map field_of, field_ports;      /* element -> field; (field, name) -> field_port */
     VEC(pending_when) when;         /* made when all that they read exists */
+    VEC(struct remembered) remembered;     /* by previous(), in the `every` being made */
     map domains;                    /* name -> index in flat.domain */
     VEC(uint32_t) domain_function;  /* of the power of each, NONE: effort times flow */
     map literals;                   /* AST number -> its variable */
@@ -366,6 +373,7 @@ static inline bool is_source(enum element_type t) { return t == EL_SE || t == EL
 
 void declare_files(elab *el);
 void declare_model(elab *el, scope *in, const ast_model *m);
+void show_signals(elab *el);                                                  /* what `output NAME;` names */
 void make_structure(elab *el);
 void make_values(elab *el, bool early);                                       /* those fixed before the run, or all that are left */
 void make_law(elab *el, scope *in, uint32_t element);
@@ -416,6 +424,7 @@ typedef struct builder {
     const char *who;                /* "parameter \"k\"": for messages */
     bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
     bool only_looks;                /* what it reads need not stay for it */
+    uint32_t every;                 /* number of the `every` whose value it is, or NONE */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */
     const ast_function *function;   /* arguments are the first slots */
@@ -495,8 +504,13 @@ void tables_free(elab *el);
 
 /* ---------------------------------------------------------------- events (when.c) */
 
-void make_when(elab *el, scope *in, const ast_stmt *s);
 void make_whens(elab *el);                                                    /* those of el->when */
+void make_stop_when(elab *el, const ast_expr *e);                             /* of an experiment */
+
+/* ---------------------------------------------------------------- samples (sampled.c) */
+
+val make_previous(builder *b, const ast_expr *e);
+val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */
 
@@ -515,6 +529,7 @@ bool choose_model(elab *el, const ast_model **model, uint32_t *from);           
 void override_size(elab *el, scope *in, known_value *size);                         /* let and --set of the model's sizes */
 void apply_experiment_lets(elab *el);                                         /* let and --set: before values are made */
 void add_output(elab *el, const value *v, uint32_t entry);                    /* elaborate.c */
+bool is_output(const value *v);
 void make_experiment(elab *el);                                               /* after outputs are made */
 
 #endif

@@ -407,7 +407,7 @@ apply_experiment_lets(elab *el)
 
 /* ---------------------------------------------------------------- settings */
 
-static const char *const settings[] = { "start", "stop", "rtol", "atol", "solver" };
+static const char *const settings[] = { "start", "stop", "rtol", "atol", "solver", "max_step", "max_time" };
 static const char *const solvers[] = { "auto", "explicit", "bdf" };
 enum { NSETTINGS = sizeof settings / sizeof *settings, NSOLVERS = sizeof solvers / sizeof *solvers };
 
@@ -439,8 +439,8 @@ static void
 make_setting(elab *el, const ast_exp_item *item, span *seen)
 {
     flat_experiment *x = &el->f->experiment;
-    inst *const into[] = { &x->start, &x->stop, &x->rtol, &x->atol };
-    const unit *const want[] = { el->second, el->second, el->one, NULL };
+    inst *const into[] = { &x->start, &x->stop, &x->rtol, &x->atol, NULL, &x->max_step, &x->max_time };
+    const unit *const want[] = { el->second, el->second, el->one, NULL, NULL, el->second, el->second };
     const char *name = item->ref.part[0].name;
     int k = item->ref.nparts == 1 ? index_of(name, settings, NSETTINGS) : -1;
 
@@ -451,7 +451,7 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
         if (near)
             diag_help(el->s, "Did you mean \"%s\"?", near);
         else
-            diag_help(el->s, "It has start, stop, rtol, atol and solver; parameters are set by: let %s = ...;", name);
+            diag_help(el->s, "It has start, stop, rtol, atol, solver, max_step and max_time; parameters are set by: let %s = ...;", name);
         return;
     }
     if (span_known(seen[k])) {
@@ -528,7 +528,7 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
     var_id x = v->var + entry;
     flat_observe o = { .output = map_get(w->outputs, x), .within = INST_NONE, .at = item->at };
 
-    if (v->kind != AST_OUTPUT) {
+    if (!is_output(v)) {
         unknown_output(el, &item->ref);
         return false;
     }
@@ -717,6 +717,7 @@ make_experiment(elab *el)
         case AST_EXP_KEEP:    make_keep(el, item); break;
         case AST_EXP_RECORD:  make_record(el, item); break;
         case AST_EXP_EXPECT:  break;                       /* last: behind the records */
+        case AST_EXP_STOP_WHEN: make_stop_when(el, item->a); break;
         case AST_EXP_EQUILIBRIUM:
             if (span_known(equilibrium)) {
                 diag_error(el->s, "experiment-twice", item->at, "\"start from equilibrium\" stands here twice");

@@ -50,6 +50,7 @@ typedef struct flat_var {
     const unit *display;         /* as written, for tables and CSV; NULL: SI */
     double value;                /* VAR_LITERAL */
     inst def, init;
+    bool holds;                  /* VAR_INTEGRAL: without a rate, set by events alone */
     uint32_t position;           /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
 
@@ -142,10 +143,21 @@ typedef struct flat_origin {
 /* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are outputs of their text. */
 typedef struct flat_output { const char *name; inst def; const unit *unit, *display; span at; } flat_output;
 
-/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets.
- * condition is 0 where it is false. */
-typedef struct flat_reinit { var_id target; inst value; span at; } flat_reinit;
-typedef struct flat_when { inst condition; const char *text; uint32_t reinit0, nreinits; span at; } flat_when;
+/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets. condition is 0 where
+ * it is false. `every period { target = value; ... }`: at offset + k*period; no condition. An assertion ends the run with a mistake as its condition turns
+ * true (that what was asserted does not hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
+enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };
+typedef struct flat_reinit { var_id target; inst value; bool remembers; span at; } flat_reinit;
+typedef struct flat_when {
+    enum when_kind kind;
+    inst condition, period, offset;      /* period and offset over parameters, s; INST_NONE where there are none */
+    const char *text, *says;             /* says: of an assertion, or NULL */
+    uint32_t reinit0, nreinits;
+    span at;
+} flat_when;
+
+/* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
+typedef struct flat_draw { var_id var; bool normal; uint32_t when; inst seed; span at; } flat_draw;
 
 /* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters of 1 and 0 that all its
  * occurrences share; VAR_NONE where it does not occur. */
@@ -185,6 +197,7 @@ typedef struct flat_experiment {
     span at;
     inst start, stop;            /* parameter expressions; INST_NONE: 0 and (no stop) */
     inst rtol, atol;             /* INST_NONE: default */
+    inst max_step, max_time;     /* INST_NONE: none */
     bool equilibrium; span equilibrium_at;
     const char *solver;          /* "auto", "explicit", "bdf"; NULL */
     VEC(flat_window) window;
@@ -217,6 +230,7 @@ typedef struct flat_model {
     VEC(flat_origin) origin;
     VEC(flat_when) when;
     VEC(flat_reinit) reinit;
+    VEC(flat_draw) draw;
     VEC(flat_weight) weight;
     VEC(flat_weighed) weighed;
     VEC(flat_opening) opening;

@@ -40,6 +40,9 @@ write_json(const loaded *l, const sim_result *r, const columns *c, const verifie
     for (size_t i = 0; i < r->nevents; i++)
         json_number(&j, r->event[i]);
     json_close(&j, ']');
+    json_key(&j, "samples"), json_count(&j, r->nsamples);
+    if (r->stopped)
+        json_key(&j, "stopped_by"), json_string(&j, r->stopped);
     json_key(&j, "method"), json_string(&j, r->method);
     if (v)
         verify_json(&j, v);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "refuse.h"
 #include "quote.h"
 #include "reading.h"
 
@@ -632,6 +633,10 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
         print_diagnostics(q, l->c.sources);
         return status;
     }
+    if (refuse_events(q, l->c.flat)) {
+        print_diagnostics(q, l->c.sources);
+        return STATUS_MODEL;
+    }
     status = check_override_units(q, l);
     return status == STATUS_DONE ? check_results(q) : status;
 }
@@ -746,7 +751,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->solver = q->solver;
     if (q->max_steps)
         o->max_steps = q->max_steps;
-    o->max_seconds = q->max_seconds;
+    if (q->max_seconds > 0)
+        o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {

@@ -421,7 +421,7 @@ put_experiment(struct writer *d, const ast_experiment *x)
     text_refs refs = { 0 };
     char *why = NULL;
 
-    for (int i = 0; i < x->nitems; i++) {
+    for (int i = x->inherited; i < x->nitems; i++) {
         const ast_exp_item *item = &x->item[i];
         bool size = false;
 

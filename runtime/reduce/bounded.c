@@ -70,6 +70,7 @@ struct search {
     term_candidates terms;       /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
     size_t *most_steps;
+    compile_shared *shared;      /* of all trials */
     int round;
     char *error;                 /* internal */
 };
@@ -126,7 +127,7 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
     v->run = bg_calloc(n, sizeof *v->run);
     v->outputs = bg_calloc(n, sizeof *v->outputs);
     for (size_t i = 0; i < n && !why; i++) {
-        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset };
+        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset, .shared = d->shared };
         compilation *c = &v->c[i];
         sim_options so = { 0 };
 
@@ -254,8 +255,8 @@ verdict_free(const struct search *d, struct verdict *x)
 static char *
 check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set, size_t nset)
 {
-    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
-    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset };
+    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n, .shared = d->shared };
+    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset, .shared = d->shared };
 
     return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
 }
@@ -893,7 +894,7 @@ enum reduce_result
 reduce_within(const char *path, const char *text, size_t length, const bounded_options *o, reduction *out, char **why)
 {
     struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length },
-                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held) };
+                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held), .shared = compile_shared_new() };
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 
@@ -936,5 +937,6 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     map_free(&d.clamped);
     term_candidates_free(&d.terms);
     free(d.most_steps);
+    compile_shared_free(d.shared);
     return result;
 }

@@ -145,6 +145,12 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
 
             map_set(&p->value_of, map_ptr_key(s->value.name), (uint32_t)p->value.n);
             vec_push(&p->value, v);
+        } else {                     /* a signal, and `output NAME;` that shows it */
+            struct value *v = &p->value.at[map_get(&p->value_of, map_ptr_key(s->value.name))];
+
+            v->output |= s->value.kind == AST_OUTPUT;
+            if (!v->stmt->value.value)
+                v->stmt = s;
         }
         break;
     case AST_STMT_FOR:
@@ -406,7 +412,12 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
             read_name(p, world(p), &s->without.ref[i], true);
         break;
     case AST_STMT_WHEN:
-        read_expr(p, world(p), s->when.cond, NULL);
+        for (int i = 0; i < 3; i++) {
+            const ast_expr *e = i == 0 ? s->when.cond : i == 1 ? s->when.period : s->when.offset;
+
+            if (e)
+                read_expr(p, world(p), e, NULL);
+        }
         for (int i = 0; i < s->when.n; i++) {
             read_name(p, world(p), &s->when.reinit[i].target, false);
             read_expr(p, world(p), s->when.reinit[i].value, NULL);
@@ -446,6 +457,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
         switch (item->kind) {
         case AST_EXP_SET:
         case AST_EXP_WINDOW:
+        case AST_EXP_STOP_WHEN:
             read_expr(p, world(p), item->a, NULL);
             read_expr(p, world(p), item->b, NULL);
             break;
@@ -907,6 +919,39 @@ behind_empty_lines(const char *t, size_t length, size_t at)
     return at;
 }
 
+/* Where the text that ends before `at` ends, comments and empty lines left out. */
+static size_t
+text_before(const char *t, size_t at)
+{
+    for (;;) {
+        size_t line = at, comment;
+
+        while (at > 0 && strchr(" \t\r\f\v", t[at - 1]) && t[at - 1])
+            at--;
+        if (!at || t[at - 1] != '\n')
+            return at;
+        at--;
+        for (line = at; line > 0 && t[line - 1] != '\n';)
+            line--;
+        for (comment = line; comment + 1 < at && (t[comment] != '/' || t[comment + 1] != '/');)
+            comment++;
+        if (comment + 1 < at)
+            at = comment;
+    }
+}
+
+/* What goes ends a list, 1:a, 1:b; whose rest stays: its last comma becomes the end. */
+static void
+end_list_before(edits *e, const char *t, const span *lost, size_t i)
+{
+    size_t at = text_before(t, lost[i].begin);
+
+    while (i > 0 && lost[i - 1].end == at && t[at - 1] == ',')
+        at = text_before(t, lost[--i].begin);
+    if (at && t[at - 1] == ',')
+        edits_replace(e, at - 1, at, ";", 1);
+}
+
 void
 rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
@@ -919,6 +964,8 @@ rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, si
         size_t begin = lost[i].begin, end = lost[i].end, left = begin, right = end, after;
         bool alone_left, alone_right;
 
+        if (t[lost[i].end - 1] == ';')
+            end_list_before(e, t, lost, i);
         /* neighbours on the line that go too */
         for (j = i + 1; j < n; j++) {
             size_t k = end;
@@ -928,6 +975,8 @@ rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, si
             if (k != lost[j].begin)
                 break;
             end = lost[j].end;
+            if (t[end - 1] == ';')
+                end_list_before(e, t, lost, j);
         }
         while (left > 0 && is_blank(t[left - 1]))
             left--;
@@ -1302,7 +1351,7 @@ make_edits(struct plan *p)
 
         if (!x || !of_this_model(p, &p->file->decl[i]))
             continue;
-        for (int k = 0; k < x->nitems; k++) {
+        for (int k = x->inherited; k < x->nitems; k++) {
             struct expecting expecting = { p, x->item[k].expect ? &x->item[k].expect->element : NULL, NULL };
             uint32_t t = x->item[k].kind == AST_EXP_LET ? let_target(p, &x->item[k]) : NOBODY;
 

@@ -995,7 +995,7 @@ drop_items(struct taking *t)
     for (size_t d = 0; d < t->file->ndecls; d++) {
         const ast_experiment *x = t->file->decl[d].kind == AST_DECL_EXPERIMENT ? t->file->decl[d].experiment : NULL;
 
-        for (int k = 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
+        for (int k = x ? x->inherited : 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
             const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
             struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };

@@ -58,6 +58,8 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    bool resumes;                    /* what happened at the present time left the equations as they were */
+    bool ended; double ended_at;     /* by `stop when` */
     double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
     watch *watch;
     struct timespec began;
@@ -233,7 +235,7 @@ static bool emit(run *s, double t, const double *x)
     sim_result *r = s->r;
     size_t i = s->grid++;
 
-    r->time[i] = grid_time(s, i);
+    r->time[i] = s->ended ? s->ended_at : grid_time(s, i);
     if (r->state)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
     if (r->mode)
@@ -509,13 +511,15 @@ static bool meet_constraints(run *s)
 static bool set_out(run *s)
 {
     s->looked.t = NAN;
-    reach_forget(s->reach);
-    pieces_forget(s->pieces);
+    if (!s->resumes) {
+        reach_forget(s->reach);
+        pieces_forget(s->pieces);
+    }
     if (!meet_constraints(s))
         return false;
     if (s->blocks)
         model_accept(s->model, s->t, s->x);
-    if (!integrator_start(s->integrator, s->t, s->x))
+    if (!(s->resumes ? integrator_resume : integrator_start)(s->integrator, s->t, s->x))
         return false;
     watch_start(s->watch, s->t, s->x);
     if (s->t <= s->start)
@@ -541,6 +545,9 @@ static bool note_event(run *s, enum events_status status, bool *switched)
         if (s->event.n == 0 || s->event.at[s->event.n - 1] != s->t)
             vec_push(&s->event, s->t);
         return true;
+    case EVENTS_SAMPLED:
+        *switched = true;
+        return true;
     case EVENTS_FAILED:
         return fail_evaluation(s, s->t, s->x);
     case EVENTS_STOP:
@@ -549,14 +556,21 @@ static bool note_event(run *s, enum events_status status, bool *switched)
     return false;
 }
 
-/* Lets the events at the present time act on the states. */
+/* Lets the events and samples at the present time act on the states. */
 static bool act(run *s, bool *switched)
 {
+    enum events_status status = events_act(s->events, s->t, s->x);
     bool jumped;
 
-    if (!note_event(s, events_act(s->events, s->t, s->x), &jumped))
+    s->resumes = status == EVENTS_SAMPLED && !*switched && s->t > s->start;
+    if (!note_event(s, status, &jumped))
         return false;
     *switched |= jumped;
+    if (events_stopped(s->events) != SIZE_MAX && !s->ended) {
+        s->ended = true;
+        s->ended_at = s->t;
+        s->r->stopped = model_when(s->model, events_stopped(s->events)).text;
+    }
     return true;
 }
 
@@ -666,7 +680,8 @@ static bool main_loop(run *s)
     double shown = s->start;
     bool switched;
 
-    for (size_t step = 0; s->t < s->stop; step++) {
+    for (size_t step = 0; s->t < s->stop && !s->ended; step++) {
+        s->resumes = false;
         double until = fmin(s->stop, events_next(s->events));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
@@ -681,6 +696,8 @@ static bool main_loop(run *s)
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
 
+        if (s->o->max_step > 0)
+            until = fmin(until, s->t + s->o->max_step);
         double wanted = fmin(integrator_next(s->integrator), until - s->t), clear = reach_step(s->reach, s->t, wanted, until);
         if (clear < wanted)
             until = s->t + clear;
@@ -738,22 +755,25 @@ static bool main_loop(run *s)
         }
         if (!c.found && !switched && events_drifted(s->events, s->rtol))
             switched = true;
-        if ((switched || c.found) && !act(s, &switched))
+        if ((switched || c.found || events_sample_due(s->events, s->t)) && !act(s, &switched))
             return false;
         if (!cross_border(s))
             return false;
         if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
             return false;
-        if ((switched || c.found) && s->t < s->stop && !set_out(s))
+        if ((switched || c.found) && s->t < s->stop && !s->ended && !set_out(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
             shown = s->t;
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
-    while (s->grid < s->o->points)   /* the last point; without it, those that rounding left over */
-        if (!emit(s, s->stop, s->x))
+    while (s->grid < s->o->points) { /* the last point; without it, those that rounding left over */
+        if (!emit(s, s->ended ? s->ended_at : s->stop, s->x))
             return false;
+        if (s->ended)
+            break;
+    }
     return true;
 }
 
@@ -807,7 +827,7 @@ static bool begin(run *s)
     if (o->activity)
         activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
-    if (!note_event(s, events_start(s->events, s->start, s->x), &switched))
+    if (!events_check(s->events) || !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;                  /* setting modes at the start is no event */
     if (!act(s, &switched))
@@ -884,8 +904,10 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
     integrator_counts(s.integrator, r);
     r->method = integrator_method(s.integrator);
-    if (!ok)
+    if (!ok || s.ended)
         r->points = s.grid;          /* what there is */
+    r->t_end = s.ended ? s.ended_at : s.t;
+    r->nsamples = events_samples(s.events);
     r->nevents = s.event.n;
     r->event = s.event.at;
     if (o->activity) {
@@ -933,6 +955,21 @@ void sim_result_free(sim_result *r)
 
 /* ---- options from the experiment ---- */
 
+/* A time that an experiment sets, if it does. */
+static bool positive_setting(bg_model *m, inst given, const char *name, double *to)
+{
+    const flat_model *f = model_flat(m);
+    double value = inst_known(given) ? model_value(m, given) : 0;
+
+    if (inst_known(given) && !(value > 0 && isfinite(value))) {
+        diag_error(f->sources, "experiment-limit", f->experiment.name ? f->experiment.at : f->at, "%s = %.3g s is not positive", name, value);
+        return false;
+    }
+    if (inst_known(given))
+        *to = value;
+    return true;
+}
+
 bool sim_options_from_experiment(bg_model *m, sim_options *o)
 {
     const flat_model *f = model_flat(m);
@@ -957,6 +994,8 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
             return false;
         }
     }
+    if (!positive_setting(m, e->max_step, "max_step", &o->max_step) || (o->max_seconds <= 0 && !positive_setting(m, e->max_time, "max_time", &o->max_seconds)))
+        return false;
     o->equilibrium |= e->equilibrium;
     if (e->solver)
         o->solver = strcmp(e->solver, "explicit") == 0 ? SIM_EXPLICIT : strcmp(e->solver, "bdf") == 0 ? SIM_BDF : SIM_AUTO;

@@ -1,12 +1,13 @@
 /* kills.c - commands ended at random moments: nothing is half written, nothing is lost, nothing stays behind
  *
- *   bg_kills BGC examples/quarter_car.bg N [SEED]       N kills of commands on a copy of the model
+ *   bg_kills BGC examples/quarter_car.bg N [SEED [EDITS]]      N kills of commands on a copy of the model
  *
  * Each command runs once to its end, which tells its time and what it writes. Then it is ended over and over, by SIGKILL, SIGTERM and SIGINT in
  * turn, half of the times anywhere in its run and half of them near its end, where it writes. After each the file that it writes holds what it
  * held before or all of the new; the model too, under each of its names. After SIGTERM and SIGINT there is no other file, and no process of
  * its group; SIGKILL may leave what was not complete beside its place, and nothing else.
- * Each command that changes a file in place also runs while someone else edits the file at a random moment: the edit is there afterwards.
+ * Each command that changes a file in place also runs, EDITS times, while someone else edits the file at a random moment: the edit is there
+ * afterwards.
  */
 #include "../child.h"
 
@@ -134,7 +135,7 @@ holds(const char *name, const char *want, size_t n)
 static void
 fail(const struct task *t, int sig, double at, const char *what)
 {
-    printf("FAILED: `%s`, signal %d after %.4f s: %s\n", t->arguments, sig, at, what);
+    printf("FAILED: `%s`%s, signal %d after %.4f s: %s\n", t->arguments, t->linked ? " (two names)" : "", sig, at, what);
     failures++;
 }
 
@@ -247,13 +248,38 @@ kill_once(const struct task *t, const text *new, double seconds, int sig)
     look_at_folder(t, sig, at);
 }
 
-/* Someone saves the file, as editors do, either into it or as a new file in its place. */
-static void
-edit_once(const struct task *t, double seconds, bool into)
+enum saving { NEW_FILE, INTO, INTO_SLOWLY, NSAVINGS };
+
+/* As editors save a file: a new one in its place, or into it, some after they looked at it. */
+static bool
+save(const char *path, const char *edited, enum saving how)
 {
-    static const char edit[] = "// edited\n";
+    size_t n = strlen(edited);
+    char *beside;
+    bool fine;
+    int fd;
+
+    switch (how) {
+    case INTO:
+        return file_write(path, edited, n);
+    case INTO_SLOWLY:
+        fd = open(path, O_WRONLY);
+        wait_for(some() * 0.01);
+        return fd >= 0 && ftruncate(fd, 0) == 0 && write(fd, edited, n) == (ssize_t)n && close(fd) == 0;
+    default:
+        beside = in_dir("saved");
+        fine = file_write(beside, edited, n) && rename(beside, path) == 0;
+        free(beside);
+        return fine;
+    }
+}
+
+static void
+edit_once(const struct task *t, double seconds, enum saving how)
+{
+    static const char edit[] = "// edited\n", *const what[] = { "an edit is lost (new file)", "an edit is lost (into it)", "an edit is lost (slowly)" };
     double at = (0.2 + 0.9 * some()) * seconds;
-    char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg"), *beside = in_dir("saved");
+    char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg");
     pid_t child;
     int status;
     text now_there;
@@ -261,16 +287,13 @@ edit_once(const struct task *t, double seconds, bool into)
     prepare(t);
     child = start(t);
     wait_for(at);
-    if (!file_write(into ? path : beside, edited, strlen(edited)) || (!into && rename(beside, path) != 0) || waitpid(child, &status, 0) != child)
-        exit(2);
-    if (!WIFEXITED(status) || !file_read(path, &now_there))
+    if (!save(path, edited, how) || waitpid(child, &status, 0) != child || !WIFEXITED(status) || !file_read(path, &now_there))
         exit(2);
     if (now_there.n < sizeof edit || strcmp(now_there.at + now_there.n - sizeof edit + 1, edit) != 0)
-        fail(t, 0, at, "an edit is lost");
+        fail(t, 0, at, what[how]);
     free(now_there.at);
     free(edited);
     free(path);
-    free(beside);
     look_at_folder(t, 0, at);
 }
 
@@ -278,13 +301,14 @@ int
 main(int argc, char **argv)
 {
     static const int signals[] = { SIGKILL, SIGTERM, SIGINT };
-    int count, done = 0;
+    int count, edits, done = 0, edited = 0;
 
     if (argc < 4 || (count = atoi(argv[3])) < 1) {
-        fputs("usage: bg_kills BGC MODEL N [SEED]\n", stderr);
+        fputs("usage: bg_kills BGC MODEL N [SEED [EDITS]]\n", stderr);
         return 2;
     }
     state = argc > 4 ? strtoull(argv[4], NULL, 10) : (unsigned long long)time(NULL);
+    edits = argc > 5 ? atoi(argv[5]) : (count + NTASKS - 1) / NTASKS;
     printf("seed %llu\n", state);
     bgc = realpath(argv[1], NULL);
     if (!bgc || !file_read(argv[2], &model)) {
@@ -304,13 +328,13 @@ main(int argc, char **argv)
 
         for (int k = 0; k < share; k++, done++)
             kill_once(&tasks[i], &new, seconds, signals[done % 3]);
-        for (int k = 0; tasks[i].in_place && k < (share + 1) / 2; k++)
-            edit_once(&tasks[i], seconds, k % 2);
+        for (int k = 0; tasks[i].in_place && k < edits; k++, edited++)
+            edit_once(&tasks[i], seconds, (enum saving)(k % NSAVINGS));
         unlink(result);
         free(result);
         free(new.at);
     }
-    printf("%d kills, %d failures\n", done, failures);
+    printf("%d kills, %d edits, %d failures\n", done, edited, failures);
     tree_remove(dir);
     free(dir);
     free(bgc);
