@@ -111,6 +111,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
     [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
+    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,       "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
     [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
@@ -121,6 +122,15 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
     [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
     [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_TRUNCATE]   = { "truncate",   0,   "N",          "balanced truncation to N states: its H-infinity error and bound; several times" },
+    [OPT_AGAINST]    = { "against",    0,   "FILE",       "another model with these inputs and outputs: its H-infinity error; several times" },
+    [OPT_EXPORT]     = { "export",     0,   "FILE",       "the matrices as .csv, .m (MATLAB, Octave) or .npz (NumPy)" },
+    [OPT_BODE]       = { "bode",       0,   "FILE",       "draw frequency responses: .svg, .png or .pdf" },
+    [OPT_STEP_FIGURE] = { "step",      0,   "FILE",       "draw step responses" },
+    [OPT_POLES]      = { "poles",      0,   "FILE",       "draw the eigenvalues, coloured by what affects each most" },
+    [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
+    [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
+    [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
     [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
     [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
@@ -257,6 +267,17 @@ parse_share(const char *text, double *value)
     return !*end && *value >= 0 && *value <= 1;
 }
 
+/* "-2" or "-2,30" */
+static bool
+parse_pair(const char *text, double value[2])
+{
+    char *end;
+
+    value[0] = strtod(text, &end);
+    value[1] = 0;
+    return end != text && (!*end || (*end == ',' && parse_number(end + 1, &value[1]))) && isfinite(value[0]);
+}
+
 static int
 accept_option(request *q, int o, const char *value)
 {
@@ -272,6 +293,21 @@ accept_option(request *q, int o, const char *value)
     case OPT_AT:      vec_push(&q->at, value); break;
     case OPT_STATE:   vec_push(&q->state, value); break;
     case OPT_TF:      vec_push(&q->transfer, value); break;
+    case OPT_AGAINST: vec_push(&q->against, value); break;
+    case OPT_TRUNCATE:
+        if (!parse_number(value, &x) || x < 0 || x > 1e6 || x != floor(x))
+            return wrong(q, "--truncate is a number of states, not \"%s\"", value);
+        vec_push(&q->truncate, (size_t)x);
+        break;
+    case OPT_EIGENVALUES:
+        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+            return wrong(q, "--eigenvalues is a whole number from 1 on, not \"%s\"", value);
+        q->eigenvalues = (size_t)x;
+        break;
+    case OPT_NEAR:
+        if (!parse_pair(value, q->near))
+            return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
+        break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA:    vec_push(&q->data, value); break;
@@ -456,6 +492,8 @@ request_free(request *q)
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);
+    vec_free(&q->against);
+    vec_free(&q->truncate);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
     vec_free(&q->data);

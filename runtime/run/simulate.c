@@ -33,7 +33,7 @@
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 #define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
-#define LIMIT_EVERY 16               /* steps between looks at the clock */
+#define LIMIT_EVERY 16               /* steps, or pieces of them, between looks at the clock */
 
 typedef struct run {
     bg_model *model;
@@ -63,6 +63,7 @@ typedef struct run {
     double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
     watch *watch;
     struct timespec began;
+    size_t unlooked;                 /* steps and pieces since the last look at the clock */
 } run;
 
 static double tiny(const run *s, double t) { return 8 * DBL_EPSILON * fmax(fabs(t), s->stop - s->start); }
@@ -219,6 +220,21 @@ static bool fail_time(run *s, size_t steps)
     diag_error(s->sources, "run-time", model_flat(s->model)->at, "%.3g seconds end at %.6g s of %.6g s, after %zu steps", s->o->max_seconds, s->t, s->stop, steps);
     diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
     return false;
+}
+
+static bool fail_told(run *s)
+{
+    diag_error(s->sources, "run-interrupted", model_flat(s->model)->at, "told to stop at %.6g s of %.6g s", s->t, s->stop);
+    return false;
+}
+
+/* Has the time that the run may take passed? Not every step looks at the clock. */
+static bool out_of_time(run *s)
+{
+    if (s->o->max_seconds <= 0 || ++s->unlooked < LIMIT_EVERY)
+        return false;
+    s->unlooked = 0;
+    return seconds_since(&s->began) > s->o->max_seconds;
 }
 
 /* ---- grid ---- */
@@ -611,6 +627,7 @@ static int take_pieces(run *s, double t0, double t1)
 
     if (s->pieces)
         pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_ACTIVITY, &end, &n);
+    s->unlooked += n - 1;
     if (n == 1) {                    /* the three states in one pass */
         if (!integrator_dense3(s->integrator, quartic_place, t1, s->inner))
             return 1;
@@ -691,8 +708,10 @@ static bool main_loop(run *s)
             until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
         if (step >= s->max_steps)
             return fail_steps(s, s->t);
-        if (s->o->max_seconds > 0 && step % LIMIT_EVERY == 0 && seconds_since(&s->began) > s->o->max_seconds)
+        if (out_of_time(s))
             return fail_time(s, step);
+        if (s->o->told_to_stop && s->o->told_to_stop())
+            return fail_told(s);
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
 

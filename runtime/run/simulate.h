@@ -46,6 +46,7 @@ typedef struct sim_options {
     const double *x0;            /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
     const sim_follower *follow;  /* may be NULL */
+    int (*told_to_stop)(void);   /* looked at between steps: where it is not 0 the run ends there, with an error; may be NULL */
 } sim_options;
 
 typedef struct sim_result {
