@@ -204,6 +204,8 @@ ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
 /* The same for what an expectation reads; the element of an activity comes as it is written. */
 void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
+/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL: no. */
+bool ast_own_name(const ast_node *n, const char *name);
 
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);

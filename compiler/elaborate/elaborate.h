@@ -7,7 +7,8 @@
 
 #include "flat.h"
 
-struct elaborate_override { const char *name; double value; };   /* --set name=value, SI */
+/* --set NAME=VALUE, SI; or with a formula: its text, and what messages call where it stands */
+struct elaborate_override { const char *name; double value; const char *formula, *said; };
 
 /* What a file declares, for who elaborates many of its models: found out once. {0} is empty. */
 typedef struct elaborate_index {

@@ -33,6 +33,7 @@ enum option {
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
     OPT_TRUNCATE, OPT_AGAINST, OPT_EXPORT, OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS, OPT_NEAR, OPT_EIGENVALUES,
     OPT_ROUNDS,
+    OPT_INPUT,
     OPT_STOP,
     OPT_FREEZE, OPT_MORA, OPT_OVER,
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
@@ -50,7 +51,7 @@ struct command;
 typedef struct request {
     const struct command *command;
     VEC(const char *) file;
-    VEC(const char *) set;
+    VEC(const char *) set, input;
     VEC(const char *) at, state, transfer, against;      /* of linearize */
     VEC(size_t) truncate;
     size_t eigenvalues;                                  /* 0: not given */

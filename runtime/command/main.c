@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_INPUT) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",

@@ -549,7 +549,7 @@ written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length,
             struct elaborate_override *set = arena_new_array(a, struct elaborate_override, run[i].nset + 1);
 
             for (size_t k = 0; k < run[i].nset; k++)
-                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value };
+                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value, run[i].set[k].formula, run[i].set[k].said };
             run[i].set = set;
         }
         co.set = run->set;

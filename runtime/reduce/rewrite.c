@@ -256,21 +256,6 @@ add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
         vec_push(&p->reading, r);
 }
 
-/* Is the name, alone, a variable of the law's own (e f q p) or one of its ports? */
-static bool
-own_name(const ast_node *n, const char *name)
-{
-    if (!n)
-        return false;
-    if (name[0] && !name[1] && strchr("efqp", name[0]))
-        return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
-                return true;
-    return false;
-}
-
 /* owner: the node whose block this stands in, or NULL */
 static void
 read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
@@ -284,7 +269,7 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
             if (ref->part[i].index[k].to)
                 vec_push(&p->walk, ref->part[i].index[k].to);
         }
-    if (!ref->nparts || own_name(owner, ref->part[0].name))
+    if (!ref->nparts || ast_own_name(owner, ref->part[0].name))
         return;
     if (ref->nparts == 1) {
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
