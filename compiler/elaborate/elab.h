@@ -389,6 +389,9 @@ void check_junction(elab *el, const flat_junction *j);
 /* A value fixed before the run. who: for messages; want: the unit of what it is given to, or NULL. *out stays as it is after an error. */
 val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out);
 
+bool offset_in_tolerance(elab *el, const ast_expr *e);                         /* said: a tolerance is a difference */
+void make_expect(elab *el, const ast_exp_item *item);                          /* expect.c */
+
 /* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
 
 void declare_field(elab *el, uint32_t element, const ast_node *written);       /* if the block has ports */
@@ -426,6 +429,7 @@ typedef struct builder {
     enum reads reads;
     const char *who;                /* "parameter \"k\"": for messages */
     bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
+    bool only_looks;                /* what it reads need not stay for it */
     uint32_t every;                 /* number of the `every` whose value it is, or NONE */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */

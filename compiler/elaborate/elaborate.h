@@ -23,6 +23,7 @@ typedef struct elaborate_options {
     const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
     const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
+    bool expect;                     /* what the experiment expects is made (flat_experiment.expect) */
     bool open;                       /* inputs and sources can be moved (flat.opening) */
     elaborate_index *index;          /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;

@@ -547,7 +547,7 @@ unknown_output(elab *el, const ast_ref *r)
 }
 
 /* A tolerance is a difference: 0.5 [degC] would be 273.65 K. */
-static bool
+bool
 offset_in_tolerance(elab *el, const ast_expr *e)
 {
     const unit *u = e->kind == AST_NUMBER ? read_unit(el, e->number.unit) : NULL;
@@ -756,6 +756,7 @@ make_experiment(elab *el)
         case AST_EXP_OBSERVE: make_observe(el, &outputs, item, &observed); break;
         case AST_EXP_KEEP:    make_keep(el, item); break;
         case AST_EXP_RECORD:  make_record(el, item); break;
+        case AST_EXP_EXPECT:  break;                       /* last: behind the records */
         case AST_EXP_STOP_WHEN: make_stop_when(el, item->a); break;
         case AST_EXP_EQUILIBRIUM:
             if (span_known(equilibrium)) {
@@ -768,6 +769,9 @@ make_experiment(elab *el)
             break;
         }
     }
+    for (int k = 0; k < x->nitems; k++)
+        if (x->item[k].kind == AST_EXP_EXPECT)
+            make_expect(el, &x->item[k]);
     keep_insides(el);
     if (!span_known(seen[index_of("stop", settings, NSETTINGS)])) {
         diag_error(el->s, "experiment-stop", x->name_at, "experiment \"%s\" does not say when it stops", x->name);

@@ -88,7 +88,7 @@ note_read(builder *b, const part *p, span at)
 {
     flat_model *f = b->el->f;
 
-    if (p->index == NONE)
+    if (p->index == NONE || b->only_looks)
         return;
     if (p->kind == PART_JUNCTION && !f->junction.at[p->index].read) {
         f->junction.at[p->index].read = true;

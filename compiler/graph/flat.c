@@ -60,6 +60,7 @@ flat_free(flat_model *f)
     vec_free(&f->experiment.window);
     vec_free(&f->experiment.observe);
     vec_free(&f->experiment.record);
+    vec_free(&f->experiment.expect);
     free(f);
 }
 

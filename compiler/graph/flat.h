@@ -186,6 +186,16 @@ typedef struct flat_opening {
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
 typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
+/* What is expected of a run; only where elaboration was asked to make it. */
+typedef struct flat_expect {
+    enum ast_expect_kind kind;
+    const char *name;            /* the text of what is expected, or the element */
+    uint32_t record;             /* among the recorded expressions; not of an activity */
+    uint32_t element;            /* of an activity */
+    inst time, value, within;    /* time INST_NONE: at the end; value INST_NONE: of a file or model */
+    const char *file, *path;     /* as the text calls it; where it lies */
+    span at;
+} flat_expect;
 typedef struct flat_experiment {
     const char *name;            /* NULL: none */
     span at;
@@ -197,6 +207,7 @@ typedef struct flat_experiment {
     VEC(flat_window) window;
     VEC(flat_observe) observe;
     VEC(flat_output) record;     /* name is the text of the expression */
+    VEC(flat_expect) expect;
 } flat_experiment;
 
 typedef struct flat_model {

@@ -39,6 +39,7 @@ enum option {
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
     OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
     OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_JUNIT,
     OPT_KEEP_PARTIAL,
     OPT_COUNT
 };
@@ -69,6 +70,7 @@ typedef struct request {
     double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool expect;                                         /* compile what experiments expect too */
     bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
@@ -92,6 +94,7 @@ int cmd_import(const request *q);
 int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
+int cmd_test(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

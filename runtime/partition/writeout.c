@@ -440,6 +440,11 @@ put_experiment(struct writer *d, const ast_experiment *x)
         textrefs_of(item->b, NULL, (text_ref){ 0 }, &refs);
         for (int k = 0; k < item->nexprs; k++)
             textrefs_of(item->exprs[k], NULL, (text_ref){ 0 }, &refs);
+        if (item->kind == AST_EXP_EXPECT) {
+            rename_ref(d, &item->expect->element, &e);
+            textrefs_of(item->expect->time, NULL, (text_ref){ 0 }, &refs);
+            textrefs_of(item->expect->value, NULL, (text_ref){ 0 }, &refs);
+        }
         for (size_t k = 0; k < refs.n; k++)
             rename_ref(d, refs.at[k].ref, &e);
     }
