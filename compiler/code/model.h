@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_DELAYS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
                   PART_NETS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -100,6 +100,15 @@ size_t model_ndraws(const bg_model *m);
 struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
+
+/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have the delayed values ---- */
+struct model_delay { size_t mode; double by, before; span at; const char *text;
+    bool feeds; };               /* what is delayed follows a delayed value at once */
+size_t model_ndelays(const bg_model *m);
+struct model_delay model_delay(const bg_model *m, size_t k);
+int model_delayed(bg_model *m, double t, const double *x, double *value);    /* what is delayed, now */
+/* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
 
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
  * condition zero anyway while another holds ---- */
