@@ -64,6 +64,7 @@ struct integrator {
     double *beside;                      /* [n] near the state: where the Jacobian is taken then */
 
     double *weight;                  /* [n] */
+    VEC(size_t) still;               /* states without a rate */
 
     void *arkode, *cvode;
     linear *linear;
@@ -414,6 +415,9 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     if (n > 0 && model_bends(m))
         for (int i = 0; i < 4; i++)
             g->bent[i] = bg_calloc(n + 1, sizeof(double));
+    for (size_t i = 0; i < n; i++)
+        if (model_state(m, i).holds)
+            vec_push(&g->still, i);
     g->leader = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
     g->scout = (struct direction){ .v = bg_calloc(n + 1, sizeof(double)), .reach = REACH };
 
@@ -446,6 +450,7 @@ void integrator_free(integrator *g)
     for (int i = 0; i < 4; i++)
         free(g->bent[i]);
     free(g->weight);
+    vec_free(&g->still);
     free(g->leader.v);
     free(g->scout.v);
     for (int k = 0; k < 5; k++)
@@ -588,6 +593,21 @@ bool integrator_start(integrator *g, double t, const double *x)
         find_sizes(g, t, x);         /* what was at rest may move now */
     else if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
         spectral_radius(g, t, x, g->f[2], 2);
+    return true;
+}
+
+bool integrator_resume(integrator *g, double t, const double *x)
+{
+    if (g->kind != EXPLICIT || !g->arkode || g->restart || g->next != g->kind || scales_unknown(g->scales))
+        return integrator_start(g, t, x);
+    if (x != state(g, 2))
+        memcpy(state(g, 2), x, g->n * sizeof(double));
+    g->t[0] = g->t[1] = g->t[2] = t;
+    g->history = g->third = false;
+    gather_failures(g);
+    ERKStepReset(g->arkode, t, g->y[2]);
+    g->erk_failures = 0;
+    evaluate(g, t, x, g->f[2]);
     return true;
 }
 
@@ -805,6 +825,15 @@ static bool bends(integrator *g, unsigned tries)
     return true;
 }
 
+/* States without a rate are what they were when the step began, to the last bit. */
+static void keep_still(const integrator *g, double *x)
+{
+    const double *before = NV_DATA_S(g->y[1]);
+
+    for (size_t k = 0; k < g->still.n; k++)
+        x[g->still.at[k]] = before[g->still.at[k]];
+}
+
 enum integrator_status integrator_step(integrator *g, double until)
 {
     if (g->kind == STATIC)
@@ -829,6 +858,7 @@ enum integrator_status integrator_step(integrator *g, double until)
         int status = advance(g, until);
         if (status >= 0) {
             g->history = !first && g->kind == EXPLICIT;
+            keep_still(g, state(g, 2));
             end_rate(g);
             if (!bends(g, tries++))
                 break;
@@ -966,6 +996,8 @@ bool integrator_dense3(integrator *g, const double s[3], double t_end, double *c
             first_step_coefficients(h, s[i] * part, true, c[i]);
     }
     vec_combine3(g->n, c, base, x);
+    for (int i = 0; i < 3; i++)
+        keep_still(g, x[i]);
     return true;
 }
 
@@ -985,7 +1017,9 @@ bool integrator_dense(integrator *g, double t, double *x)
         content.data = x;
         content.own_data = SUNFALSE;
         v.content = &content;
-        return CVodeGetDky(g->cvode, t, 0, &v) == 0;
+        bool known = CVodeGetDky(g->cvode, t, 0, &v) == 0;
+        keep_still(g, x);
+        return known;
     }
     double c[6], h = g->t[2] - g->t[1], s = (t - g->t[1]) / h;
     const double *base[6];
@@ -996,6 +1030,7 @@ bool integrator_dense(integrator *g, double t, double *x)
     else
         first_step_coefficients(h, s, true, c);
     vec_combine1(n, c, base, x);
+    keep_still(g, x);
     return true;
 }
 
