@@ -1,7 +1,26 @@
 /* compile.c - see compile.h */
 #include <errno.h>
 #include <stdlib.h>
+#include "codegen.h"
 #include "compile.h"
+
+compile_shared *compile_shared_new(void)
+{
+    compile_shared *s = bg_calloc(1, sizeof *s);
+
+    s->units = units_new();
+    s->code = code_store_new();
+    return s;
+}
+
+void compile_shared_free(compile_shared *s)
+{
+    if (!s)
+        return;
+    units_free(s->units);
+    code_store_free(s->code);
+    free(s);
+}
 
 static void begin(compilation *c)
 {
@@ -13,7 +32,7 @@ static void begin(compilation *c)
         c->arena = arena_new();
 }
 
-static bool run_causality(compilation *c)
+static bool run_causality(compilation *c, const compile_options *o)
 {
     flat_model *f = c->flat;
     enum law_way *way = bg_calloc(f->port.n + 1, sizeof *way);
@@ -21,6 +40,7 @@ static bool run_causality(compilation *c)
     bool *stated = bg_calloc(f->port.n + 1, sizeof *stated);
 
     c->equations = equations_prepare(f);
+    c->equations->code = o && o->shared ? o->shared->code : NULL;
     equations_ways(c->equations, way, varying, invertible, stated);
     c->causal = causality(f, way, varying, invertible, stated);
     free(way);
@@ -43,6 +63,10 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
 {
     elaborate_options eo = { 0 };
 
+    if (!c->units && o && o->shared && o->shared->units) {
+        c->units = o->shared->units;
+        c->shared_units = true;
+    }
     if (!c->units)
         c->units = units_new();
     if (!c->units) {
@@ -59,6 +83,7 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
         eo.weigh = o->weigh;
         eo.nweigh = o->nweigh;
         eo.open = o->open;
+        eo.expect = o->expect;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
     if (!c->flat || diag_errors(c->sources))
@@ -68,7 +93,7 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
     c->component = upto < STAGE_MODEL && !eo.experiment && has_ports(c->flat);
     if (c->component)
         return true;
-    if (!run_causality(c))
+    if (!run_causality(c, o))
         return false;
     if (upto == STAGE_CAUSALITY)
         return true;
@@ -134,7 +159,8 @@ void compile_free(compilation *c)
     flat_free(c->flat);
     pool_free(c->pool);
     if (!c->lent) {
-        units_free(c->units);
+        if (!c->shared_units)
+            units_free(c->units);
         arena_free(c->arena);
         names_free(c->names);
         elaborate_index_free(&c->index);

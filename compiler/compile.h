@@ -10,6 +10,11 @@
 #include "equations.h"
 #include "model.h"
 
+/* What compilations have in common, one after the other: unit tables, machine code. It outlives them; one thread at a time uses it. */
+typedef struct compile_shared { unit_system *units; struct code_store *code; } compile_shared;
+compile_shared *compile_shared_new(void);
+void compile_shared_free(compile_shared *s);         /* NULL is fine */
+
 typedef struct compilation {
     sources *sources;
     names *names;
@@ -23,6 +28,7 @@ typedef struct compilation {
     bg_model *model;
     elaborate_index index;       /* what the file declares; of the file's first compilation */
     elaborate_index *declared;   /* the index to go by */
+    bool shared_units;           /* the units are compile_shared's */
     bool lent;                   /* names, arena, units and tree are another's: compile_another */
     bool unreadable;             /* the file could not be read: errno tells why */
     bool component;              /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at the graph */
@@ -34,7 +40,9 @@ typedef struct compile_options {
     const struct elaborate_override *set; size_t nset;
     bool long_run;               /* optimise all code */
     const span *weigh; size_t nweigh;        /* operands to be weighed (elaborate.h) */
+    bool expect;                 /* what the experiment expects is made (elaborate.h) */
     bool open;                   /* inputs and sources can be moved (elaborate.h) */
+    const compile_shared *shared;            /* NULL: nothing */
 } compile_options;
 
 enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS, STAGE_MODEL };

@@ -98,7 +98,14 @@ struct ast_stmt {
         struct { const char *var; span var_at; ast_expr *from, *to; ast_stmt **body; int n; } loop;
         struct { ast_expr *cond; ast_stmt **then; int nthen; ast_stmt **other; int nother; } cond;
         struct { ast_ref *ref; int n; } without;
-        struct { ast_expr *cond; struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n; } when;
+        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL; assert cond "text", which sets nothing */
+        struct {
+            ast_expr *cond, *period, *offset;
+            span head;               /* `every period offset offset` */
+            bool assertion;
+            const char *text;        /* of an assertion, or NULL */
+            struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n;
+        } when;
     };
 };
 
@@ -126,8 +133,23 @@ enum ast_exp_kind {
     AST_EXP_WINDOW,        /* window a .. b; */
     AST_EXP_OBSERVE,       /* observe ref within expr; b NULL without within */
     AST_EXP_KEEP,          /* keep refs; */
-    AST_EXP_RECORD         /* record exprs; */
+    AST_EXP_RECORD,        /* record exprs; */
+    AST_EXP_EXPECT,        /* expect a ... within b; */
+    AST_EXP_STOP_WHEN      /* stop when expr; */
 };
+/* What `bgc test` compares a with. */
+enum ast_expect_kind {
+    AST_EXPECT_VALUE,      /* expect a at time = value; time NULL: at the end */
+    AST_EXPECT_FILE,       /* expect a from "path"; a trajectory */
+    AST_EXPECT_MODEL,      /* expect a of "path"; the same experiment of another model */
+    AST_EXPECT_ACTIVITY    /* expect activity of element = value; a NULL */
+};
+typedef struct ast_expect {
+    enum ast_expect_kind kind;
+    ast_expr *time, *value;
+    ast_ref element;
+    const char *path; span path_at;
+} ast_expect;
 typedef struct ast_exp_item {
     enum ast_exp_kind kind;
     span at;
@@ -135,12 +157,17 @@ typedef struct ast_exp_item {
     ast_expr *a, *b;
     ast_ref *refs; int nrefs;
     ast_expr **exprs; int nexprs;
+    const ast_expect *expect;
 } ast_exp_item;
-typedef struct ast_experiment {
-    span at, name_at, model_at;
-    const char *name, *model;
-    ast_exp_item *item; int nitems;
-} ast_experiment;
+typedef struct ast_experiment ast_experiment;
+struct ast_experiment {
+    span at, name_at, model_at;      /* model_at: the name, where no model is written */
+    const char *name, *model;        /* the model of its base, or the only one of the file, where none is written */
+    const char *base; span base_at;  /* from BASE; NULL: from none */
+    const ast_experiment **bases; int nbases;    /* BASE and what that is from */
+    /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
+    ast_exp_item *item; int nitems, inherited;
+};
 
 typedef struct ast_domain {
     span at, name_at;
@@ -173,6 +200,13 @@ enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
  * tree, with ok false. Names are interned in n. Never fails on any input; a tree above the limits is an error. */
 ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 
+/* Calls for each reference of an expression, those in indexes too. e may be NULL. */
+void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
+/* The same for what an expectation reads; the element of an activity comes as it is written. */
+void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
+/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL: no. */
+bool ast_own_name(const ast_node *n, const char *name);
+
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
@@ -180,8 +214,6 @@ void format_file(const sources *s, const ast_file *f, strbuf *out);
 void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 /* Every expression of the file that way, but those of domains. */
 void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);
-/* Is the name, alone, a variable of the law's own (e f q p) or one of the ports of node n? n may be NULL. */
-bool ast_is_own(const ast_node *n, const char *name);
 
 /* Prints the tree, for `bgc check --dump ast`. */
 void ast_dump(const sources *s, const ast_file *f, FILE *out);

@@ -61,8 +61,9 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %token PARAMETER "parameter" CONSTANT "constant" SIGNAL "signal" INPUT "input" OUTPUT "output"
 %token PORT "port" FOR "for" IN "in" IF "if" THEN "then" ELSE "else" WHEN "when" REINIT "reinit" WITHOUT "without"
 %token AS "as" SUCH "such" THAT "that" OF "of" LET "let" FROM "from" OBSERVE "observe" WITHIN "within"
-%token KEEP "keep" RECORD "record" WINDOW "window" AND "and" OR "or" NOT "not"
-%token <name> START "start"
+%token EXPECT "expect" KEEP "keep" AND "and" OR "or" NOT "not"
+%token <name> RECORD "record" WINDOW "window" START "start"
+%token EVERY "every" ASSERT "assert"
 %token ARROW "->" DOTS ".." LE "<=" GE ">=" EQ "==" NE "!="
 %token INDEX "index [" INDEX_END "] of an index" MATRIX "matrix [" MATRIX_END "]"
 
@@ -86,12 +87,12 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <list> indexes args arg_list exprs row rows refs
 %type <chain> chain chain_open chain_closed
 %type <list> law_items law_ports law_names law_block
-%type <node> node_open node_closed declared port
-%type <list> ports stmts block size_opt formals formal_list reinits items named_args named_list size_params dotted
+%type <node> node_open node_closed declared listed port
+%type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list size_params dotted
 %type <stmt> stmt
 %type <stmt> if_stmt
 %type <law> law_item
-%type <item> item
+%type <item> item expected
 %type <domain> domain_items
 %type <number> zero
 
@@ -120,12 +121,18 @@ decl: MODEL NAME size_params text '{' stmts '}' {
         file_add(p, (ast_decl){ .kind = AST_DECL_FUNCTION, .function = f });
     }
     | EXPERIMENT NAME[name] OF NAME[model] '{' items '}' {
-        ast_experiment *e = arena_alloc(p->a, sizeof *e);
+        ast_experiment *e = experiment_new(p, @$, $name, @name, $items);
 
-        *e = (ast_experiment){ .at = @$, .name_at = @name, .model_at = @model, .name = $name, .model = $model,
-                               .item = $items->at, .nitems = $items->n };
-        file_add(p, (ast_decl){ .kind = AST_DECL_EXPERIMENT, .experiment = e });
+        e->model = $model;
+        e->model_at = @model;
     }
+    | EXPERIMENT NAME FROM NAME[base] '{' items '}' {
+        ast_experiment *e = experiment_new(p, @$, $2, @2, $items);
+
+        e->base = $base;
+        e->base_at = @base;
+    }
+    | EXPERIMENT NAME '{' items '}' { experiment_new(p, @$, $NAME, @NAME, $items); }
     | DOMAIN NAME '{' domain_items '}' {
         ast_domain *d = $domain_items;
 
@@ -235,11 +242,24 @@ domain_items: %empty { $$ = arena_alloc(p->a, sizeof(ast_domain)); }
 
 stmts: %empty { $$ = list_new(p); }
     | stmts stmt { $$ = $1; LIST_ADD(p, $$, $2.s, $2.height); }
+    | stmts junctions ';' { $$ = $1; junctions_add(p, $$, $2, @3); }
     | stmts error RESUME { $$ = $1; yyerrok; }
     | stmts ';' { $$ = $1; empty_statement(p, @2); }
     ;
 
 block: '{' stmts '}' { $$ = $2; } ;
+
+/* 1:a, 1:b; is written as one and means as many statements. */
+junctions: declared[a] ',' listed[b] {
+        $$ = list_new(p);
+        junction_listed(p, $$, $a, @2);
+        junction_listed(p, $$, $b, @3);
+    }
+    | junctions ',' listed { $$ = $1; junction_separated($$, @2); junction_listed(p, $$, $listed, @3); }
+    ;
+listed: declared
+    | declared '=' expr { $$ = $1; $$->linear = $3.e; $$->at = @$; }
+    ;
 
 stmt: chain_open ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
@@ -309,6 +329,31 @@ stmt: chain_open ';' {
         $$.s->when.reinit = $4->at;
         $$.s->when.n = $4->n;
     }
+    | EVERY expr[period] '{' sets '}' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        $$.s->when.head = span_join(@1, @period);
+        $$.s->when.period = $period.e;
+        $$.s->when.reinit = $sets->at;
+        $$.s->when.n = $sets->n;
+    }
+    | EVERY expr[period] NAME expr[offset] '{' sets '}' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        every_offset(p, $NAME, @NAME);
+        $$.s->when.head = span_join(@1, @offset);
+        $$.s->when.period = $period.e;
+        $$.s->when.offset = $offset.e;
+        $$.s->when.reinit = $sets->at;
+        $$.s->when.n = $sets->n;
+    }
+    | ASSERT expr text ';' {
+        $$.s = stmt_new(p, AST_STMT_WHEN, @$);
+        $$.height = 0;
+        $$.s->when.assertion = true;
+        $$.s->when.cond = $expr.e;
+        $$.s->when.text = $text;
+    }
     ;
 
 if_stmt: IF expr block {
@@ -365,6 +410,23 @@ reinits: %empty { $$ = list_new(p); }
         LIST_ADD(p, $$, r, 0);
     }
     | reinits error RESUME { $$ = $1; yyerrok; }
+    ;
+
+/* What `every` sets: values it holds, with or without the word that `when` asks for. */
+sets: %empty { $$ = list_new(p); }
+    | sets ref '=' expr ';' {
+        struct ast_reinit r = { span_join(@2, @5), $2.ref, $4.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, r, 0);
+    }
+    | sets REINIT ref '=' expr ';' {
+        struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
+
+        $$ = $1;
+        LIST_ADD(p, $$, r, 0);
+    }
+    | sets error RESUME { $$ = $1; yyerrok; }
     ;
 
 ports: port { $$ = list_new(p); LIST_ADD(p, $$, *$1, 0); }
@@ -488,6 +550,12 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         if (strcmp($3, "equilibrium") != 0)
             parse_error(p, "syntax", @3, "an experiment starts from `equilibrium`, not from `%.40s`", $3);
     }
+    | NAME WHEN expr ';' {
+        $$ = arena_alloc(p->a, sizeof *$$);
+        *$$ = (ast_exp_item){ .kind = AST_EXP_STOP_WHEN, .at = @$, .a = $3.e };
+        if (strcmp($1, "stop") != 0)
+            parse_error(p, "syntax", @1, "what a condition can do in an experiment is `stop when ...`, not `%.40s when`", $1);
+    }
     | LET ref '=' expr ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_exp_item){ .kind = AST_EXP_LET, .at = @$, .ref = $2.ref, .a = $4.e };
@@ -516,6 +584,21 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = $2->at, .nexprs = $2->n };
     }
+    | EXPECT expected WITHIN expr ';' {
+        $$ = $2;
+        $$->at = @$;
+        $$->b = $4.e;
+    }
+    ;
+expected: expr '=' expr { $$ = item_expect(p, AST_EXPECT_VALUE, $1.e, NULL, $3.e); }
+    | expr NAME expr '=' expr {
+        $$ = item_expect(p, AST_EXPECT_VALUE, $1.e, $3.e, $5.e);
+        if (strcmp($2, "at") != 0)
+            parse_error(p, "syntax", @2, "a time is given with `at`, not with `%.40s`", $2);
+    }
+    | expr FROM STRING { $$ = item_expect_path(p, AST_EXPECT_FILE, $1.e, $3, @3); }
+    | expr OF STRING { $$ = item_expect_path(p, AST_EXPECT_MODEL, $1.e, $3, @3); }
+    | expr OF ref '=' expr { $$ = item_expect_activity(p, $1.e, $3.ref, $5.e); }
     ;
 
 /* ---------------------------------------------------------------- references and expressions */
@@ -526,11 +609,18 @@ refs: ref { $$ = list_new(p); LIST_ADD(p, $$, $1.ref, $1.height); }
 ref: part { $$ = tree_ref(p, $1); }
     | ref '.' part { $$ = tree_ref_add(p, $1, $3); }
     ;
-part: NAME { $$ = tree_part(p, @$, $1); }
+part: name { $$ = tree_part(p, @$, $1); }
     | part_index
     ;
+/* At the beginning of a statement, where the scanner cannot tell, a word of experiments is a name of the model. */
+name: NAME
+    | START
+    | WINDOW
+    | RECORD
+    ;
+%type <name> name;
 %type <part> part_index;
-part_index: NAME INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, tree_part(p, @1, $1), $3, span_join(@2, @4)); }
+part_index: name INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, tree_part(p, @1, $1), $3, span_join(@2, @4)); }
     | part_index INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, $1, $3, span_join(@2, @4)); }
     ;
 indexes: index { $$ = list_new(p); LIST_ADD(p, $$, $1.index, $1.height); }

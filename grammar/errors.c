@@ -24,7 +24,7 @@ begins_statement(int kind)
 {
     switch (kind) {
     case PARAMETER: case CONSTANT: case SIGNAL: case INPUT: case OUTPUT: case PORT: case FOR: case WHEN: case REINIT:
-    case LET: case OBSERVE: case KEEP: case RECORD: case WINDOW: case START:
+    case LET: case OBSERVE: case EXPECT: case KEEP: case RECORD: case WINDOW: case START: case EVERY: case ASSERT:
         return true;
     default:
         return begins_declaration(kind);
@@ -34,7 +34,7 @@ begins_statement(int kind)
 static bool
 is_word(int kind)
 {
-    return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= START);
+    return kind == VALUE_WORD || kind == CALL_WORD || (kind >= MODEL && kind <= ASSERT);
 }
 
 /* Words that stand between values, so that what is missing is the value. */
@@ -105,7 +105,7 @@ alternatives(const struct parse *p, const struct expected *e)
     else if (value)
         add_alternative(list, &n, "a value");
     else if (e->name[NAME])
-        add_alternative(list, &n, e->name[NUMBER] ? "a part" : "a name");
+        add_alternative(list, &n, e->name[NUMBER] ? "a part" : e->name[OF] && operator ? "`at`" : "a name");
     for (int code = 0; code < EXPECTED_CODES; code++) {
         const char *name = e->name[code];
 
@@ -204,6 +204,10 @@ semicolon_error(struct parse *p, const struct expected *e)
     /* where a `;` alone would be an empty statement, none is missing */
     if (!e->name[';'] || e->name['}'] || e->name[MODEL])
         return false;
+    if (now->kind == ',' && !e->name[',']) {
+        parse_error(p, "syntax-semicolon", now->at, "a statement ends with `;`, not with `,`");
+        return true;
+    }
     if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind)
         || (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");

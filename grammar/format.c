@@ -74,11 +74,19 @@ is_word(const struct format *f, size_t i, const char *what)
     return i < f->n && f->token[i].kind == SCAN_WORD && is(f, i, what);
 }
 
+/* `every` with a period: anything else of that name is no statement of events. */
+static bool
+is_every(const struct format *f, size_t i)
+{
+    return i + 1 < f->n && f->token[i].kind == SCAN_NAME && is(f, i, "every")
+           && (f->token[i + 1].kind == SCAN_NAME || f->token[i + 1].kind == SCAN_NUMBER || f->token[i + 1].kind == SCAN_VALUE_WORD || is_sign(f, i + 1, "("));
+}
+
 static int
 statement_word(const struct format *f, size_t i)
 {
     return is_word(f, i, "model") ? WORD_MODEL : is_word(f, i, "for") ? WORD_FOR : is_word(f, i, "if") ? WORD_IF
-           : is_word(f, i, "when") ? WORD_WHEN : is_word(f, i, "window") ? WORD_WINDOW : WORD_NONE;
+           : is_word(f, i, "when") || is_every(f, i) ? WORD_WHEN : is_word(f, i, "window") ? WORD_WINDOW : WORD_NONE;
 }
 
 /* The next token that is no comment, or n. */

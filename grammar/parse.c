@@ -45,17 +45,39 @@ end_token(const struct parse *p)
     return (struct token){ .kind = END_OF_TEXT, .at = { p->file, end, end }, .first = true };
 }
 
+/* Words that are reserved only where a statement begins with them and a value follows: models may use them as names. */
+static int
+statement_word(const struct scan *s, int before, const struct token *t)
+{
+    const char *word = s->text + t->at.begin, *next = s->text + t->at.end, *end = s->text + s->length;
+    size_t n = t->at.end - t->at.begin;
+    int kind = n == 5 && !memcmp(word, "every", n) ? EVERY : n == 6 && !memcmp(word, "assert", n) ? ASSERT : NAME;
+
+    if (kind == NAME || (before != ';' && before != '{' && before != '}') || !s->open.n || s->open.at[s->open.n - 1].kind != '{')
+        return NAME;
+    while (next < end && (*next == ' ' || *next == '\t' || *next == '\r' || *next == '\n'))
+        next++;
+    if (next == end || (end - next > 2 && !memcmp(next, "as", 2) && strchr(" \t\r\n", next[2])))
+        return NAME;
+    return *next == '(' || *next == '_' || (*next >= '0' && *next <= '9') || ((*next | 0x20) >= 'a' && (*next | 0x20) <= 'z')
+                   || (*next == '-' && end - next > 1 && next[1] != '>')
+               ? kind : NAME;
+}
+
 /* The next token of the text. */
 static struct token
 scan_token_at(struct parse *p)
 {
     struct token t = { 0 };
+    int before = p->scan->before;
 
     if (p->scan->stop || p->scan->errors > SOURCES_MAX_ERRORS)
         return end_token(p);
     t.kind = bg_scan_lex(&t.value, &t.at, p->scanner);
     if (!t.kind || p->scan->stop)
         return end_token(p);
+    if (t.kind == NAME)
+        t.kind = statement_word(p->scan, before, &t);
     t.first = p->scan->first;
     if (t.first)
         p->scan->indent = t.at.begin - p->scan->line;
@@ -195,6 +217,21 @@ done:
     return out;
 }
 
+/* `expect` is no reserved word: it is one where an item of an experiment begins, unless a `=` gives it a value as if it were a setting. */
+static bool
+begins_expectation(struct parse *p, const struct token *t)
+{
+    const struct scan *s = p->scan;
+    struct token next;
+
+    if (t->kind != NAME || !p->in_experiment || !p->item_begins || s->braces != 1 || s->open.at[s->open.n - 1].kind != '{'
+        || strcmp(t->value.name, "expect") != 0)
+        return false;
+    next = read_token(p);
+    vec_push(&p->pending->stack, next);
+    return next.kind != '=';
+}
+
 int
 bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
 {
@@ -205,6 +242,11 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
         return 0;
     }
     t = p->recovering ? resume(p) : read_token(p);
+    if (begins_expectation(p, &t))
+        t.kind = EXPECT;
+    if (begins_declaration(t.kind))
+        p->in_experiment = t.kind == EXPERIMENT;
+    p->item_begins = t.kind == '{' || t.kind == '}' || t.kind == ';' || t.kind == RESUME;
     if (t.kind == END_OF_TEXT)
         p->end_given = true;
     if (t.kind != RESUME) {
@@ -325,7 +367,9 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
         return f;
     scan_begin(&scan, &p.scanner);
     p.last.at = p.before.at = (span){ file, 0, 0 };
-    f->ok = !bg_yyparse(&p) && !p.broken && !scan.broken;
+    f->ok = !bg_yyparse(&p);
+    experiments_complete(&p);
+    f->ok = f->ok && !p.broken && !scan.broken;
     f->decl = p.decls.at;
     f->ndecls = (size_t)p.decls.n;
     f->comment = arena_new_array(a, span, scan.comment.n);
@@ -366,6 +410,46 @@ scan_kind_of(int kind)
     }
 }
 
+/* Names that are words where they stand: `expect` at the head of an item of an experiment, and the `at` behind what is expected. */
+static void
+mark_expectations(const char *text, scan_tokens *t)
+{
+    bool experiment = false, begins = false, expects = false;
+    int braces = 0, brackets = 0;
+
+    for (size_t i = 0, before = 0; i < t->n; i++) {
+        scan_token *x = &t->at[i];
+        size_t n = x->at.end - x->at.begin, next = i + 1;
+        const char *s = text + x->at.begin;
+
+        if (x->kind == SCAN_COMMENT)
+            continue;
+        while (next < t->n && t->at[next].kind == SCAN_COMMENT)
+            next++;
+        if (x->kind == SCAN_WORD && braces == 0 && n == 10 && !memcmp(s, "experiment", n))
+            experiment = true;
+        if (x->kind == SCAN_NAME && experiment && begins && braces == 1 && n == 6 && !memcmp(s, "expect", n)
+            && !(next < t->n && text[t->at[next].at.begin] == '=' && t->at[next].at.end - t->at[next].at.begin == 1)) {
+            x->kind = SCAN_WORD;
+            expects = true;
+        } else if (expects && brackets == 0 && x->kind == SCAN_NAME && n == 2 && !memcmp(s, "at", n) && t->at[before].kind != SCAN_WORD
+                   && (t->at[before].kind != SCAN_SIGN || text[t->at[before].at.begin] == ')')) {
+            x->kind = SCAN_WORD;
+        }
+        if (x->kind == SCAN_INDEX || x->kind == SCAN_MATRIX || (x->kind == SCAN_SIGN && *s == '('))
+            brackets++;
+        if (x->kind == SCAN_INDEX_END || x->kind == SCAN_MATRIX_END || (x->kind == SCAN_SIGN && *s == ')'))
+            brackets--;
+        if (x->kind == SCAN_SIGN)
+            braces += (*s == '{') - (*s == '}');
+        experiment = experiment && (braces > 0 || *s != '}');
+        begins = x->kind == SCAN_SIGN && brackets == 0 && strchr("{};", *s) != NULL;
+        if (begins)
+            expects = false;
+        before = i;
+    }
+}
+
 void
 scan_text(const sources *s, uint32_t file, scan_tokens *out)
 {
@@ -385,5 +469,6 @@ scan_text(const sources *s, uint32_t file, scan_tokens *out)
             break;
         vec_push(out, ((scan_token){ scan_kind_of(kind), at }));
     }
+    mark_expectations(scan.text, out);
     scan_end(&scan, scanner);
 }

@@ -70,6 +70,7 @@ struct parse {
     bool reuse;                        /* the token at hand already begins the next statement */
     uint32_t resumed;                  /* end of the token that recovery went on with; an error there is the old one */
     bool end_given;
+    bool in_experiment, item_begins;    /* the last declaration is one; the next token is the first of a statement */
     span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
     bool too_high;                     /* an expression was, and that is said once */
     ast_node *spare_node;              /* copied into its chain: room for the next */
@@ -121,7 +122,17 @@ void node_block(ast_node *node, span at, const struct list *items);
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
 void value_size(struct parse *p, ast_stmt *s, const struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
+void every_offset(struct parse *p, const char *word, span at);       /* the word between period and offset */
+/* 1:a, 1:b; - statements of the list; each ends with what separates it from the next */
+void junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator);
+void junction_separated(struct list *l, span separator);             /* of the last */
+void junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end);
+ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items);
+void experiments_complete(struct parse *p);                          /* models and items that are not written; after all is read */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
+ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time, ast_expr *value);
+ast_exp_item *item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at);
+ast_exp_item *item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value);
 void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */

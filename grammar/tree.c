@@ -352,9 +352,57 @@ value_needed(struct parse *p, const ast_stmt *s)
         [AST_INPUT] = "input", [AST_OUTPUT] = "output"
     };
 
-    if (!s->value.value && s->value.kind != AST_INPUT && s->value.kind != AST_PARAMETER) {
+    if (!s->value.value && (s->value.kind == AST_CONSTANT || s->value.kind == AST_SIGNAL)) {
         parse_error(p, "syntax-value", s->value.name_at, "%s `%.60s` has no value", kind[s->value.kind], s->value.name);
         diag_help(p->s, "Write `%s %.60s = ...;`.", kind[s->value.kind], s->value.name);
+    }
+}
+
+void
+every_offset(struct parse *p, const char *word, span at)
+{
+    if (strcmp(word, "offset") == 0)
+        return;
+    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`", word);
+    diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
+}
+
+void
+junction_separated(struct list *l, span separator)
+{
+    ast_stmt **last = (ast_stmt **)l->at + (l->n - 1);
+
+    (*last)->at = span_join((*last)->at, separator);
+}
+
+void
+junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator)
+{
+    ast_stmt *s = stmt_new(p, AST_STMT_CHAIN, span_join(n->at, separator));
+
+    s->chain.node = arena_alloc(p->a, sizeof *s->chain.node);
+    *s->chain.node = *n;
+    s->chain.nnodes = 1;
+    LIST_ADD(p, l, s, 0);
+}
+
+void
+junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end)
+{
+    ast_stmt **s = junctions->at;
+
+    junction_separated(junctions, end);
+    for (int k = 0; k < junctions->n; k++)
+        LIST_ADD(p, stmts, s[k], 0);
+    for (int k = 0; k < junctions->n; k++) {
+        const ast_node *n = s[k]->chain.node;
+        uint32_t comma = s[k ? k - 1 : 0]->at.end;
+
+        if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+            continue;
+        parse_error(p, "syntax-semicolon", (span){ end.file, comma - 1, comma }, "a statement ends with `;`");
+        diag_help(p->s, "Only junctions stand in a row: `1:a, 1:b;`.");
+        return;
     }
 }
 
@@ -365,6 +413,42 @@ item_set(struct parse *p, span at, const char *name, span name_at, struct tree_e
 
     *i = (ast_exp_item){ .kind = AST_EXP_SET, .at = at, .ref = tree_ref(p, tree_part(p, name_at, name)).ref, .a = value.e };
     return i;
+}
+
+/* Its place and tolerance are the grammar's. */
+static ast_exp_item *
+expect_new(struct parse *p, ast_expr *subject, ast_expect x)
+{
+    ast_exp_item *i = arena_alloc(p->a, sizeof *i);
+    ast_expect *e = arena_alloc(p->a, sizeof *e);
+
+    *e = x;
+    *i = (ast_exp_item){ .kind = AST_EXP_EXPECT, .a = subject, .expect = e };
+    return i;
+}
+
+ast_exp_item *
+item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time, ast_expr *value)
+{
+    return expect_new(p, subject, (ast_expect){ .kind = kind, .time = time, .value = value });
+}
+
+ast_exp_item *
+item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at)
+{
+    return expect_new(p, subject, (ast_expect){ .kind = kind, .path = path, .path_at = path_at });
+}
+
+/* `activity` is no reserved word. */
+ast_exp_item *
+item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value)
+{
+    bool fine = word->kind == AST_REF && word->ref.nparts == 1 && !word->ref.part[0].nindex && !strcmp(word->ref.part[0].name, "activity");
+
+    if (!fine)
+        parse_error(p, "syntax", word->at, "of an element its activity can be expected: `expect activity of %.40s = ...`",
+                    element.nparts ? element.part[0].name : "x");
+    return expect_new(p, NULL, (ast_expect){ .kind = AST_EXPECT_ACTIVITY, .element = element, .value = value });
 }
 
 void

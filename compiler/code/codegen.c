@@ -6,32 +6,28 @@
  * keeps     code generation linear: long chunks are cut into functions of bounded size; the quick module goes through no passes and
  *           the quickest instruction selection
  *
- * Objects are made here, one for the quick and one for the optimised functions of each gen_finish; ORC only links them. An object
- * exports one symbol, the table of its functions' addresses. IR and its context live from the first addition to gen_finish.
+ * Objects are made here: for the quick and for the optimised functions of each gen_finish, of those to be kept one and of the others one;
+ * ORC only links them. An object exports one symbol, the table of its functions' addresses. IR and its context live from the first addition
+ * to gen_finish. What computes the same is one function: a key, the bytes of the template with what its slots are, tells.
  */
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
-#include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
-#include <llvm-c/Support.h>
-#include <llvm-c/Target.h>
-#include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <llvm/Config/llvm-config.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <threads.h>
 
 #include "codegen.h"
+#include "native.h"
 
-enum { QUICK, OPTIMISED, NMODULE };
+/* Where functions go: into the generator, or into what outlives it. */
+enum { OWN, KEPT, NPLACES };
 enum { PIECE = 600 };               /* nodes a function of a chunk: about 1000 instructions */
 
 /* Parameters of both shapes; the spaces are in the order of enum space. */
-enum { ARG_T, ARG_X, ARG_W, ARG_P, ARG_M, ARG_O, CHUNK_ARGS, ARG_BASE = CHUNK_ARGS, ARG_TABLE, ARG_OBASE, ARG_BEGIN, ARG_END, KERNEL_ARGS };
+enum { ARG_T, ARG_X, ARG_W, ARG_P, ARG_M, ARG_O, CHUNK_ARGS, ARG_BASE = CHUNK_ARGS, ARG_TABLE, ARG_OBASE, ARG_BEGIN, ARG_END, KERNEL_ARGS,
+       ARG_AT = CHUNK_ARGS, LOCATED_ARGS };
 
 /* What is known of a node while a template is emitted. Conditions are kept as flags and become numbers only where asked for. */
 struct site {
@@ -42,6 +38,8 @@ struct site {
 /* A module under construction */
 struct unit {
     LLVMModuleRef module;
+    bool optimise;
+    linker *linker;
     VEC(LLVMValueRef) entry;        /* functions to be found */
     VEC(uint32_t) handle;           /* whose */
     LLVMValueRef callee[EX_NOPS];   /* declared so far */
@@ -51,68 +49,35 @@ _Static_assert(ARG_T == (int)SP_TIME && ARG_X == (int)SP_X && ARG_W == (int)SP_W
                "a space is found by its number");
 
 struct types {
-    LLVMTypeRef real, real_ptr, i1, i32, i32_ptr, i64, i64_ptr, none, unary, binary, lookup, kernel, chunk;
+    LLVMTypeRef real, real_ptr, i1, i32, i32_ptr, i64, i64_ptr, none, unary, binary, lookup, kernel, chunk, located;
     LLVMValueRef tbaa_real, tbaa_i32;
     unsigned tbaa, loop;
 };
 
+/* A function that the store gets when it is compiled */
+struct leaving { code_key key; uint32_t handle; };
+
 struct gen {
     pool *p;
-    LLVMTargetMachineRef machine[NMODULE];
-    LLVMTargetDataRef layout;
-    char *triple;
-    LLVMOrcLLJITRef jit;            /* made by the first gen_finish */
+    code_store *kept;               /* NULL: none */
+    const native *native;           /* the store's, or ours */
+    native own_native;
+    linker linker;                  /* of what is not kept */
+    code_index index;               /* what was added: handles */
+    VEC(struct leaving) leaving;
     LLVMContextRef ctx;             /* NULL between gen_finish and the next addition */
     struct types type;
-    struct unit unit[NMODULE];
+    struct unit unit[NPLACES][NMODULE];
     LLVMBuilderRef before, at;      /* before the loop and in it; the same in chunks */
     struct unit *now;               /* what is being added to */
     VEC(struct site) site;          /* by node */
     VEC(LLVMValueRef) slot;         /* values of the slots of the template being emitted */
     VEC(bool) fixed;
     VEC(uintptr_t) address;         /* by handle; 0 until compiled */
-    uint32_t functions, batches;    /* made so far; make names unique */
+    VEC(uint32_t) number;           /* by node: its number in the key that is being made */
+    VEC(uint64_t) hash;             /* by node, of that key's template */
     char *error;                    /* the first; gen_finish reports it */
 };
-
-/* Functions called by generated code, by operation */
-static const struct callee { const char *name; double (*unary)(double); double (*binary)(double, double); } callees[EX_NOPS] = {
-    [EX_POW] = { "bgc_pow", NULL, pow },
-    [EX_SPOW] = { "bgc_spow", NULL, ex_signed_power },
-    [EX_APOW] = { "bgc_apow", NULL, ex_absolute_power },
-    [EX_EXP] = { "bgc_exp", exp, NULL },
-    [EX_LN] = { "bgc_ln", log, NULL },
-    [EX_LOG10] = { "bgc_log10", log10, NULL },
-    [EX_SIN] = { "bgc_sin", sin, NULL },
-    [EX_COS] = { "bgc_cos", cos, NULL },
-    [EX_TAN] = { "bgc_tan", tan, NULL },
-    [EX_ASIN] = { "bgc_asin", asin, NULL },
-    [EX_ACOS] = { "bgc_acos", acos, NULL },
-    [EX_ATAN] = { "bgc_atan", atan, NULL },
-    [EX_ATAN2] = { "bgc_atan2", NULL, atan2 },
-    [EX_SINH] = { "bgc_sinh", sinh, NULL },
-    [EX_COSH] = { "bgc_cosh", cosh, NULL },
-    [EX_TANH] = { "bgc_tanh", tanh, NULL },
-    [EX_ASINH] = { "bgc_asinh", asinh, NULL },
-    [EX_TABLE] = { "bgc_table", NULL, NULL },
-    [EX_TABLE_SLOPE] = { "bgc_table_slope", NULL, NULL },
-};
-
-/* ---------------------------------------------------------------- target */
-
-static once_flag llvm_once = ONCE_FLAG_INIT;
-
-static void
-llvm_start(void)
-{
-    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address the
-     * processor adds itself. A version without the option ignores it. */
-    const char *const argument[] = { "bgc", "-disable-lsr" };
-
-    LLVMParseCommandLineOptions(2, argument, NULL);
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
-}
 
 static void
 set_error(gen *g, char *text)
@@ -121,20 +86,6 @@ set_error(gen *g, char *text)
         free(text);
     else
         g->error = text;
-}
-
-/* Takes LLVM's text of an error; true when there was none. */
-static bool
-llvm_ok(gen *g, LLVMErrorRef e, const char *doing)
-{
-    char *text;
-
-    if (!e)
-        return true;
-    text = LLVMGetErrorMessage(e);
-    set_error(g, bg_format("LLVM, %s: %s", doing, text));
-    LLVMDisposeErrorMessage(text);
-    return false;
 }
 
 /* Without it an error in code generation would end the process. */
@@ -150,38 +101,19 @@ on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
     LLVMDisposeMessage(text);
 }
 
-static void
-find_machine(gen *g)
-{
-    static const LLVMCodeGenOptLevel level[NMODULE] = { LLVMCodeGenLevelNone, LLVMCodeGenLevelDefault };
-    char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures(), *why = NULL;
-    LLVMTargetRef target;
-
-    g->triple = LLVMGetDefaultTargetTriple();
-    if (LLVMGetTargetFromTriple(g->triple, &target, &why)) {
-        set_error(g, bg_format("LLVM cannot generate code for %s: %s", g->triple, why));
-        LLVMDisposeMessage(why);
-    } else {
-        /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the linker */
-        for (int i = 0; i < NMODULE; i++)
-            g->machine[i] = LLVMCreateTargetMachine(target, g->triple, cpu, features, level[i], LLVMRelocPIC, LLVMCodeModelSmall);
-        if (g->machine[QUICK] && g->machine[OPTIMISED])
-            g->layout = LLVMCreateTargetDataLayout(g->machine[QUICK]);
-        else
-            set_error(g, bg_format("LLVM cannot generate code for %s", g->triple));
-    }
-    LLVMDisposeMessage(cpu);
-    LLVMDisposeMessage(features);
-}
-
 gen *
-gen_new(pool *p)
+gen_new(pool *p, code_store *kept)
 {
     gen *g = bg_calloc(1, sizeof *g);
+    char *why = NULL;
 
-    call_once(&llvm_once, llvm_start);
     g->p = p;
-    find_machine(g);
+    g->kept = kept;
+    g->native = kept ? &kept->native : &g->own_native;
+    if (kept)
+        kept->users++;
+    if (!(kept ? code_store_ready(kept, &why) : native_find(&g->own_native, &why)))
+        set_error(g, why);
     return g;
 }
 
@@ -237,6 +169,8 @@ make_types(gen *g)
     for (int i = ARG_X; i <= ARG_O; i++)
         arg[i] = t->real_ptr;
     t->chunk = LLVMFunctionType(t->none, arg, CHUNK_ARGS, 0);
+    arg[ARG_AT] = t->i32_ptr;
+    t->located = LLVMFunctionType(t->none, arg, LOCATED_ARGS, 0);
     arg[ARG_BASE] = t->i64_ptr;
     arg[ARG_TABLE] = LLVMPointerType(t->i32_ptr, 0);
     arg[ARG_OBASE] = arg[ARG_BEGIN] = arg[ARG_END] = t->i64;
@@ -248,9 +182,9 @@ make_types(gen *g)
 }
 
 static void
-open_unit(gen *g, bool optimise)
+open_unit(gen *g, bool optimise, bool kept)
 {
-    struct unit *u = &g->unit[optimise ? OPTIMISED : QUICK];
+    struct unit *u = &g->unit[kept ? KEPT : OWN][optimise ? OPTIMISED : QUICK];
 
     g->now = u;
     if (!g->ctx) {
@@ -261,20 +195,24 @@ open_unit(gen *g, bool optimise)
     }
     if (!u->module) {
         u->module = LLVMModuleCreateWithNameInContext(optimise ? "optimised" : "quick", g->ctx);
-        LLVMSetTarget(u->module, g->triple);
-        LLVMSetModuleDataLayout(u->module, g->layout);
+        LLVMSetTarget(u->module, g->native->triple);
+        LLVMSetModuleDataLayout(u->module, g->native->layout);
+        u->optimise = optimise;
+        u->linker = kept ? &g->kept->linker : &g->linker;
     }
 }
 
 static void
 close_units(gen *g)
 {
-    for (int i = 0; i < NMODULE; i++) {
-        if (g->unit[i].module)
-            LLVMDisposeModule(g->unit[i].module);
-        vec_free(&g->unit[i].entry);
-        vec_free(&g->unit[i].handle);
-        g->unit[i] = (struct unit){ 0 };
+    for (int i = 0; i < NPLACES * NMODULE; i++) {
+        struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
+
+        if (u->module)
+            LLVMDisposeModule(u->module);
+        vec_free(&u->entry);
+        vec_free(&u->handle);
+        *u = (struct unit){ 0 };
     }
     if (g->ctx) {
         LLVMDisposeBuilder(g->at);
@@ -302,7 +240,7 @@ add_function(gen *g, LLVMTypeRef type, const char *kind)
     unsigned n = LLVMCountParamTypes(type);
     LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
 
-    snprintf(name, sizeof name, "bgc_%s_%u", kind, (unsigned)g->functions++);
+    snprintf(name, sizeof name, "bgc_%s_%u", kind, (unsigned)g->now->linker->names++);
     f = LLVMAddFunction(g->now->module, name, type);
     LLVMSetVisibility(f, LLVMHiddenVisibility);
     add_attribute(g, f, whole, "noinline");
@@ -322,6 +260,145 @@ add_handle(gen *g, LLVMValueRef f)
     }
     vec_push(&g->address, 0);
     return (uint32_t)(g->address.n - 1);
+}
+
+/* ---------------------------------------------------------------- keys */
+
+static void
+key_add(code_key *key, const void *what, size_t n)
+{
+    strbuf_add(&key->bytes, what, n);
+}
+
+static void
+key_number(code_key *key, uint32_t n)
+{
+    key_add(key, &n, sizeof n);
+}
+
+/* A number of each node that depends on what it computes and not on its place in the pool */
+static void
+hash_template(gen *g, const node *tape, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *e = pool_node(g->p, tape[i]);
+        uint64_t h = bg_hash_mix(e->op, 0), bits = 0;
+
+        if (e->op == EX_CONST) {
+            memcpy(&bits, &e->value, sizeof bits);
+            h = bg_hash_mix(h, bits);
+        } else if (e->op == EX_SLOT) {
+            h = bg_hash_mix(h, e->a);
+        } else if (e->op == EX_ADD || e->op == EX_MUL) {
+            h = bg_hash_mix(h, g->hash.at[e->a] ^ g->hash.at[e->b]);
+        } else {
+            h = bg_hash_mix(bg_hash_mix(h, g->hash.at[e->a]), e->b == NODE_NONE ? 1 : g->hash.at[e->b]);
+            h = bg_hash_mix(h, e->c == NODE_NONE ? e->table : g->hash.at[e->c]);
+        }
+        g->hash.at[tape[i]] = h;
+        g->number.at[tape[i]] = UINT32_MAX;
+    }
+}
+
+static uint32_t
+operand_number(const gen *g, node n)
+{
+    return n == NODE_NONE ? UINT32_MAX : g->number.at[n];
+}
+
+/* Adds one operation whose operands are in the key; they are told by the order in which they came. */
+static void
+key_operation(gen *g, code_key *key, node n, uint32_t number, bool turned)
+{
+    const ex_node *e = pool_node(g->p, n);
+
+    g->number.at[n] = number;
+    key_number(key, e->op);
+    if (e->op == EX_CONST) {
+        key_add(key, &e->value, sizeof e->value);
+        return;
+    }
+    if (e->op == EX_SLOT) {
+        key_number(key, e->a);
+        return;
+    }
+    key_number(key, operand_number(g, turned ? e->b : e->a));
+    key_number(key, operand_number(g, turned ? e->a : e->b));
+    key_number(key, operand_number(g, e->c));
+    if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE) {
+        key_number(key, e->table);
+        key->fixed = true;
+    }
+}
+
+/* The template, operation by operation, from its leaves, in an order that does not depend on the pool: sums and products have the same bits in either
+ * order of their operands. */
+static void
+key_template(gen *g, code_key *key, node root)
+{
+    size_t count;
+    const node *tape = ex_tape(g->p, root, &count);
+    VEC(node) todo = { 0 };
+    uint32_t next = 0;
+
+    if (g->number.n <= root) {
+        vec_resize(&g->number, pool_count(g->p));
+        vec_resize(&g->hash, pool_count(g->p));
+    }
+    hash_template(g, tape, count);
+    key_number(key, (uint32_t)count);
+    vec_push(&todo, root);
+    while (todo.n) {
+        node n = todo.at[todo.n - 1];
+        const ex_node *e = pool_node(g->p, n);
+        bool turned = (e->op == EX_ADD || e->op == EX_MUL) && g->hash.at[e->a] > g->hash.at[e->b], leaf = e->op == EX_CONST || e->op == EX_SLOT;
+        node operand[3] = { turned ? e->b : e->a, turned ? e->a : e->b, e->c };
+        bool ready = true;
+
+        for (int k = 2; k >= 0 && !leaf && g->number.at[n] == UINT32_MAX; k--)
+            if (operand[k] != NODE_NONE && g->number.at[operand[k]] == UINT32_MAX) {
+                vec_push(&todo, operand[k]);
+                ready = false;
+            }
+        if (!ready)
+            continue;
+        todo.n--;
+        if (g->number.at[n] == UINT32_MAX)
+            key_operation(g, key, n, next++, turned);
+    }
+    vec_free(&todo);
+}
+
+static bool
+is_kept(const gen *g, const code_key *key)
+{
+    return g->kept && !key->fixed && !code_store_full(g->kept);
+}
+
+/* A handle for what is there already, in this generator or in the store; UINT32_MAX: it has to be made. */
+static uint32_t
+find_made(gen *g, const code_key *key)
+{
+    uintptr_t found = code_index_find(&g->index, key);
+
+    if (found != UINTPTR_MAX)
+        return (uint32_t)found;
+    if (!g->kept || key->fixed || (found = code_index_find(&g->kept->index, key)) == UINTPTR_MAX)
+        return UINT32_MAX;
+    vec_push(&g->address, found);
+    code_index_add(&g->index, key, g->address.n - 1);
+    return (uint32_t)(g->address.n - 1);
+}
+
+/* What was made under this handle is known by its key from now on. Takes the key. */
+static void
+note_made(gen *g, code_key *key, uint32_t handle)
+{
+    code_index_add(&g->index, key, handle);
+    if (g->now->linker != &g->linker)
+        vec_push(&g->leaving, ((struct leaving){ *key, handle }));
+    else
+        strbuf_free(&key->bytes);
 }
 
 /* ---------------------------------------------------------------- templates */
@@ -348,7 +425,7 @@ position(gen *g, LLVMBuilderRef b, LLVMValueRef space, LLVMValueRef index)
 static bool
 optimised(const gen *g)
 {
-    return g->now == &g->unit[OPTIMISED];
+    return g->now->optimise;
 }
 
 /* Tells passes that tables and numbers are different memory. */
@@ -384,7 +461,7 @@ intrinsic(gen *g, LLVMBuilderRef b, const char *name, LLVMValueRef a)
 static LLVMValueRef
 call(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef *arg)
 {
-    const struct callee *c = &callees[op];
+    const struct callee *c = &native_callees[op];
     LLVMTypeRef type = c->unary ? g->type.unary : c->binary ? g->type.binary : g->type.lookup;
     LLVMValueRef *f = &g->now->callee[op];
 
@@ -659,23 +736,46 @@ fill_kernel(gen *g, LLVMValueRef f, node root, const struct gen_slot *slot, cons
     LLVMBuildRetVoid(g->at);
 }
 
+static void
+key_kernel(gen *g, code_key *key, node root, const struct gen_slot *slot, const bool *used, uint32_t nslots, bool optimise)
+{
+    key_number(key, optimise ? 'K' : 'k');
+    key_template(g, key, root);
+    for (uint32_t k = 0; k < nslots; k++) {
+        if (!used[k])
+            continue;
+        key_number(key, (uint32_t)slot[k].space * 2 + slot[k].table);
+        key_number(key, (uint32_t)slot[k].stride);
+    }
+}
+
 uint32_t
 gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, bool optimise)
 {
+    code_key key = { 0 };
     LLVMValueRef f;
+    uint32_t handle;
     bool *used;
 
     if (ex_slot_bound(g->p, root) > nslots)
         set_error(g, bg_format("a kernel reads %u slots and was given %u", (unsigned)ex_slot_bound(g->p, root), (unsigned)nslots));
     if (g->error)
         return add_handle(g, NULL);
-    open_unit(g, optimise);
-    f = add_function(g, g->type.kernel, "kernel");
     used = bg_calloc(nslots, sizeof *used);
     ex_slots_used(g->p, root, used, nslots);
-    fill_kernel(g, f, root, slot, used, nslots);
+    key_kernel(g, &key, root, slot, used, nslots, optimise);
+    handle = find_made(g, &key);
+    if (handle == UINT32_MAX) {
+        open_unit(g, optimise, is_kept(g, &key));
+        f = add_function(g, g->type.kernel, "kernel");
+        fill_kernel(g, f, root, slot, used, nslots);
+        handle = add_handle(g, f);
+        note_made(g, &key, handle);
+    } else {
+        strbuf_free(&key.bytes);
+    }
     free(used);
-    return add_handle(g, f);
+    return handle;
 }
 
 /* ---------------------------------------------------------------- chunks */
@@ -683,8 +783,9 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
 /* A function of a chunk being filled. What was read or written stays known, so that memory is read once. */
 struct piece {
     LLVMValueRef f;
+    const map *place;               /* space and index -> number of the place; NULL: places are in the code */
     size_t nodes;
-    map known;                      /* space and index -> place in value */
+    map known;                      /* space and index -> where in value */
     VEC(LLVMValueRef) value;
 };
 
@@ -697,7 +798,7 @@ ref_key(struct gen_ref r)
 static void
 piece_begin(gen *g, struct piece *p)
 {
-    p->f = add_function(g, g->type.chunk, "chunk");
+    p->f = add_function(g, p->place ? g->type.located : g->type.chunk, "chunk");
     LLVMPositionBuilderAtEnd(g->at, LLVMAppendBasicBlockInContext(g->ctx, p->f, "entry"));
 }
 
@@ -709,14 +810,20 @@ piece_end(gen *g, struct piece *p)
     LLVMBuildRetVoid(g->at);
     map_free(&p->known);
     vec_free(&p->value);
-    *p = (struct piece){ 0 };
+    *p = (struct piece){ .place = p->place };
     return f;
 }
 
 static LLVMValueRef
 ref_position(gen *g, const struct piece *p, struct gen_ref r)
 {
-    return position(g, g->at, LLVMGetParam(p->f, (unsigned)r.space), integer(g, r.index));
+    LLVMValueRef index = integer(g, p->place ? map_get(p->place, ref_key(r)) : r.index);
+
+    if (p->place) {
+        index = LLVMBuildInBoundsGEP2(g->at, g->type.i32, LLVMGetParam(p->f, ARG_AT), &index, 1, "");
+        index = LLVMBuildSExt(g->at, tagged(g, LLVMBuildLoad2(g->at, g->type.i32, index, ""), g->type.tbaa_i32), g->type.i64, "");
+    }
+    return position(g, g->at, LLVMGetParam(p->f, (unsigned)r.space), index);
 }
 
 static void
@@ -768,28 +875,25 @@ assign(gen *g, struct piece *p, const struct gen_assign *a)
 
 /* The function that calls the pieces one after the other */
 static LLVMValueRef
-join(gen *g, const LLVMValueRef *piece, size_t n)
+join(gen *g, LLVMTypeRef type, const LLVMValueRef *piece, size_t n)
 {
-    LLVMValueRef f = add_function(g, g->type.chunk, "chunk"), arg[CHUNK_ARGS];
+    LLVMValueRef f = add_function(g, type, "chunk"), arg[LOCATED_ARGS];
 
     LLVMPositionBuilderAtEnd(g->at, LLVMAppendBasicBlockInContext(g->ctx, f, "entry"));
     LLVMGetParams(f, arg);
     for (size_t i = 0; i < n; i++)
-        LLVMBuildCall2(g->at, g->type.chunk, piece[i], arg, CHUNK_ARGS, "");
+        LLVMBuildCall2(g->at, type, piece[i], arg, LLVMCountParamTypes(type), "");
     LLVMBuildRetVoid(g->at);
     return f;
 }
 
-uint32_t
-gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
+static LLVMValueRef
+fill_chunk(gen *g, const struct gen_assign *a, size_t n, const map *place)
 {
-    struct piece piece = { 0 };
+    struct piece piece = { .place = place };
     VEC(LLVMValueRef) done = { 0 };
     LLVMValueRef f;
 
-    if (g->error)
-        return add_handle(g, NULL);
-    open_unit(g, optimise);
     g->before = g->at;
     piece_begin(g, &piece);
     for (size_t i = 0; i < n; i++) {
@@ -800,56 +904,79 @@ gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
         assign(g, &piece, &a[i]);
     }
     vec_push(&done, piece_end(g, &piece));
-    f = done.n == 1 ? done.at[0] : join(g, done.at, done.n);
+    f = done.n == 1 ? done.at[0] : join(g, place ? g->type.located : g->type.chunk, done.at, done.n);
     vec_free(&done);
-    return add_handle(g, f);
+    return f;
+}
+
+uint32_t
+gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
+{
+    if (g->error)
+        return add_handle(g, NULL);
+    open_unit(g, optimise, false);
+    return add_handle(g, fill_chunk(g, a, n, NULL));
+}
+
+/* The number of a place, in the order in which places are first named; the key tells the places of each assignment by these numbers. */
+static void
+name_place(code_key *key, map *place, struct gen_ref r, int32_t *at)
+{
+    uint32_t k = map_get(place, ref_key(r));
+
+    if (r.space != SP_TIME && k == MAP_NONE) {
+        k = (uint32_t)place->n;
+        map_set(place, ref_key(r), k);
+        at[k] = (int32_t)r.index;
+    }
+    key_number(key, (uint32_t)r.space);
+    key_number(key, k);
+}
+
+static void
+key_located(gen *g, code_key *key, const struct gen_assign *a, size_t n, bool optimise, map *place, int32_t *at)
+{
+    VEC(bool) used = { 0 };
+
+    key_number(key, optimise ? 'L' : 'l');
+    for (size_t i = 0; i < n; i++) {
+        uint32_t bound = ex_slot_bound(g->p, a[i].root);
+
+        key_template(g, key, a[i].root);
+        used.n = 0;
+        vec_resize(&used, bound);
+        ex_slots_used(g->p, a[i].root, used.at, bound);
+        for (uint32_t k = 0; k < bound; k++)
+            if (used.at[k])
+                name_place(key, place, a[i].slot[k], at);
+        name_place(key, place, a[i].to, at);
+    }
+    vec_free(&used);
+}
+
+uint32_t
+gen_add_located(gen *g, const struct gen_assign *a, size_t n, bool optimise, int32_t *at)
+{
+    code_key key = { 0 };
+    map place = { 0 };
+    uint32_t handle;
+
+    if (g->error)
+        return add_handle(g, NULL);
+    key_located(g, &key, a, n, optimise, &place, at);
+    handle = find_made(g, &key);
+    if (handle == UINT32_MAX) {
+        open_unit(g, optimise, is_kept(g, &key));
+        handle = add_handle(g, fill_chunk(g, a, n, &place));
+        note_made(g, &key, handle);
+    } else {
+        strbuf_free(&key.bytes);
+    }
+    map_free(&place);
+    return handle;
 }
 
 /* ---------------------------------------------------------------- linking */
-
-static bool
-define_callees(gen *g, LLVMOrcJITDylibRef lib)
-{
-    LLVMOrcCSymbolMapPairs pair = bg_calloc(EX_NOPS, sizeof *pair);
-    LLVMErrorRef e;
-    size_t n = 0;
-
-    for (int op = 0; op < EX_NOPS; op++) {
-        const struct callee *c = &callees[op];
-
-        if (!c->name)
-            continue;
-        pair[n].Name = LLVMOrcLLJITMangleAndIntern(g->jit, c->name);
-        pair[n].Sym.Address = c->unary ? (uintptr_t)c->unary : c->binary ? (uintptr_t)c->binary
-            : op == EX_TABLE ? (uintptr_t)ex_table_at : (uintptr_t)ex_table_slope;
-        pair[n].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
-        n++;
-    }
-    e = LLVMOrcJITDylibDefine(lib, LLVMOrcAbsoluteSymbols(pair, n));
-    free(pair);
-    return llvm_ok(g, e, "defining functions");
-}
-
-static bool
-make_jit(gen *g)
-{
-    LLVMOrcDefinitionGeneratorRef process;
-    LLVMOrcJITDylibRef lib;
-
-    if (g->jit)
-        return true;
-    if (!llvm_ok(g, LLVMOrcCreateLLJIT(&g->jit, NULL), "starting the linker")) {
-        g->jit = NULL;
-        return false;
-    }
-    lib = LLVMOrcLLJITGetMainJITDylib(g->jit);
-    /* memcpy and the like, which the optimiser may call */
-    if (!llvm_ok(g, LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(g->jit), NULL, NULL),
-                 "finding the functions of this process"))
-        return false;
-    LLVMOrcJITDylibAddGenerator(lib, process);
-    return define_callees(g, lib);
-}
 
 /* The table of function addresses, as int64 */
 static void
@@ -868,55 +995,70 @@ add_entries(gen *g, struct unit *u, const char *name)
  * vectorise, loops in kernels and neighbouring assignments in chunks. O2 takes four times as long and gives the same loops. */
 static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-cse,slp-vectorizer)";
 
-static bool
-run_passes(gen *g, struct unit *u)
+static char *
+run_passes(const gen *g, struct unit *u)
 {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    bool ok = llvm_ok(g, LLVMRunPasses(u->module, passes, g->machine[OPTIMISED], options), "optimising");
+    char *why = native_error(LLVMRunPasses(u->module, passes, g->native->machine[OPTIMISED], options), "optimising");
 
     LLVMDisposePassBuilderOptions(options);
-    return ok;
+    return why;
 }
 
-static bool
-compile(gen *g, int which)
+/* NULL, or why it cannot be done (malloc'ed). */
+static char *
+compile(gen *g, struct unit *u)
 {
-    struct unit *u = &g->unit[which];
-    char name[64], *why = NULL;
+    char name[64], *why = NULL, *said;
     LLVMMemoryBufferRef object = NULL;
-    LLVMOrcExecutorAddress at;
     const int64_t *address;
-    bool bad;
 
-    snprintf(name, sizeof name, "bgc_entries_%u", (unsigned)g->batches++);
+    snprintf(name, sizeof name, "bgc_entries_%u", (unsigned)u->linker->names++);
     add_entries(g, u, name);
-    bad = LLVMVerifyModule(u->module, LLVMReturnStatusAction, &why);
-    if (bad)
-        set_error(g, bg_format("LLVM, checking the code: %s", why));
-    LLVMDisposeMessage(why);
-    if (bad || (which == OPTIMISED && !run_passes(g, u)) || !make_jit(g))
-        return false;
-    why = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(g->machine[which], u->module, LLVMObjectFile, &why, &object)) {
-        set_error(g, bg_format("LLVM, generating code: %s", why));
+    if (LLVMVerifyModule(u->module, LLVMReturnStatusAction, &why)) {
+        said = bg_format("LLVM, checking the code: %s", why);
         LLVMDisposeMessage(why);
-        return false;
+        return said;
     }
-    if (!llvm_ok(g, LLVMOrcLLJITAddObjectFile(g->jit, LLVMOrcLLJITGetMainJITDylib(g->jit), object), "linking") ||
-        !llvm_ok(g, LLVMOrcLLJITLookup(g->jit, &at, name), "linking"))
-        return false;
-    address = (const int64_t *)(uintptr_t)at;
-    for (size_t i = 0; i < u->entry.n; i++)
+    LLVMDisposeMessage(why);
+    if (u->optimise && (said = run_passes(g, u)))
+        return said;
+    why = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module, LLVMObjectFile, &why, &object)) {
+        said = bg_format("LLVM, generating code: %s", why);
+        LLVMDisposeMessage(why);
+        return said;
+    }
+    address = (const int64_t *)linker_add(u->linker, object, name, &said);
+    for (size_t i = 0; address && i < u->entry.n; i++)
         g->address.at[u->handle.at[i]] = (uintptr_t)address[i];
-    return true;
+    return said;
+}
+
+/* What is compiled and to be kept goes to the store. */
+static void
+leave(gen *g)
+{
+    for (size_t i = 0; i < g->leaving.n; i++) {
+        struct leaving *x = &g->leaving.at[i];
+
+        if (!g->error)
+            code_index_add(&g->kept->index, &x->key, g->address.at[x->handle]);
+        strbuf_free(&x->key.bytes);
+    }
+    g->leaving.n = 0;
 }
 
 bool
 gen_finish(gen *g, char **why)
 {
-    for (int i = 0; i < NMODULE && !g->error; i++)
-        if (g->unit[i].module)
-            compile(g, i);
+    for (int i = 0; i < NPLACES * NMODULE && !g->error; i++) {
+        struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
+
+        if (u->module && (*why = compile(g, u)))
+            set_error(g, *why);
+    }
+    leave(g);
     close_units(g);
     if (!g->error)
         return true;
@@ -930,14 +1072,14 @@ gen_free(gen *g)
     if (!g)
         return;
     close_units(g);
-    if (g->jit)
-        LLVMConsumeError(LLVMOrcDisposeLLJIT(g->jit));
-    if (g->layout)
-        LLVMDisposeTargetData(g->layout);
-    for (int i = 0; i < NMODULE; i++)
-        if (g->machine[i])
-            LLVMDisposeTargetMachine(g->machine[i]);
-    LLVMDisposeMessage(g->triple);
+    for (size_t i = 0; i < g->leaving.n; i++)
+        strbuf_free(&g->leaving.at[i].key.bytes);
+    vec_free(&g->leaving);
+    code_index_free(&g->index);
+    vec_free(&g->number);
+    vec_free(&g->hash);
+    linker_free(&g->linker);
+    native_free(&g->own_native);
     vec_free(&g->site);
     vec_free(&g->slot);
     vec_free(&g->fixed);
@@ -958,14 +1100,21 @@ gen_chunk_at(const gen *g, uint32_t handle)
     return (gen_chunk *)g->address.at[handle];
 }
 
+gen_located *
+gen_located_at(const gen *g, uint32_t handle)
+{
+    return (gen_located *)g->address.at[handle];
+}
+
 char *
 gen_print_ir(const gen *g)
 {
     strbuf out = { 0 };
 
     strbuf_puts(&out, "");
-    for (int i = 0; i < NMODULE; i++) {
-        char *ir = g->unit[i].module ? LLVMPrintModuleToString(g->unit[i].module) : NULL;
+    for (int i = 0; i < NPLACES * NMODULE; i++) {
+        LLVMModuleRef module = g->unit[i / NMODULE][i % NMODULE].module;
+        char *ir = module ? LLVMPrintModuleToString(module) : NULL;
 
         if (ir)
             strbuf_puts(&out, ir);

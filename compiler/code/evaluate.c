@@ -99,19 +99,25 @@ void evaluator_accept(evaluator *v)
     v->memory->any_accepted = true;
 }
 
+void evaluator_determinants(const evaluator *v, double *by_block)
+{
+    for (size_t k = 0; k < v->g->block.n; k++)
+        by_block[v->g->block.at[k].block] = factor_determinant(v->block[k].factor);
+}
+
 /* ---------------------------------------------------------------- blocks */
 
 static void residuals(evaluator *v, const program_block *b, const double *z, double *r)
 {
     memcpy(v->w + b->w0, z, b->n * sizeof(double));
     for (size_t i = 0; i < b->residual_code.n; i++)
-        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r);
+        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r, v->g->chunk.at[b->residual_code.at[i]].at);
 }
 
 static void partials(evaluator *v, const program_block *b, double *value)
 {
     for (size_t i = 0; i < b->jacobian_code.n; i++)
-        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value);
+        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value, v->g->chunk.at[b->jacobian_code.at[i]].at);
 }
 
 static int fail(evaluator *v, const program_block *b, uint32_t row, bool singular)

@@ -483,7 +483,7 @@ static bool set_modes(const struct initial_problem *p)
         for (size_t k = 0; k < n; k++) {
             struct model_mode q = model_mode(p->m, k);
 
-            if (model_net_mode(p->m, k))
+            if (model_net_mode(p->m, k) || q.kind == MODE_GIVEN)
                 continue;
             double v = q.kind == MODE_LESS ? g[k] < 0 : q.kind == MODE_LESS_EQUAL ? g[k] <= 0 : q.kind == MODE_EQUAL ? g[k] == 0
                        : q.kind == MODE_FLOOR ? floor(g[k]) : q.kind == MODE_SIGN ? (g[k] > 0) - (g[k] < 0) : q.kind == MODE_STICK || q.kind == MODE_DOMAIN ? 0

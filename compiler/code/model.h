@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_DELAYS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
                   PART_NETS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -39,7 +39,8 @@ const causal *model_causal(const bg_model *m);
 struct model_state { const char *name; span at; const unit *unit; const unit *display;
     uint32_t var;            /* in the flat model */
     bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
-    bool stated; };          /* has a stated initial value */
+    bool stated;             /* has a stated initial value */
+    bool holds; };           /* has no rate: events alone set it */
 struct model_state model_state(const bg_model *m, size_t i);
 /* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
  * (contradiction, no value where the law has none). Sets the modes too. */
@@ -63,6 +64,9 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
+/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+bool model_bends(bg_model *m);
+
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
@@ -81,17 +85,33 @@ struct model_mode { enum mode_kind kind; span at; const char *text; const ex_tab
     bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
     double slope, offset; }; /* of g over time where known: g = offset + slope*t */
 struct model_mode model_mode(const bg_model *m, size_t k);
+inst model_mode_watched(const bg_model *m, size_t k);   /* g, as an expression */
 double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
-struct model_when { span at; const char *text; size_t first, n; };   /* its reinits: first .. first+n */
+struct model_when { enum when_kind kind; span at; const char *text, *says; size_t first, n;   /* its reinits: first .. first+n */
+    double period, offset; bool begins; };   /* of samples, s; begins: the first is at the offset */
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
 size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets */
+bool model_reinit_remembers(const bg_model *m, size_t r);  /* for `previous`: the text does not set it */
+/* Numbers that each sample of `when` draws: model_modes()[mode] is to be set before its reinits are asked for. */
+struct model_draw { size_t mode, when; bool normal; double seed; span at; };
+size_t model_ndraws(const bg_model *m);
+struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
+
+/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have the delayed values ---- */
+struct model_delay { size_t mode; double by, before; span at; const char *text;
+    bool feeds; };               /* what is delayed follows a delayed value at once */
+size_t model_ndelays(const bg_model *m);
+struct model_delay model_delay(const bg_model *m, size_t k);
+int model_delayed(bg_model *m, double t, const double *x, double *value);    /* what is delayed, now */
+/* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
 
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
  * condition zero anyway while another holds ---- */
@@ -125,7 +145,8 @@ double model_clock_step(bg_model *m, double from, double to, bool all, size_t *c
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
+struct model_pole { span at; const char *var; const char *text; };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);

@@ -4,7 +4,7 @@
 #include "program.h"
 
 enum {
-    KERNEL_MEMBERS = 64,         /* classes from here on get a kernel */
+    KERNEL_MEMBERS = 64,         /* classes from here on get a kernel, where no code is kept */
     AFFINE_RUN = 32,             /* shorter runs of regular positions go through tables */
     CHUNK_NODES = 1000,
     MAX_INLINED = 300,           /* nodes a definition may have and still be put where it is read */
@@ -353,7 +353,7 @@ static void order_classes(program *g)
     for (size_t k = 0; k < pl->class_.n; k++) {
         pl->class_.at[k].first = at;
         at += pl->class_.at[k].n;
-        pl->class_.at[k].kernel = pl->class_.at[k].n >= KERNEL_MEMBERS;
+        pl->class_.at[k].kernel = g->e->code || pl->class_.at[k].n >= KERNEL_MEMBERS;
         pl->class_.at[k].n = 0;
     }
     vec_resize(&pl->order, at);
@@ -534,7 +534,8 @@ static void lay_out_class(program *g, struct class_ *c, layout l)
             else
                 votes--;
         }
-        if (candidate > INT16_MAX || candidate < INT16_MIN)
+        /* strides are in the code: kernels are found again where they are few */
+        if (candidate > INT16_MAX || candidate < INT16_MIN || (g->e->code && candidate != 0))
             candidate = 1;
         c->stride[s] = (int32_t)candidate;
         c->regular[s] = true;
@@ -601,11 +602,23 @@ static struct gen_assign straight(struct scheduler *s, inst def, uint32_t canon,
 
 static uint32_t add_chunk(program *g, const struct gen_assign *list, size_t n)
 {
-    chunk c = { arena_new_array(g->arena, struct gen_assign, n), n, 0 };
+    chunk c = { .assign = arena_new_array(g->arena, struct gen_assign, n), .n = n };
 
     memcpy(c.assign, list, n * sizeof *list);
     vec_push(&g->chunk, c);
     return (uint32_t)g->chunk.n - 1;
+}
+
+/* A chunk of a block: blocks of equal form have equal code. */
+static uint32_t add_located(program *g, const struct gen_assign *list, size_t n)
+{
+    uint32_t k = add_chunk(g, list, n);
+    size_t places = n;
+
+    for (size_t i = 0; i < n; i++)
+        places += ex_slot_bound(g->e->f->pool, list[i].root);
+    g->chunk.at[k].at = arena_new_array(g->arena, int32_t, places);
+    return k;
 }
 
 static void close_chunk(struct scheduler *s)
@@ -685,7 +698,7 @@ static void code_block(struct scheduler *s, program_block *b)
     for (uint32_t i = 0; i < b->n; i++) {
         code_expression(s, &list, b->residual.at[i], i);
         if (list.nodes >= CHUNK_NODES || i + 1 == b->n) {
-            vec_push(&b->residual_code, add_chunk(g, list.assign.at, list.assign.n));
+            vec_push(&b->residual_code, add_located(g, list.assign.at, list.assign.n));
             list.assign.n = list.nodes = 0;
         }
     }
@@ -702,13 +715,13 @@ static void code_block(struct scheduler *s, program_block *b)
             j = g->w_position[v] - b->w0;
             code_expression(s, &list, part_of(g, r, ex_derivative(f->pool, r.root, k)), (uint32_t)b->column_start[j] + next[j]++);
             if (list.nodes >= CHUNK_NODES) {
-                vec_push(&b->jacobian_code, add_chunk(g, list.assign.at, list.assign.n));
+                vec_push(&b->jacobian_code, add_located(g, list.assign.at, list.assign.n));
                 list.assign.n = list.nodes = 0;
             }
         }
     }
     if (list.assign.n)
-        vec_push(&b->jacobian_code, add_chunk(g, list.assign.at, list.assign.n));
+        vec_push(&b->jacobian_code, add_located(g, list.assign.at, list.assign.n));
     vec_free(&list.assign);
     free(next);
 }
@@ -994,7 +1007,7 @@ static bool generate(program *g, bool optimise)
     double start = bg_cpu_seconds();
     char *why = NULL;
 
-    g->gen = gen_new(g->e->f->pool);
+    g->gen = gen_new(g->e->f->pool, g->e->code);
     g->nkernels = 0;
     for (size_t i = 0; i < pl->kernels.n; i++) {
         struct class_ *c = &pl->class_.at[pl->kernels.at[i]];
@@ -1006,8 +1019,11 @@ static bool generate(program *g, bool optimise)
             c->table_code = code_kernel(g, c, false, fast);
         g->nkernels += (size_t)c->has_affine + c->has_table;
     }
-    for (size_t i = 0; i < g->chunk.n; i++)
-        g->chunk.at[i].handle = gen_add_chunk(g->gen, g->chunk.at[i].assign, g->chunk.at[i].n, optimise_chunks);
+    for (size_t i = 0; i < g->chunk.n; i++) {
+        chunk *c = &g->chunk.at[i];
+
+        c->handle = c->at ? gen_add_located(g->gen, c->assign, c->n, optimise_chunks, c->at) : gen_add_chunk(g->gen, c->assign, c->n, optimise_chunks);
+    }
     if (g->keep_ir)
         g->ir = gen_print_ir(g->gen);
     if (!gen_finish(g->gen, &why)) {
@@ -1031,9 +1047,9 @@ static bool generate(program *g, bool optimise)
             program_block *b = &g->block.at[it->code];
 
             for (size_t k = 0; k < b->residual_code.n; k++)
-                b->residual_chunk[k] = gen_chunk_at(g->gen, g->chunk.at[b->residual_code.at[k]].handle);
+                b->residual_chunk[k] = gen_located_at(g->gen, g->chunk.at[b->residual_code.at[k]].handle);
             for (size_t k = 0; k < b->jacobian_code.n; k++)
-                b->jacobian_chunk[k] = gen_chunk_at(g->gen, g->chunk.at[b->jacobian_code.at[k]].handle);
+                b->jacobian_chunk[k] = gen_located_at(g->gen, g->chunk.at[b->jacobian_code.at[k]].handle);
         }
     }
     gen_free(before);
@@ -1064,8 +1080,8 @@ bool program_code(program *g, layout l, bool long_run)
 
         g->work += (size_t)b->n * b->n;
         g->irregular += (size_t)b->n * 20;
-        b->residual_chunk = arena_new_array(g->arena, gen_chunk *, b->residual_code.n + 1);
-        b->jacobian_chunk = arena_new_array(g->arena, gen_chunk *, b->jacobian_code.n + 1);
+        b->residual_chunk = arena_new_array(g->arena, gen_located *, b->residual_code.n + 1);
+        b->jacobian_chunk = arena_new_array(g->arena, gen_located *, b->jacobian_code.n + 1);
     }
     if (pl->kernels.n)
         qsort_r(pl->kernels.at, pl->kernels.n, sizeof *pl->kernels.at, compare_population, pl);
@@ -1073,7 +1089,7 @@ bool program_code(program *g, layout l, bool long_run)
         if (pl->class_.at[pl->kernels.at[i]].has_table)
             make_tables(g, &pl->class_.at[pl->kernels.at[i]]);
     g->p = bg_calloc(g->parameter.n + 1, sizeof *g->p);
-    return generate(g, long_run);
+    return generate(g, long_run || (g->e->code && code_store_is_busy(g->e->code)));
 }
 
 bool program_optimise(program *g)

@@ -2,7 +2,8 @@
  *
  * A program computes targets (expressions in the model's variables) and whatever they need, nothing else. Variables read once are put
  * where they are read; the others are materialised in the workspace w. Assignments of equal form are a class: 64 or more become one loop
- * kernel over class-ordered storage, fewer go into chunks of straight-line code. The schedule is data.
+ * kernel over class-ordered storage, fewer go into chunks of straight-line code. Where machine code is kept from model to model every class
+ * has a kernel, since kernels are found again. Blocks of equal form share their code. The schedule is data.
  *
  * Two steps, because the order of the states follows from the classes of their rates:
  *   program_plan   definitions, classes, positions of targets (out_index)
@@ -41,13 +42,14 @@ typedef struct program_block {
     uint32_t block;              /* in equations */
     uint32_t n, w0;
     VEC(inst) residual;          /* with slots as in assign.def */
-    VEC(uint32_t) residual_code, jacobian_code;      /* numbers of chunks: r[n]; value[nonzeros] */
-    gen_chunk **residual_chunk, **jacobian_chunk;
+    VEC(uint32_t) residual_code, jacobian_code;      /* numbers of chunks, located: r[n]; value[nonzeros] */
+    gen_located **residual_chunk, **jacobian_chunk;
     int64_t *column_start, *row; /* pattern of the partial derivatives, compressed columns */
 } program_block;
 
-/* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. */
-typedef struct chunk { struct gen_assign *assign; size_t n; uint32_t handle; } chunk;
+/* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. at: of located code, its places;
+ * NULL: it contains them. */
+typedef struct chunk { struct gen_assign *assign; size_t n; uint32_t handle; int32_t *at; } chunk;
 
 typedef struct parameter_slot { inst def; } parameter_slot;
 

@@ -256,6 +256,8 @@ static const struct builtin { const char *name; enum ex_op op; int nargs; enum r
     { "floor", EX_FLOOR, 1, RULE_PURE },  { "ceil", EX_CEIL, 1, RULE_PURE },
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
+static const char *const others[] = { "der", "integral", "table", "delay", "previous", "noise", "uniform" };
+enum { NOTHERS = sizeof others / sizeof *others };
 
 static const struct builtin *
 find_builtin(const char *name)
@@ -270,7 +272,7 @@ static void
 unknown_function(builder *b, const ast_expr *e)
 {
     elab *el = b->el;
-    size_t n = 0, all = NBUILTINS + 3 + el->function.n;
+    size_t n = 0, all = NBUILTINS + NOTHERS + el->function.n;
     const char **list;
     const char *near;
 
@@ -282,9 +284,8 @@ unknown_function(builder *b, const ast_expr *e)
     list = bg_calloc(all, sizeof *list);
     for (int k = 0; k < NBUILTINS; k++)
         list[n++] = builtins[k].name;
-    list[n++] = "der";
-    list[n++] = "integral";
-    list[n++] = "table";
+    for (int k = 0; k < NOTHERS; k++)
+        list[n++] = others[k];
     for (size_t k = 0; k < el->function.n; k++)
         list[n++] = el->function.at[k].ast->name;
     if (!strcmp(e->call.name, "log"))
@@ -464,6 +465,12 @@ resolve_call(builder *b, const ast_expr *e)
     f = find_builtin(e->call.name);
     if (f)
         return call_builtin(b, e, f);
+    if (!strcmp(e->call.name, "delay"))
+        return may_make(b, e) ? make_delay(b, e) : val_bad(el);
+    if (!strcmp(e->call.name, "previous"))
+        return make_previous(b, e);
+    if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))
+        return make_draw(b, e, *e->call.name == 'n');
     unknown_function(b, e);
     return val_bad(el);
 }

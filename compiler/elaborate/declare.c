@@ -142,6 +142,60 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
     }
 }
 
+/* `output NAME [unit];` shows a signal or input of that name. */
+static void
+show_signal(elab *el, const shown_made *x)
+{
+    const ast_stmt *s = x->stmt;
+    const char *name = s->value.name;
+    int32_t at[2] = { 0, 0 };
+    uint32_t f = own_family(el, x->in, name, false), first, last, entry;
+    const family *of = f == NONE ? NULL : &el->family.at[f];
+
+    if (!read_brackets(el, x->in, s->value.size, s->value.nsize, "an index", at))
+        return;
+    if (!of || !of->n) {
+        if (refused_before(el, x->in, name))
+            return;
+        diag_error(el->s, "value-missing", s->value.name_at, "output \"%s\" has no value, and no signal has its name", name);
+        diag_help(el->s, "Write: output %s = ...; or output NAME; for a signal.", name);
+        return;
+    }
+    first = of->first;
+    last = of->block ? first : of->first + of->n - 1;
+    if (s->value.nsize) {
+        first = last = of->block || of->rank != s->value.nsize ? NONE : family_item(el, of, at, &entry);
+        if (first == NONE) {
+            diag_error(el->s, "index-missing", s->value.name_at, "there is no signal of this name and index");
+            return;
+        }
+    }
+    for (uint32_t k = first; k <= last; k++) {
+        value *v = &el->value.at[k];
+
+        if (v->in->id != x->in->id || v->stmt->value.name != name)
+            continue;               /* made between two items of a loop */
+        if (v->kind != AST_SIGNAL && v->kind != AST_INPUT) {
+            diag_error(el->s, "value-missing", s->value.name_at, "\"%s\" is %s; an output without a value shows a signal or an input", name,
+                       v->kind == AST_OUTPUT ? "an output already" : "fixed before the run");
+            diag_note(el->s, v->at, "declared here");
+            return;
+        }
+        if (v->shown && s != v->shown) {
+            said_twice(el, s->value.name_at, name, v->shown->value.name_at);
+            return;
+        }
+        v->shown = s;
+    }
+}
+
+void
+show_signals(elab *el)
+{
+    for (size_t k = 0; k < el->shown.n; k++)
+        show_signal(el, &el->shown.at[k]);
+}
+
 static void
 declare_value(elab *el, scope *in, const ast_stmt *s)
 {
@@ -572,7 +626,10 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
 
     switch (s->kind) {
     case AST_STMT_VALUE:
-        declare_value(el, in, s);
+        if (s->value.kind != AST_OUTPUT || s->value.value)
+            declare_value(el, in, s);
+        else if (may_make_more(el, 1, s->at))
+            vec_push(&el->shown, ((shown_made){ s, in }));
         break;
     case AST_STMT_CHAIN:
         declare_chain(el, in, s);

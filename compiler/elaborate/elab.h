@@ -15,6 +15,7 @@
  * calls.c       functions in it
  * check_units.c whether units in it fit together
  * domain.c      what bonds carry, and what their power is
+ * quantities.c  efforts and flows by the names of their domain
  * check_bonds.c the units of bonds, from everything that reads them
  * laws.c        laws and initial values
  * fields.c      elements with ports of their own
@@ -119,6 +120,7 @@ typedef struct value {
     bool given;                     /* expr is the instance's */
     bool gone;                      /* its component was taken out */
     bool clash;                     /* what it is given does not fit its unit, which was said */
+    const ast_stmt *shown;          /* output NAME [unit]; that makes it one, or NULL */
     bool entries_set;               /* some entries are set by themselves: entry_key */
     bool set; double set_value;     /* from outside, SI */
     const unit *declared;           /* as written; NULL: none */
@@ -206,6 +208,13 @@ typedef struct initial_override {   /* let spring.q(0) = ..., let x(0) = ... */
     enum quantity q;
 } initial_override;
 
+struct remembered { var_id of, memory; };      /* a variable, and the state that keeps what it was at the last sample */
+/* `output NAME [unit];` as written, in one place where it is made. */
+typedef struct shown_made { const ast_stmt *stmt; scope *in; } shown_made;
+
+/* An effort or flow read by a name of its domain: what is checked once units are known. */
+typedef struct named_quantity { uint32_t junction; bool effort; const char *name; span at; } named_quantity;
+
 typedef struct pending_when { scope *in; const ast_stmt *stmt; } pending_when;
 
 typedef struct elab {
@@ -218,6 +227,7 @@ typedef struct elab {
     const elaborate_options *opt;
     flat_model *f;
     const ast_experiment *experiment;
+    const ast_expr **formula;       /* of opt->set, once read */
     size_t errors_before;
 
     scope *file_scope, *model_scope;
@@ -230,6 +240,7 @@ typedef struct elab {
     VEC(struct family_item { uint32_t family; int32_t at[2]; uint32_t index; }) item;
     VEC(chain_made) chain;
     VEC(without_made) without;
+    VEC(shown_made) shown;
     VEC(uint32_t) element_part;     /* by flat element */
     uint64_t made;                  /* counted against MOST_MADE */
     bool made_too_much;             /* said so */
@@ -246,7 +257,9 @@ typedef struct elab {
     VEC(field_port) field_port;
     VEC(field_pair) field_pair;
     map field_of, field_ports;      /* element -> field; (field, name) -> field_port */
+    VEC(named_quantity) named_quantity;
     VEC(pending_when) when;         /* made when all that they read exists */
+    VEC(struct remembered) remembered;     /* by previous(), in the `every` being made */
     map domains;                    /* name -> index in flat.domain */
     VEC(uint32_t) domain_function;  /* of the power of each, NONE: effort times flow */
     map literals;                   /* AST number -> its variable */
@@ -266,7 +279,7 @@ typedef struct elab {
     VEC(const scope *) weighed_in;  /* parallel to flat.weighed */
 
     /* names that mean something by themselves */
-    const char *n_e, *n_f, *n_q, *n_p, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
+    const char *n_e, *n_f, *n_q, *n_p, *n_in, *n_out, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
     const unit *second, *watt, *one;
 } elab;
 
@@ -366,6 +379,7 @@ static inline bool is_source(enum element_type t) { return t == EL_SE || t == EL
 
 void declare_files(elab *el);
 void declare_model(elab *el, scope *in, const ast_model *m);
+void show_signals(elab *el);                                                  /* what `output NAME;` names */
 void make_structure(elab *el);
 void make_values(elab *el, bool early);                                       /* those fixed before the run, or all that are left */
 void make_law(elab *el, scope *in, uint32_t element);
@@ -374,6 +388,9 @@ void override_integrals(elab *el);                                            /*
 void check_junction(elab *el, const flat_junction *j);
 /* A value fixed before the run. who: for messages; want: the unit of what it is given to, or NULL. *out stays as it is after an error. */
 val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out);
+
+bool offset_in_tolerance(elab *el, const ast_expr *e);                         /* said: a tolerance is a difference */
+void make_expect(elab *el, const ast_exp_item *item);                          /* expect.c */
 
 /* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
 
@@ -412,6 +429,8 @@ typedef struct builder {
     enum reads reads;
     const char *who;                /* "parameter \"k\"": for messages */
     bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
+    bool only_looks;                /* what it reads need not stay for it */
+    uint32_t every;                 /* number of the `every` whose value it is, or NONE */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */
     const ast_function *function;   /* arguments are the first slots */
@@ -428,6 +447,8 @@ void builder_free(builder *b);
 /* The expression as a template over b's slots. whole: it is given to something as it stands, so that degC has its offset. */
 val resolve(builder *b, const ast_expr *e, bool whole);
 val read_ref(builder *b, const ast_ref *r);
+val read_variable(builder *b, var_id v);                                      /* in its unit, where that is known */
+val read_two_port(builder *b, const ast_ref *r);                              /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */
 val resolve_call(builder *b, const ast_expr *e);
 node builder_slot(builder *b, var_id v);
 inst builder_inst(builder *b, node root);                                     /* slots that do not occur are left out */
@@ -479,6 +500,13 @@ void spread_domains(elab *el);                                                /*
 uint32_t *junction_regions(const flat_model *f);                              /* by junction, the least one that bonds join it to; free it */
 void check_bonds(elab *el);                                                   /* after laws, values and initial values */
 
+/* ---------------------------------------------------------------- names of efforts and flows (quantities.c) */
+
+/* q, or in *as the same with e or f for its name, where that is one of its domain. stores_p: p is a momentum. */
+const ast_part *plain_quantity(elab *el, uint32_t junction, bool stores_p, bool common_effort, const ast_part *q, ast_part *as);
+void note_quantity(elab *el, uint32_t junction, const ast_part *q, const ast_part *as, val v);     /* v was read so */
+void check_quantities(elab *el);                                              /* after the units of bonds */
+
 /* ---------------------------------------------------------------- tables (table.c) */
 
 /* The number in the pool of the table of a column, or NONE after an error. x and y units NULL where the head names none. */
@@ -489,8 +517,14 @@ void tables_free(elab *el);
 
 /* ---------------------------------------------------------------- events (when.c) */
 
-void make_when(elab *el, scope *in, const ast_stmt *s);
 void make_whens(elab *el);                                                    /* those of el->when */
+void make_stop_when(elab *el, const ast_expr *e);                             /* of an experiment */
+
+/* ---------------------------------------------------------------- samples (sampled.c) */
+
+val make_previous(builder *b, const ast_expr *e);
+val make_delay(builder *b, const ast_expr *e);                                /* delay(x, T), delay(x, T, before) */
+val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */
 
@@ -506,9 +540,11 @@ void open_ends(elab *el);                                                     /*
 
 void check_experiments(elab *el);                                             /* names, and models they name; all of the file */
 bool choose_model(elab *el, const ast_model **model, uint32_t *from);                         /* and the experiment, if one is asked for */
+bool from_outside(const elab *el, span at);                                   /* does it stand in a formula given on the command line? */
 void override_size(elab *el, scope *in, known_value *size);                         /* let and --set of the model's sizes */
 void apply_experiment_lets(elab *el);                                         /* let and --set: before values are made */
 void add_output(elab *el, const value *v, uint32_t entry);                    /* elaborate.c */
+bool is_output(const value *v);
 void make_experiment(elab *el);                                               /* after outputs are made */
 
 #endif

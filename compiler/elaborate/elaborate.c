@@ -9,25 +9,65 @@
  */
 #include "elab.h"
 
+/* The unit that `output NAME [unit];` shows a signal in, or what the signal is declared in. */
+static const unit *
+shown_unit(elab *el, const value *v, const unit *is)
+{
+    const unit *u = v->shown ? read_unit(el, v->shown->value.unit) : NULL;
+
+    if (!u)
+        return v->declared;
+    if (is && unit_dimension(u) != is) {
+        diag_error(el->s, "unit-clash", v->shown->value.unit->at, "\"%s\" is in [%s]; it cannot be shown in [%s]", v->name, unit_text(is), unit_text(u));
+        diag_note(el->s, v->at, "declared here");
+    }
+    return u;
+}
+
 void
 add_output(elab *el, const value *v, uint32_t entry)
 {
     var_id x = v->var + entry;
+    const unit *is = el->f->var.at[x].unit, *display = shown_unit(el, v, is);
 
-    vec_push(&el->f->output, ((flat_output){ el->f->var.at[x].name, flat_inst(el->f, ex_slot(el->pool, 0), &x, 1), el->f->var.at[x].unit, v->declared,
-                                             v->at }));
+    vec_push(&el->f->output, ((flat_output){ el->f->var.at[x].name, flat_inst(el->f, ex_slot(el->pool, 0), &x, 1),
+                                             is || !display ? is : unit_dimension(display), display, v->at }));
 }
 
-/* Those of the model itself; outputs of its components are read by path. */
+bool
+is_output(const value *v)
+{
+    return v->kind == AST_OUTPUT || v->shown;
+}
+
+/* Those of the model itself, in the order of the text where signals are shown; outputs of its components are read by path. */
+struct output_place { uint32_t at; uint32_t value; };
+
+static int
+by_text(const void *pa, const void *pb)
+{
+    const struct output_place *a = pa, *b = pb;
+
+    return a->at != b->at ? (a->at < b->at ? -1 : 1) : a->value < b->value ? -1 : a->value > b->value;
+}
+
 static void
 make_outputs(elab *el)
 {
-    for (size_t k = 0; k < el->value.n; k++) {
+    VEC(struct output_place) place = { 0 };
+
+    for (uint32_t k = 0; k < el->value.n; k++) {
         const value *v = &el->value.at[k];
 
-        for (uint32_t i = 0; v->kind == AST_OUTPUT && !v->in->outer && i < v->count; i++)
-            add_output(el, v, i);
+        if (is_output(v) && !v->in->outer && !v->gone)
+            vec_push(&place, ((struct output_place){ (v->shown ? v->shown : v->stmt)->at.begin, k }));
     }
+    if (el->shown.n && place.n)
+        qsort(place.at, place.n, sizeof *place.at, by_text);
+    for (size_t k = 0; k < place.n; k++)
+        for (uint32_t i = 0; i < el->value.at[place.at[k].value].count; i++)
+            add_output(el, &el->value.at[place.at[k].value], i);
+    vec_free(&place);
 }
 
 static void
@@ -39,6 +79,8 @@ intern_names(elab *el)
     el->n_f = names_intern_z(el->names, "f");
     el->n_q = names_intern_z(el->names, "q");
     el->n_p = names_intern_z(el->names, "p");
+    el->n_in = names_intern_z(el->names, "in");
+    el->n_out = names_intern_z(el->names, "out");
     el->n_power = names_intern_z(el->names, "power");
     el->n_time = names_intern_z(el->names, "time");
     el->n_pi = names_intern_z(el->names, "pi");
@@ -64,6 +106,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     el->f->at = m->at;
     el->f->ast = m;
     declare_model(el, in, m);
+    show_signals(el);
     take_out_parts(el);
     make_structure(el);
     apply_experiment_lets(el);
@@ -86,6 +129,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     override_fields(el);
     make_whens(el);
     check_bonds(el);
+    check_quantities(el);
     make_outputs(el);
     check_fields(el);
     make_experiment(el);
@@ -140,6 +184,7 @@ release(elab *el)
     vec_free(&el->item);
     vec_free(&el->chain);
     vec_free(&el->without);
+    vec_free(&el->shown);
     vec_free(&el->element_part);
     vec_free(&el->part);
     vec_free(&el->link);
@@ -154,6 +199,8 @@ release(elab *el)
     map_free(&el->field_of);
     map_free(&el->field_ports);
     vec_free(&el->when);
+    vec_free(&el->named_quantity);
+    vec_free(&el->remembered);
     map_free(&el->weights);
     vec_free(&el->weighed_in);
     map_free(&el->experiments);
@@ -183,6 +230,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     f = el.f = bg_calloc(1, sizeof *f);
     *f = (flat_model){ .pool = p, .arena = a, .names = n, .sources = s, .units = u };
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
+    f->experiment.max_step = f->experiment.max_time = INST_NONE;
     el.errors_before = diag_errors(s);
     intern_names(&el);
     weights_begin(&el);

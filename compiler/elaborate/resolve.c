@@ -20,7 +20,7 @@ enum {
 builder
 builder_new(elab *el, scope *in, enum reads reads, const char *who)
 {
-    return (builder){ .el = el, .in = in, .reads = reads, .who = who, .own = NONE };
+    return (builder){ .el = el, .in = in, .reads = reads, .who = who, .own = NONE, .every = NONE };
 }
 
 void

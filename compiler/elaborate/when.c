@@ -1,14 +1,34 @@
-/* when.c - `when condition { reinit target = value; ... }`
+/* when.c - events of the text: `when condition { reinit target = value; }`, `every period { target = value; }`, `assert condition "text"`,
+ * `stop when condition`
  *
  * needs     bonds, ports and values made
- * provides  flat.when and flat.reinit; which targets are states is known after causality, and checked there (equations.c)
- * reports   targets that are no stored quantity and no integral, targets given twice, units that do not fit
+ * provides  flat.when, flat.reinit and flat.draw; signals that are set become integrals of nothing, which hold. Which targets are states is known
+ *           after causality, and checked there (equations.c)
+ * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets given twice, units that do not fit
  */
+#include <string.h>
+
 #include "elab.h"
 
-/* The variable that a target names, or VAR_NONE after an error. *want: its unit as written, NULL where nothing is known. */
+/* A signal whose value is fixed before the run, and that an event sets, keeps what it was given. */
+static bool
+make_held(elab *el, var_id id)
+{
+    flat_var *x = &el->f->var.at[id];
+
+    if (x->kind != VAR_SIGNAL || (x->role != ROLE_SIGNAL && x->role != ROLE_OUTPUT) || !inst_known(x->def) ||
+        !only_parameters(el->f, inst_slots(el->f, x->def), x->def.n))
+        return false;
+    x->kind = VAR_INTEGRAL;
+    x->init = x->def;
+    x->def = set_inst(el, 0);
+    x->holds = true;
+    return true;
+}
+
+/* The variable that a target names, or VAR_NONE after an error. */
 static var_id
-find_target(elab *el, scope *in, const ast_ref *r, const unit **want)
+find_target(elab *el, scope *in, const ast_ref *r)
 {
     builder b = builder_new(el, in, READ_ALL, "reinit");
     val v = read_ref(&b, r);
@@ -22,27 +42,29 @@ find_target(elab *el, scope *in, const ast_ref *r, const unit **want)
         return VAR_NONE;
     id = i.n == 1 && pool_node(el->pool, i.root)->op == EX_SLOT ? f->slot.at[i.first] : VAR_NONE;
     x = id == VAR_NONE ? NULL : &f->var.at[id];
-    if (!x || (x->kind != VAR_STORED && x->kind != VAR_INTEGRAL && x->kind != VAR_COMMON)) {
-        diag_error(el->s, "reinit-target", r->at, "\"%s\" is not stored, so it cannot be set anew", text_of(el, r->at));
-        if (x && x->kind != VAR_TIME)
-            diag_note(el->s, x->at, "\"%s\" is declared here", x->name);
-        diag_help(el->s, "What jumps is q of a C, p of an I, or a signal that is an integral(...).");
-        return VAR_NONE;
-    }
-    *want = x->display ? x->display : x->unit;
-    return id;
+    if (x && (x->kind == VAR_STORED || x->kind == VAR_INTEGRAL || x->kind == VAR_COMMON || make_held(el, id)))
+        return id;
+    diag_error(el->s, "reinit-target", r->at, "\"%s\" is not stored, so it cannot be set anew", text_of(el, r->at));
+    if (x && x->kind != VAR_TIME)
+        diag_note(el->s, x->at, "\"%s\" is declared here", x->name);
+    diag_help(el->s, "What jumps is q of a C, p of an I, a signal that is an integral(...), or one that holds a value: signal u = 0;");
+    return VAR_NONE;
 }
 
+/* What an event gives to a target found before. */
 static void
-make_reinit(elab *el, scope *in, const struct ast_reinit *r, uint32_t first)
+make_reinit(elab *el, scope *in, const struct ast_reinit *r, var_id target, uint32_t first, uint32_t every)
 {
     const char *name = arena_format(el->a, "\"%s\"", text_of(el, r->target.at));
-    const unit *want = NULL;
-    var_id target = find_target(el, in, &r->target, &want);
     builder b = builder_new(el, in, READ_ALL, name);
-    val v = resolve(&b, r->value, true);
+    const unit *want = NULL;
+    val v;
 
+    b.every = every;
+    v = resolve(&b, r->value, true);
     need_number(el, &v, r->value->at);
+    if (target != VAR_NONE)
+        want = el->f->var.at[target].display ? el->f->var.at[target].display : el->f->var.at[target].unit;
     if (target != VAR_NONE && !v.bad && units_give(el, v, r->value->at, want, name)) {
         flat_model *f = el->f;
 
@@ -52,34 +74,94 @@ make_reinit(elab *el, scope *in, const struct ast_reinit *r, uint32_t first)
             diag_error(el->s, "reinit-twice", r->at, "%s is set twice in one event", name);
             diag_note(el->s, f->reinit.at[k].at, "the first one is here");
         }
-        vec_push(&f->reinit, ((flat_reinit){ target, builder_inst(&b, v.n), r->at }));
+        if (!want && v.fit == FIT_UNIT) {
+            f->var.at[target].unit = unit_dimension(v.unit);
+            f->var.at[target].display = v.written;
+        }
+        vec_push(&f->reinit, ((flat_reinit){ .target = target, .value = builder_inst(&b, v.n), .at = r->at }));
     }
     builder_free(&b);
 }
 
-void
-make_when(elab *el, scope *in, const ast_stmt *s)
+/* The condition that turns true: of an assertion, that it does not hold. */
+static void
+make_condition(elab *el, scope *in, const ast_expr *e, flat_when *w)
 {
     builder b = builder_new(el, in, READ_ALL, "the condition");
-    val c = resolve(&b, s->when.cond, true);
-    flat_when w = { .at = s->when.cond->at, .text = text_of(el, s->when.cond->at), .condition = INST_NONE, .reinit0 = (uint32_t)el->f->reinit.n };
+    val c = resolve(&b, e, true);
 
-    need_condition(el, &c, s->when.cond->at);
+    need_condition(el, &c, e->at);
     if (!c.bad) {
+        if (w->kind == WHEN_ASSERTS)
+            c.n = ex_make(el->pool, EX_NOT, c.n, NODE_NONE, NODE_NONE);
         as_number(el, &c);
-        w.condition = builder_inst(&b, c.n);
+        w->condition = builder_inst(&b, c.n);
     }
     builder_free(&b);
+}
+
+/* The times of samples: parameters fix them before the run. */
+static void
+make_times(elab *el, scope *in, const ast_stmt *s, flat_when *w)
+{
+    w->condition = set_inst(el, 0);
+    initial_value(el, in, s->when.period, "the period", el->second, &w->period);
+    if (s->when.offset)
+        initial_value(el, in, s->when.offset, "the offset", el->second, &w->offset);
+}
+
+static void
+make_when(elab *el, const struct pending_when *p, const var_id *target)
+{
+    const ast_stmt *s = p->stmt;
+    flat_when w = { .kind = s->when.period ? WHEN_SAMPLES : s->when.assertion ? WHEN_ASSERTS : WHEN_TURNS, .condition = INST_NONE, .period = INST_NONE,
+                    .offset = INST_NONE, .reinit0 = (uint32_t)el->f->reinit.n, .says = s->when.text };
+    uint32_t every = w.kind == WHEN_SAMPLES ? (uint32_t)el->f->when.n : NONE;
+
+    w.at = w.kind == WHEN_SAMPLES ? s->when.head : s->when.cond->at;
+    w.text = text_of(el, w.at);
+    if (w.kind == WHEN_SAMPLES)
+        make_times(el, p->in, s, &w);
+    else
+        make_condition(el, p->in, s->when.cond, &w);
+    el->remembered.n = 0;
     for (int k = 0; k < s->when.n; k++)
-        make_reinit(el, in, &s->when.reinit[k], w.reinit0);
+        make_reinit(el, p->in, &s->when.reinit[k], target[k], w.reinit0, every);
+    for (size_t k = 0; k < el->remembered.n; k++) {
+        const struct remembered *m = &el->remembered.at[k];
+
+        vec_push(&el->f->reinit, ((flat_reinit){ .target = m->memory, .value = flat_inst(el->f, ex_slot(el->pool, 0), &m->of, 1), .remembers = true,
+                                                 .at = el->f->var.at[m->memory].at }));
+    }
     w.nreinits = (uint32_t)el->f->reinit.n - w.reinit0;
-    if (inst_known(w.condition))
+    if (inst_known(w.condition) && (w.kind != WHEN_SAMPLES || inst_known(w.period)))
         vec_push(&el->f->when, w);
 }
 
+/* All targets first: what holds is known before any value reads it. */
 void
 make_whens(elab *el)
 {
+    VEC(var_id) target = { 0 };
+    size_t first = 0;
+
     for (size_t k = 0; k < el->when.n; k++)
-        make_when(el, el->when.at[k].in, el->when.at[k].stmt);
+        for (int i = 0; i < el->when.at[k].stmt->when.n; i++)
+            vec_push(&target, find_target(el, el->when.at[k].in, &el->when.at[k].stmt->when.reinit[i].target));
+    for (size_t k = 0; k < el->when.n; k++) {
+        make_when(el, &el->when.at[k], target.at + first);
+        first += (size_t)el->when.at[k].stmt->when.n;
+    }
+    vec_free(&target);
+}
+
+void
+make_stop_when(elab *el, const ast_expr *e)
+{
+    flat_when w = { .kind = WHEN_STOPS, .at = e->at, .text = text_of(el, e->at), .condition = INST_NONE, .period = INST_NONE, .offset = INST_NONE,
+                    .reinit0 = (uint32_t)el->f->reinit.n };
+
+    make_condition(el, el->model_scope, e, &w);
+    if (inst_known(w.condition))
+        vec_push(&el->f->when, w);
 }

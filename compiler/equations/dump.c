@@ -105,7 +105,10 @@ void equations_dump(const equations *eq, FILE *out)
                 print_block(&d, out, &eq->block.at[x->index]);
             }
         } else if (f->var.at[v].kind == VAR_MODE) {
-            static const char *const relation[] = { "%s < 0", "%s <= 0", "%s == 0", "piece at %s", "floor(%s)", "slip of sign(%s)", "stick of %s" };
+            static const char *const relation[] = {
+                [MODE_LESS] = "%s < 0", [MODE_LESS_EQUAL] = "%s <= 0", [MODE_EQUAL] = "%s == 0", [MODE_PIECE] = "piece at %s", [MODE_FLOOR] = "floor(%s)",
+                [MODE_SIGN] = "slip of sign(%s)", [MODE_DOMAIN] = "root of %s", [MODE_STICK] = "stick of %s",
+            };
             const eq_mode *m = &eq->mode.at[f->var.at[v].owner];
             strbuf g = { 0 };
 

@@ -38,6 +38,34 @@ static bool reads_mode(const flat_model *f, inst i)
     return false;
 }
 
+/* A number that the runtime gives, as a mode. */
+static void give(equations *e, var_id v, span at)
+{
+    inst zero = inst_const(e->f, 0);
+
+    e->f->var.at[v].owner = (uint32_t)e->mode.n;
+    vec_push(&e->mode, ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
+}
+
+/* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
+static void freeze_delay(equations *e, freezer *z, flat_delay *d)
+{
+    d->of = freeze(z, d->of, false, d->at);
+    e->mode.at[e->f->var.at[d->var].owner].g = d->of;
+}
+
+/* The values of samples are taken at instants: nothing in them needs to be watched. */
+static void freeze_whens(freezer *z, flat_model *f)
+{
+    for (size_t i = 0; i < f->when.n; i++) {
+        flat_when *w = &f->when.at[i];
+
+        w->condition = freeze(z, w->condition, false, w->at);
+        for (size_t r = w->reinit0; r < w->reinit0 + w->nreinits && w->kind != WHEN_SAMPLES; r++)
+            f->reinit.at[r].value = freeze(z, f->reinit.at[r].value, false, f->reinit.at[r].at);
+    }
+}
+
 equations *equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
@@ -45,6 +73,10 @@ equations *equations_prepare(flat_model *f)
 
     e->f = f;
     e->composer = composer_new(f);
+    for (size_t i = 0; i < f->draw.n; i++)
+        give(e, f->draw.at[i].var, f->draw.at[i].at);
+    for (size_t i = 0; i < f->delay.n; i++)
+        give(e, f->delay.at[i].var, f->delay.at[i].at);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
@@ -61,10 +93,9 @@ equations *equations_prepare(flat_model *f)
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
         f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false, f->experiment.record.at[i].at);
-    for (size_t i = 0; i < f->when.n; i++)
-        f->when.at[i].condition = freeze(z, f->when.at[i].condition, false, f->when.at[i].at);
-    for (size_t i = 0; i < f->reinit.n; i++)
-        f->reinit.at[i].value = freeze(z, f->reinit.at[i].value, false, f->reinit.at[i].at);
+    freeze_whens(z, f);
+    for (size_t i = 0; i < f->delay.n; i++)
+        freeze_delay(e, z, &f->delay.at[i]);
     freezer_free(z);
     return e;
 }
@@ -648,7 +679,7 @@ static void find_known_modes(equations *e)
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX || m->kind == MODE_DOMAIN)
+        if (k == UINT32_MAX || m->kind == MODE_DOMAIN || m->kind == MODE_GIVEN)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {

@@ -86,6 +86,7 @@ typedef struct equations {
     uint32_t nranks;
     uint32_t *equal;     /* [junction] the one that determines its common variable's value: itself but for bonds between two of a kind */
     size_t nloops;       /* sets of equations solved together, closed forms included */
+    struct code_store *code;     /* machine code that models have in common (codegen.h); NULL: each has its own */
 } equations;
 
 /* Law directions for causality: fills arrays of ports and elements (see causality.h). Also freezes conditions and makes literals data in

@@ -56,7 +56,7 @@ static void walk_on(struct maker *m)
             look_at(m, d->def);
         } else if (d->kind == DEF_HELD) {
             vec_push(&m->reached, d->index);
-        } else if (e->f->var.at[v].kind == VAR_MODE) {
+        } else if (e->f->var.at[v].kind == VAR_MODE && e->mode.at[e->f->var.at[v].owner].kind != MODE_GIVEN) {
             vec_push(&m->mode, e->f->var.at[v].owner);
         } else if (d->kind == DEF_NONE && (group = group_of(m->g, v)) != UINT32_MAX && m->group_stamp.at[group] != m->walk) {
             m->group_stamp.at[group] = m->walk;

@@ -116,5 +116,7 @@ double ex_absolute_power(double x, double exponent);
 /* Text in the language's syntax, least parentheses, numbers with the fewest digits that read back equal; names from name(ctx, k).
  * A shared operand is written where it is used; text beyond a million pieces ends in "...". */
 void ex_print(const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot), void *ctx, strbuf *out);
+/* The same as LaTeX (mathematics, no dollar signs); the names are LaTeX too. */
+void ex_latex(const pool *p, node n, const char *(*name)(void *ctx, uint32_t slot), void *ctx, strbuf *out);
 
 #endif

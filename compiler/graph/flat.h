@@ -50,6 +50,7 @@ typedef struct flat_var {
     const unit *display;         /* as written, for tables and CSV; NULL: SI */
     double value;                /* VAR_LITERAL */
     inst def, init;
+    bool holds;                  /* VAR_INTEGRAL: without a rate, set by events alone */
     uint32_t position;           /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
 
@@ -142,10 +143,25 @@ typedef struct flat_origin {
 /* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are outputs of their text. */
 typedef struct flat_output { const char *name; inst def; const unit *unit, *display; span at; } flat_output;
 
-/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets.
- * condition is 0 where it is false. */
-typedef struct flat_reinit { var_id target; inst value; span at; } flat_reinit;
-typedef struct flat_when { inst condition; const char *text; uint32_t reinit0, nreinits; span at; } flat_when;
+/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets. condition is 0 where
+ * it is false. `every period { target = value; ... }`: at offset + k*period; no condition. An assertion ends the run with a mistake as its condition turns
+ * true (that what was asserted does not hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
+enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };
+typedef struct flat_reinit { var_id target; inst value; bool remembers; span at; } flat_reinit;
+typedef struct flat_when {
+    enum when_kind kind;
+    inst condition, period, offset;      /* period and offset over parameters, s; INST_NONE where there are none */
+    const char *text, *says;             /* says: of an assertion, or NULL */
+    uint32_t reinit0, nreinits;
+    span at;
+} flat_when;
+
+/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is a mode; by and before are
+ * over parameters (before INST_NONE: not said). */
+typedef struct flat_delay { var_id var; inst of, by, before; span at; } flat_delay;
+
+/* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
+typedef struct flat_draw { var_id var; bool normal; uint32_t when; inst seed; span at; } flat_draw;
 
 /* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters of 1 and 0 that all its
  * occurrences share; VAR_NONE where it does not occur. */
@@ -170,16 +186,28 @@ typedef struct flat_opening {
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
 typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
+/* What is expected of a run; only where elaboration was asked to make it. */
+typedef struct flat_expect {
+    enum ast_expect_kind kind;
+    const char *name;            /* the text of what is expected, or the element */
+    uint32_t record;             /* among the recorded expressions; not of an activity */
+    uint32_t element;            /* of an activity */
+    inst time, value, within;    /* time INST_NONE: at the end; value INST_NONE: of a file or model */
+    const char *file, *path;     /* as the text calls it; where it lies */
+    span at;
+} flat_expect;
 typedef struct flat_experiment {
     const char *name;            /* NULL: none */
     span at;
     inst start, stop;            /* parameter expressions; INST_NONE: 0 and (no stop) */
     inst rtol, atol;             /* INST_NONE: default */
+    inst max_step, max_time;     /* INST_NONE: none */
     bool equilibrium; span equilibrium_at;
     const char *solver;          /* "auto", "explicit", "bdf"; NULL */
     VEC(flat_window) window;
     VEC(flat_observe) observe;
     VEC(flat_output) record;     /* name is the text of the expression */
+    VEC(flat_expect) expect;
 } flat_experiment;
 
 typedef struct flat_model {
@@ -206,6 +234,8 @@ typedef struct flat_model {
     VEC(flat_origin) origin;
     VEC(flat_when) when;
     VEC(flat_reinit) reinit;
+    VEC(flat_draw) draw;
+    VEC(flat_delay) delay;
     VEC(flat_weight) weight;
     VEC(flat_weighed) weighed;
     VEC(flat_opening) opening;

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "linear_report.h"
+#include "linear_symbolic.h"
 
 typedef VEC(double) points;
 
@@ -30,8 +31,9 @@ read_points(const request *q, points *p)
     return STATUS_DONE;
 }
 
+/* given: of the model that the command is about; another that it is compared with need not have all of these states. */
 static int
-give_states(const request *q, const bg_model *m, double *x)
+give_states(const request *q, const bg_model *m, bool given, double *x)
 {
     size_t n = model_nstates(m);
 
@@ -48,6 +50,10 @@ give_states(const request *q, const bg_model *m, double *x)
         name = bg_format("%.*s", (int)(equal - text), text);
         while (k < n && strcmp(model_state(m, k).name, name))
             k++;
+        if (k == n && !given) {
+            free(name);
+            continue;
+        }
         if (k == n) {
             const char **list = bg_calloc(n + 1, sizeof *list), *near;
 
@@ -67,7 +73,7 @@ give_states(const request *q, const bg_model *m, double *x)
 
 /* The states at a point; *t its time. */
 static int
-go_to(const request *q, loaded *l, double point, double *t, double *x)
+go_to(const request *q, loaded *l, double point, bool given, double *t, double *x)
 {
     bg_model *m = l->c.model;
     sim_options o = { 0 };
@@ -109,7 +115,7 @@ go_to(const request *q, loaded *l, double point, double *t, double *x)
             status = status_of(l->c.sources);
     }
     if (status == STATUS_DONE)
-        status = give_states(q, m, x);
+        status = give_states(q, m, given, x);
     sim_options_free(&o);
     sim_result_free(&r);
     return status;
@@ -170,14 +176,94 @@ read_pairs(const request *q, const linearization *l, pairs *out)
     return STATUS_DONE;
 }
 
+/* ---------------------------------------------------------------- reduced models beside it */
+
+/* Inputs and outputs of `small` in the order of the full model's. */
 static int
-show(const request *q, const loaded *l, linearization *p, FILE *out, json *j)
+same_ports(const linearization *full, const linearization *small, state_space *out)
+{
+    size_t n = small->space.n;
+
+    *out = state_space_new(n, full->space.nu, full->space.ny);
+    memcpy(out->A, small->space.A, n * n * sizeof(double));
+    for (size_t i = 0; i < full->input.n; i++) {
+        size_t at;
+
+        if (!find_name(small, false, full->input.at[i].name, strlen(full->input.at[i].name), &at))
+            return STATUS_USAGE;
+        memcpy(out->B + n * i, small->space.B + n * at, n * sizeof(double));
+        for (size_t y = 0; y < full->space.ny; y++) {
+            const char *name = model_flat(full->model)->output.at[y].name;
+            size_t row;
+
+            if (!find_name(small, true, name, strlen(name), &row))
+                return STATUS_USAGE;
+            for (size_t k = 0; k < n; k++)
+                out->C[y + full->space.ny * k] = small->space.C[row + small->space.ny * k];
+            out->D[y + full->space.ny * i] = small->space.D[row + small->space.ny * at];
+        }
+    }
+    return STATUS_DONE;
+}
+
+static int
+compare_with(const request *q, const char *path, double point, const linearization *full, yardstick *y)
+{
+    loaded l;
+    int status = load(q, path, STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+
+    if (status == STATUS_DONE) {
+        double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
+        linearization p = { 0 };
+        state_space small = { 0 };
+
+        status = go_to(q, &l, point, false, &t, x);
+        if (status == STATUS_DONE && !linearize_at(l.c.model, t, x, &p)) {
+            complain("%s cannot be linearized at %g s: %s", path, t, p.why);
+            status = STATUS_NUMBERS;
+        }
+        if (status == STATUS_DONE)
+            status = same_ports(full, &p, &small);
+        if (status == STATUS_DONE && !y->why)
+            yardstick_against(y, path, &small);
+        print_diagnostics(q, l.c.sources);
+        state_space_free(&small);
+        linearization_free(&p);
+        free(x);
+    }
+    loaded_free(&l);
+    return status;
+}
+
+static int
+measure_reductions(const request *q, double point, const linearization *p, yardstick *y)
+{
+    int status = STATUS_DONE;
+
+    if (!yardstick_open(&p->space, y) && !y->why)
+        y->why = bg_strdup("the norm is not known");
+    for (size_t i = 0; i < q->truncate.n && !y->why; i++)
+        yardstick_truncate(y, q->truncate.at[i]);
+    for (size_t i = 0; i < q->against.n && status == STATUS_DONE; i++)
+        status = compare_with(q, q->against.at[i], point, p, y);
+    return status;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static int
+show(const request *q, const loaded *l, double point, linearization *p, FILE *out, json *j)
 {
     pairs list = { 0 };
     linear_view v = { .experiment = l->experiment };
+    yardstick reductions = { 0 };
     int status = read_pairs(q, p, &list);
     char *why = NULL;
 
+    if (status == STATUS_DONE && (q->truncate.n || q->against.n)) {
+        status = measure_reductions(q, point, p, &reductions);
+        v.reductions = &reductions;
+    }
     v.ntransfer = list.n;
     v.transfer = (const size_t (*)[2])(const void *)list.at;
     if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {
@@ -196,6 +282,7 @@ show(const request *q, const loaded *l, linearization *p, FILE *out, json *j)
     }
     free(why);
     vec_free(&list);
+    yardstick_free(&reductions);
     return status;
 }
 
@@ -228,13 +315,13 @@ cmd_linearize(const request *q)
             linearization p = { 0 };
             double t;
 
-            status = go_to(q, &l, at.at[i], &t, x);
+            status = go_to(&opened, &l, at.at[i], true, &t, x);
             if (status == STATUS_DONE && !linearize_at(l.c.model, t, x, &p)) {
                 complain("%s cannot be linearized at %g s: %s", l.c.flat->name, t, p.why);
                 status = STATUS_NUMBERS;
             }
             if (status == STATUS_DONE)
-                status = show(q, &l, &p, out.out, &j);
+                status = show(&opened, &l, at.at[i], &p, out.out, &j);
             linearization_free(&p);
         }
         if (q->json && at.n > 1)

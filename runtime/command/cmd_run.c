@@ -6,12 +6,13 @@
 #include "command.h"
 #include "csv.h"
 #include "folder.h"
+#include "interrupt.h"
 #include "plot.h"
 #include "report.h"
 #include "verify.h"
 
 static void
-write_json(const loaded *l, const sim_result *r, const columns *c, const verified *v, FILE *out)
+write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, const verified *v, FILE *out)
 {
     json j = { .out = out };
 
@@ -40,21 +41,26 @@ write_json(const loaded *l, const sim_result *r, const columns *c, const verifie
     for (size_t i = 0; i < r->nevents; i++)
         json_number(&j, r->event[i]);
     json_close(&j, ']');
+    json_key(&j, "samples"), json_count(&j, r->nsamples);
+    if (r->stopped)
+        json_key(&j, "stopped_by"), json_string(&j, r->stopped);
     json_key(&j, "method"), json_string(&j, r->method);
+    if (!whole)
+        json_key(&j, "complete"), json_bool(&j, false);
     if (v)
         verify_json(&j, v);
     json_close(&j, '}');
 }
 
 static int
-write_table(const request *q, const loaded *l, const sim_result *r, const columns *c, const verified *v)
+write_table(const request *q, const loaded *l, const sim_result *r, bool whole, const columns *c, const verified *v)
 {
     outfile out;
 
     if (!outfile_open(&out, q->text[OPT_OUTPUT]))
         return complain_file(q->text[OPT_OUTPUT]);
     if (q->json)
-        write_json(l, r, c, v, out.out);
+        write_json(l, r, whole, c, v, out.out);
     else
         csv_write(out.out, c);
     return outfile_commit(&out) ? STATUS_DONE : complain_file(q->text[OPT_OUTPUT]);
@@ -145,8 +151,9 @@ run_folder(const request *q)
     char *why = NULL;
     int status = STATUS_DONE;
 
-    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY)))) {
-        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, --verify, -o and --plot are for one file");
+    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY) | OPT(OPT_KEEP_PARTIAL)))) {
+        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, --verify, --keep-partial, -o and --plot are for "
+                 "one file");
         return STATUS_USAGE;
     }
     if (!folder_run_all(&o, &runs, &why)) {
@@ -172,54 +179,86 @@ is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Writes and draws what there is of the run. The status is the run's unless this fails. */
+static int
+show(const request *q, const loaded *l, sim_result *r, bool whole, const verified *v)
+{
+    double *hidden = NULL;                   /* states that were asked for to be compared, not to be shown */
+    columns c = { 0 };
+    int status = STATUS_DONE;
+
+    if (!(q->given & OPT(OPT_STATES))) {
+        hidden = r->state;
+        r->state = NULL;
+    }
+    columns_make(l->c.model, r, &c);
+    if (c.column.n == 0 && !q->quiet)
+        complain("%s has no outputs; --states adds its states", l->c.flat->name);
+    /* a figure alone is what was asked for, unless a table has a place or a form of its own */
+    if (!q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json)
+        status = write_table(q, l, r, whole, &c, v);
+    if (status == STATUS_DONE && q->text[OPT_PLOT])
+        status = draw(q, l, &c);
+    columns_free(&c);
+    free(hidden);
+    return status;
+}
+
+/* What a run that did not come to its end has, for who asked for it. */
+static int
+show_partial(const request *q, const loaded *l, const sim_options *o, sim_result *r, int why)
+{
+    int status = STATUS_DONE;
+
+    if (!(q->given & OPT(OPT_KEEP_PARTIAL)) || r->points == 0 || r->points >= o->points)
+        return why;
+    status = show(q, l, r, false, NULL);
+    if (status != STATUS_DONE)
+        return status;
+    complain("%zu of %zu points are there, to %.6g s of %.6g s", r->points, o->points, r->time[r->points - 1], o->stop);
+    return why;
+}
+
 int
 cmd_run(const request *q)
 {
     loaded l;
-    bool verify = (q->given & OPT(OPT_VERIFY)) != 0;
+    bool verify = (q->given & OPT(OPT_VERIFY)) != 0, keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, fine;
     size_t points = q->points ? q->points : RUN_POINTS;
     sim_options o = { .points = verify ? verify_points(points) : points, .outputs = true, .states = verify || (q->given & OPT(OPT_STATES)),
-                      .activity = verify };
+                      .activity = verify, .told_to_stop = keep ? interrupt_asked : NULL };
     sim_result r = { 0 };
-    columns c = { 0 };
     verified v = { 0 };
-    double *hidden = NULL;                   /* states that were asked for to be compared, not to be shown */
     int status;
 
     if (q->text[OPT_PLOT] && !plot_form_known(q->text[OPT_PLOT])) {
         complain("%s: a figure's name ends in .svg, .png or .pdf", q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }
+    if (verify && keep) {
+        complain("--verify compares whole runs, --keep-partial keeps parts of them: not both");
+        return STATUS_USAGE;
+    }
     if (is_folder(q->file.at[0]))
         return run_folder(q);
     status = load(q, q->file.at[0], STAGE_MODEL, EXPERIMENT_NEEDED, &l);
     if (status == STATUS_DONE) {
-        if (!run_loaded(q, &l, 0, &o, &r)) {
-            status = status_of(l.c.sources);
+        interrupt_defer(keep);
+        fine = run_loaded(q, &l, 0, &o, &r);
+        interrupt_defer(false);
+        if (!fine) {
+            status = show_partial(q, &l, &o, &r, status_of(l.c.sources));
         } else if (!verify || (status = verify_run(q, &l, &o, &r, &v)) == STATUS_DONE) {
             if (verify)
                 verify_thin(l.c.model, &r, points);
-            if (!(q->given & OPT(OPT_STATES))) {
-                hidden = r.state;
-                r.state = NULL;
-            }
-            columns_make(l.c.model, &r, &c);
-            if (c.column.n == 0 && !q->quiet)
-                complain("%s has no outputs; --states adds its states", l.c.flat->name);
-            /* a figure alone is what was asked for, unless a table has a place or a form of its own */
-            if (!q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || q->json)
-                status = write_table(q, &l, &r, &c, verify ? &v : NULL);
-            if (status == STATUS_DONE && q->text[OPT_PLOT])
-                status = draw(q, &l, &c);
+            status = show(q, &l, &r, true, verify ? &v : NULL);
             if (status == STATUS_DONE && r.nunfinite)
                 status = STATUS_NUMBERS;     /* the gaps in the table have been named */
             if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)
                 status = STATUS_NUMBERS;
-            columns_free(&c);
         }
         sim_options_free(&o);
         sim_result_free(&r);
-        free(hidden);
         verified_free(&v);
     }
     loaded_free(&l);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "refuse.h"
 #include "quote.h"
 #include "reading.h"
 
@@ -84,7 +85,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERBOSE]    = { "verbose",    'v', NULL,         "how it was done, on standard error" },
     [OPT_JSON]       = { "json",       0,   NULL,         "the result as JSON, in SI units" },
     [OPT_EXPERIMENT] = { "experiment", 'e', "NAME",       "the experiment; needed where the file has several" },
-    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter, SI or with a unit: k=3[N/mm]" },
+    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter or input, SI or with a unit: k=3[N/mm]; a formula: 'u=24*sin(time)'" },
+    [OPT_INPUT]      = { "input",      0,   "NAME=FILE.csv", "an input from the column of its name over the first column, time; FILE.csv:COLUMN says another" },
     [OPT_OUTPUT]     = { "output",     'o', "FILE",       "where the result goes; - is standard output" },
     [OPT_METRIC]     = { "metric",     'm', "METRIC",     "how importance is measured (activity)" },
     [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible (5%)" },
@@ -110,6 +112,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
     [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
     [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
+    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,       "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
     [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
     [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
@@ -120,6 +123,15 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
     [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
     [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_TRUNCATE]   = { "truncate",   0,   "N",          "balanced truncation to N states: its H-infinity error and bound; several times" },
+    [OPT_AGAINST]    = { "against",    0,   "FILE",       "another model with these inputs and outputs: its H-infinity error; several times" },
+    [OPT_EXPORT]     = { "export",     0,   "FILE",       "the matrices as .csv, .m (MATLAB, Octave) or .npz (NumPy)" },
+    [OPT_BODE]       = { "bode",       0,   "FILE",       "draw frequency responses: .svg, .png or .pdf" },
+    [OPT_STEP_FIGURE] = { "step",      0,   "FILE",       "draw step responses" },
+    [OPT_POLES]      = { "poles",      0,   "FILE",       "draw the eigenvalues, coloured by what affects each most" },
+    [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
+    [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
+    [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
     [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
     [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
@@ -135,6 +147,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
     [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
     [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
+    [OPT_JUNIT]      = { "junit",      0,   "FILE",       "what was expected and how it came, as JUnit XML, for build servers" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
@@ -255,6 +268,17 @@ parse_share(const char *text, double *value)
     return !*end && *value >= 0 && *value <= 1;
 }
 
+/* "-2" or "-2,30" */
+static bool
+parse_pair(const char *text, double value[2])
+{
+    char *end;
+
+    value[0] = strtod(text, &end);
+    value[1] = 0;
+    return end != text && (!*end || (*end == ',' && parse_number(end + 1, &value[1]))) && isfinite(value[0]);
+}
+
 static int
 accept_option(request *q, int o, const char *value)
 {
@@ -267,9 +291,25 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_INPUT:   vec_push(&q->input, value); break;
     case OPT_AT:      vec_push(&q->at, value); break;
     case OPT_STATE:   vec_push(&q->state, value); break;
     case OPT_TF:      vec_push(&q->transfer, value); break;
+    case OPT_AGAINST: vec_push(&q->against, value); break;
+    case OPT_TRUNCATE:
+        if (!parse_number(value, &x) || x < 0 || x > 1e6 || x != floor(x))
+            return wrong(q, "--truncate is a number of states, not \"%s\"", value);
+        vec_push(&q->truncate, (size_t)x);
+        break;
+    case OPT_EIGENVALUES:
+        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+            return wrong(q, "--eigenvalues is a whole number from 1 on, not \"%s\"", value);
+        q->eigenvalues = (size_t)x;
+        break;
+    case OPT_NEAR:
+        if (!parse_pair(value, q->near))
+            return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
+        break;
     case OPT_FREEZE:  vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA:    vec_push(&q->data, value); break;
@@ -454,6 +494,8 @@ request_free(request *q)
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);
+    vec_free(&q->against);
+    vec_free(&q->truncate);
     vec_free(&q->freeze);
     vec_free(&q->experiment);
     vec_free(&q->data);
@@ -462,62 +504,119 @@ request_free(request *q)
 
 /* ---------------------------------------------------------------- loading */
 
-/* `name=value` or `name=value[unit]` */
+/* `value` or `value[unit]`; *is_number: whether it is one, which it need not be. */
+static int
+read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from, const char **unit_written, bool *is_number)
+{
+    const char *why = NULL;
+    const unit *u;
+    size_t n;
+    char *end;
+
+    o->value = strtod(from, &end);
+    *is_number = end > from && isfinite(o->value);
+    while (*end == ' ')
+        end++;
+    if (!*is_number || !*end)
+        return STATUS_DONE;
+    n = strlen(end);
+    *is_number = *end == '[' && strchr(end, ']') == end + n - 1;
+    if (!*is_number)
+        return STATUS_DONE;
+    if (!*units && !(*units = units_new())) {
+        complain("the database of units (udunits2) cannot be read");
+        return STATUS_FILE;
+    }
+    *unit_written = arena_strndup(l->arena, end + 1, n - 2);
+    u = unit_parse(*units, *unit_written, &why);
+    if (!u)
+        return wrong(q, "--set %s: %s is not a unit%s%s", o->name, end, why ? ": " : "", why ? why : "");
+    o->value = unit_scale(u) * o->value + unit_offset(u);
+    return STATUS_DONE;
+}
+
+/* --set NAME=NUMBER, NAME=NUMBER[unit] or NAME=FORMULA */
+static int
+read_set(const request *q, loaded *l, unit_system **units, const char *text)
+{
+    const char *equal = strchr(text, '='), *from, *unit_written = NULL;
+    struct elaborate_override o = { 0 };
+    bool is_number;
+    size_t n;
+    int status;
+
+    if (!equal || equal == text)
+        return wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
+    o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
+    for (from = equal + 1; *from == ' ';)
+        from++;
+    if (!*from)
+        return wrong(q, "--set %s: a number or a formula is missing behind the =", o.name);
+    if ((status = read_number(q, l, units, &o, from, &unit_written, &is_number)) != STATUS_DONE)
+        return status;
+    if (!is_number) {
+        n = strlen(o.name);
+        o.said = "--set";
+        /* k(0) is no name of a `let` by itself, and what is set is found by o.name */
+        o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n), o.name, from);
+    }
+    vec_push(&l->set, o);
+    vec_push(&l->set_unit, unit_written);
+    return STATUS_DONE;
+}
+
+/* --input NAME=FILE.csv or NAME=FILE.csv:COLUMN */
+static int
+read_input(const request *q, loaded *l, const char *text)
+{
+    const char *equal = strchr(text, '='), *colon = strrchr(text, ':'), *name, *path, *column;
+    struct elaborate_override o = { .said = "--input" };
+    bool number;
+
+    if (!equal || equal == text || !equal[1])
+        return wrong(q, "--input is NAME=FILE.csv or NAME=FILE.csv:COLUMN, not \"%s\"", text);
+    if (colon && (colon < equal || strchr(colon, '/') || !colon[1]))
+        colon = NULL;
+    name = arena_strndup(l->arena, text, (size_t)(equal - text));
+    path = colon ? arena_strndup(l->arena, equal + 1, (size_t)(colon - equal - 1)) : equal + 1;
+    column = colon ? colon + 1 : name;
+    if (strpbrk(path, "\"\\\n") || strpbrk(column, "\"\\\n"))
+        return wrong(q, "--input %s: the names of file and column have no quotes and backslashes", name);
+    if (!reading_allow_file(path))
+        return complain_file(path);
+    number = strspn(column, "0123456789") == strlen(column);
+    o.name = name;
+    o.formula = arena_format(l->arena, "let %s = table(\"%s\", %s%s%s, time)", name, path, number ? "" : "\"", column, number ? "" : "\"");
+    vec_push(&l->set, o);
+    vec_push(&l->set_unit, NULL);
+    return STATUS_DONE;
+}
+
 static int
 read_overrides(const request *q, loaded *l)
 {
     unit_system *units = NULL;
     int status = STATUS_DONE;
 
-    for (size_t i = 0; i < q->set.n && status == STATUS_DONE; i++) {
-        const char *text = q->set.at[i], *equal = strchr(text, '='), *from;
-        struct elaborate_override o;
-        const char *unit_written = NULL;
-        char *end;
-
-        if (!equal || equal == text) {
-            status = wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
-            break;
-        }
-        o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
-        for (from = equal + 1; *from == ' ';)
-            from++;
-        o.value = strtod(from, &end);
-        if (end == from || !isfinite(o.value)) {
-            status = wrong(q, "--set %s: \"%s\" is not a number", o.name, from);
-            break;
-        }
-        while (*end == ' ')
-            end++;
-        if (*end == '[') {
-            size_t n = strlen(end);
-            const char *why = NULL;
-            const unit *u;
-
-            if (end[n - 1] != ']') {
-                status = wrong(q, "--set %s: the unit \"%s\" has no closing bracket", o.name, end);
-                break;
-            }
-            if (!units && !(units = units_new())) {
-                complain("the database of units (udunits2) cannot be read");
-                return STATUS_FILE;
-            }
-            unit_written = arena_strndup(l->arena, end + 1, n - 2);
-            u = unit_parse(units, unit_written, &why);
-            if (!u) {
-                status = wrong(q, "--set %s: %s is not a unit%s%s", o.name, end, why ? ": " : "", why ? why : "");
-                break;
-            }
-            o.value = unit_scale(u) * o.value + unit_offset(u);
-        } else if (*end) {
-            status = wrong(q, "--set %s: \"%s\" is not a number, or its unit lacks brackets", o.name, from);
-            break;
-        }
-        vec_push(&l->set, o);
-        vec_push(&l->set_unit, unit_written);
-    }
+    for (size_t i = 0; i < q->set.n && status == STATUS_DONE; i++)
+        status = read_set(q, l, &units, q->set.at[i]);
+    for (size_t i = 0; i < q->input.n && status == STATUS_DONE; i++)
+        status = read_input(q, l, q->input.at[i]);
     units_free(units);
     return status;
+}
+
+/* Whether the first error stands in what was set from outside. */
+static bool
+error_is_outside(const sources *s)
+{
+    for (size_t i = 0; i < diag_count(s); i++) {
+        const diagnostic *d = diag_at(s, i);
+
+        if (d->severity == SEV_ERROR)
+            return span_known(d->at) && source_path(s, d->at.file)[0] == '-' && source_path(s, d->at.file)[1] == '-';
+    }
+    return false;
 }
 
 /* A unit given with --set must be of the parameter's kind. */
@@ -625,10 +724,15 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.set = l->set.at;
     o.nset = l->set.n;
     o.open = q->open;
+    o.expect = q->expect;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
-        status = status_of(l->c.sources);
+        status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);
         return status;
+    }
+    if (refuse_events(q, l->c.flat)) {
+        print_diagnostics(q, l->c.sources);
+        return STATUS_MODEL;
     }
     status = check_override_units(q, l);
     return status == STATUS_DONE ? check_results(q) : status;
@@ -744,7 +848,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->solver = q->solver;
     if (q->max_steps)
         o->max_steps = q->max_steps;
-    o->max_seconds = q->max_seconds;
+    if (q->max_seconds > 0)
+        o->max_seconds = q->max_seconds;
     s->begin = o->start;
     s->end = o->stop;
     if (!q->quiet && is_terminal(stderr)) {

@@ -31,26 +31,35 @@ enum option {
     OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
     OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
+    OPT_TRUNCATE, OPT_AGAINST, OPT_EXPORT, OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS, OPT_NEAR, OPT_EIGENVALUES,
     OPT_ROUNDS,
+    OPT_INPUT,
     OPT_STOP,
     OPT_FREEZE, OPT_MORA, OPT_OVER,
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
     OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
     OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_JUNIT,
+    OPT_KEEP_PARTIAL,
     OPT_COUNT
 };
-#define OPT(o) (UINT64_C(1) << (o))
+__extension__ typedef unsigned __int128 option_set;      /* there are more than 64 */
+#define OPT(o) ((option_set)1 << (o))
+_Static_assert(OPT_COUNT <= 128, "an option is a bit");
 
 struct command;
 typedef struct request {
     const struct command *command;
     VEC(const char *) file;
-    VEC(const char *) set;
-    VEC(const char *) at, state, transfer;               /* of linearize */
+    VEC(const char *) set, input;
+    VEC(const char *) at, state, transfer, against;      /* of linearize */
+    VEC(size_t) truncate;
+    size_t eigenvalues;                                  /* 0: not given */
+    double near[2];                                      /* re, im, 1/s */
     VEC(const char *) freeze;
     VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
     VEC(const char *) data, bounds;
-    uint64_t given;                                      /* OPT() bits */
+    option_set given;                                    /* OPT() bits */
     const char *text[OPT_COUNT];                         /* argument, for options that take one */
     double rtol, atol;                                   /* 0: not given */
     double stop;                                         /* s */
@@ -61,12 +70,13 @@ typedef struct request {
     double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool expect;                                         /* compile what experiments expect too */
     bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
 struct command {
     const char *name, *operands, *what;
-    uint64_t options;
+    option_set options;
     size_t least, most;                                  /* how many files */
     int (*run)(const request *q);
     const char *examples;                                /* lines */
@@ -84,6 +94,7 @@ int cmd_import(const request *q);
 int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
+int cmd_test(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_INPUT) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -25,7 +25,7 @@ static const struct command commands[] = {
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
       COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT)
-      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_run,
+      | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN) | OPT(OPT_KEEP_PARTIAL), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
       "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop 10\n"
       "  bgc run quarter_car.bg -e smooth_curb --verify -o run.csv\n" },
@@ -86,9 +86,20 @@ static const struct command commands[] = {
       "Inputs are those of the model; where it has none, its sources. `effects` says how each eigenvalue moves with each parameter while states and\n"
       "inputs stay; effects_total, at equilibria, lets the equilibrium move too. E_IC, E_R: |d(eigenvalue)/ds|, |d(eigenvalue)/dl| by the slopes of\n"
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters.",
-      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF), 1, 1, cmd_linearize,
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF) |
+          OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) | OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) |
+          OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR), 1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq .eigenvalues\n"
       "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n" },
+    { "test", "FILE...",
+      "Runs the experiments that expect something, and says whether it is so.\n"
+      "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"
+      "    expect y from \"measured.csv\" within 1 [mm];    a trajectory: columns time and y, as bgc run writes them\n"
+      "    expect y of \"full.bg\" within 1 [mm];           the same experiment of another model, over the whole run\n"
+      "    expect activity of spring = 0.23 within 0.01;   an element's share of the activity, as bgc rank shows it\n"
+      "Status 1 where something does not hold, 3 where an experiment does not run.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_JUNIT), 1, SIZE_MAX, cmd_test,
+      "  bgc test quarter_car.bg\n  bgc test *.bg --junit results.xml\n  bgc test reduced.bg -e smooth_curb --json\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",

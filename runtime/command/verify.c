@@ -37,7 +37,8 @@ run_again(const request *q, loaded *again, const sim_options *o, size_t steps, e
         s.solver = solver;
         s.rtol = rtol;
         s.atol = (q->atol > 0 ? q->atol : s.atol) * TENTH;
-        s.max_seconds = q->max_seconds;
+        s.max_step = o->max_step;
+        s.max_seconds = o->max_seconds;
         s.max_steps = steps;
         fine = simulate(again->c.model, &s, r);
     }

@@ -53,6 +53,15 @@ dense_transpose(size_t rows, size_t columns, const double *A)
     return T;
 }
 
+bool
+dense_finite(size_t n, const double *A)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(A[i]))
+            return false;
+    return true;
+}
+
 double
 dense_norm(size_t n, const double *A)
 {

@@ -294,9 +294,7 @@ structure_effects(linearization *l)
 
     for (size_t i = 0; i < n; i++)
         unit_row[i + n * i] = 1;
-    for (size_t i = 0; i < s->nd; i++)
-        for (size_t k = 0; k < s->nz; k++)
-            CG[i + s->nd * k] = s->C_d[i] * s->G_S[i + s->nd * k];
+    dense_multiply(s->nd, s->nd, s->nz, 1, s->C_d, s->G_S, 0, CG);
     dense_multiply(n, s->nd, s->nz, 1, s->H, CG, 0, HC);
     dense_multiply(s->nd, n, n, 1, s->G, s->matrix[M_A].value, 0, GA);
     rates = dense_transpose(s->nd, n, GA);
@@ -324,7 +322,7 @@ structure_effects(linearization *l)
     l->E_R_physical = scaled(l->E_R, n, s->nl, physical);
     l->E_R_relative = scaled(l->E_R, n, s->nl, relative);
     for (size_t j = 0; j < s->nd; j++) {
-        what[j][0] = (struct rank_one){ s->H + n * j, rates + n * j, s->C_d[j] * s->C_d[j], 1 };
+        what[j][0] = (struct rank_one){ s->H + n * j, rates + n * j, s->C_d[j + s->nd * j] * s->C_d[j + s->nd * j], 1 };
         what[j][1] = (struct rank_one){ 0 };
     }
     element_effects(l, what, s->nd, l->E_D);

@@ -103,6 +103,87 @@ elimination_end(elimination *r)
     vec_push(&r->row, row);
 }
 
+enum { FACTORS_MOST = 64 };          /* of a product whose equal factors are looked for */
+
+/* What a product is of: a number times factors over factors. */
+struct factors { double number; node up[FACTORS_MOST], down[FACTORS_MOST]; size_t nup, ndown; bool full; };
+
+static void
+add_factor(struct factors *f, node n, bool over)
+{
+    node *one = over ? f->down : f->up, *other = over ? f->up : f->down;
+    size_t *none = over ? &f->ndown : &f->nup, *nother = over ? &f->nup : &f->ndown;
+
+    for (size_t i = 0; i < *nother; i++)
+        if (other[i] == n) {             /* it is not zero at the point */
+            other[i] = other[--*nother];
+            return;
+        }
+    if (*none == FACTORS_MOST)
+        f->full = true;
+    else
+        one[(*none)++] = n;
+}
+
+static void
+add_factors(pool *p, struct factors *f, node n, bool over)
+{
+    struct todo { node n; bool over; };
+    VEC(struct todo) todo = { 0 };
+
+    vec_push(&todo, ((struct todo){ n, over }));
+    while (todo.n && !f->full) {
+        struct todo t = todo.at[--todo.n];
+        const ex_node *e = pool_node(p, t.n);
+
+        if (e->op == EX_MUL || e->op == EX_DIV) {
+            vec_push(&todo, ((struct todo){ e->b, t.over != (e->op == EX_DIV) }));
+            vec_push(&todo, ((struct todo){ e->a, t.over }));
+        } else if (e->op == EX_NEG) {
+            f->number = -f->number;
+            vec_push(&todo, ((struct todo){ e->a, t.over }));
+        } else if (e->op == EX_CONST) {
+            f->number = t.over ? f->number / e->value : f->number * e->value;
+        } else {
+            add_factor(f, t.n, t.over);
+        }
+    }
+    vec_free(&todo);
+}
+
+static int
+compare_node(const void *a, const void *b)
+{
+    node x = *(const node *)a, y = *(const node *)b;
+
+    return (x > y) - (x < y);
+}
+
+static node
+multiplied(pool *p, node first, node *at, size_t n)
+{
+    if (n)
+        qsort(at, n, sizeof *at, compare_node);
+    for (size_t i = 0; i < n; i++)
+        first = ex_mul(p, first, at[i]);
+    return first;
+}
+
+/* a*b, or a/b, without factors that cancel. */
+static node
+product(pool *p, node a, node b, bool over)
+{
+    struct factors f = { .number = 1 };
+    node up;
+
+    add_factors(p, &f, a, false);
+    add_factors(p, &f, b, over);
+    if (f.full || !isfinite(f.number))
+        return over ? ex_div(p, a, b) : ex_mul(p, a, b);
+    up = multiplied(p, ex_const(p, f.number), f.up, f.nup);
+    return f.ndown ? ex_div(p, up, multiplied(p, ex_const(p, 1), f.down, f.ndown)) : up;
+}
+
 /* target += factor * source, without the column `gone`, which cancels. */
 static void
 add_multiple(elimination *r, uint32_t target, double factor, node text, const sum *source, uint32_t gone)
@@ -122,7 +203,7 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
         }
         t.column = b;
         t.value = factor * source->at[k].value;
-        t.text = r->pool ? ex_mul(r->pool, text, source->at[k].text) : NODE_NONE;
+        t.text = r->pool ? product(r->pool, text, source->at[k].text, false) : NODE_NONE;
         if (a == b) {
             double size = fabs(t.value) + fabs(to->at[i].value);
 
@@ -204,7 +285,7 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
     for (size_t k = 0; k < own->n; k++) {
         term *t = &own->at[k];
 
-        t->text = !r->pool ? NODE_NONE : t->column == column ? ex_const(r->pool, 1) : ex_div(r->pool, t->text, text);
+        t->text = !r->pool ? NODE_NONE : t->column == column ? ex_const(r->pool, 1) : product(r->pool, t->text, text, true);
         t->value = t->column == column ? 1 : t->value / value;
     }
     r->pivot[column] = i;

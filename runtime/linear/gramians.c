@@ -1,5 +1,4 @@
 /* gramians.c - see gramians.h */
-#include <float.h>
 #include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,11 +6,9 @@
 
 #include "dense.h"
 #include "gramians.h"
-#include "transfer.h"
 
 #define UNSTABLE 1e-10               /* of the norm: real parts from minus this on are not stable */
 #define TRANSMITTED 1e-8             /* of the product of the norms of what goes in and out */
-#define ON_AXIS 1e-8                 /* of an eigenvalue: its real part is zero */
 
 bool
 lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X)
@@ -277,113 +274,4 @@ stable_part(const state_space *s, state_space *out, char **why)
     free(B);
     free(C);
     return !*why;
-}
-
-/* ---------------------------------------------------------------- H-infinity norm */
-
-/* Frequencies at which a singular value of the response is gamma, ascending; how many, or SIZE_MAX where it cannot be told. */
-static size_t
-crossings(const state_space *s, double gamma, double *omega)
-{
-    size_t n = s->n, nu = s->nu, ny = s->ny, count = 0;
-    double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D), *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
-    double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB), *H = bg_calloc(4 * n * n + 1, sizeof *H), *copy = bg_calloc(nu * nu + 1, sizeof *copy);
-    double *F = bg_calloc(n * n + 1, sizeof *F), *G = bg_calloc(n * n + 1, sizeof *G), *K = bg_calloc(n * n + 1, sizeof *K), *DDC = bg_calloc(ny * n + 1, sizeof *DDC);
-    double *re = bg_calloc(2 * n + 1, sizeof *re), *im = bg_calloc(2 * n + 1, sizeof *im), size = 0;
-    bool fine;
-
-    for (size_t i = 0; i < nu; i++)
-        R[i + nu * i] = gamma * gamma;
-    dense_multiply(nu, ny, nu, -1, DT, s->D, 1, R);
-    dense_multiply(nu, ny, n, 1, DT, s->C, 0, DC);
-    memcpy(RB, BT, nu * n * sizeof *RB);
-    memcpy(copy, R, nu * nu * sizeof *R);
-    fine = dense_solve(nu, copy, n, DC);                 /* R^-1 D^T C */
-    memcpy(copy, R, nu * nu * sizeof *R);
-    fine = fine && dense_solve(nu, copy, n, RB);         /* R^-1 B^T */
-    memcpy(F, s->A, n * n * sizeof *F);
-    dense_multiply(n, nu, n, 1, s->B, DC, 1, F);
-    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G);     /* scaled by gamma: both blocks are of one size */
-    memcpy(DDC, s->C, ny * n * sizeof *DDC);
-    dense_multiply(ny, nu, n, 1, s->D, DC, 1, DDC);
-    dense_multiply(n, ny, n, -1 / gamma, CT, DDC, 0, K);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            H[i + 2 * n * k] = F[i + n * k];
-            H[i + 2 * n * (n + k)] = G[i + n * k];
-            H[n + i + 2 * n * k] = K[i + n * k];
-            H[n + i + 2 * n * (n + k)] = -F[k + n * i];
-        }
-    size = dense_norm(4 * n * n, H);
-    fine = fine && (n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)(2 * n), H, (lapack_int)(2 * n), re, im, NULL, 1, NULL, 1) == 0);
-    for (size_t i = 0; i < 2 * n && fine; i++)
-        if (im[i] >= 0 && fabs(re[i]) <= ON_AXIS * fmax(hypot(re[i], im[i]), 1e-8 * size))
-            omega[count++] = im[i];
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = i; k > 0 && omega[k] < omega[k - 1]; k--) {
-            double x = omega[k];
-
-            omega[k] = omega[k - 1];
-            omega[k - 1] = x;
-        }
-    void *const all[] = { R, DT, BT, CT, DC, RB, H, copy, F, G, K, DDC, re, im };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        free(all[i]);
-    return fine ? count : SIZE_MAX;
-}
-
-static void
-raise_bound(const state_space *s, double omega, struct norm_bounds *b)
-{
-    double x = response_norm(s, omega);
-
-    if (x > b->lower) {
-        b->lower = x;
-        b->omega = omega;
-    }
-}
-
-bool
-hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
-{
-    size_t n = s->n;
-    double *omega = bg_calloc(2 * n + 2, sizeof *omega), *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
-    double *A = bg_malloc((n * n + 1) * sizeof *A);
-    bool fine;
-
-    *out = (struct norm_bounds){ 0, 0, 0 };
-    memcpy(A, s->A, n * n * sizeof *A);
-    fine = n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, A, (lapack_int)n, re, im, NULL, 1, NULL, 1) == 0;
-    raise_bound(s, 0, out);
-    raise_bound(s, INFINITY, out);
-    for (size_t i = 0; i < n && fine; i++) {
-        fine = re[i] < 0;
-        if (im[i] > 0)
-            raise_bound(s, im[i], out);
-        raise_bound(s, hypot(re[i], im[i]), out);
-    }
-    for (int round = 0; round < 60 && fine; round++) {
-        double gamma = (1 + tolerance) * out->lower, before = out->lower;
-        size_t count;
-
-        out->upper = gamma;
-        if (out->lower == 0)
-            break;
-        count = crossings(s, gamma, omega);
-        if (count == SIZE_MAX)
-            fine = false;
-        if (count == 0 || !fine)
-            break;
-        for (size_t i = 0; i + 1 < count; i++)
-            raise_bound(s, (omega[i] + omega[i + 1]) / 2, out);
-        for (size_t i = 0; i < count; i++)
-            raise_bound(s, omega[i], out);
-        if (out->lower <= before)        /* a crossing that only rounding sees: beyond it the axis is free */
-            out->lower = gamma;
-    }
-    free(omega);
-    free(re);
-    free(im);
-    free(A);
-    return fine;
 }

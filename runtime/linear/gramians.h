@@ -1,4 +1,4 @@
-/* gramians.h - what a stable linear system transmits: Gramians, Hankel singular values, balanced truncation, norms
+/* gramians.h - what a stable linear system transmits: Gramians, Hankel singular values, balanced truncation
  *
  * A P + P A^T + B B^T = 0, A^T Q + Q A + C^T C = 0; Hankel values: square roots of the eigenvalues of P Q. Of balanced truncation to order r the
  * H-infinity error is at most twice the sum of the values left out (Moore 1981; Glover 1984).
@@ -24,11 +24,5 @@ double *hankel_values(const state_space *s);
 bool balanced_truncation(const state_space *s, size_t r, state_space *out);
 /* The system whose response is that of a minus that of b. */
 state_space difference_of(const state_space *a, const state_space *b);
-
-/* Greatest singular value of the response over all frequencies: lower <= norm <= upper <= (1 + tolerance) lower. lower is attained at omega [1/s] (infinite:
- * by D); upper is proved by the Hamiltonian matrix, which has no eigenvalue on the imaginary axis there (Bruinsma & Steinbuch 1990). False: not stable, or
- * eigenvalues do not converge. */
-struct norm_bounds { double lower, upper, omega; };
-bool hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out);
 
 #endif

@@ -21,9 +21,10 @@ energy(const linearization *l)
         for (size_t k = 0; k < n; k++)
             Q[s->storage_state[j] + n * k] += f->port.at[s->storage[j]].sign * s->matrix[M_S].value[j + s->nz * k];
     for (size_t d = 0; d < s->nd; d++)
-        for (size_t i = 0; i < n; i++)
-            for (size_t k = 0; k < n; k++)
-                Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->C_d[d] * s->G[d + s->nd * i] * s->G[d + s->nd * k];
+        for (size_t a = 0; a < s->nd; a++)
+            for (size_t i = 0; i < n && s->C_d[d + s->nd * a] != 0; i++)
+                for (size_t k = 0; k < n; k++)
+                    Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] * s->G[a + s->nd * k];
     return Q;
 }
 
@@ -81,6 +82,10 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
     h->J = bg_calloc(m * m + 1, sizeof(double));
     h->R = bg_calloc(m * m + 1, sizeof(double));
     h->Q = bg_calloc(m * m + 1, sizeof(double));
+    h->B = bg_calloc(m * l->space.nu + 1, sizeof(double));
+    for (size_t i = 0; i < m; i++)
+        for (size_t k = 0; k < l->space.nu; k++)
+            h->B[i + m * k] = l->space.B[h->state[i] + n * k];
     M = bg_calloc(m * m + 1, sizeof *M);
     for (size_t i = 0; i < m; i++) {
         for (size_t k = 0; k < n; k++)
@@ -121,6 +126,7 @@ hamiltonian_free(hamiltonian *h)
     free(h->J);
     free(h->R);
     free(h->Q);
+    free(h->B);
     free(h->why);
     *h = (hamiltonian){ 0 };
 }

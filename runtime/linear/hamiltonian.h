@@ -11,6 +11,7 @@
 typedef struct hamiltonian {
     size_t n; size_t *state;         /* which states take part */
     double *J, *R, *Q;               /* n by n by columns */
+    double *B;                       /* n by the inputs */
     double least_R, least_Q;         /* least eigenvalues, relative to the greatest magnitude */
     bool passive;
     char *why;                       /* there is no such form: a sentence */

@@ -5,9 +5,11 @@
 
 #include "hamiltonian.h"
 #include "linear_report.h"
+#include "norms.h"
 #include "report.h"
 
-enum { TEXT_MOST = 12 };             /* states up to which matrices are printed for people */
+enum { TEXT_MOST = 12,               /* states up to which matrices are printed for people */
+       NORMS_MOST = 300 };           /* and norms are found unasked */
 
 /* ---------------------------------------------------------------- JSON */
 
@@ -100,6 +102,7 @@ hamiltonian_json(const linearization *l, json *j)
     matrix(j, "J", h.n, h.n, h.why ? NULL : h.J);
     matrix(j, "R", h.n, h.n, h.why ? NULL : h.R);
     matrix(j, "Q", h.n, h.n, h.why ? NULL : h.Q);
+    matrix(j, "B", h.n, l->space.nu, h.why ? NULL : h.B);
     json_key(j, "passive");
     if (h.why)
         json_string(j, NULL);
@@ -266,37 +269,60 @@ transfer_json(const linearization *l, const linear_view *v, json *j)
 }
 
 static void
-hankel_json(const linearization *l, json *j)
+reductions_json(const yardstick *y, json *j)
 {
-    state_space stable = { 0 };
-    struct norm_bounds b;
-    char *why = NULL;
-    double *sigma = NULL;
-    bool normed = false;
+    json_key(j, "reductions");
+    json_open(j, '[');
+    for (size_t i = 0; i < y->row.n; i++) {
+        const yardstick_row *r = &y->row.at[i];
 
-    if (l->space.n <= DENSE_MOST / 2 && l->space.nu && l->space.ny && stable_part(&l->space, &stable, &why)) {
-        sigma = hankel_values(&stable);
-        normed = stable.n <= 300 && hinf_norm(&stable, 1e-9, &b);
+        json_open(j, '{');
+        json_key(j, "name"), json_string(j, r->name);
+        json_key(j, "states"), json_count(j, r->order);
+        json_key(j, "hinf_error"), json_number(j, r->why ? NAN : r->error.lower);
+        json_key(j, "hinf_error_upper"), json_number(j, r->why ? NAN : r->error.upper);
+        json_key(j, "relative"), json_number(j, r->why ? NAN : r->error.lower / y->norm.lower);
+        json_key(j, "bound"), json_number(j, r->bound);
+        json_key(j, "passive");
+        if (r->why || !y->ports || r->passivity == PASSIVITY_UNKNOWN)
+            json_string(j, NULL);
+        else
+            json_bool(j, r->passivity == PASSIVE);
+        json_key(j, "why"), json_string(j, r->why);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+norms_json(const linearization *l, const linear_view *v, json *j)
+{
+    yardstick own = { 0 };
+    const yardstick *y = v->reductions ? v->reductions : &own;
+
+    if (y == &own) {
+        if (l->space.n <= NORMS_MOST)
+            yardstick_open(&l->space, &own);
+        else
+            own.why = bg_format("more than %d states: --truncate finds them", NORMS_MOST);
     }
     json_key(j, "hankel");
-    if (sigma) {
-        json_open(j, '[');
-        for (size_t i = 0; i < stable.n; i++)
-            json_number(j, sigma[i]);
-        json_close(j, ']');
-    } else {
-        json_open(j, '[');
-        json_close(j, ']');
-    }
-    json_key(j, "no_hankel"), json_string(j, sigma ? NULL : why ? why : "there are no inputs or no outputs");
-    json_key(j, "hinf_norm");
-    if (normed)
-        json_number(j, b.lower);
-    else
+    json_open(j, '[');
+    for (size_t i = 0; i < y->full.n && y->sigma; i++)
+        json_number(j, y->sigma[i]);
+    json_close(j, ']');
+    json_key(j, "no_hankel"), json_string(j, y->why);
+    json_key(j, "hinf_norm"), json_number(j, y->why ? NAN : y->norm.lower);
+    json_key(j, "hinf_norm_upper"), json_number(j, y->why ? NAN : y->norm.upper);
+    json_key(j, "hinf_frequency"), json_number(j, y->why ? NAN : y->norm.omega);
+    json_key(j, "passive_transfer");
+    if (y->why)
         json_string(j, NULL);
-    free(sigma);
-    free(why);
-    state_space_free(&stable);
+    else
+        json_bool(j, y->ports);
+    if (v->reductions)
+        reductions_json(y, j);
+    yardstick_free(&own);
 }
 
 void
@@ -345,7 +371,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
         if (l->effect.has_total)
             effects_json(l, "effects_total", l->effect.total, j);
     }
-    hankel_json(l, j);
+    norms_json(l, v, j);
     hamiltonian_json(l, j);
     if (v->ntransfer)
         transfer_json(l, v, j);
@@ -485,12 +511,58 @@ transfer_text(const linearization *l, const linear_view *v, FILE *out)
     }
 }
 
+static void
+reductions_text(const yardstick *y, FILE *out)
+{
+    static const char *const head[] = { "reduced by", "states", "H-infinity error", "relative", "bound (relative)", "passive" };
+    table t = { .columns = 6, .left = 1 };
+
+    if (y->why) {
+        fprintf(out, "no H-infinity norms: %s\n", y->why);
+        return;
+    }
+    fprintf(out, "H-infinity norm %.9g, at %.6g rad/s; proved below %.12g\n", y->norm.lower, y->norm.omega, y->norm.upper);
+    for (size_t k = 0; k < 6; k++)
+        table_put(&t, "%s", head[k]);
+    for (size_t i = 0; i < y->row.n; i++) {
+        const yardstick_row *r = &y->row.at[i];
+
+        table_put(&t, "%s", r->name);
+        table_put(&t, "%zu", r->order);
+        table_put(&t, r->why ? "-" : "%.6g", r->error.lower);
+        table_put(&t, r->why ? "-" : "%.4e", r->error.lower / y->norm.lower);
+        table_put(&t, isnan(r->bound) ? "-" : "%.4e", r->bound / y->norm.lower);
+        table_put(&t, "%s", r->why ? "-" : yardstick_passive(y, r));
+    }
+    table_print(&t, out, "  ");
+    for (size_t i = 0; i < y->row.n; i++)
+        if (y->row.at[i].why)
+            put_text(out, "  %s, %zu states: %s\n", y->row.at[i].name, y->row.at[i].order, y->row.at[i].why);
+}
+
+static void
+hamiltonian_text(const linearization *l, FILE *out)
+{
+    hamiltonian h;
+
+    hamiltonian_make(l, &h);
+    if (!h.why && h.n <= TEXT_MOST) {
+        matrix_text("port-Hamiltonian: d/dt = (J - R) Q x + B u; J", h.n, h.n, h.J, out);
+        matrix_text("R", h.n, h.n, h.R, out);
+        matrix_text("Q", h.n, h.n, h.Q, out);
+    }
+    if (!h.why)
+        fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
+    else
+        put_text(out, "no port-Hamiltonian form: %s\n", h.why);
+    hamiltonian_free(&h);
+}
+
 void
 linear_text(const linearization *l, const linear_view *v, FILE *out)
 {
     const state_space *s = &l->space;
     const flat_model *f = model_flat(l->model);
-    hamiltonian h;
 
     fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time, l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
     if (l->modes_known)
@@ -520,111 +592,8 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
         fprintf(out, "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage vary while it moves\n", l->mismatch);
     if (l->modes_known)
         effects_text(l, out);
-    hamiltonian_make(l, &h);
-    if (!h.why)
-        fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
-    hamiltonian_free(&h);
+    hamiltonian_text(l, out);
+    if (v->reductions)
+        reductions_text(v->reductions, out);
     transfer_text(l, v, out);
-}
-
-/* ---------------------------------------------------------------- expressions */
-
-static const char *
-slot_text(void *ctx, uint32_t slot)
-{
-    const flat_model *f = ctx;
-
-    return f->var.at[slot].name;
-}
-
-static const char *
-slot_latex(void *ctx, uint32_t slot)
-{
-    static _Thread_local char name[4][128];
-    static _Thread_local int at;
-    const flat_model *f = ctx;
-    char *to = name[at = (at + 1) % 4];
-    size_t n = 0;
-
-    /* k_s1 -> k_{s1}, a.b -> a.b with the rest upright */
-    for (const char *s = f->var.at[slot].name; *s && n + 8 < sizeof name[0]; s++) {
-        if (*s == '_') {
-            n += (size_t)snprintf(to + n, sizeof name[0] - n, "\\_");
-            continue;
-        }
-        to[n++] = *s;
-    }
-    to[n] = 0;
-    return to;
-}
-
-bool
-linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
-{
-    const flat_model *f = model_flat(l->model);
-    structure s;
-    double *x = bg_calloc(l->space.n + 1, sizeof *x);
-
-    *why = NULL;
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
-    structure_make(l->model, l->time, x, l->order, true, l->as_equations, &s);
-    free(x);
-    if (s.why) {
-        *why = bg_strdup(s.why);
-        structure_free(&s);
-        return false;
-    }
-    if (j)
-        json_key(j, "symbolic"), json_open(j, '{');
-    for (int k = 0; k < M_COUNT; k++) {
-        const structure_block *b = &s.matrix[k];
-
-        if ((k == M_J_SX || k == M_J_LX || k == M_L_X) && !s.modulated)
-            continue;
-        if (j)
-            json_key(j, structure_matrix_name(k)), json_open(j, '[');
-        else if (!b->rows || !b->columns)
-            continue;
-        else if (latex)
-            fprintf(out, "%s = \\begin{bmatrix}\n", structure_matrix_name(k));
-        else
-            fprintf(out, "%s\n", structure_matrix_name(k));
-        {
-            table t = { .columns = (int)b->columns, .left = (int)b->columns };
-
-            for (size_t r = 0; r < b->rows; r++) {
-                if (j)
-                    json_open(j, '[');
-                for (size_t c = 0; c < b->columns; c++) {
-                    strbuf text = { 0 };
-
-                    ex_print(f->pool, b->text[r + b->rows * c], latex ? slot_latex : slot_text, (void *)f, &text);
-                    if (j)
-                        json_string(j, text.at);
-                    else if (latex)
-                        fprintf(out, "%s%s", c ? " & " : "  ", text.at);
-                    else
-                        table_put(&t, "%s", text.at);
-                    strbuf_free(&text);
-                }
-                if (j)
-                    json_close(j, ']');
-                else if (latex)
-                    fprintf(out, " \\\\\n");
-            }
-            if (!j && !latex)
-                table_print(&t, out, "  ");
-            else
-                vec_free(&t.cell);
-        }
-        if (j)
-            json_close(j, ']');
-        else if (latex)
-            fprintf(out, "\\end{bmatrix}\n");
-    }
-    if (j)
-        json_close(j, '}');
-    structure_free(&s);
-    return true;
 }

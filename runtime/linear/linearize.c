@@ -191,10 +191,15 @@ static void
 find_conserved(linearization *l)
 {
     size_t n = l->space.n, rank = 0;
-    double *A = dense_transpose(n, n, l->space.A), *sigma = bg_calloc(n + 1, sizeof *sigma), *V = bg_calloc(n * n + 1, sizeof *V);
-    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row);
+    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *A, *sigma = bg_calloc(n + 1, sizeof *sigma), *V = bg_calloc(n * n + 1, sizeof *V);
+    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row), *scale = bg_calloc(n + 1, sizeof *scale);
+    lapack_int low, high;
 
-    /* columns of A^T scaled: a state's size is no matter here */
+    /* states are scaled against each other: what one is measured in is no matter */
+    memcpy(balanced, l->space.A, n * n * sizeof *balanced);
+    if (n)
+        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
+    A = dense_transpose(n, n, balanced);
     if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1, V, (lapack_int)n, work) == 0) {
         while (rank < n && sigma[rank] > 1e3 * DBL_EPSILON * (double)n * sigma[0])
             rank++;
@@ -202,7 +207,7 @@ find_conserved(linearization *l)
         l->conserved = bg_calloc(l->nconserved * n + 1, sizeof(double));
         for (size_t k = 0; k < l->nconserved; k++)
             for (size_t i = 0; i < n; i++)
-                l->conserved[k * n + i] = V[rank + k + n * i];
+                l->conserved[k * n + i] = V[rank + k + n * i] / scale[i];
         /* Gauss-Jordan, the last states first: those are said by the earlier ones */
         for (size_t k = 0; k < l->nconserved; k++) {
             size_t at = n, with = k;
@@ -239,6 +244,8 @@ find_conserved(linearization *l)
     free(V);
     free(work);
     free(row);
+    free(scale);
+    free(balanced);
 }
 
 /* ---------------------------------------------------------------- the whole */

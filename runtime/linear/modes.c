@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "dense.h"
 
 #define ROUNDING (100 * DBL_EPSILON)     /* what the QR algorithm does to a matrix, relative to its norm */
 #define NILPOTENT (1e4 * DBL_EPSILON)    /* of the norm: beyond it N is not rounding */
@@ -31,15 +32,6 @@ modes_free(modes *m)
     free(m->cluster_of);
     free(m->cluster);
     *m = (modes){ 0 };
-}
-
-static bool
-finite_all(size_t n, const double *A)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(A[i]))
-            return false;
-    return true;
 }
 
 /* Eigenvalues and unit vectors of A as they come; balancing in scale, the norm in m->size. */
@@ -142,33 +134,52 @@ root_of(size_t *parent, size_t i)
 
 /* ---------------------------------------------------------------- invariant subspaces */
 
+/* The Schur form Q T Q^H of the balanced matrix, made when the first cluster asks for it. */
+struct schur { double complex *T, *Q, *lambda; double *scale; bool made, fine; };
 
-/* Of the balanced matrix; its permutations are undone with the scaling by the caller's gebak. */
-struct balanced { double *A, *scale; lapack_int low, high; };
+static bool
+schur_find(size_t n, const double *A, struct schur *b)
+{
+    double *copy;
+    lapack_int low, high, sdim;
+
+    if (b->made)
+        return b->fine;
+    copy = bg_malloc((n * n + 1) * sizeof *copy);
+    *b = (struct schur){ bg_calloc(n * n + 1, sizeof *b->T), bg_calloc(n * n + 1, sizeof *b->Q), bg_calloc(n + 1, sizeof *b->lambda),
+                         bg_calloc(n + 1, sizeof(double)), true, false };
+    memcpy(copy, A, n * n * sizeof *copy);
+    LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, copy, (lapack_int)n, &low, &high, b->scale);
+    for (size_t i = 0; i < n * n; i++)
+        b->T[i] = copy[i];
+    b->fine = LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, (lapack_complex_double *)b->T, (lapack_int)n, &sdim,
+                            (lapack_complex_double *)b->lambda, (lapack_complex_double *)b->Q, (lapack_int)n) == 0;
+    free(copy);
+    return b->fine;
+}
 
 static void
-balance(size_t n, const double *A, struct balanced *b)
+schur_free(struct schur *b)
 {
-    b->A = bg_malloc((n * n + 1) * sizeof(double));
-    b->scale = bg_calloc(n + 1, sizeof(double));
-    memcpy(b->A, A, n * n * sizeof(double));
-    LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, b->A, (lapack_int)n, &b->low, &b->high, b->scale);
+    free(b->T);
+    free(b->Q);
+    free(b->lambda);
+    free(b->scale);
 }
 
 /* X (n by m) and its dual Y (m by n, by columns) of the eigenvalues chosen, and T11 (m by m). False: not separated from the others. */
 static bool
-subspace(size_t n, const struct balanced *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X, double complex *Y, double complex *T11)
+subspace(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X, double complex *Y, double complex *T11)
 {
     double complex *T = bg_calloc(n * n + 1, sizeof *T), *Q = bg_calloc(n * n + 1, sizeof *Q), *own = bg_calloc(n + 1, sizeof *own);
     lapack_logical *select = bg_calloc(n + 1, sizeof *select);
     bool *taken = bg_calloc(n + 1, sizeof *taken);
-    lapack_int sdim, count = 0;
-    bool fine;
+    lapack_int count = 0;
+    bool fine = b->fine;
 
-    for (size_t i = 0; i < n * n; i++)
-        T[i] = b->A[i];
-    fine = LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, (lapack_complex_double *)T, (lapack_int)n, &sdim, (lapack_complex_double *)own,
-                         (lapack_complex_double *)Q, (lapack_int)n) == 0;
+    memcpy(T, b->T, n * n * sizeof *T);
+    memcpy(Q, b->Q, n * n * sizeof *Q);
+    memcpy(own, b->lambda, n * sizeof *own);
     /* those of this factorisation nearest to the chosen ones */
     for (size_t k = 0; k < n && fine; k++) {
         size_t best = n;
@@ -333,7 +344,7 @@ put_vectors(modes *m, const struct item *item, const struct raw *r)
 
 /* The columns and rows of a cluster, and whether it is defective. */
 static void
-put_cluster(modes *m, cluster *c, const struct balanced *b, const bool *chosen, const double complex *lambda)
+put_cluster(modes *m, cluster *c, const struct schur *b, const bool *chosen, const double complex *lambda)
 {
     size_t n = m->n, k = c->n;
     double complex *X = bg_calloc(n * k + 1, sizeof *X), *Y = bg_calloc(n * k + 1, sizeof *Y), *T = bg_calloc(k * k + 1, sizeof *T), mean = 0;
@@ -378,7 +389,7 @@ bool
 modes_find(size_t n, const double *A, modes *m)
 {
     struct raw r = { 0 };
-    struct balanced b = { 0 };
+    struct schur b = { 0 };
     struct item *item = bg_calloc(n + 1, sizeof *item);
     size_t *parent = bg_calloc(n + 1, sizeof *parent);
     double *condition = bg_calloc(n + 1, sizeof *condition);
@@ -386,7 +397,7 @@ modes_find(size_t n, const double *A, modes *m)
 
     *m = (modes){ n, bg_calloc(n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)),
                   bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(size_t)), 0, bg_calloc(n + 1, sizeof(cluster)), 0 };
-    fine = n == 0 || (finite_all(n * n, A) && raw_find(n, A, &r, &m->size));
+    fine = n == 0 || (dense_finite(n * n, A) && raw_find(n, A, &r, &m->size));
     if (n == 0) {
         free(item);
         free(parent);
@@ -433,7 +444,6 @@ modes_find(size_t n, const double *A, modes *m)
     if (fine) {
         sort_items(item, n);
         put_vectors(m, item, &r);
-        balance(n, A, &b);
     }
     for (size_t i = 0, k; i < n && fine; i = k) {
         cluster *c = &m->cluster[m->nclusters];
@@ -461,7 +471,7 @@ modes_find(size_t n, const double *A, modes *m)
                 m->eigenvalue[i + j] = c->eigenvalue;
                 m->condition[i + j] = m->condition[twin->first + j];
             }
-        } else if (c->n > 1) {
+        } else if (c->n > 1 && schur_find(n, A, &b)) {
             memset(chosen, 0, n * sizeof *chosen);
             for (size_t j = i; j < k; j++)
                 chosen[item[j].at] = true;
@@ -470,8 +480,7 @@ modes_find(size_t n, const double *A, modes *m)
         m->nclusters++;
     }
     raw_free(&r);
-    free(b.A);
-    free(b.scale);
+    schur_free(&b);
     free(item);
     free(parent);
     free(condition);

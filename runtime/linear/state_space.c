@@ -12,6 +12,18 @@ state_space_new(size_t n, size_t nu, size_t ny)
                           bg_calloc(ny * nu + 1, sizeof(double)) };
 }
 
+state_space
+state_space_copy(const state_space *s)
+{
+    state_space c = state_space_new(s->n, s->nu, s->ny);
+
+    memcpy(c.A, s->A, s->n * s->n * sizeof(double));
+    memcpy(c.B, s->B, s->n * s->nu * sizeof(double));
+    memcpy(c.C, s->C, s->ny * s->n * sizeof(double));
+    memcpy(c.D, s->D, s->ny * s->nu * sizeof(double));
+    return c;
+}
+
 void
 state_space_free(state_space *s)
 {

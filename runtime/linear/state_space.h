@@ -17,6 +17,7 @@ enum space_result { SPACE_DONE, SPACE_NO_VALUE /* a partial derivative is not fi
 /* p: of the model, with the last ny rows the outputs'; the nu columns before them are u. Modes are those of the model. state_space_free it in any case. */
 enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s);
 state_space state_space_new(size_t n, size_t nu, size_t ny);                 /* of zeros */
+state_space state_space_copy(const state_space *s);
 void state_space_free(state_space *s);
 
 #endif

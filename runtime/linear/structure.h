@@ -34,7 +34,7 @@ typedef struct structure {
     size_t *storage_state;                       /* [nz] row of x */
     bool *flow_in;                               /* [nl] the dissipator's input is its flow */
     structure_block matrix[M_COUNT];
-    /* of dependent storage: C_d (diagonal), G (nd by n), G_S (nd by nz), what a rate that it adds does to dx/dt in the end (n by nd) */
+    /* of dependent storage: C_d (nd by nd), G (nd by n), G_S (nd by nz), what a rate that it adds does to dx/dt in the end (n by nd) */
     double *C_d, *G, *G_S, *H;
     double *J;                                   /* n by nz: dx/dt by z, dissipators solved: A = J S + what signals add */
     double *D_in;                                /* nl by n: d_in by x */

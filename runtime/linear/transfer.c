@@ -1,6 +1,7 @@
 /* transfer.c - see transfer.h
  *
- * Zeros are the finite eigenvalues of the pencil [A - s I, b; c, d] (QZ); of one that cancels a pole both are left out.
+ * Zeros: Emami-Naeini & Van Dooren (1982), Automatica 18(4):415, for one input and one output: infinite zeros are taken out one by one, exactly, before
+ * any eigenvalue is sought (as eigenvalues of a pencil a chain of them comes out as large finite ones).
  */
 #include <float.h>
 #include <lapacke.h>
@@ -9,59 +10,13 @@
 #include <string.h>
 
 #include "dense.h"
+#include "modes.h"
+#include "response.h"
 #include "transfer.h"
 
-#define FINITE 1e-10                 /* of the pencil: beta from here on belongs to a finite zero */
-#define CANCELS 1e-6                 /* of the size of the matrix: a zero is a pole */
-
-bool
-response_at(const state_space *s, double omega, double complex *G)
-{
-    size_t n = s->n;
-    double complex *M, *X;
-    bool fine;
-
-    for (size_t i = 0; i < s->ny * s->nu; i++)
-        G[i] = s->D[i];
-    if (isinf(omega) || n == 0)
-        return true;
-    M = bg_calloc(n * n + 1, sizeof *M);
-    X = bg_calloc(n * s->nu + 1, sizeof *X);
-    for (size_t i = 0; i < n * n; i++)
-        M[i] = -s->A[i];
-    for (size_t i = 0; i < n; i++)
-        M[i + n * i] += omega * I;
-    for (size_t i = 0; i < n * s->nu; i++)
-        X[i] = s->B[i];
-    fine = dense_solve_complex(n, M, s->nu, X);
-    for (size_t u = 0; u < s->nu && fine; u++)
-        for (size_t y = 0; y < s->ny; y++)
-            for (size_t i = 0; i < n; i++)
-                G[y + s->ny * u] += s->C[y + s->ny * i] * X[i + n * u];
-    free(M);
-    free(X);
-    return fine;
-}
-
-double
-response_norm(const state_space *s, double omega)
-{
-    size_t least = s->ny < s->nu ? s->ny : s->nu;
-    double complex *G = bg_calloc(s->ny * s->nu + 1, sizeof *G);
-    double *sigma = bg_calloc(least + 1, sizeof *sigma), *work = bg_calloc(least + 1, sizeof *work), norm = 0;
-
-    if (!response_at(s, omega, G))
-        norm = INFINITY;
-    else if (least == 1 && s->ny * s->nu == 1)
-        norm = cabs(G[0]);
-    else if (least && LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)s->ny, (lapack_int)s->nu, (lapack_complex_double *)G, (lapack_int)s->ny, sigma,
-                                     NULL, 1, NULL, 1, work) == 0)
-        norm = sigma[0];
-    free(G);
-    free(sigma);
-    free(work);
-    return norm;
-}
+#define INFINITE_ZERO 1e-12          /* of what goes in: what comes out at once is rounding */
+#define CANCELS 1e-6                 /* of a pole: a zero is it */
+#define ROUNDING (100 * DBL_EPSILON) /* of the size of the matrix */
 
 /* Takes out pairs that are equal; both lists shrink. */
 static void
@@ -71,7 +26,8 @@ cancel(double complex *zero, size_t *nzeros, double complex *pole, size_t *npole
         size_t best = *npoles;
 
         for (size_t k = 0; k < *npoles; k++)
-            if (cabs(zero[i] - pole[k]) <= CANCELS * size && (best == *npoles || cabs(zero[i] - pole[k]) < cabs(zero[i] - pole[best])))
+            if (cabs(zero[i] - pole[k]) <= CANCELS * cabs(pole[k]) + ROUNDING * size &&
+                (best == *npoles || cabs(zero[i] - pole[k]) < cabs(zero[i] - pole[best])))
                 best = k;
         if (best == *npoles) {
             i++;
@@ -95,82 +51,185 @@ compare_complex(const void *a, const void *b)
     return (cimag(x) < cimag(y)) - (cimag(x) > cimag(y));
 }
 
+/* x' = A x + b u, y = c x + d u, the n by n matrix in an array of leading dimension lead. */
+struct channel { size_t n, lead; double *A, *b, *c, d; };
+
+/* Where y rests at 0 the last state does, once y is read of it alone; and what it gets is the output of the others: a system with one state less, of the
+ * same finite zeros, one infinite zero less. v: the reflection that brings c to the last state. */
+static void
+deflate(struct channel *g, double *v)
+{
+    size_t n = g->n;
+    double length = dense_norm(n, g->c), sum = 0, *A = g->A;
+
+    memcpy(v, g->c, n * sizeof *v);
+    v[n - 1] += v[n - 1] < 0 ? -length : length;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i] * v[i];
+    /* A <- H A H, b <- H b, H = 1 - 2 v v^T/(v^T v) */
+    for (size_t k = 0; k <= n && sum > 0; k++) {
+        double *column = k < n ? A + g->lead * k : g->b, dot = 0;
+
+        for (size_t i = 0; i < n; i++)
+            dot += v[i] * column[i];
+        for (size_t i = 0; i < n; i++)
+            column[i] -= 2 * dot / sum * v[i];
+    }
+    for (size_t i = 0; i < n && sum > 0; i++) {
+        double dot = 0;
+
+        for (size_t k = 0; k < n; k++)
+            dot += A[i + g->lead * k] * v[k];
+        for (size_t k = 0; k < n; k++)
+            A[i + g->lead * k] -= 2 * dot / sum * v[k];
+    }
+    for (size_t k = 0; k + 1 < n; k++)
+        g->c[k] = A[n - 1 + g->lead * k];
+    g->d = g->b[n - 1];
+    g->n--;
+}
+
+/* The finite zeros of a channel: eigenvalues of what still moves where the output is held at rest. False: the iteration does not converge. */
+static bool
+find_zeros(const state_space *s, size_t input, size_t output, double *size, double complex *zero, size_t *nzeros)
+{
+    size_t n = s->n;
+    struct channel g = { n, n, bg_malloc((n * n + 1) * sizeof(double)), bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(double)),
+                         s->D[output + s->ny * input] };
+    double *v = bg_calloc(n + 1, sizeof *v), *scale = bg_calloc(n + 1, sizeof *scale), in = 0;
+    lapack_int low, high;
+    bool fine = true;
+    modes m = { 0 };
+
+    *nzeros = 0;
+    memcpy(g.A, s->A, n * n * sizeof *g.A);
+    if (n)
+        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, g.A, (lapack_int)n, &low, &high, scale);
+    *size = dense_norm(n * n, g.A);
+    for (size_t i = 0; i < n; i++) {
+        g.b[i] = s->B[i + n * input] / scale[i];
+        g.c[i] = s->C[output + s->ny * i] * scale[i];
+    }
+    in = dense_norm(n, g.b);
+    while (g.n > 0 && fabs(g.d) <= INFINITE_ZERO * in && dense_norm(g.n, g.c) > 0) {
+        deflate(&g, v);
+        if (dense_norm(g.n, g.c) <= ROUNDING * *size && fabs(g.d) <= ROUNDING * in) {
+            g.n = 0;                     /* nothing goes from the input to the output */
+            g.d = 0;
+        }
+    }
+    if (g.n > 0 && g.d != 0) {
+        double *Z = bg_calloc(g.n * g.n + 1, sizeof *Z);
+
+        for (size_t i = 0; i < g.n; i++)
+            for (size_t k = 0; k < g.n; k++)
+                Z[i + g.n * k] = g.A[i + g.lead * k] - g.b[i] * g.c[k] / g.d;
+        fine = modes_find(g.n, Z, &m);
+        for (size_t i = 0; i < g.n && fine; i++)
+            zero[(*nzeros)++] = m.eigenvalue[i];
+        free(Z);
+    }
+    modes_free(&m);
+    free(g.A);
+    free(g.b);
+    free(g.c);
+    free(v);
+    free(scale);
+    return fine;
+}
+
+/* The gain from one value, at a point of the right half plane in the midst of poles and zeros but far from each. */
+static bool
+find_gain(const state_space *s, size_t input, size_t output, struct zeros_poles *out)
+{
+    responder *r = responder_new(s);
+    double complex *G = bg_calloc(s->ny * s->nu + 1, sizeof *G), product = 1;
+    double middle = 0, best = 0, at = 1;
+    size_t count = 0;
+    bool fine = r != NULL;
+
+    for (size_t i = 0; i < out->npoles + out->nzeros; i++) {
+        double complex x = i < out->npoles ? out->pole[i] : out->zero[i - out->npoles];
+
+        if (x != 0) {
+            middle += log(cabs(x));
+            count++;
+        }
+    }
+    middle = count ? exp(middle / (double)count) : 1;
+    for (int k = 0; k < 8; k++) {
+        double here = middle * pow(1.37, k - 3.5), nearest = INFINITY;
+
+        for (size_t i = 0; i < out->nzeros; i++)
+            nearest = fmin(nearest, cabs(here - out->zero[i]) / (here + cabs(out->zero[i])));
+        if (nearest > best) {
+            best = nearest;
+            at = here;
+        }
+    }
+    fine = fine && transfer_at(r, at, G);
+    for (size_t i = 0; i < out->nzeros || i < out->npoles; i++) {
+        if (i < out->npoles)
+            product *= at - out->pole[i];
+        if (i < out->nzeros)
+            product /= at - out->zero[i];
+    }
+    if (fine)
+        out->gain = creal(G[output + s->ny * input] * product);
+    responder_free(r);
+    free(G);
+    return fine;
+}
+
+static void
+find_dc(const state_space *s, size_t input, size_t output, bool at_zero, struct zeros_poles *out)
+{
+    double complex product = out->gain;
+
+    for (size_t i = 0; i < out->nzeros; i++)
+        product *= -out->zero[i];
+    for (size_t i = 0; i < out->npoles; i++)
+        product /= -out->pole[i];
+    for (size_t i = 0; i < out->npoles; i++)
+        if (out->pole[i] == 0)
+            product = INFINITY * (out->gain < 0 ? -1 : 1);
+    out->dc = out->gain == 0 ? 0 : creal(product);
+    if (!at_zero) {                      /* no pole at 0 that cancels: the value itself */
+        responder *r = responder_new(s);
+        double complex *G = bg_calloc(s->ny * s->nu + 1, sizeof *G);
+
+        if (r && transfer_at(r, 0, G))
+            out->dc = creal(G[output + s->ny * input]);
+        responder_free(r);
+        free(G);
+    }
+}
+
 bool
 transfer_function(const state_space *s, size_t input, size_t output, struct zeros_poles *out)
 {
-    size_t n = s->n, m = n + 1;
-    double *P = bg_calloc(m * m + 1, sizeof *P), *E = bg_calloc(m * m + 1, sizeof *E), *re = bg_calloc(m + 1, sizeof *re), *im = bg_calloc(m + 1, sizeof *im);
-    double *beta = bg_calloc(m + 1, sizeof *beta), *A = bg_malloc((n * n + 1) * sizeof *A), size = dense_norm(n * n, s->A), b = 0, c = 0;
-    bool fine;
+    size_t n = s->n;
+    double size = 0;
+    bool fine, at_zero = false;
+    modes m = { 0 };
 
-    *out = (struct zeros_poles){ .zero = bg_calloc(m + 1, sizeof(double complex)), .pole = bg_calloc(m + 1, sizeof(double complex)) };
-    for (size_t i = 0; i < n; i++) {
-        b = fmax(b, fabs(s->B[i + n * input]));
-        c = fmax(c, fabs(s->C[output + s->ny * i]));
+    *out = (struct zeros_poles){ .zero = bg_calloc(n + 1, sizeof(double complex)), .pole = bg_calloc(n + 1, sizeof(double complex)) };
+    fine = modes_find(n, s->A, &m) && find_zeros(s, input, output, &size, out->zero, &out->nzeros);
+    for (size_t i = 0; i < n && fine; i++) {
+        out->pole[out->npoles++] = m.eigenvalue[i];
+        at_zero = at_zero || m.eigenvalue[i] == 0;
     }
-    if (b == 0 || c == 0)
-        b = c = 1;
-    /* rows and columns of input and output of the size of A: zeros do not mind */
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++)
-            P[i + m * k] = s->A[i + n * k];
-        P[i + m * n] = s->B[i + n * input] / b * size;
-        P[n + m * i] = s->C[output + s->ny * i] / c * size;
-        E[i + m * i] = 1;
-    }
-    P[n + m * n] = s->D[output + s->ny * input] / (b * c) * size * size;
-    memcpy(A, s->A, n * n * sizeof *A);
-    fine = n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, A, (lapack_int)n, re, im, NULL, 1, NULL, 1) == 0;
-    for (size_t i = 0; i < n && fine; i++)
-        out->pole[out->npoles++] = re[i] + im[i] * I;
-    fine = fine && LAPACKE_dggev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)m, P, (lapack_int)m, E, (lapack_int)m, re, im, beta, NULL, 1, NULL, 1) == 0;
-    for (size_t i = 0; i < m && fine; i++)
-        if (fabs(beta[i]) > FINITE && hypot(re[i], im[i]) < 1e6 * size * fabs(beta[i]))
-            out->zero[out->nzeros++] = (re[i] + im[i] * I) / beta[i];
     if (fine) {
-        double complex G, at = 1, far = size > 0 ? 10.37 * size : 1;
-        double complex *M = bg_calloc(n * n + 1, sizeof *M), *X = bg_calloc(n + 1, sizeof *X), product = 1;
-
         cancel(out->zero, &out->nzeros, out->pole, &out->npoles, size);
-        /* the gain from one value, off all poles and zeros */
-        for (size_t i = 0; i < n * n; i++)
-            M[i] = -s->A[i];
-        for (size_t i = 0; i < n; i++) {
-            M[i + n * i] += far;
-            X[i] = s->B[i + n * input];
-        }
-        fine = dense_solve_complex(n, M, 1, X);
-        G = s->D[output + s->ny * input];
-        for (size_t i = 0; i < n; i++)
-            G += s->C[output + s->ny * i] * X[i];
-        for (size_t i = 0; i < out->nzeros || i < out->npoles; i++) {
-            at = 1;
-            if (i < out->npoles)
-                at *= far - out->pole[i];
-            if (i < out->nzeros)
-                at /= far - out->zero[i];
-            product *= at;
-        }
-        out->gain = creal(G * product);
-        product = out->gain;
-        for (size_t i = 0; i < out->nzeros; i++)
-            product *= -out->zero[i];
-        for (size_t i = 0; i < out->npoles; i++)
-            product /= -out->pole[i];
-        out->dc = out->gain == 0 ? 0 : creal(product);
-        free(M);
-        free(X);
+        fine = find_gain(s, input, output, out);
     }
+    if (fine)
+        find_dc(s, input, output, at_zero, out);
+    modes_free(&m);
     if (out->nzeros)
         qsort(out->zero, out->nzeros, sizeof *out->zero, compare_complex);
     if (out->npoles)
         qsort(out->pole, out->npoles, sizeof *out->pole, compare_complex);
-    free(P);
-    free(E);
-    free(re);
-    free(im);
-    free(beta);
-    free(A);
     return fine;
 }
 

@@ -1,6 +1,6 @@
-/* transfer.h - what linear systems answer: frequency response, zeros, steps
+/* transfer.h - what linear systems answer: zeros and poles, steps
  *
- * units    omega in rad/s, time in s; shapes as state_space.h
+ * units    time in s; shapes as state_space.h
  */
 #ifndef BG_TRANSFER_H
 #define BG_TRANSFER_H
@@ -9,10 +9,6 @@
 
 #include "state_space.h"
 
-/* G(i omega), ny by nu by columns; omega may be infinite. False: i omega is an eigenvalue. */
-bool response_at(const state_space *s, double omega, double complex *G);
-/* Its greatest singular value; infinite at an eigenvalue. */
-double response_norm(const state_space *s, double omega);
 /* Zeros and poles of one input to one output, what cancels taken out of both, and gain: G = gain * prod(s - z)/prod(s - p); finite zeros only. */
 struct zeros_poles { size_t nzeros, npoles; double complex *zero, *pole; double gain, dc; /* G(0), infinite with a pole there */ };
 bool transfer_function(const state_space *s, size_t input, size_t output, struct zeros_poles *out);

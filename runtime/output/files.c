@@ -5,10 +5,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "files.h"
 #include "interrupt.h"
+#include "lease.h"
 #include "quote.h"
 #include "reading.h"
 
@@ -23,6 +25,7 @@ file_error(int error)
     case FILE_IS_READ:   return "the model reads this file; a result does not replace it";
     case FILE_IS_RESULT: return "another result is written to this file";
     case FILE_CHANGED:   return "the file was changed by someone else while this ran; nothing is written";
+    case EBUSY:          return "another program is writing into it; nothing is written";
     }
     return strerror(error);
 }
@@ -284,6 +287,23 @@ holds(int fd, const char *text, size_t n)
     return at == n;
 }
 
+/* Is this the name of the file that lstat, or fstat of an open one, told of? */
+static bool
+is_file(const char *path, const struct stat *st)
+{
+    struct stat here;
+
+    return lstat(path, &here) == 0 && here.st_dev == st->st_dev && here.st_ino == st->st_ino;
+}
+
+static bool
+is_open_file(const char *path, int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && is_file(path, &st);
+}
+
 static bool
 file_holds(const char *path, const char *text, size_t n)
 {
@@ -327,34 +347,41 @@ overwrite(int fd, const char *was, size_t nwas, const char *text, size_t n)
     return put_all(fd, was, nwas) ? why : EIO;
 }
 
+/* What the process below tells of what has no errno. */
+enum { STATUS_CHANGED = 254 };
+
+static int
+overwrite_if_it_holds(const char *path, const char *was, size_t nwas, const char *text, size_t n)
+{
+    lease l;
+    int why;
+
+    if (!lease_take(&l, path, true))
+        return errno;
+    why = holds(l.fd, was, nwas) ? overwrite(l.fd, was, nwas, text, n) : STATUS_CHANGED;
+    lease_drop(&l);
+    return why;
+}
+
 /* A process that nothing ends in the midst of its work but itself: signals to this one or its group do not reach it. */
 static bool
 overwrite_apart(const char *path, const char *was, size_t nwas, const char *text, size_t n)
 {
-    int fd = open(path, O_RDWR | O_CLOEXEC), status = 0, why;
-    pid_t child;
+    int status = 0, why;
+    pid_t child = fork();
 
-    if (fd < 0)
-        return false;
-    if (!holds(fd, was, nwas)) {
-        close(fd);
-        errno = FILE_CHANGED;
-        return false;
-    }
-    child = fork();
     if (child == 0) {
         setsid();
-        why = overwrite(fd, was, nwas, text, n);
+        why = overwrite_if_it_holds(path, was, nwas, text, n);
         _exit(why > 0 && why < 256 ? why : why ? EIO : 0);
     }
     why = child < 0 ? errno : 0;
-    close(fd);
     if (child > 0) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             ;
         why = WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
     }
-    errno = why;
+    errno = why == STATUS_CHANGED ? FILE_CHANGED : why;
     return !why;
 }
 
@@ -376,21 +403,68 @@ is_more_than_text(const char *path, const struct stat *st)
     return false;
 }
 
+/* Is the temporary file, which just was in its place, what was read, and nobody about to write into it? Who found the file a moment ago may
+ * still be on the way to open it: hence a second look. */
+static bool
+came_out_as_read(const outfile *f, const lease *l, const char *was, size_t nwas)
+{
+    static const struct timespec moment = { 0, 10000000 };
+
+    for (int look = 0; look < 2; look++) {
+        if (look > 0)
+            nanosleep(&moment, NULL);
+        if (!is_open_file(f->temporary, l->fd) || !holds(l->fd, was, nwas) || lease_disturbed(l))
+            return false;
+    }
+    return true;
+}
+
+/* What came out goes back to its place. What comes out then is the text that was put there, or again something that someone saved there: then
+ * that is the newer. What is known to be old is left as the temporary file; if nothing is known, nothing is removed. */
+static void
+put_back(outfile *f, const char *text, size_t n)
+{
+    struct stat expected, put;
+    bool ours = true;
+
+    for (;;) {
+        bool back = lstat(f->temporary, &put) == 0 && renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0;
+
+        if (!back) {
+            (void)!renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_NOREPLACE);
+            forget_temporary(f);
+            return;
+        }
+        if (ours ? file_holds(f->temporary, text, n) : is_file(f->temporary, &expected))
+            return;
+        ours = false;
+        expected = put;
+    }
+}
+
 /* The file changes places with the temporary one; what comes back must be what was read, else they change back. */
 static bool
-change_places(outfile *f, const char *was, size_t nwas)
+change_places(outfile *f, const char *was, size_t nwas, const char *text, size_t n)
 {
-    if (!file_holds(f->path, was, nwas)) {
-        errno = FILE_CHANGED;
+    lease l;
+    bool fine = false;
+
+    if (!lease_take(&l, f->path, false))
         return false;
+    if (!holds(l.fd, was, nwas)) {
+        errno = FILE_CHANGED;
+    } else if (renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+        fine = came_out_as_read(f, &l, was, nwas);
+        if (fine) {
+            unlink(f->temporary);
+            forget_temporary(f);
+        } else {
+            put_back(f, text, n);
+            errno = FILE_CHANGED;
+        }
     }
-    if (renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) != 0)
-        return (errno == EINVAL || errno == ENOSYS) && rename(f->temporary, f->path) == 0;
-    if (file_holds(f->temporary, was, nwas))
-        return unlink(f->temporary) == 0;
-    renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE);
-    errno = FILE_CHANGED;
-    return false;
+    lease_drop(&l);
+    return fine;
 }
 
 static bool
@@ -403,10 +477,8 @@ replace_whole(const char *path, const char *was, size_t nwas, const char *text, 
     if (!open_beside(&f, path))
         return false;
     fwrite(text, 1, n, f.out);
-    fine = finish_writing(&f) && change_places(&f, was, nwas);
+    fine = finish_writing(&f) && change_places(&f, was, nwas, text, n);
     why = errno;
-    if (fine)
-        forget_temporary(&f);
     outfile_abort(&f);
     errno = why;
     return fine;
@@ -431,7 +503,8 @@ file_replace(const char *path, const char *was, size_t nwas, const char *text, s
     apart = is_more_than_text(path, &st);
     if (!apart) {
         fine = replace_whole(path, was, nwas, text, n);
-        apart = !fine && (errno == EACCES || errno == EPERM);        /* the folder takes no new file */
+        /* the folder takes no new file, or the file system exchanges none */
+        apart = !fine && (errno == EACCES || errno == EPERM || errno == EINVAL || errno == ENOSYS);
     }
     if (apart)
         fine = overwrite_apart(path, was, nwas, text, n);

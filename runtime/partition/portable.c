@@ -50,10 +50,11 @@ override_experiment(const ast_experiment *x, const char *text, const recording *
 {
     for (size_t k = 0; k < r->nset; k++) {
         char digits[NUMBER_SIZE];
-        const char *value = arena_format(a, "%s%s", number_text(r->set[k].value, digits), unit_given(f, r->set[k].name, a));
+        const char *value = r->set[k].formula
+            ? r->set[k].formula : arena_format(a, "%s%s", number_text(r->set[k].value, digits), unit_given(f, r->set[k].name, a));
         const ast_exp_item *there = NULL;
 
-        for (int i = 0; i < x->nitems; i++)
+        for (int i = x->inherited; i < x->nitems; i++)
             if (x->item[i].kind == AST_EXP_LET && gives(text, &x->item[i], r->set[k].name))
                 there = &x->item[i];
         if (there) {

@@ -74,7 +74,7 @@ own(struct splitter *d)
         if (f->port.at[i].bond_name)
             map_set(&d->part, key_of(names_intern_z(d->c.names, f->port.at[i].bond_name)), partition_of(d, d->s.of_junction[f->port.at[i].junction]));
     for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_VALUE)
+        if (m->stmt[i]->kind == AST_STMT_VALUE && (m->stmt[i]->value.value || m->stmt[i]->value.kind != AST_OUTPUT))
             map_set(&d->value, key_of(m->stmt[i]->value.name), (uint32_t)i);
 }
 
@@ -225,6 +225,20 @@ is_chosen(const struct splitter *d, const ast_experiment *e)
     return false;
 }
 
+/* Does one that was chosen take items from the text of e? */
+static bool
+is_needed_base(const struct splitter *d, const ast_experiment *e)
+{
+    for (size_t i = 0; i < d->c.ast->ndecls; i++) {
+        const ast_experiment *x = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
+
+        for (int k = 0; x && is_chosen(d, x) && k < x->nbases; k++)
+            if (x->bases[k] == e)
+                return true;
+    }
+    return false;
+}
+
 /* What the part reads of others: from its elements, jumps, outputs and recorded expressions through the values that they read. */
 static void
 find_needs(struct one *x)
@@ -323,7 +337,10 @@ drop_statements(struct one *x, spans *lost)
         const ast_stmt *s = m->stmt[i];
         text_ref t = { .kind = READS_JUMP };
 
-        if (s->kind == AST_STMT_VALUE && !is_needed(x, s->value.name)) {
+        if (s->kind == AST_STMT_VALUE && s->value.kind == AST_OUTPUT && !s->value.value) {
+            if (last_of(d, s->value.name) != x->k)
+                vec_push(lost, s->at);
+        } else if (s->kind == AST_STMT_VALUE && !is_needed(x, s->value.name)) {
             if (s->value.kind == AST_OUTPUT && last_of(d, s->value.name) != x->k)
                 vec_push(lost, s->at);
             else if (is_of_others(x, s))
@@ -409,6 +426,8 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
 
         if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && last_of(d, item->ref.part[0].name) != x->k)
             vec_push(lost, item->at);
+        if (item->kind == AST_EXP_EXPECT)        /* of the whole, which no part is */
+            vec_push(lost, item->at);
         if (item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP) {
             const char *rest = remaining(x, item);
 
@@ -450,7 +469,7 @@ edit_experiments(struct one *x, spans *lost)
             continue;
         if (e->model == m->name && is_chosen(d, e))
             edit_experiment(x, e, lost);
-        else
+        else if (!is_needed_base(d, e))
             vec_push(lost, e->at);
     }
 }

@@ -74,6 +74,7 @@ rewrite_kind_name(enum rewrite_kind k)
     static const char *const name[] = {
         [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
         [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
+        [REWRITE_EXPECT] = "expect",
         [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
         [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",    [REWRITE_WITHOUT] = "without",
         [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"
@@ -143,6 +144,12 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
 
             map_set(&p->value_of, map_ptr_key(s->value.name), (uint32_t)p->value.n);
             vec_push(&p->value, v);
+        } else {                     /* a signal, and `output NAME;` that shows it */
+            struct value *v = &p->value.at[map_get(&p->value_of, map_ptr_key(s->value.name))];
+
+            v->output |= s->value.kind == AST_OUTPUT;
+            if (!v->stmt->value.value)
+                v->stmt = s;
         }
         break;
     case AST_STMT_FOR:
@@ -254,7 +261,7 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
 {
     uint32_t x;
 
-    if (!ref->nparts || ast_is_own(owner, ref->part[0].name))
+    if (!ref->nparts || ast_own_name(owner, ref->part[0].name))
         return;
     if (ref->nparts == 1) {
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
@@ -272,18 +279,17 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
 struct reads { struct plan *p; uint32_t reader; const ast_node *owner; };
 
 static void
-see_read(void *ctx, const ast_expr *e)
+see_read(void *ctx, const ast_ref *ref)
 {
     const struct reads *r = ctx;
 
-    if (e->kind == AST_REF)
-        read_ref(r->p, r->reader, &e->ref, r->owner);
+    read_ref(r->p, r->reader, ref, r->owner);
 }
 
 static void
 read_expr(struct plan *p, uint32_t reader, const ast_expr *e, const ast_node *owner)
 {
-    ast_visit(e, see_read, &(struct reads){ p, reader, owner });
+    ast_each_ref(e, see_read, &(struct reads){ p, reader, owner });
 }
 
 /* A reference outside of expressions: its indexes, and the part or value itself. */
@@ -361,7 +367,12 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
             read_name(p, world(p), &s->without.ref[i], true);
         break;
     case AST_STMT_WHEN:
-        read_expr(p, world(p), s->when.cond, NULL);
+        for (int i = 0; i < 3; i++) {
+            const ast_expr *e = i == 0 ? s->when.cond : i == 1 ? s->when.period : s->when.offset;
+
+            if (e)
+                read_expr(p, world(p), e, NULL);
+        }
         for (int i = 0; i < s->when.n; i++) {
             read_name(p, world(p), &s->when.reinit[i].target, false);
             read_expr(p, world(p), s->when.reinit[i].value, NULL);
@@ -401,6 +412,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
         switch (item->kind) {
         case AST_EXP_SET:
         case AST_EXP_WINDOW:
+        case AST_EXP_STOP_WHEN:
             read_expr(p, world(p), item->a, NULL);
             read_expr(p, world(p), item->b, NULL);
             break;
@@ -419,6 +431,8 @@ read_experiment(struct plan *p, const ast_experiment *x)
             for (int k = 0; k < item->nrefs; k++)
                 read_name(p, world(p), &item->refs[k], true);
             break;
+        case AST_EXP_EXPECT:
+            break;                       /* nothing stays for it: it goes with what it reads */
         case AST_EXP_RECORD:
             for (int k = 0; k < item->nexprs; k++)
                 read_expr(p, world(p), item->exprs[k], NULL);
@@ -860,6 +874,39 @@ behind_empty_lines(const char *t, size_t length, size_t at)
     return at;
 }
 
+/* Where the text that ends before `at` ends, comments and empty lines left out. */
+static size_t
+text_before(const char *t, size_t at)
+{
+    for (;;) {
+        size_t line = at, comment;
+
+        while (at > 0 && strchr(" \t\r\f\v", t[at - 1]) && t[at - 1])
+            at--;
+        if (!at || t[at - 1] != '\n')
+            return at;
+        at--;
+        for (line = at; line > 0 && t[line - 1] != '\n';)
+            line--;
+        for (comment = line; comment + 1 < at && (t[comment] != '/' || t[comment + 1] != '/');)
+            comment++;
+        if (comment + 1 < at)
+            at = comment;
+    }
+}
+
+/* What goes ends a list, 1:a, 1:b; whose rest stays: its last comma becomes the end. */
+static void
+end_list_before(edits *e, const char *t, const span *lost, size_t i)
+{
+    size_t at = text_before(t, lost[i].begin);
+
+    while (i > 0 && lost[i - 1].end == at && t[at - 1] == ',')
+        at = text_before(t, lost[--i].begin);
+    if (at && t[at - 1] == ',')
+        edits_replace(e, at - 1, at, ";", 1);
+}
+
 void
 rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
@@ -872,6 +919,8 @@ rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, si
         size_t begin = lost[i].begin, end = lost[i].end, left = begin, right = end, after;
         bool alone_left, alone_right;
 
+        if (t[lost[i].end - 1] == ';')
+            end_list_before(e, t, lost, i);
         /* neighbours on the line that go too */
         for (j = i + 1; j < n; j++) {
             size_t k = end;
@@ -881,6 +930,8 @@ rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, si
             if (k != lost[j].begin)
                 break;
             end = lost[j].end;
+            if (t[end - 1] == ';')
+                end_list_before(e, t, lost, j);
         }
         while (left > 0 && is_blank(t[left - 1]))
             left--;
@@ -1195,6 +1246,36 @@ edit_changes(struct plan *p)
     }
 }
 
+/* Is it no more what it was: a part that went, was clamped or turned, a bond that was cut or lost an end? */
+static bool
+part_changed(const struct plan *p, uint32_t i)
+{
+    const struct part *x = &p->part.at[i];
+
+    for (int k = 0; k < 2; k++)
+        if (x->kind == PART_BOND && x->end[k] != NOBODY && p->part.at[x->end[k]].gone)
+            return true;
+    for (size_t k = 0; x->kind == PART_BOND && k < p->nbonds; k++)
+        if (!p->request[k].off && p->request[k].name == i)
+            return true;
+    return x->gone || x->clamped || x->turned;
+}
+
+/* element: of an activity, a part without a quantity behind it */
+struct expecting { const struct plan *p; const ast_ref *element; const char *gone; };
+
+static void
+expects_gone(void *ctx, const ast_ref *r)
+{
+    struct expecting *w = ctx;
+    bool of_part = r == w->element || r->nparts > 1;
+    uint32_t part = of_part && r->nparts ? find_part(w->p, r->part[0].name) : MAP_NONE;
+    uint32_t value = !of_part && r->nparts ? map_get(&w->p->value_of, map_ptr_key(r->part[0].name)) : MAP_NONE;
+
+    if (value != MAP_NONE ? w->p->value.at[value].gone : part != MAP_NONE && part_changed(w->p, part))
+        w->gone = r->part[0].name;
+}
+
 static void
 make_edits(struct plan *p)
 {
@@ -1225,9 +1306,16 @@ make_edits(struct plan *p)
 
         if (!x || !of_this_model(p, &p->file->decl[i]))
             continue;
-        for (int k = 0; k < x->nitems; k++) {
+        for (int k = x->inherited; k < x->nitems; k++) {
+            struct expecting expecting = { p, x->item[k].expect ? &x->item[k].expect->element : NULL, NULL };
             uint32_t t = x->item[k].kind == AST_EXP_LET ? let_target(p, &x->item[k]) : NOBODY;
 
+            if (x->item[k].kind == AST_EXP_EXPECT)
+                ast_each_expected(&x->item[k], expects_gone, &expecting);
+            if (expecting.gone) {
+                vec_push(&p->lost, x->item[k].at);
+                note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);
+            }
             if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
                 continue;
             vec_push(&p->lost, x->item[k].at);

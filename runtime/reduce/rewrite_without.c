@@ -164,10 +164,9 @@ mention(struct taking *t, const ast_ref *ref, int n)
 }
 
 static void
-mention_expr(void *ctx, const ast_expr *e)
+mention_read(void *ctx, const ast_ref *ref)
 {
-    if (e->kind == AST_REF)
-        mention(ctx, &e->ref, e->ref.nparts - 1);
+    mention(ctx, ref, ref->nparts - 1);
 }
 
 /* The experiment that is run was elaborated and its readers are known; the others are read from the text. */
@@ -181,7 +180,7 @@ read_experiments(struct taking *t)
             continue;
         for (int k = 0; k < x->nitems; k++) {
             for (int i = 0; i < x->item[k].nexprs; i++)
-                ast_visit(x->item[k].exprs[i], mention_expr, t);
+                ast_each_ref(x->item[k].exprs[i], mention_read, t);
             for (int i = 0; i < x->item[k].nrefs; i++)
                 mention(t, &x->item[k].refs[i], x->item[k].refs[i].nparts);
         }
@@ -960,7 +959,7 @@ find_old_lists(struct taking *t, const map *dropped, bool wanted)
     }
 }
 
-/* ---------------------------------------------------------------- let of the experiments */
+/* ---------------------------------------------------------------- let and expect of the experiments */
 
 /* Does it, or what it stores, go by a `without` of this plan? */
 static bool
@@ -973,17 +972,41 @@ goes(const struct taking *t, const char *name)
     return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e] : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
 }
 
-/* `let spring[1].q(0)` of what goes, in any experiment of the model. */
+/* element: of an activity, a name without a quantity behind it */
+struct expecting { const struct taking *t; const ast_ref *element; const char *gone; };
+
 static void
-drop_lets(struct taking *t)
+expects_gone(void *ctx, const ast_ref *r)
+{
+    struct expecting *w = ctx;
+
+    for (int n = r == w->element ? r->nparts : r->nparts - 1; n > 0 && !w->gone; n--) {
+        const char *name = literal_name(w->t->f, r, n);
+
+        if (name && goes(w->t, name))
+            w->gone = name;
+    }
+}
+
+/* `let spring[1].q(0)` of what goes, and what is expected of it, in any experiment of the model. */
+static void
+drop_items(struct taking *t)
 {
     for (size_t d = 0; d < t->file->ndecls; d++) {
         const ast_experiment *x = t->file->decl[d].kind == AST_DECL_EXPERIMENT ? t->file->decl[d].experiment : NULL;
 
-        for (int k = 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
+        for (int k = x ? x->inherited : 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
             const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
+            struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };
 
+            if (item->kind == AST_EXP_EXPECT) {
+                ast_each_expected(item, expects_gone, &expecting);
+                if (expecting.gone) {
+                    vec_push(&t->lost->list, item->at);
+                    note(t, REWRITE_EXPECT, expecting.gone, item->at);
+                }
+            }
             if (!name || !goes(t, name))
                 continue;
             vec_push(&t->lost->list, item->at);
@@ -1064,7 +1087,7 @@ make_edits(struct taking *t)
         }
     }
     write_lists(t);
-    drop_lets(t);
+    drop_items(t);
     make_items(t);
     map_free(&dropped);
     free(whole);

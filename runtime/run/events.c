@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "samples.h"
+
 #define CHATTER_MOST 500             /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
 #define ROUNDS 60                    /* of switchings that follow from one another at one time; four more for each condition */
@@ -49,6 +51,8 @@ struct events {
     struct model_when *when;
     bool *held, *turned;             /* [nwhens] condition was true when last seen; turned true just now */
     double *reinit;                  /* [nwhens + nreinits] */
+    samples *samples;                /* NULL: the text has none */
+    size_t stopped;                  /* `stop when` that turned true, or SIZE_MAX */
     struct firing { double at, interval, since; unsigned count, closer; } *firing;   /* [nwhens] for the guard */
 };
 
@@ -103,6 +107,8 @@ static bool set_known(events *e, uint32_t k, double t)
     const struct model_mode *m = &e->mode[k];
     double before = e->value[k], now;
 
+    if (m->kind == MODE_GIVEN)
+        return false;
     if (m->slope == 0) {
         now = m->kind == MODE_PIECE ? ex_table_piece(m->table, m->offset)
             : m->kind == MODE_FLOOR ? floor(m->offset)
@@ -148,7 +154,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->model = m;
     e->n = n;
     e->nx = nx;
-    e->last = SIZE_MAX;
+    e->last = e->stopped = SIZE_MAX;
     e->start = e->t = start;
     e->stop = stop;
     e->mode = bg_calloc(n + 1, sizeof *e->mode);
@@ -187,6 +193,7 @@ events *events_new(bg_model *m, double start, double stop)
         e->any_sign |= e->mode[k].kind == MODE_SIGN;
     }
     e->value = model_modes(m);
+    e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
     for (size_t k = 0; k < n && e->nets; k++)
@@ -221,6 +228,7 @@ void events_free(events *e)
     free(e->turned);
     free(e->reinit);
     free(e->firing);
+    samples_free(e->samples);
     vec_free(&e->watched);
     vec_free(&e->turn);
     vec_free(&e->heap);
@@ -229,7 +237,11 @@ void events_free(events *e)
 
 bool events_watched(const events *e) { return e->watched.n > 0; }
 size_t events_last(const events *e) { return e->last; }
-double events_next(const events *e) { return e->heap.n ? e->heap.at[0].t : INFINITY; }
+double events_next(const events *e) { return fmin(e->heap.n ? e->heap.at[0].t : INFINITY, samples_next(e->samples)); }
+bool events_sample_due(const events *e, double t) { return samples_next(e->samples) <= t + tiny(e, t); }
+size_t events_stopped(const events *e) { return e->stopped; }
+size_t events_samples(const events *e) { return samples_count(e->samples); }
+bool events_check(const events *e) { return samples_check(e->samples, model_flat(e->model)->sources); }
 
 /* ---- conditions ---- */
 
@@ -404,7 +416,7 @@ static double right_value(const events *e, uint32_t k, double g, double ahead, b
     case MODE_LESS_EQUAL: return g != 0 ? g < 0 : ahead <= 0;
     case MODE_EQUAL: return g == 0 && ahead == 0;
     case MODE_SIGN: return (g > 0) - (g < 0);
-    case MODE_STICK: return e->value[k];
+    case MODE_STICK: case MODE_GIVEN: return e->value[k];
     case MODE_DOMAIN: return 0;
     case MODE_PIECE: case MODE_FLOOR: {
         double piece = piece_of(m, g);
@@ -770,6 +782,8 @@ static bool set_exactly(events *e, double t, const double *x)
     return true;
 }
 
+static void fail_assertion(events *e, size_t w, double t, const double *x);
+
 /* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. One on its border turns true just
  * behind, if it does. */
 enum events_status events_start(events *e, double t, double *x)
@@ -785,8 +799,16 @@ enum events_status events_start(events *e, double t, double *x)
             return before;
         if (!set_exactly(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0)
             return EVENTS_FAILED;
-        for (size_t w = 0; w < e->nwhens; w++)
+        for (size_t w = 0; w < e->nwhens; w++) {
             e->held[w] = e->reinit[w] != 0;
+            if (e->held[w] && e->when[w].kind == WHEN_ASSERTS) {
+                fail_assertion(e, w, t, x);
+                return EVENTS_STOP;
+            }
+            if (e->held[w] && e->when[w].kind == WHEN_STOPS)
+                diag_warn(model_flat(e->model)->sources, "run-stop", e->when[w].at, "\"%s\" holds at the start already: the run stops when it turns true",
+                          e->when[w].text);
+        }
     }
     status = set_all(e, t, t, x);
     e->starting = false;
@@ -901,6 +923,12 @@ enum events_status events_due(events *e, double t, double *x)
     return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
 }
 
+enum events_status events_jolted(events *e, double t, double *x)
+{
+    e->t = t;
+    return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
+}
+
 /* ---- what events do to states ---- */
 
 /* Puts x of sign k, which sticks, to zero along the way in which its s moves the states: as by an impulse of that friction, so that what friction
@@ -982,8 +1010,8 @@ static bool allow_firing(events *e, size_t w, double t, bool follows)
     return false;
 }
 
-/* The states that w sets, from values that were all taken before. */
-static bool jump(events *e, size_t w, double t, double *x)
+/* The states that w sets, from values that were all taken before. *moved: one of them is another than it was. */
+static bool jump(events *e, size_t w, double t, double *x, bool *moved)
 {
     const struct model_when *m = &e->when[w];
 
@@ -993,42 +1021,119 @@ static bool jump(events *e, size_t w, double t, double *x)
 
         if (!isfinite(value)) {
             sources *s = model_flat(e->model)->sources;
-            diag_error(s, "run-reinit", m->at, "as \"%s\" turns true at %.6g s, the value for \"%s\" is not finite", m->text, t,
-                       model_state(e->model, state).name);
+            diag_error(s, "run-reinit", m->at, m->kind == WHEN_SAMPLES ? "at the sample \"%s\" of %.6g s, the value for \"%s\" is not finite"
+                       : "as \"%s\" turns true at %.6g s, the value for \"%s\" is not finite", m->text, t, model_state(e->model, state).name);
             return false;
         }
+        *moved |= x[state] != value;
         x[state] = value;
     }
     return true;
 }
 
+/* What `previous` reads in the first sample of w: what is there now. One memory may be of another. */
+static bool remember_first(events *e, size_t w, double t, double *x)
+{
+    const struct model_when *m = &e->when[w];
+
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t r = m->first; r < m->first + m->n; r++) {
+            double value = e->reinit[e->nwhens + r], *at = &x[model_reinit_state(e->model, r)];
+
+            if (!model_reinit_remembers(e->model, r) || *at == value || !isfinite(value))
+                continue;
+            *at = value;
+            changed = true;
+        }
+        if (changed && model_reinits(e->model, t, x, e->reinit) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* An assertion that does not hold: said with what it reads. */
+static void fail_assertion(events *e, size_t w, double t, const double *x)
+{
+    const struct model_when *m = &e->when[w];
+    const flat_model *f = model_flat(e->model);
+    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    strbuf values = { 0 };
+
+    if (model_variables(e->model, t, x, v))
+        samples_values(e->model, w, v, &values);
+    if (m->says)
+        diag_error(f->sources, "run-assert", m->at, "%s: \"%s\" does not hold at %.6g s%s%s", m->says, m->text, t, values.n ? ", where " : "",
+                   values.n ? values.at : "");
+    else
+        diag_error(f->sources, "run-assert", m->at, "\"%s\" does not hold at %.6g s%s%s", m->text, t, values.n ? ", where " : "", values.n ? values.at : "");
+    strbuf_free(&values);
+    free(v);
+}
+
+/* What w does as its condition turns true, or as its sample is due. */
+static enum events_status fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
+{
+    switch (e->when[w].kind) {
+    case WHEN_ASSERTS:
+        fail_assertion(e, w, t, x);
+        return EVENTS_STOP;
+    case WHEN_STOPS:
+        if (e->stopped == SIZE_MAX)
+            e->stopped = w;
+        return EVENTS_SAME;
+    case WHEN_SAMPLES:
+        if (samples_first(e->samples, w) && !remember_first(e, w, t, x))
+            return EVENTS_FAILED;
+        break;
+    case WHEN_TURNS:
+        if (!allow_firing(e, w, t, follows))
+            return EVENTS_STOP;
+        *moved = true;               /* an event, whatever it sets */
+        break;
+    }
+    return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
+}
+
+/* Which conditions turned true, and (first) which samples are due. */
+static enum events_status find_turned(events *e, double t, const double *x, bool first, bool *sampled)
+{
+    *sampled = first && samples_take(e->samples, t + tiny(e, t), e->value);
+    if (model_reinits(e->model, t, x, e->reinit) != 0)
+        return EVENTS_FAILED;
+    for (size_t w = 0; w < e->nwhens; w++) {
+        bool now = e->reinit[w] != 0;
+
+        e->turned[w] = (now && !e->held[w]) || (*sampled && samples_taken(e->samples, w));
+        e->held[w] = now;
+    }
+    return EVENTS_SAME;
+}
+
 enum events_status events_act(events *e, double t, double *x)
 {
-    bool any = false;
+    bool any = false, any_switched = false, sampled;
 
     hold_all(e, t, x);
-    while (e->nwhens > 0) {          /* ends: firings are counted */
-        bool fired = false;
+    for (bool first = true; e->nwhens > 0; first = false) {          /* ends: firings are counted */
+        bool fired = false, moved = false;
+        enum events_status status = find_turned(e, t, x, first, &sampled);
 
-        if (model_reinits(e->model, t, x, e->reinit) != 0)
-            return EVENTS_FAILED;
-        for (size_t w = 0; w < e->nwhens; w++) {
-            bool now = e->reinit[w] != 0;
-
-            e->turned[w] = now && !e->held[w];
-            e->held[w] = now;
-        }
+        if (status != EVENTS_SAME)
+            return status;
         /* in the order of the text, each reading what those before it left */
         for (size_t w = 0; w < e->nwhens; w++) {
             if (!e->turned[w])
                 continue;
             if (fired && model_reinits(e->model, t, x, e->reinit) != 0)
                 return EVENTS_FAILED;
-            if (!allow_firing(e, w, t, any) || !jump(e, w, t, x))
-                return EVENTS_STOP;
-            fired = true;
+            status = fire(e, w, t, x, any, &moved);
+            if (status == EVENTS_FAILED || status == EVENTS_STOP)
+                return status;
+            any_switched |= status == EVENTS_SWITCHED && e->when[w].kind == WHEN_TURNS;
+            fired |= status == EVENTS_SWITCHED;
         }
-        if (!fired)
+        if (!moved)
             break;
         any = true;
         if (e->watched.n || e->nets) {
@@ -1036,10 +1141,11 @@ enum events_status events_act(events *e, double t, double *x)
 
             if (settled == EVENTS_FAILED || settled == EVENTS_STOP)
                 return settled;
+            any_switched |= settled == EVENTS_SWITCHED;
         }
         hold_all(e, t, x);
     }
-    return any ? EVENTS_SWITCHED : EVENTS_SAME;
+    return any_switched ? EVENTS_SWITCHED : any ? EVENTS_SAMPLED : EVENTS_SAME;
 }
 
 bool events_settle(events *e, double t, const double *x)

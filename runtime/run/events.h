@@ -14,6 +14,7 @@ typedef struct events events;
 enum events_status {
     EVENTS_SAME,                 /* nothing switched */
     EVENTS_SWITCHED,
+    EVENTS_SAMPLED,              /* samples set states, and nothing switched */
     EVENTS_FAILED,               /* the conditions could not be evaluated */
     EVENTS_STOP                  /* a condition switches without end, a reinit has no value; diagnostic given */
 };
@@ -24,10 +25,21 @@ void events_free(events *e);
 /* Sets all modes for (t, x) and what follows. Here as below, x moves where ideal switches ask for it. */
 enum events_status events_start(events *e, double t, double *x);
 
-/* Next known switching after the present time, INFINITY if there is none. */
+/* Next known switching or sample after the present time, INFINITY if there is none. */
 double events_next(const events *e);
 /* Switches what is due at t, and what follows from it. */
 enum events_status events_due(events *e, double t, double *x);
+
+/* Is a sample due at t? events_act takes it. */
+bool events_sample_due(const events *e, double t);
+size_t events_samples(const events *e);      /* taken so far */
+/* Do the times of samples make sense? False: said. */
+bool events_check(const events *e);
+/* The condition of a `stop when` that turned true, SIZE_MAX: none did. */
+size_t events_stopped(const events *e);
+
+/* Something that conditions may read jumped at t (a delayed value): switches what follows. */
+enum events_status events_jolted(events *e, double t, double *x);
 
 /* The mode that switched last, SIZE_MAX: none did. */
 size_t events_last(const events *e);

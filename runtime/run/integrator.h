@@ -24,11 +24,13 @@ void integrator_free(integrator *g);
 
 /* Sets out from (t, x), x copied. Forgets what was before. False: the Jacobian does not compile (diagnostic given). */
 bool integrator_start(integrator *g, double t, const double *x);
+/* The same after states without rates were set anew (held values): equations, sizes and spectral radius are those of before. */
+bool integrator_resume(integrator *g, double t, const double *x);
 bool integrator_ready(const integrator *g);              /* false: it needs a Jacobian that does not compile */
 /* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
 enum integrator_status integrator_step(integrator *g, double until);
 
-/* How long the next step would be; INFINITY where that is not known yet. */
+/* How long the next step would be, or may be; INFINITY where that is not known yet. */
 double integrator_next(const integrator *g);
 
 /* The last step: from t0 to t1, the states at its ends. After a failure both ends are the last accepted point. */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "activity.h"
+#include "delays.h"
 #include "events.h"
 #include "integrator.h"
 #include "pieces.h"
@@ -33,7 +34,7 @@
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 #define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
-#define LIMIT_EVERY 16               /* steps between looks at the clock */
+#define LIMIT_EVERY 16               /* steps, or pieces of them, between looks at the clock */
 
 typedef struct run {
     bg_model *model;
@@ -58,9 +59,15 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    bool bent;                       /* it is only that delayed values bend here */
+    bool resumes;                    /* what happened at the present time left the equations as they were */
+    bool ended; double ended_at;     /* by `stop when` */
+    double piece_from, *piece_begin; /* for delays: where the piece at hand begins, and its state there */
     double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
+    delays *delays;                  /* NULL: the model has none */
     watch *watch;
     struct timespec began;
+    size_t unlooked;                 /* steps and pieces since the last look at the clock */
 } run;
 
 static double tiny(const run *s, double t) { return 8 * DBL_EPSILON * fmax(fabs(t), s->stop - s->start); }
@@ -219,6 +226,21 @@ static bool fail_time(run *s, size_t steps)
     return false;
 }
 
+static bool fail_told(run *s)
+{
+    diag_error(s->sources, "run-interrupted", model_flat(s->model)->at, "told to stop at %.6g s of %.6g s", s->t, s->stop);
+    return false;
+}
+
+/* Has the time that the run may take passed? Not every step looks at the clock. */
+static bool out_of_time(run *s)
+{
+    if (s->o->max_seconds <= 0 || ++s->unlooked < LIMIT_EVERY)
+        return false;
+    s->unlooked = 0;
+    return seconds_since(&s->began) > s->o->max_seconds;
+}
+
 /* ---- grid ---- */
 
 static double grid_time(const run *s, size_t i)
@@ -233,13 +255,13 @@ static bool emit(run *s, double t, const double *x)
     sim_result *r = s->r;
     size_t i = s->grid++;
 
-    r->time[i] = grid_time(s, i);
+    r->time[i] = s->ended ? s->ended_at : grid_time(s, i);
     if (r->state)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
-    if (r->mode)
-        memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return fail_evaluation(s, t, x);
+    if (r->mode)                     /* delayed values are those of this time */
+        memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     return !r->output || watch_outputs(s->watch, r->time[i], x, r->output + i * s->ny) || !s->o->finite_outputs;
 }
 
@@ -509,14 +531,21 @@ static bool meet_constraints(run *s)
 static bool set_out(run *s)
 {
     s->looked.t = NAN;
-    reach_forget(s->reach);
-    pieces_forget(s->pieces);
+    if (!s->resumes) {
+        reach_forget(s->reach);
+        pieces_forget(s->pieces);
+    }
     if (!meet_constraints(s))
         return false;
     if (s->blocks)
         model_accept(s->model, s->t, s->x);
-    if (!integrator_start(s->integrator, s->t, s->x))
+    if (!(s->resumes ? integrator_resume : integrator_start)(s->integrator, s->t, s->x))
         return false;
+    if (s->delays) {
+        delays_from(s->delays, s->t);
+        if (!s->bent && delays_mark(s->delays, s->t, s->x) != 0)
+            return fail_evaluation(s, s->t, s->x);
+    }
     watch_start(s->watch, s->t, s->x);
     if (s->t <= s->start)
         memcpy(s->x_first, s->x, s->nx * sizeof(double));
@@ -541,6 +570,9 @@ static bool note_event(run *s, enum events_status status, bool *switched)
         if (s->event.n == 0 || s->event.at[s->event.n - 1] != s->t)
             vec_push(&s->event, s->t);
         return true;
+    case EVENTS_SAMPLED:
+        *switched = true;
+        return true;
     case EVENTS_FAILED:
         return fail_evaluation(s, s->t, s->x);
     case EVENTS_STOP:
@@ -549,14 +581,21 @@ static bool note_event(run *s, enum events_status status, bool *switched)
     return false;
 }
 
-/* Lets the events at the present time act on the states. */
+/* Lets the events and samples at the present time act on the states. */
 static bool act(run *s, bool *switched)
 {
+    enum events_status status = events_act(s->events, s->t, s->x);
     bool jumped;
 
-    if (!note_event(s, events_act(s->events, s->t, s->x), &jumped))
+    s->resumes = status == EVENTS_SAMPLED && !*switched && s->t > s->start;
+    if (!note_event(s, status, &jumped))
         return false;
     *switched |= jumped;
+    if (events_stopped(s->events) != SIZE_MAX && !s->ended) {
+        s->ended = true;
+        s->ended_at = s->t;
+        s->r->stopped = model_when(s->model, events_stopped(s->events)).text;
+    }
     return true;
 }
 
@@ -575,11 +614,25 @@ static bool cross_border(run *s)
     return true;
 }
 
+/* The same piece for what is delayed: it began where the one before ended. */
+static int keep_history(run *s, double t, const double *last)
+{
+    const double *const x[5] = { s->piece_begin, s->inner[0], s->inner[1], s->inner[2], last };
+    int status = delays_keep(s->delays, s->piece_from, t, x);
+
+    s->piece_from = t;
+    memcpy(s->piece_begin, last, s->nx * sizeof(double));
+    return status;
+}
+
 /* One piece of a step, to t: the states inside it are s->inner, that at its end is last. */
 static int take_piece(run *s, double t, const double *last)
 {
     const double *const x[4] = { s->inner[0], s->inner[1], s->inner[2], last };
-    int status = s->inside ? activity_step(s->activity, t, x) : 0;
+    int status = s->delays ? keep_history(s, t, last) : 0;
+
+    if (status == 0 && s->inside)
+        status = activity_step(s->activity, t, x);
 
     if (status != 0 || !s->o->track)
         return status;
@@ -595,8 +648,14 @@ static int take_pieces(run *s, double t0, double t1)
     const double *end = &t1;
     size_t n = 1;
 
+    if (s->delays) {
+        s->piece_from = t0;
+        if (!integrator_dense(s->integrator, t0, s->piece_begin))
+            return 1;
+    }
     if (s->pieces)
         pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_ACTIVITY, &end, &n);
+    s->unlooked += n - 1;
     if (n == 1) {                    /* the three states in one pass */
         if (!integrator_dense3(s->integrator, quartic_place, t1, s->inner))
             return 1;
@@ -642,7 +701,7 @@ static bool take_step(run *s, double t0, double t1)
         return fail_overflow(s, t0);
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
-    int status = (s->inside || s->o->track) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
+    int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
     if (status == TRACK_NOT_FINITE)
         return false;                /* watch_report says which output it is */
     if (status != 0)
@@ -661,13 +720,34 @@ static void warn_unresolved(const run *s)
     diag_help(s->sources, "A shorter experiment, or one that looks at the slow part alone, can do better.");
 }
 
+/* Where delayed values jump, conditions may switch; where they bend, the integrator sets out anew with the step it has. */
+static bool pass_breaks(run *s, bool *switched)
+{
+    bool jolted = false;
+
+    switch (delays_pass(s->delays, s->t)) {
+    case DELAYS_SMOOTH:
+        return true;
+    case DELAYS_BENDS:
+        s->bent = s->resumes = true;
+        return true;
+    case DELAYS_JUMPS:
+        break;
+    }
+    if (s->t < s->stop && !note_event(s, events_jolted(s->events, s->t, s->x), &jolted))
+        return false;
+    *switched |= jolted;
+    return true;
+}
+
 static bool main_loop(run *s)
 {
     double shown = s->start;
     bool switched;
 
-    for (size_t step = 0; s->t < s->stop; step++) {
-        double until = fmin(s->stop, events_next(s->events));
+    for (size_t step = 0; s->t < s->stop && !s->ended; step++) {
+        s->resumes = s->bent = false;
+        double until = fmin(fmin(s->stop, events_next(s->events)), delays_limit(s->delays, s->t));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
         if (s->stop - s->t <= 2 * tiny(s, s->t))     /* a switching within a rounding of the end */
@@ -676,11 +756,15 @@ static bool main_loop(run *s)
             until = fmin(s->stop, s->t + 2 * tiny(s, s->t));
         if (step >= s->max_steps)
             return fail_steps(s, s->t);
-        if (s->o->max_seconds > 0 && step % LIMIT_EVERY == 0 && seconds_since(&s->began) > s->o->max_seconds)
+        if (out_of_time(s))
             return fail_time(s, step);
+        if (s->o->told_to_stop && s->o->told_to_stop())
+            return fail_told(s);
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
 
+        if (s->o->max_step > 0)
+            until = fmin(until, s->t + s->o->max_step);
         double wanted = fmin(integrator_next(s->integrator), until - s->t), clear = reach_step(s->reach, s->t, wanted, until);
         if (clear < wanted)
             until = s->t + clear;
@@ -730,6 +814,9 @@ static bool main_loop(run *s)
             if (s->blocks)
                 model_accept(s->model, s->t, s->x);
         }
+        delays_from(s->delays, s->t);
+        if (!pass_breaks(s, &switched))
+            return false;
         if (s->t < s->stop && events_next(s->events) <= s->t + tiny(s, s->t)) {
             bool due;
             if (!note_event(s, events_due(s->events, s->t, s->x), &due))
@@ -738,22 +825,27 @@ static bool main_loop(run *s)
         }
         if (!c.found && !switched && events_drifted(s->events, s->rtol))
             switched = true;
-        if ((switched || c.found) && !act(s, &switched))
+        if ((switched || c.found || events_sample_due(s->events, s->t)) && !act(s, &switched))
             return false;
         if (!cross_border(s))
             return false;
         if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
             return false;
-        if ((switched || c.found) && s->t < s->stop && !set_out(s))
+        if (s->bent && (switched || c.found))
+            s->bent = false;
+        if ((switched || c.found || s->bent) && s->t < s->stop && !s->ended && !set_out(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
             shown = s->t;
             s->o->progress(s->o->ctx, s->t, step + 1);
         }
     }
-    while (s->grid < s->o->points)   /* the last point; without it, those that rounding left over */
-        if (!emit(s, s->stop, s->x))
+    while (s->grid < s->o->points) { /* the last point; without it, those that rounding left over */
+        if (!emit(s, s->ended ? s->ended_at : s->stop, s->x))
             return false;
+        if (s->ended)
+            break;
+    }
     return true;
 }
 
@@ -778,7 +870,14 @@ static bool need_parts(bg_model *m, const sim_options *o)
 {
     return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
         && (!((o->outputs && o->points) || o->track) || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
-        && (model_nwhens(m) == 0 || model_need(m, PART_REINITS));
+        && (model_nwhens(m) == 0 || model_need(m, PART_REINITS)) && (model_ndelays(m) == 0 || model_need(m, PART_DELAYS));
+}
+
+static bool start_delays(run *s)
+{
+    int status = s->delays ? delays_start(s->delays, s->start, s->x) : 0;
+
+    return status == 0 || (status > -2 && fail_evaluation(s, s->start, s->x));
 }
 
 static bool begin(run *s)
@@ -800,6 +899,11 @@ static bool begin(run *s)
         memcpy(s->x, o->x0, s->nx * sizeof(double));
     else if (!model_initial(s->model, s->start, s->x))
         return false;
+    if (o->equilibrium && s->delays) {
+        diag_error(s->sources, "equilibrium-delay", model_delay(s->model, 0).at, "an equilibrium is not looked for in a model with delays");
+        diag_help(s->sources, "Start from stated values, or run until it rests.");
+        return false;
+    }
     if (o->equilibrium && !equilibrium(s->model, s->start, s->x))
         return false;
     memcpy(r->x_start, s->x, s->nx * sizeof(double));
@@ -807,9 +911,11 @@ static bool begin(run *s)
     if (o->activity)
         activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
-    if (!note_event(s, events_start(s->events, s->start, s->x), &switched))
+    if (!events_check(s->events) || !start_delays(s) || !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;                  /* setting modes at the start is no event */
+    if (!start_delays(s))            /* by the modes as they are */
+        return false;
     if (!act(s, &switched))
         return false;
     if (!cross_border(s))            /* the first window may begin here */
@@ -865,10 +971,12 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     for (int i = 0; i < 3; i++)
         s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
     s.events = events_new(m, s.start, s.stop);
+    s.delays = delays_new(m, s.start, s.stop);
+    s.piece_begin = bg_calloc(s.nx + 1, sizeof(double));
     if (o->activity)
         s.activity = activity_new(m, o->extra);
     model_clocks_over(m, s.start, s.stop);
-    if (o->activity || o->track || events_watched(s.events))
+    if (o->activity || o->track || s.delays || events_watched(s.events))
         s.pieces = pieces_new(m, s.start, s.stop);
 
     s.watch = watch_new(m, o->activity);
@@ -884,8 +992,10 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
     integrator_counts(s.integrator, r);
     r->method = integrator_method(s.integrator);
-    if (!ok)
+    if (!ok || s.ended)
         r->points = s.grid;          /* what there is */
+    r->t_end = s.ended ? s.ended_at : s.t;
+    r->nsamples = events_samples(s.events);
     r->nevents = s.event.n;
     r->event = s.event.at;
     if (o->activity) {
@@ -899,6 +1009,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     }
     integrator_free(s.integrator);
     events_free(s.events);
+    delays_free(s.delays);
+    free(s.piece_begin);
     activity_free(s.activity);
     pieces_free(s.pieces);
     reach_free(s.reach);
@@ -933,6 +1045,21 @@ void sim_result_free(sim_result *r)
 
 /* ---- options from the experiment ---- */
 
+/* A time that an experiment sets, if it does. */
+static bool positive_setting(bg_model *m, inst given, const char *name, double *to)
+{
+    const flat_model *f = model_flat(m);
+    double value = inst_known(given) ? model_value(m, given) : 0;
+
+    if (inst_known(given) && !(value > 0 && isfinite(value))) {
+        diag_error(f->sources, "experiment-limit", f->experiment.name ? f->experiment.at : f->at, "%s = %.3g s is not positive", name, value);
+        return false;
+    }
+    if (inst_known(given))
+        *to = value;
+    return true;
+}
+
 bool sim_options_from_experiment(bg_model *m, sim_options *o)
 {
     const flat_model *f = model_flat(m);
@@ -957,6 +1084,8 @@ bool sim_options_from_experiment(bg_model *m, sim_options *o)
             return false;
         }
     }
+    if (!positive_setting(m, e->max_step, "max_step", &o->max_step) || (o->max_seconds <= 0 && !positive_setting(m, e->max_time, "max_time", &o->max_seconds)))
+        return false;
     o->equilibrium |= e->equilibrium;
     if (e->solver)
         o->solver = strcmp(e->solver, "explicit") == 0 ? SIM_EXPLICIT : strcmp(e->solver, "bdf") == 0 ? SIM_BDF : SIM_AUTO;

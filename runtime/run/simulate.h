@@ -41,10 +41,12 @@ typedef struct sim_options {
     size_t nwindows; const double *window_from, *window_to;   /* none: the whole span */
     size_t max_steps;            /* 0: 50 million */
     double max_seconds;          /* of the clock on the wall, for the run; 0: as long as it takes */
+    double max_step;             /* s; 0: as far as the tolerance allows */
     bool equilibrium;            /* start from equilibrium */
     const double *x0;            /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
     const sim_follower *follow;  /* may be NULL */
+    int (*told_to_stop)(void);   /* looked at between steps: where it is not 0 the run ends there, with an error; may be NULL */
 } sim_options;
 
 typedef struct sim_result {
@@ -59,6 +61,9 @@ typedef struct sim_result {
     double *x_start, *x_end;                 /* [nstates] */
     size_t nunfinite;                        /* outputs that were not finite somewhere on the grid: each has an error ("run-output") though the run went on */
     size_t nevents; double *event;           /* times at which something switched */
+    size_t nsamples;                         /* taken by `every` */
+    double t_end;                            /* where the run ended: o.stop, or where its `stop when` turned true */
+    const char *stopped;                     /* the condition that did so, or NULL */
     uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
     double max_power_sum;                    /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */
     double cpu_seconds;                      /* of the integration, without compiling */

@@ -41,11 +41,13 @@ open_pipes(struct pipes *p)
 }
 
 static _Noreturn void
-become(const char *const *argv, const struct pipes *p)
+become(const char *const *argv, const struct pipes *p, pid_t parent)
 {
     int why;
 
-    prctl(PR_SET_PDEATHSIG, SIGTERM);                    /* a program that is killed cannot stop it itself */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);                    /* a program that is killed cannot stop it itself */
+    if (getppid() != parent)                             /* ... and was killed already */
+        _exit(127);
     signal(SIGPIPE, SIG_DFL);
     dup2(p->in[0], STDIN_FILENO);
     dup2(p->out[1], STDOUT_FILENO);
@@ -100,7 +102,7 @@ run_program(const char *const *argv, const char *input, size_t n, strbuf *out)
     struct pipes p;
     int status = 0, why = 0;
     bool fine;
-    pid_t child;
+    pid_t child, this = getpid();
 
     if (!open_pipes(&p))
         return -1;
@@ -109,7 +111,7 @@ run_program(const char *const *argv, const char *input, size_t n, strbuf *out)
     interrupt_hold();
     child = fork();
     if (child == 0)
-        become(argv, &p);
+        become(argv, &p, this);
     why = errno;
     if (child > 0)
         interrupt_stops(child);

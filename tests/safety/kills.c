@@ -1,12 +1,13 @@
 /* kills.c - commands ended at random moments: nothing is half written, nothing is lost, nothing stays behind
  *
- *   bg_kills BGC examples/quarter_car.bg N [SEED]       N kills of commands on a copy of the model
+ *   bg_kills BGC examples/quarter_car.bg N [SEED [EDITS]]      N kills of commands on a copy of the model
  *
  * Each command runs once to its end, which tells its time and what it writes. Then it is ended over and over, by SIGKILL, SIGTERM and SIGINT in
  * turn, half of the times anywhere in its run and half of them near its end, where it writes. After each the file that it writes holds what it
- * held before or all of the new; the model too, under each of its names. After SIGTERM and SIGINT there is no other file, and no process of
- * its group; SIGKILL may leave what was not complete beside its place, and nothing else.
- * Each command that changes a file in place also runs while someone else edits the file at a random moment: the edit is there afterwards.
+ * held before or all of the new (with --keep-partial also its first rows); the model too, under each of its names. After SIGTERM and SIGINT
+ * there is no other file, and no process of its group; SIGKILL may leave what was not complete beside its place, and nothing else.
+ * Each command that changes a file in place also runs, EDITS times, while someone else edits the file at a random moment: the edit is there
+ * afterwards.
  */
 #include "../child.h"
 
@@ -22,21 +23,23 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What is written where; in place: the model itself, linked: under a second name too. */
-struct task { const char *arguments, *result; bool in_place, linked; };
+/* What is written where, and how: the model itself, under a second name too; rows as far as there are when it is told to stop. */
+enum { IN_PLACE = 1, LINKED = 2, PARTS = 4 };
+struct task { const char *arguments, *result; int how; };
 
 static const struct task tasks[] = {
-    { "run -e smooth_curb m.bg -o out.csv --points 2001",           "out.csv", false, false },
-    { "run -e smooth_curb m.bg --plot out.svg",                     "out.svg", false, false },
-    { "run -e smooth_curb m.bg --plot out.png",                     "out.png", false, false },
-    { "graph m.bg -o out.svg",                       "out.svg", false, false },
-    { "graph m.bg -o out.dot",                       "out.dot", false, false },
-    { "reduce -e smooth_curb m.bg --threshold 99% -o out.bg",       "out.bg",  false, false },
-    { "reduce -e smooth_curb m.bg --threshold 99% --in-place",      "m.bg",    true,  false },
-    { "reduce -e smooth_curb m.bg --threshold 99% --in-place",      "m.bg",    true,  true },
-    { "fmt m.bg -o out.bg",                          "out.bg",  false, false },
-    { "fmt --in-place m.bg",                         "m.bg",    true,  false },
-    { "fmt --in-place m.bg",                         "m.bg",    true,  true },
+    { "run -e smooth_curb m.bg -o out.csv --points 2001", "out.csv", 0 },
+    { "run -e smooth_curb m.bg -o out.csv --points 2001 --keep-partial", "out.csv", PARTS },
+    { "run -e smooth_curb m.bg --plot out.svg", "out.svg", 0 },
+    { "run -e smooth_curb m.bg --plot out.png", "out.png", 0 },
+    { "graph m.bg -o out.svg", "out.svg", 0 },
+    { "graph m.bg -o out.dot", "out.dot", 0 },
+    { "reduce -e smooth_curb m.bg --threshold 99% -o out.bg", "out.bg", 0 },
+    { "reduce -e smooth_curb m.bg --threshold 99% --in-place", "m.bg", IN_PLACE },
+    { "reduce -e smooth_curb m.bg --threshold 99% --in-place", "m.bg", IN_PLACE | LINKED },
+    { "fmt m.bg -o out.bg", "out.bg", 0 },
+    { "fmt --in-place m.bg", "m.bg", IN_PLACE },
+    { "fmt --in-place m.bg", "m.bg", IN_PLACE | LINKED },
 };
 enum { NTASKS = sizeof tasks / sizeof *tasks, MOST_SECONDS = 120 };
 static const char old_result[] = "what stood here before\n";
@@ -85,8 +88,8 @@ prepare(const struct task *t)
 
     unlink(path);
     unlink(other);
-    if (!file_write(path, model.at, model.n) || (t->linked && link(path, other) != 0) ||
-        (!t->in_place && !file_write(result, old_result, sizeof old_result - 1)))
+    if (!file_write(path, model.at, model.n) || ((t->how & LINKED) && link(path, other) != 0) ||
+        (!(t->how & IN_PLACE) && !file_write(result, old_result, sizeof old_result - 1)))
         exit(2);
     free(path);
     free(other);
@@ -131,10 +134,26 @@ holds(const char *name, const char *want, size_t n)
     return same;
 }
 
+/* The first rows of a table, each of them whole? */
+static bool
+holds_rows(const char *name, const text *table)
+{
+    char *path = in_dir(name);
+    text t;
+    bool fine;
+
+    if (!file_read(path, &t))
+        exit(2);
+    fine = t.n > 0 && t.n < table->n && !memcmp(t.at, table->at, t.n) && t.at[t.n - 1] == '\n';
+    free(t.at);
+    free(path);
+    return fine;
+}
+
 static void
 fail(const struct task *t, int sig, double at, const char *what)
 {
-    printf("FAILED: `%s`, signal %d after %.4f s: %s\n", t->arguments, sig, at, what);
+    printf("FAILED: `%s`%s, signal %d after %.4f s: %s\n", t->arguments, (t->how & LINKED) ? " (two names)" : "", sig, at, what);
     failures++;
 }
 
@@ -142,17 +161,17 @@ fail(const struct task *t, int sig, double at, const char *what)
 static void
 look_at_text(const struct task *t, const text *new, int sig, double at)
 {
-    const char *old = t->in_place ? model.at : old_result;
-    size_t n = t->in_place ? model.n : sizeof old_result - 1;
+    const char *old = (t->how & IN_PLACE) ? model.at : old_result;
+    size_t n = (t->how & IN_PLACE) ? model.n : sizeof old_result - 1;
 
     /* a process of its own writes into a file with several names, and is not long about it */
-    for (double end = now() + 60; t->linked && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
+    for (double end = now() + 60; (t->how & LINKED) && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
         wait_for(0.01);
-    if (!holds(t->result, old, n) && !holds(t->result, new->at, new->n))
+    if (!holds(t->result, old, n) && !holds(t->result, new->at, new->n) && !((t->how & PARTS) && holds_rows(t->result, new)))
         fail(t, sig, at, "the result is neither the old nor the new");
-    if (!t->in_place && !holds("m.bg", model.at, model.n))
+    if (!(t->how & IN_PLACE) && !holds("m.bg", model.at, model.n))
         fail(t, sig, at, "the model has changed");
-    if (t->linked && !holds("other.bg", old, n) && !holds("other.bg", new->at, new->n))
+    if ((t->how & LINKED) && !holds("other.bg", old, n) && !holds("other.bg", new->at, new->n))
         fail(t, sig, at, "the other name has another text");
 }
 
@@ -166,7 +185,7 @@ look_at_folder(const struct task *t, int sig, double at)
         size_t n = strlen(t->result);
         bool partial = !strncmp(e->d_name, t->result, n) && e->d_name[n] == '.' && strlen(e->d_name) == n + 7;
 
-        if (e->d_name[0] == '.' || !strcmp(e->d_name, "m.bg") || !strcmp(e->d_name, t->result) || (t->linked && !strcmp(e->d_name, "other.bg")))
+        if (e->d_name[0] == '.' || !strcmp(e->d_name, "m.bg") || !strcmp(e->d_name, t->result) || ((t->how & LINKED) && !strcmp(e->d_name, "other.bg")))
             continue;
         if (!partial || sig != SIGKILL) {
             char *what = format("%s stays behind", e->d_name);
@@ -247,13 +266,38 @@ kill_once(const struct task *t, const text *new, double seconds, int sig)
     look_at_folder(t, sig, at);
 }
 
-/* Someone saves the file, as editors do, either into it or as a new file in its place. */
-static void
-edit_once(const struct task *t, double seconds, bool into)
+enum saving { NEW_FILE, INTO, INTO_SLOWLY, NSAVINGS };
+
+/* As editors save a file: a new one in its place, or into it, some after they looked at it. */
+static bool
+save(const char *path, const char *edited, enum saving how)
 {
-    static const char edit[] = "// edited\n";
+    size_t n = strlen(edited);
+    char *beside;
+    bool fine;
+    int fd;
+
+    switch (how) {
+    case INTO:
+        return file_write(path, edited, n);
+    case INTO_SLOWLY:
+        fd = open(path, O_WRONLY);
+        wait_for(some() * 0.01);
+        return fd >= 0 && ftruncate(fd, 0) == 0 && write(fd, edited, n) == (ssize_t)n && close(fd) == 0;
+    default:
+        beside = in_dir("saved");
+        fine = file_write(beside, edited, n) && rename(beside, path) == 0;
+        free(beside);
+        return fine;
+    }
+}
+
+static void
+edit_once(const struct task *t, double seconds, enum saving how)
+{
+    static const char edit[] = "// edited\n", *const what[] = { "an edit is lost (new file)", "an edit is lost (into it)", "an edit is lost (slowly)" };
     double at = (0.2 + 0.9 * some()) * seconds;
-    char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg"), *beside = in_dir("saved");
+    char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg");
     pid_t child;
     int status;
     text now_there;
@@ -261,16 +305,13 @@ edit_once(const struct task *t, double seconds, bool into)
     prepare(t);
     child = start(t);
     wait_for(at);
-    if (!file_write(into ? path : beside, edited, strlen(edited)) || (!into && rename(beside, path) != 0) || waitpid(child, &status, 0) != child)
-        exit(2);
-    if (!WIFEXITED(status) || !file_read(path, &now_there))
+    if (!save(path, edited, how) || waitpid(child, &status, 0) != child || !WIFEXITED(status) || !file_read(path, &now_there))
         exit(2);
     if (now_there.n < sizeof edit || strcmp(now_there.at + now_there.n - sizeof edit + 1, edit) != 0)
-        fail(t, 0, at, "an edit is lost");
+        fail(t, 0, at, what[how]);
     free(now_there.at);
     free(edited);
     free(path);
-    free(beside);
     look_at_folder(t, 0, at);
 }
 
@@ -278,13 +319,14 @@ int
 main(int argc, char **argv)
 {
     static const int signals[] = { SIGKILL, SIGTERM, SIGINT };
-    int count, done = 0;
+    int count, edits, done = 0, edited = 0;
 
     if (argc < 4 || (count = atoi(argv[3])) < 1) {
-        fputs("usage: bg_kills BGC MODEL N [SEED]\n", stderr);
+        fputs("usage: bg_kills BGC MODEL N [SEED [EDITS]]\n", stderr);
         return 2;
     }
     state = argc > 4 ? strtoull(argv[4], NULL, 10) : (unsigned long long)time(NULL);
+    edits = argc > 5 ? atoi(argv[5]) : (count + NTASKS - 1) / NTASKS;
     printf("seed %llu\n", state);
     bgc = realpath(argv[1], NULL);
     if (!bgc || !file_read(argv[2], &model)) {
@@ -304,13 +346,13 @@ main(int argc, char **argv)
 
         for (int k = 0; k < share; k++, done++)
             kill_once(&tasks[i], &new, seconds, signals[done % 3]);
-        for (int k = 0; tasks[i].in_place && k < (share + 1) / 2; k++)
-            edit_once(&tasks[i], seconds, k % 2);
+        for (int k = 0; (tasks[i].how & IN_PLACE) && k < edits; k++, edited++)
+            edit_once(&tasks[i], seconds, (enum saving)(k % NSAVINGS));
         unlink(result);
         free(result);
         free(new.at);
     }
-    printf("%d kills, %d failures\n", done, failures);
+    printf("%d kills, %d edits, %d failures\n", done, edited, failures);
     tree_remove(dir);
     free(dir);
     free(bgc);

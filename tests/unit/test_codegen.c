@@ -123,7 +123,7 @@ kernels_equal_the_evaluator(void **state)
     for (int round = 0; round < 6; round++) {
         pool *p = pool_new();
         uint32_t table = add_table(p), handle[N];
-        gen *g = gen_new(p);
+        gen *g = gen_new(p, NULL);
         node root[N];
         struct gen_slot slot[N][NSLOT];
 
@@ -135,7 +135,6 @@ kernels_equal_the_evaluator(void **state)
                 slot[j][k] = (struct gen_slot){ (enum space)rnd(SP_OUT), rnd(3) == 0, stride[rnd(8)] };
             }
             handle[j] = gen_add_kernel(g, root[j], slot[j], NSLOT, round % 2);
-            assert_true(gen_kernel_at(g, handle[j]) == NULL);
             if (j == N / 2)
                 finish(g);          /* two batches share one generator */
         }
@@ -184,7 +183,7 @@ chunks_equal_the_evaluator(void **state)
     for (int round = 0; round < 12; round++) {
         pool *p = pool_new();
         uint32_t table = add_table(p), handle;
-        gen *g = gen_new(p);
+        gen *g = gen_new(p, NULL);
         struct gen_assign a[N];
         struct gen_ref ref[N][NSLOT];
         double t = rnd_real();
@@ -220,11 +219,129 @@ chunks_equal_the_evaluator(void **state)
     free(e);
 }
 
+/* The places of a chunk other than those it was made with: place i of a space is place (7 i) mod NDATA of it there. */
+static struct gen_ref
+moved(struct gen_ref r)
+{
+    return (struct gen_ref){ r.space, r.index * 7 % NDATA };
+}
+
+/* Chunks that are told their places: one function for two chunks, and in a store one for both generators, over pools that number nodes otherwise. */
+static void
+located_chunks_are_found_again(void **state)
+{
+    enum { N = 40 };
+    struct data *d = malloc(sizeof *d), *e = malloc(sizeof *e);
+    code_store *kept = code_store_new();
+
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        gen_located *first = NULL;
+        uint64_t begin = seed;
+        size_t before = code_store_count(kept);
+
+        for (int again = 0; again < 2; again++) {
+            pool *p = pool_new();
+            uint32_t table = add_table(p), handle[2];
+            gen *g = gen_new(p, kept);
+            struct gen_assign a[N], b[N];
+            struct gen_ref ref[N][NSLOT], other[N][NSLOT];
+            int32_t at[2][N * (NSLOT + 1)];
+            bool tables = round % 4 == 3;
+            double t = 0.25;
+
+            for (int k = 0; k < again * 100; k++)
+                ex_add(p, ex_slot(p, 5), ex_const(p, 1000 + k));         /* other numbers for all that follows */
+            seed = begin;
+            for (int j = 0; j < N; j++) {
+                for (int k = 0; k < NSLOT; k++) {
+                    ref[j][k] = (struct gen_ref){ (enum space)rnd(SP_OUT), rnd(NDATA) };
+                    other[j][k] = moved(ref[j][k]);
+                }
+                a[j] = (struct gen_assign){ random_template(p, table, 1 + (int)rnd(9)), ref[j], { rnd(3) ? SP_W : SP_OUT, rnd(NDATA) } };
+                if (!tables)
+                    a[j].root = ex_add(p, ex_mul(p, ex_slot(p, 0), ex_const(p, j)), ex_make(p, EX_SIN, ex_slot(p, (uint32_t)j % NSLOT), NODE_NONE, NODE_NONE));
+                b[j] = (struct gen_assign){ a[j].root, other[j], moved(a[j].to) };
+            }
+            handle[0] = gen_add_located(g, a, N, round % 2, at[0]);
+            handle[1] = gen_add_located(g, b, N, round % 2, at[1]);
+            assert_int_equal(handle[0], handle[1]);
+            finish(g);
+            if (again && !tables)
+                assert_true(gen_located_at(g, handle[0]) == first);
+            first = gen_located_at(g, handle[0]);
+            for (int which = 0; which < 2; which++) {
+                fill(d);
+                *e = *d;
+                first(t, d->x, d->w, d->p, d->m, d->o, at[which]);
+                for (int j = 0; j < N; j++) {
+                    const struct gen_assign *x = which ? &b[j] : &a[j];
+                    double v[NSLOT];
+
+                    for (int k = 0; k < NSLOT; k++)
+                        v[k] = read_space(e, t, x->slot[k].space, x->slot[k].index);
+                    (x->to.space == SP_W ? e->w : e->o)[x->to.index] = ex_eval(p, x->root, v);
+                }
+                for (int i = 0; i < NDATA; i++)
+                    if (!same(d->w[i], e->w[i]) || !same(d->o[i], e->o[i]))
+                        fail_msg("round %d, entry %d: w %.17g, o %.17g, evaluated %.17g, %.17g", round, i, d->w[i], d->o[i], e->w[i], e->o[i]);
+            }
+            gen_free(g);
+            pool_free(p);
+            if (!tables)
+                assert_int_equal(code_store_count(kept), before + 1);
+        }
+    }
+    code_store_free(kept);
+    free(d);
+    free(e);
+}
+
+/* The same law in models that number things otherwise; with another constant, stride or table it is another. */
+static void
+kernels_are_found_again(void **state)
+{
+    code_store *kept = code_store_new();
+    gen_kernel *first = NULL;
+
+    (void)state;
+    for (int again = 0; again < 3; again++) {
+        const struct gen_slot plain[] = { { SP_X, false, 1 }, { SP_W, true, 0 }, { SP_P, false, 1 } };
+        const struct gen_slot strides[] = { { SP_X, false, 2 }, { SP_W, true, 0 }, { SP_P, false, 1 } };
+        pool *p = pool_new();
+        gen *g = gen_new(p, kept);
+        uint32_t table = add_table(p), h[5];
+        node law;
+
+        for (int k = 0; k < again * 5; k++)
+            ex_add(p, ex_slot(p, 2), ex_const(p, k + 0.5));      /* other numbers, in another order */
+        law = ex_mul(p, ex_slot(p, 2), ex_sub(p, ex_slot(p, 0), ex_make(p, EX_SIN, ex_slot(p, 1), NODE_NONE, NODE_NONE)));
+        h[0] = gen_add_kernel(g, law, plain, 3, false);
+        h[1] = gen_add_kernel(g, ex_add(p, law, ex_const(p, 2)), plain, 3, false);
+        h[2] = gen_add_kernel(g, ex_add(p, law, ex_const(p, 3)), plain, 3, false);
+        h[3] = gen_add_kernel(g, law, strides, 3, false);
+        h[4] = gen_add_kernel(g, ex_table_node(p, EX_TABLE, table, law, NODE_NONE), plain, 3, false);
+        assert_int_equal(gen_add_kernel(g, law, plain, 3, false), h[0]);
+        assert_int_not_equal(gen_add_kernel(g, law, plain, 3, true), h[0]);
+        finish(g);
+        for (int i = 0; i < 5; i++)
+            for (int k = 0; k < i; k++)
+                assert_true(gen_kernel_at(g, h[i]) != gen_kernel_at(g, h[k]));
+        if (again)
+            assert_true(gen_kernel_at(g, h[0]) == first);
+        first = gen_kernel_at(g, h[0]);
+        gen_free(g);
+        pool_free(p);
+        assert_int_equal(code_store_count(kept), 5);        /* not the one that reads a table */
+    }
+    code_store_free(kept);
+}
+
 static void
 nothing_added_and_errors(void **state)
 {
     pool *p = pool_new();
-    gen *g = gen_new(p);
+    gen *g = gen_new(p, NULL);
     char *why = NULL, *ir = gen_print_ir(g);
     struct gen_slot slot = { SP_X, false, 1 };
     uint32_t h;
@@ -242,7 +359,7 @@ nothing_added_and_errors(void **state)
     assert_true(gen_kernel_at(g, h) == NULL);
     free(why);
     gen_free(g);
-    g = gen_new(p);
+    g = gen_new(p, NULL);
     gen_add_kernel(g, ex_slot(p, 0), &slot, 1, true);
     gen_free(g);                    /* never finished */
     pool_free(p);
@@ -299,7 +416,7 @@ times(void **state)
     struct gen_assign *a = malloc(N * sizeof *a);
     struct gen_ref (*ref)[NSLOT] = malloc(N * sizeof *ref);
     double t0 = now(), t1, t2, t3, *x = calloc(2 * N, sizeof *x), *w = calloc(N, sizeof *w);
-    gen *g = gen_new(p);
+    gen *g = gen_new(p, NULL);
     uint32_t h1, h2, h3, c;
 
     (void)state;
@@ -352,6 +469,8 @@ main(void)
         cmocka_unit_test(times),    /* first: from cold */
         cmocka_unit_test(kernels_equal_the_evaluator),
         cmocka_unit_test(chunks_equal_the_evaluator),
+        cmocka_unit_test(located_chunks_are_found_again),
+        cmocka_unit_test(kernels_are_found_again),
         cmocka_unit_test(nothing_added_and_errors),
     };
 

@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <pthread.h>
+#include <fcntl.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -269,6 +272,184 @@ owner_and_attributes(void **state)
     holds("a", geteuid() == 0 ? "new" : "old");
 }
 
+/* ---------------------------------------------------------------- someone edits the file in the very moment */
+
+enum edit { NO_EDIT, NEW_FILE, INTO, INTO_WAITING, REMOVED, NEDITS };
+
+/* The edit comes before the exchange of that number, counted from 0, or after it; then as many more, each by the next exchange. */
+static struct { enum edit kind; int at, more, exchanges, failing; bool after; } meanwhile;
+static pthread_t editor;
+static bool editing, retry;
+
+static void
+put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "wb");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Opens what stands there, waiting where it must, and takes its time. */
+static void *
+write_into(void *path)
+{
+    int fd = open(path, O_WRONLY);
+
+    usleep(3000);
+    if (fd < 0 || ftruncate(fd, 0) != 0 || write(fd, "edit", 4) != 4 || close(fd) != 0)
+        abort();
+    return NULL;
+}
+
+static void
+edit(void)
+{
+    static char path[512], beside[512];
+    int fd;
+
+    snprintf(path, sizeof path, "%s", path_of("a"));
+    snprintf(beside, sizeof beside, "%s", path_of("saved"));
+    switch (meanwhile.kind) {
+    case NEW_FILE:
+        put(beside, meanwhile.more ? "earlier edit" : "edit");
+        assert_int_equal(rename(beside, path), 0);
+        break;
+    case REMOVED:
+        unlink(path);
+        break;
+    case INTO:
+        /* who does not wait is told to come again, and does */
+        fd = open(path, O_WRONLY | O_NONBLOCK);
+        retry = fd < 0 && errno == EAGAIN;
+        if (!retry)
+            put(path, "edit");
+        if (fd >= 0)
+            close(fd);
+        break;
+    case INTO_WAITING:
+        editing = pthread_create(&editor, NULL, write_into, path) == 0;
+        break;
+    default: ;
+    }
+}
+
+static void
+edit_if_now(bool after)
+{
+    int since = meanwhile.exchanges - meanwhile.at;
+
+    if (meanwhile.after != after || since < 0 || meanwhile.more < 0 || editing)
+        return;
+    edit();
+    meanwhile.more--;
+}
+
+/* The C library's, with edits before or after. */
+int
+renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+    int result;
+
+    if (flags != RENAME_EXCHANGE)
+        return (int)syscall(SYS_renameat2, from, old, to, new, flags);
+    if (meanwhile.failing) {
+        errno = meanwhile.failing;
+        return -1;
+    }
+    edit_if_now(false);
+    result = (int)syscall(SYS_renameat2, from, old, to, new, flags);
+    edit_if_now(true);
+    meanwhile.exchanges++;
+    return result;
+}
+
+static bool
+replace_while(enum edit kind, int at, bool after, int more)
+{
+    bool done;
+
+    make("a", "what was read");
+    memset(&meanwhile, 0, sizeof meanwhile);
+    meanwhile.kind = kind;
+    meanwhile.at = at;
+    meanwhile.after = after;
+    meanwhile.more = more;
+    done = file_replace(path_of("a"), "what was read", 13, "new", 3);
+    if (editing)
+        pthread_join(editor, NULL);
+    if (retry)
+        put(path_of("a"), "edit");
+    editing = retry = false;
+    return done;
+}
+
+static void
+edits_in_the_moment(void **state)
+{
+    (void)state;
+    assert_true(replace_while(NO_EDIT, 0, false, 0));
+    holds("a", "new");
+    for (int round = 0; round < 20; round++) {
+        for (enum edit k = NEW_FILE; k <= INTO_WAITING; k++) {
+            for (int more = 0; more < (k == NEW_FILE ? 4 : 1); more++) {
+                bool done = replace_while(k, 0, false, more);
+
+                /* who waits may also have come after it */
+                assert_true(k == INTO_WAITING || !done);
+                holds("a", "edit");
+                assert_int_equal(count(), 1);
+            }
+            /* what is there then is the new text, and the edit is one of it */
+            assert_true(replace_while(k, 0, true, 0));
+            holds("a", "edit");
+            assert_int_equal(count(), 1);
+        }
+        assert_false(replace_while(REMOVED, 0, false, 0));
+        assert_int_equal(count(), 0);
+        assert_true(replace_while(REMOVED, 0, true, 0));
+        assert_int_equal(count(), 0);
+    }
+}
+
+/* A program that has it open for writing, and writes when it likes. */
+static void
+open_for_writing(void **state)
+{
+    int fd;
+
+    (void)state;
+    make("a", "old");
+    fd = open(path_of("a"), O_WRONLY | O_APPEND);
+    assert_false(file_replace(path_of("a"), "old", 3, "new", 3));
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(write(fd, "er", 2), 2);
+    close(fd);
+    holds("a", "older");
+    assert_int_equal(count(), 1);
+}
+
+/* A file system that exchanges no files: the text goes into the file. */
+static void
+without_exchange(void **state)
+{
+    static const int why[] = { EINVAL, ENOSYS };
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        meanwhile.failing = why[k];
+        make("a", "old");
+        assert_true(file_replace(path_of("a"), "old", 3, "new", 3));
+        holds("a", "new");
+        assert_false(file_replace(path_of("a"), "old", 3, "x", 1));
+        assert_int_equal(errno, FILE_CHANGED);
+        holds("a", "new");
+        assert_int_equal(count(), 1);
+    }
+    meanwhile.failing = 0;
+}
+
 int
 main(void)
 {
@@ -280,6 +461,9 @@ main(void)
         cmocka_unit_test_setup_teardown(no_room, begin, end),
         cmocka_unit_test_setup_teardown(in_place, begin, end),
         cmocka_unit_test_setup_teardown(owner_and_attributes, begin, end),
+        cmocka_unit_test_setup_teardown(edits_in_the_moment, begin, end),
+        cmocka_unit_test_setup_teardown(open_for_writing, begin, end),
+        cmocka_unit_test_setup_teardown(without_exchange, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -470,7 +470,7 @@ test_syntax_errors(void **state)
     assert_error("model m { signal y = 3); }", 1, 23, "syntax-bracket", "no `(`");
     assert_error("model m { signal y = [1, 2\n}", 1, 27, "syntax-bracket", "expected `]`");
     assert_error("model m { C:x { e = (q } }", 1, 23, "syntax-bracket", "expected `)`");
-    assert_error("model m { 1:in; }", 1, 13, "syntax-reserved", "`in` is a reserved word");
+    assert_error("model m { 1:from; }", 1, 13, "syntax-reserved", "`from` is a reserved word");
     assert_error("model m { signal time = 3; }", 1, 18, "syntax-reserved", "`time`");
     assert_error("model m { signal y = a.port; }", 1, 24, "syntax-reserved", "`port`");
     assert_error("model m { signal y = ; }", 1, 22, "syntax-value", "missing before `;`");
@@ -490,7 +490,7 @@ test_syntax_errors(void **state)
     assert_error("model m { signal y = a[1, 2, 3]; }", 1, 23, "syntax-index", "two indices");
     assert_error("model m { x = 3; }", 1, 13, "syntax", "expected");
     assert_error("1:v;", 1, 1, "syntax", "expected a model");
-    assert_error("experiment e { }", 1, 14, "syntax", "expected `of`");
+    assert_error("experiment e { }", 1, 12, "experiment-model", "of which model");
     assert_error("experiment e of m { start from rest; }", 1, 32, "syntax", "equilibrium");
     assert_error("domain h { effort T [K]; }", 1, 8, "syntax-domain", "flow");
     assert_error("domain h { effort T [K]; effort S [K]; flow f [W]; }", 1, 26, "syntax-domain", "twice");

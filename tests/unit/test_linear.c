@@ -564,11 +564,100 @@ test_nonlinear(void **state)
     }
 }
 
+/* ---------------------------------------------------------------- expressions */
+
+/* The entries' expressions against the numbers: at the point, and with another value of each parameter against the linear model there. */
+static void
+check_expressions(compilation *c, const double *x)
+{
+    flat_model *f = c->flat;
+    linearization l;
+    structure s;
+    double *v = calloc(f->var.n + 1, sizeof *v);
+    size_t n = model_nstates(c->model), np;
+    char **parameter;
+
+    if (!linearize_at(c->model, 0, x, &l))
+        fail_msg("%s", l.why);
+    structure_make(c->model, 0, x, l.order, true, l.as_equations, &s);
+    if (s.why)
+        fail_msg("%s", s.why);
+    assert_true(model_variables(c->model, 0, x, v));
+    for (int k = 0; k < M_COUNT; k++) {
+        const structure_block *text = &s.matrix[k], *number = &l.structure.matrix[k];
+
+        assert_true(text->rows == number->rows && text->columns == number->columns);
+        for (size_t i = 0; i < text->rows * text->columns; i++)
+            close_to(ex_eval(f->pool, text->text[i], v), number->value[i], 1e-12 * (1 + fabs(number->value[i])), structure_matrix_name(k),
+                     i % text->rows, i / text->rows);
+    }
+    np = l.effect.nparameters;
+    parameter = calloc(np + 1, sizeof *parameter);
+    for (size_t p = 0; p < np; p++)
+        parameter[p] = strdup(l.effect.parameter[p]);
+    for (size_t p = 0; p < np; p++) {
+        double was = l.effect.value[p];
+        linearization other;
+
+        assert_true(model_set_parameter(c->model, parameter[p], 1.3 * was));
+        assert_true(model_variables(c->model, 0, x, v));
+        if (!linearize_at(c->model, 0, x, &other))
+            fail_msg("%s", other.why);
+        for (size_t i = 0; i < n * n; i++)
+            close_to(ex_eval(f->pool, s.matrix[M_A].text[i], v), other.space.A[i], 1e-11 * (1 + fabs(other.space.A[i])), parameter[p], i % n, i / n);
+        linearization_free(&other);
+        assert_true(model_set_parameter(c->model, parameter[p], was));
+    }
+    for (size_t p = 0; p < np; p++)
+        free(parameter[p]);
+    free(parameter);
+    free(v);
+    structure_free(&s);
+    linearization_free(&l);
+}
+
+static void
+test_expressions(void **state)
+{
+    static const char *const example[] = { "three_masses_effects", "two_masses_modes", "dampers_in_series", "two_oscillators_one_way", "lever",
+                                           "motor_generator", "macro_micro", "two_capacitors", "resistor_loops", "wheatstone" };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof example / sizeof *example; k++) {
+        compilation c = { 0 };
+        double *x;
+
+        open_example(&c, example[k]);
+        x = calloc(model_nstates(c.model) + 1, sizeof *x);
+        assert_true(model_initial(c.model, 0, x));
+        check_expressions(&c, x);
+        free(x);
+        compile_free(&c);
+    }
+    /* nonlinear: a field, a modulated transformer, dependent storage that moves and that rests */
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++)
+        for (int rests = 0; rests < 2; rests++) {
+            const struct by_hand *h = &models[k];
+            compilation c = { 0 };
+            double x[4] = { 0 };
+
+            open_text(&c, h->text, NULL);
+            assert_true(model_initial(c.model, 0, x));
+            for (size_t i = 0; i < h->n; i++)
+                for (size_t s = 0; s < h->n; s++)
+                    if (!strcmp(model_state(c.model, s).name, h->state[i]))
+                        x[s] = rests && !strcmp(h->state[i], "rotor.p") ? 0 : h->x[i];
+            check_expressions(&c, x);
+            compile_free(&c);
+        }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_three_masses), cmocka_unit_test(test_one_way), cmocka_unit_test(test_two_masses),
-                                        cmocka_unit_test(test_dampers_in_series), cmocka_unit_test(test_nonlinear) };
+                                        cmocka_unit_test(test_dampers_in_series), cmocka_unit_test(test_nonlinear),
+                                        cmocka_unit_test(test_expressions) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

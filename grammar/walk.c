@@ -1,6 +1,4 @@
-/* visit.c - the expressions of a tree, one after the other: see ast.h */
-#include <string.h>
-
+/* walk.c - the expressions of a tree, and the references in them, one after the other: see ast.h */
 #include "ast.h"
 
 typedef VEC(const ast_expr *) open_list;
@@ -117,18 +115,25 @@ visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *c
         break;
     case AST_STMT_WHEN:
         ast_visit(s->when.cond, see, ctx);
+        ast_visit(s->when.period, see, ctx);
+        ast_visit(s->when.offset, see, ctx);
         for (int i = 0; i < s->when.n; i++)
             ast_visit(s->when.reinit[i].value, see, ctx);
         break;
     }
 }
 
+/* What it takes from others stands in their text. */
 static void
 visit_experiment(const ast_experiment *x, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
-    for (int i = 0; i < x->nitems; i++) {
+    for (int i = x->inherited; i < x->nitems; i++) {
         ast_visit(x->item[i].a, see, ctx);
         ast_visit(x->item[i].b, see, ctx);
+        if (x->item[i].expect) {
+            ast_visit(x->item[i].expect->time, see, ctx);
+            ast_visit(x->item[i].expect->value, see, ctx);
+        }
         for (int k = 0; k < x->item[i].nexprs; k++)
             ast_visit(x->item[i].exprs[k], see, ctx);
     }
@@ -163,16 +168,40 @@ ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), voi
     }
 }
 
-bool
-ast_is_own(const ast_node *n, const char *name)
+/* ---------------------------------------------------------------- references */
+
+struct each_ref { void (*call)(void *ctx, const ast_ref *r); void *ctx; };
+
+static void
+see_ref(void *ctx, const ast_expr *e)
 {
-    if (!n)
-        return false;
-    if (name[0] && !name[1] && strchr("efqp", name[0]))
-        return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
-                return true;
-    return false;
+    const struct each_ref *w = ctx;
+
+    if (e->kind == AST_REF)
+        w->call(w->ctx, &e->ref);
+}
+
+void
+ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx)
+{
+    ast_visit(e, see_ref, &(struct each_ref){ call, ctx });
+}
+
+void
+ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx)
+{
+    const ast_ref *r = &x->expect->element;
+
+    if (x->expect->kind == AST_EXPECT_ACTIVITY) {
+        call(ctx, r);
+        for (int i = 0; i < r->nparts; i++)
+            for (int k = 0; k < r->part[i].nindex; k++) {
+                ast_each_ref(r->part[i].index[k].from, call, ctx);
+                ast_each_ref(r->part[i].index[k].to, call, ctx);
+            }
+    }
+    ast_each_ref(x->a, call, ctx);
+    ast_each_ref(x->b, call, ctx);
+    ast_each_ref(x->expect->time, call, ctx);
+    ast_each_ref(x->expect->value, call, ctx);
 }

@@ -1,0 +1,264 @@
+/* native.c - see native.h */
+#include "native.h"
+
+#include <llvm-c/Core.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Support.h>
+#include <llvm-c/Target.h>
+#include <math.h>
+#include <string.h>
+#include <threads.h>
+
+#include "codegen.h"
+
+/* Optimising costs some 2 ms a function and halves its time: that many generators on, some forty models were compiled and run, and more will be. */
+enum { BUSY = 200 };
+/* So many functions are kept; what comes then goes with its generator. A reduction of a thousand elements makes some hundred. */
+enum { MOST_KEPT = 20000 };
+
+const struct callee native_callees[EX_NOPS] = {
+    [EX_POW] = { "bgc_pow", NULL, pow },
+    [EX_SPOW] = { "bgc_spow", NULL, ex_signed_power },
+    [EX_APOW] = { "bgc_apow", NULL, ex_absolute_power },
+    [EX_EXP] = { "bgc_exp", exp, NULL },
+    [EX_LN] = { "bgc_ln", log, NULL },
+    [EX_LOG10] = { "bgc_log10", log10, NULL },
+    [EX_SIN] = { "bgc_sin", sin, NULL },
+    [EX_COS] = { "bgc_cos", cos, NULL },
+    [EX_TAN] = { "bgc_tan", tan, NULL },
+    [EX_ASIN] = { "bgc_asin", asin, NULL },
+    [EX_ACOS] = { "bgc_acos", acos, NULL },
+    [EX_ATAN] = { "bgc_atan", atan, NULL },
+    [EX_ATAN2] = { "bgc_atan2", NULL, atan2 },
+    [EX_SINH] = { "bgc_sinh", sinh, NULL },
+    [EX_COSH] = { "bgc_cosh", cosh, NULL },
+    [EX_TANH] = { "bgc_tanh", tanh, NULL },
+    [EX_ASINH] = { "bgc_asinh", asinh, NULL },
+    [EX_TABLE] = { "bgc_table", NULL, NULL },
+    [EX_TABLE_SLOPE] = { "bgc_table_slope", NULL, NULL },
+};
+
+/* ---------------------------------------------------------------- processor */
+
+static once_flag llvm_once = ONCE_FLAG_INIT;
+
+static void
+llvm_start(void)
+{
+    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address the
+     * processor adds itself. A version without the option ignores it. */
+    const char *const argument[] = { "bgc", "-disable-lsr" };
+
+    LLVMParseCommandLineOptions(2, argument, NULL);
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+char *
+native_error(LLVMErrorRef e, const char *doing)
+{
+    char *text, *said;
+
+    if (!e)
+        return NULL;
+    text = LLVMGetErrorMessage(e);
+    said = bg_format("LLVM, %s: %s", doing, text);
+    LLVMDisposeErrorMessage(text);
+    return said;
+}
+
+bool
+native_find(native *n, char **why)
+{
+    static const LLVMCodeGenOptLevel level[NMODULE] = { LLVMCodeGenLevelNone, LLVMCodeGenLevelDefault };
+    char *cpu, *features, *text = NULL;
+    LLVMTargetRef target;
+
+    call_once(&llvm_once, llvm_start);
+    n->triple = LLVMGetDefaultTargetTriple();
+    if (LLVMGetTargetFromTriple(n->triple, &target, &text)) {
+        *why = bg_format("LLVM cannot generate code for %s: %s", n->triple, text);
+        LLVMDisposeMessage(text);
+        return false;
+    }
+    cpu = LLVMGetHostCPUName();
+    features = LLVMGetHostCPUFeatures();
+    /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the linker */
+    for (int i = 0; i < NMODULE; i++)
+        n->machine[i] = LLVMCreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC, LLVMCodeModelSmall);
+    LLVMDisposeMessage(cpu);
+    LLVMDisposeMessage(features);
+    if (!n->machine[QUICK] || !n->machine[OPTIMISED]) {
+        *why = bg_format("LLVM cannot generate code for %s", n->triple);
+        return false;
+    }
+    n->layout = LLVMCreateTargetDataLayout(n->machine[QUICK]);
+    return true;
+}
+
+void
+native_free(native *n)
+{
+    if (n->layout)
+        LLVMDisposeTargetData(n->layout);
+    for (int i = 0; i < NMODULE; i++)
+        if (n->machine[i])
+            LLVMDisposeTargetMachine(n->machine[i]);
+    LLVMDisposeMessage(n->triple);
+    *n = (native){ 0 };
+}
+
+/* ---------------------------------------------------------------- linker */
+
+static char *
+define_callees(LLVMOrcLLJITRef jit)
+{
+    LLVMOrcCSymbolMapPairs pair = bg_calloc(EX_NOPS, sizeof *pair);
+    LLVMErrorRef e;
+    size_t n = 0;
+
+    for (int op = 0; op < EX_NOPS; op++) {
+        const struct callee *c = &native_callees[op];
+
+        if (!c->name)
+            continue;
+        pair[n].Name = LLVMOrcLLJITMangleAndIntern(jit, c->name);
+        pair[n].Sym.Address = c->unary ? (uintptr_t)c->unary : c->binary ? (uintptr_t)c->binary
+            : op == EX_TABLE ? (uintptr_t)ex_table_at : (uintptr_t)ex_table_slope;
+        pair[n].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
+        n++;
+    }
+    e = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), LLVMOrcAbsoluteSymbols(pair, n));
+    free(pair);
+    return native_error(e, "defining functions");
+}
+
+static char *
+start_linker(linker *l)
+{
+    LLVMOrcDefinitionGeneratorRef process;
+    char *why;
+
+    if (l->jit)
+        return NULL;
+    if ((why = native_error(LLVMOrcCreateLLJIT(&l->jit, NULL), "starting the linker"))) {
+        l->jit = NULL;
+        return why;
+    }
+    /* memcpy and the like, which the optimiser may call */
+    why = native_error(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
+                       "finding the functions of this process");
+    if (why)
+        return why;
+    LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(l->jit), process);
+    return define_callees(l->jit);
+}
+
+uintptr_t
+linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why)
+{
+    LLVMOrcExecutorAddress at = 0;
+
+    if ((*why = start_linker(l))) {
+        LLVMDisposeMemoryBuffer(object);
+        return 0;
+    }
+    if ((*why = native_error(LLVMOrcLLJITAddObjectFile(l->jit, LLVMOrcLLJITGetMainJITDylib(l->jit), object), "linking")) ||
+        (*why = native_error(LLVMOrcLLJITLookup(l->jit, &at, symbol), "linking")))
+        return 0;
+    return (uintptr_t)at;
+}
+
+void
+linker_free(linker *l)
+{
+    if (l->jit)
+        LLVMConsumeError(LLVMOrcDisposeLLJIT(l->jit));
+    *l = (linker){ 0 };
+}
+
+/* ---------------------------------------------------------------- what is there */
+
+static uint64_t
+hash_of(const code_key *key)
+{
+    return bg_hash_bytes(key->bytes.at, key->bytes.n, 0);
+}
+
+uintptr_t
+code_index_find(const code_index *x, const code_key *key)
+{
+    for (uint32_t k = map_get(&x->by_hash, hash_of(key)); k != MAP_NONE; k = x->list.at[k].next)
+        if (x->list.at[k].n == key->bytes.n && !memcmp(x->list.at[k].key, key->bytes.at, key->bytes.n))
+            return x->list.at[k].number;
+    return UINTPTR_MAX;
+}
+
+void
+code_index_add(code_index *x, const code_key *key, uintptr_t number)
+{
+    uint64_t hash = hash_of(key);
+    char *copy = bg_malloc(key->bytes.n + 1);
+
+    memcpy(copy, key->bytes.at, key->bytes.n);
+    vec_resize(&x->list, x->list.n + 1);
+    x->list.at[x->list.n - 1].key = copy;
+    x->list.at[x->list.n - 1].n = key->bytes.n;
+    x->list.at[x->list.n - 1].number = number;
+    x->list.at[x->list.n - 1].next = map_get(&x->by_hash, hash);
+    map_set(&x->by_hash, hash, (uint32_t)x->list.n - 1);
+}
+
+void
+code_index_free(code_index *x)
+{
+    for (size_t i = 0; i < x->list.n; i++)
+        free(x->list.at[i].key);
+    vec_free(&x->list);
+    map_free(&x->by_hash);
+}
+
+code_store *
+code_store_new(void)
+{
+    return bg_calloc(1, sizeof(code_store));
+}
+
+bool
+code_store_ready(code_store *s, char **why)
+{
+    if (!s->found) {
+        native_free(&s->native);
+        s->found = native_find(&s->native, why);
+    }
+    return s->found;
+}
+
+bool
+code_store_full(const code_store *s)
+{
+    return s->index.list.n >= MOST_KEPT;
+}
+
+bool
+code_store_is_busy(const code_store *s)
+{
+    return s->users > BUSY;
+}
+
+size_t
+code_store_count(const code_store *s)
+{
+    return s->index.list.n;
+}
+
+void
+code_store_free(code_store *s)
+{
+    if (!s)
+        return;
+    linker_free(&s->linker);
+    code_index_free(&s->index);
+    native_free(&s->native);
+    free(s);
+}

@@ -1,0 +1,66 @@
+/* native.h - the processor at hand, a linker for objects made for it, and functions kept by what they compute
+ *
+ * Of LLVM's C API: target machines and ORC (LLVM 19, builds on 14). Used by codegen, which makes the objects.
+ */
+#ifndef BG_NATIVE_H
+#define BG_NATIVE_H
+
+#include <llvm-c/Error.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/TargetMachine.h>
+
+#include "expr.h"
+
+enum { QUICK, OPTIMISED, NMODULE };     /* compiled fast; fast */
+
+/* Functions called by generated code, by operation; name NULL: the operation calls none. One of the two addresses is known, or neither: lookup in
+ * tables. The names are ones that LLVM does not know, so that it calls these functions and no other. */
+struct callee { const char *name; double (*unary)(double); double (*binary)(double, double); };
+extern const struct callee native_callees[EX_NOPS];
+
+typedef struct native {
+    LLVMTargetMachineRef machine[NMODULE];
+    LLVMTargetDataRef layout;
+    char *triple;
+} native;
+
+/* False: *why tells (malloc'ed); native_free is still due. */
+bool native_find(native *n, char **why);
+void native_free(native *n);
+/* Takes LLVM's text of an error: NULL when there was none; else malloc'ed. */
+char *native_error(LLVMErrorRef e, const char *doing);
+
+typedef struct linker {
+    LLVMOrcLLJITRef jit;            /* made by the first object */
+    uint32_t names;                 /* given so far: names of functions and tables are unique in a linker */
+} linker;
+
+/* Links an object and finds a symbol of it. Takes the object. Zero: *why tells (malloc'ed). */
+uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
+void linker_free(linker *l);        /* the functions go too */
+
+/* What a function computes, as bytes: equal bytes, equal functions. */
+typedef struct code_key { strbuf bytes; bool fixed; } code_key;      /* fixed: the code contains an address, and is of no use elsewhere */
+
+/* Functions by what they compute. number: of the caller's choice. */
+typedef struct code_index {
+    map by_hash;
+    VEC(struct { char *key; size_t n; uintptr_t number; uint32_t next; }) list;
+} code_index;
+/* UINTPTR_MAX: not there */
+uintptr_t code_index_find(const code_index *x, const code_key *key);
+void code_index_add(code_index *x, const code_key *key, uintptr_t number);
+void code_index_free(code_index *x);
+
+/* Machine code that outlives its generator (codegen.h) */
+struct code_store {
+    native native;
+    linker linker;
+    code_index index;               /* addresses */
+    bool found;                     /* the processor is known */
+    size_t users;                   /* generators so far */
+};
+bool code_store_ready(struct code_store *s, char **why);
+bool code_store_full(const struct code_store *s);
+
+#endif

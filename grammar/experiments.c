@@ -1,0 +1,214 @@
+/* experiments.c - what experiments do not write: the model they are of, the items of those they are from
+ *
+ * needs     all declarations of the file
+ * provides  the model of each experiment; behind the items of its bases its own, which replace those that set the same
+ * reports   a model that cannot be told, bases that are unknown or lead in a circle
+ * time      linear in the text and in what is inherited, of which there is a most
+ */
+#include <string.h>
+
+#include "parse.h"
+
+enum {
+    DEEPEST_BASE = 100,              /* experiments from experiments */
+    MOST_INHERITED = 100000          /* items, whole file */
+};
+
+struct completing {
+    struct parse *p;
+    const ast_model *only; int models;
+    map by_name;                     /* experiment -> declaration, the first of its name */
+    size_t inherited;
+};
+
+ast_experiment *
+experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items)
+{
+    ast_experiment *e = arena_alloc(p->a, sizeof *e);
+
+    *e = (ast_experiment){ .at = at, .name_at = name_at, .model_at = name_at, .base_at = SPAN_NONE, .name = name, .item = items->at,
+                           .nitems = items->n };
+    file_add(p, (ast_decl){ .kind = AST_DECL_EXPERIMENT, .experiment = e });
+    return e;
+}
+
+/* ---------------------------------------------------------------- the model */
+
+static bool
+is_component(const ast_model *m)
+{
+    for (int k = 0; k < m->nstmt; k++)
+        if (m->stmt[k]->kind == AST_STMT_PORT)
+            return true;
+    return false;
+}
+
+/* The only model of the file, or the only one that is no component; else NULL. */
+static void
+find_only_model(struct completing *c)
+{
+    const ast_decl *d = c->p->decls.at;
+    const ast_model *whole = NULL;
+    int wholes = 0;
+
+    for (int k = 0; k < c->p->decls.n; k++) {
+        if (d[k].kind != AST_DECL_MODEL)
+            continue;
+        c->models++;
+        c->only = d[k].model;
+        if (!is_component(c->only)) {
+            wholes++;
+            whole = c->only;
+        }
+    }
+    if (c->models > 1)
+        c->only = wholes == 1 ? whole : NULL;
+}
+
+static const char *
+model_of(struct completing *c, const ast_experiment *e)
+{
+    if (c->only)
+        return c->only->name;
+    if (!c->p->broken) {             /* else the model may be what could not be read */
+        parse_error(c->p, "experiment-model", e->name_at, "experiment \"%.60s\" does not say of which model it is, and the file has %s", e->name,
+                    c->models ? "several" : "none");
+        diag_help(c->p->s, "Write `experiment %.60s of MODEL { ... }`.", e->name);
+    }
+    return "";
+}
+
+/* ---------------------------------------------------------------- experiments it is from */
+
+static bool
+same_text(const struct parse *p, span a, span b)
+{
+    const char *text = p->scan->text;
+
+    return a.end - a.begin == b.end - b.begin && !memcmp(text + a.begin, text + b.begin, a.end - a.begin);
+}
+
+/* Whether an own item of e says what an item of its base says. */
+static bool
+replaced(const struct parse *p, const ast_experiment *e, const ast_exp_item *x)
+{
+    for (int k = 0; k < e->nitems; k++) {
+        const ast_exp_item *own = &e->item[k];
+
+        if (own->kind != x->kind)
+            continue;
+        switch (x->kind) {
+        case AST_EXP_SET:
+        case AST_EXP_LET:
+        case AST_EXP_OBSERVE:
+            if (own->initial == x->initial && same_text(p, own->ref.at, x->ref.at))
+                return true;
+            break;
+        case AST_EXP_WINDOW:
+        case AST_EXP_EQUILIBRIUM:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+static void
+inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
+{
+    ast_exp_item *all;
+    int n = 0;
+
+    if (c->inherited > MOST_INHERITED)
+        return;
+    c->inherited += (size_t)base->nitems;
+    if (c->inherited > MOST_INHERITED) {
+        parse_error(c->p, "experiment-base", e->base_at, "the experiments of this file inherit more than %d items", MOST_INHERITED);
+        return;
+    }
+    all = arena_new_array(c->p->a, ast_exp_item, (size_t)base->nitems + (size_t)e->nitems);
+    for (int k = 0; k < base->nitems; k++)
+        if (!replaced(c->p, e, &base->item[k]))
+            all[n++] = base->item[k];
+    e->inherited = n;
+    if (e->nitems)
+        memcpy(all + n, e->item, (size_t)e->nitems * sizeof *all);
+    e->item = all;
+    e->nitems += n;
+    e->bases = arena_new_array(c->p->a, const ast_experiment *, (size_t)base->nbases + 1);
+    e->bases[0] = base;
+    for (e->nbases = 1; e->nbases <= base->nbases; e->nbases++)
+        e->bases[e->nbases] = base->bases[e->nbases - 1];
+}
+
+/* The experiment that e is from, or NULL after a message. path: those that lead to e. */
+static ast_experiment *
+base_of(struct completing *c, const ast_experiment *e, ast_experiment *const *path, int n)
+{
+    uint32_t at = map_get(&c->by_name, map_ptr_key(e->base));
+    ast_experiment *base = at == MAP_NONE ? NULL : ((ast_decl *)c->p->decls.at)[at].experiment;
+
+    if (!base) {
+        parse_error(c->p, "experiment-base", e->base_at, "no experiment of this file is called \"%.60s\"", e->base);
+        return NULL;
+    }
+    for (int k = 0; k < n; k++) {
+        if (path[k] == base) {
+            parse_error(c->p, "experiment-base", e->base_at, "experiments that are from each other in a circle: \"%.60s\" leads back to itself", e->base);
+            return NULL;
+        }
+    }
+    if (n == DEEPEST_BASE) {
+        parse_error(c->p, "experiment-base", e->base_at, "experiments are from each other over more than %d levels", DEEPEST_BASE);
+        return NULL;
+    }
+    return base;
+}
+
+/* To the first that has a model; then back, each from the one before. */
+static void
+complete(struct completing *c, ast_experiment *e)
+{
+    ast_experiment *path[DEEPEST_BASE + 1];
+    int n = 0;
+
+    while (!e->model) {
+        ast_experiment *base;
+
+        if (!e->base) {
+            e->model = model_of(c, e);
+            break;
+        }
+        path[n++] = e;
+        base = base_of(c, e, path, n);
+        if (!base) {
+            path[--n]->model = "";
+            break;
+        }
+        e = base;
+    }
+    while (n) {
+        ast_experiment *derived = path[--n];
+
+        derived->model = e->model;
+        inherit(c, derived, e);
+        e = derived;
+    }
+}
+
+void
+experiments_complete(struct parse *p)
+{
+    struct completing c = { .p = p };
+    const ast_decl *d = p->decls.at;
+
+    find_only_model(&c);
+    for (int k = p->decls.n; k-- > 0;)
+        if (d[k].kind == AST_DECL_EXPERIMENT)
+            map_set(&c.by_name, map_ptr_key(d[k].experiment->name), (uint32_t)k);
+    for (int k = 0; k < p->decls.n; k++)
+        if (d[k].kind == AST_DECL_EXPERIMENT)
+            complete(&c, d[k].experiment);
+    map_free(&c.by_name);
+}

@@ -1,0 +1,186 @@
+/* linear_symbolic.c - see linear_symbolic.h */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear_symbolic.h"
+#include "report.h"
+
+/* ---------------------------------------------------------------- names as LaTeX */
+
+struct naming { const flat_model *f; char **latex; };            /* [var], made when first asked for */
+
+static const char *
+slot_text(void *ctx, uint32_t slot)
+{
+    const struct naming *n = ctx;
+
+    return n->f->var.at[slot].name;
+}
+
+/* One letter or a Greek one stands for itself, words are upright. */
+static void
+put_word(strbuf *out, const char *s, size_t n)
+{
+    static const char *const greek[] = { "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi",
+                                         "rho", "sigma", "tau", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Phi", "Psi", "Omega" };
+    bool digits = true;
+
+    for (size_t i = 0; i < sizeof greek / sizeof *greek; i++)
+        if (strlen(greek[i]) == n && !strncmp(greek[i], s, n)) {
+            strbuf_printf(out, "\\%s", greek[i]);
+            return;
+        }
+    for (size_t i = 0; i < n; i++)
+        digits = digits && isdigit((unsigned char)s[i]);
+    if (n == 1 || digits) {
+        strbuf_printf(out, "%.*s", (int)n, s);
+        return;
+    }
+    strbuf_puts(out, "\\mathrm{");
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(out, strchr("_#&%${}", s[i]) ? "\\%c" : "%c", s[i]);
+    strbuf_puts(out, "}");
+}
+
+/* k_s1 as k with the index s1, m1 as m with the index 1, spring.q as q with the index spring. */
+static char *
+latex_name(const char *name)
+{
+    const char *dot = strrchr(name, '.'), *low = strchr(name, '_'), *base = name, *index = NULL;
+    size_t nbase = strlen(name), nindex = 0;
+    strbuf out = { 0 };
+
+    if (dot && dot > name && dot[1]) {
+        base = dot + 1;
+        nbase = strlen(base);
+        index = name;
+        nindex = (size_t)(dot - name);
+    } else if (low && low > name && low[1]) {
+        nbase = (size_t)(low - name);
+        index = low + 1;
+        nindex = strlen(index);
+    } else {
+        size_t letters = strcspn(name, "0123456789");
+
+        if (letters > 0 && letters < nbase && strspn(name + letters, "0123456789") == nbase - letters) {
+            index = name + letters;
+            nindex = nbase - letters;
+            nbase = letters;
+        }
+    }
+    put_word(&out, base, nbase);
+    if (nindex) {
+        strbuf_puts(&out, "_{");
+        put_word(&out, index, nindex);
+        strbuf_puts(&out, "}");
+    }
+    return out.at;
+}
+
+static const char *
+slot_latex(void *ctx, uint32_t slot)
+{
+    struct naming *n = ctx;
+
+    if (!n->latex[slot])
+        n->latex[slot] = latex_name(n->f->var.at[slot].name);
+    return n->latex[slot];
+}
+
+/* ---------------------------------------------------------------- matrices */
+
+static char *
+entry_text(struct naming *naming, const structure_block *b, size_t row, size_t column, bool latex)
+{
+    strbuf text = { 0 };
+
+    (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text, naming, &text);
+    return text.at;
+}
+
+static void
+matrix_json(struct naming *naming, const structure_block *b, bool latex, json *j)
+{
+    json_open(j, '[');
+    for (size_t r = 0; r < b->rows; r++) {
+        json_open(j, '[');
+        for (size_t c = 0; c < b->columns; c++) {
+            char *text = entry_text(naming, b, r, c, latex);
+
+            json_string(j, text);
+            free(text);
+        }
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+static void
+matrix_latex(struct naming *naming, const char *name, const structure_block *b, FILE *out)
+{
+    const char *low = strchr(name, '_');
+
+    if (low)
+        fprintf(out, "%.*s_{%s} = \\begin{bmatrix}\n", (int)(low - name), name, low + 1);
+    else
+        fprintf(out, "%s = \\begin{bmatrix}\n", name);
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t c = 0; c < b->columns; c++) {
+            char *text = entry_text(naming, b, r, c, true);
+
+            put_text(out, "%s%s%s", c ? " & " : "  ", text, c + 1 == b->columns ? " \\\\\n" : "");
+            free(text);
+        }
+    fputs("\\end{bmatrix}\n", out);
+}
+
+static void
+matrix_table(struct naming *naming, const char *name, const structure_block *b, FILE *out)
+{
+    table t = { .columns = (int)b->columns, .left = (int)b->columns };
+
+    fprintf(out, "%s\n", name);
+    for (size_t r = 0; r < b->rows; r++)
+        for (size_t c = 0; c < b->columns; c++) {
+            char *text = entry_text(naming, b, r, c, false);
+
+            table_put(&t, "%s", text);
+            free(text);
+        }
+    table_print(&t, out, "  ");
+}
+
+bool
+linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
+{
+    const flat_model *f = model_flat(l->model);
+    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.latex) };
+    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+    structure s;
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    structure_make(l->model, l->time, x, l->order, true, l->as_equations, &s);
+    free(x);
+    *why = s.why ? bg_strdup(s.why) : NULL;
+    if (!*why && j)
+        json_key(j, "symbolic"), json_open(j, '{');
+    for (int k = 0; k < M_COUNT && !*why; k++) {
+        const structure_block *b = &s.matrix[k];
+
+        if ((k == M_J_SX || k == M_J_LX || k == M_L_X) && !s.modulated)
+            continue;
+        if (j)
+            json_key(j, structure_matrix_name(k)), matrix_json(&naming, b, latex, j);
+        else if (b->rows && b->columns)
+            (latex ? matrix_latex : matrix_table)(&naming, structure_matrix_name(k), b, out);
+    }
+    if (!*why && j)
+        json_close(j, '}');
+    for (size_t v = 0; v < f->var.n; v++)
+        free(naming.latex[v]);
+    free(naming.latex);
+    structure_free(&s);
+    return !*why;
+}

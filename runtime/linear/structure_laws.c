@@ -1,0 +1,278 @@
+/* structure_laws.c - the slopes of laws in structure.c: S, L, and what they read beside their own quantities
+ *
+ * Laws of one-ports entry by entry; the ports of a field are solved together for what they give.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "structure_inside.h"
+
+/* ---------------------------------------------------------------- matrices */
+
+structure_block
+block_new(const struct work *w, size_t rows, size_t columns)
+{
+    structure_block b = { rows, columns, bg_calloc(rows * columns + 1, sizeof(double)), NULL };
+
+    if (w->pool) {
+        b.text = bg_malloc((rows * columns + 1) * sizeof *b.text);
+        for (size_t i = 0; i < rows * columns; i++)
+            b.text[i] = ex_const(w->pool, 0);
+    }
+    return b;
+}
+
+void
+block_free(structure_block *b)
+{
+    free(b->value);
+    free(b->text);
+    *b = (structure_block){ 0 };
+}
+
+void
+block_add(struct work *w, structure_block *b, size_t row, size_t column, double value, node text)
+{
+    size_t at = row + column * b->rows;
+
+    b->value[at] += value;
+    if (w->pool)
+        b->text[at] = ex_add(w->pool, b->text[at], text);
+}
+
+void
+work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor, const char *what)
+{
+    term one;
+    sum s = elimination_express(w->r, column, &one);
+    bool solved = elimination_solved(w->r, column);
+
+    for (size_t k = 0; k < s.n; k++) {
+        const term *t = &s.at[k];
+        structure_block *const by[] = { [FREE_NONE] = NULL, [FREE_Z] = to->z, [FREE_D] = to->d, [FREE_U] = to->u, [FREE_X] = to->x, [FREE_RATE] = to->rate };
+        double sign = solved ? -factor : factor;
+
+        if (solved && t->column == column)
+            continue;
+        if (!by[w->kind[t->column]]) {
+            if (t->value != 0)
+                work_fail(w, w->kind[t->column] == FREE_NONE ? "the junctions leave what \"%s\" depends on undetermined" : "\"%s\" depends on more than states",
+                     what);
+            continue;
+        }
+        block_add(w, by[w->kind[t->column]], row, w->index[t->column], sign * t->value,
+                  w->pool ? ex_mul(w->pool, ex_const(w->pool, sign), t->text) : NODE_NONE);
+    }
+}
+
+/* A variable that a law reads, as a row over x: through what storage gives too, once its slopes are known. */
+static structure_block
+departure_by_states(struct work *w, var_id v, bool storage_known, const char *reader)
+{
+    const structure *s = w->s;
+    structure_block x = block_new(w, 1, s->n), z = block_new(w, 1, s->nz);
+
+    work_spread(w, v, 0, &(struct targets){ .x = &x, .z = storage_known ? &z : NULL }, 1, reader);
+    for (size_t j = 0; j < s->nz && storage_known; j++)
+        for (size_t i = 0; i < s->n; i++) {
+            const structure_block *S = &s->matrix[M_S];
+
+            if (z.value[j] != 0 && S->value[j + s->nz * i] != 0)
+                block_add(w, &x, 0, i, z.value[j] * S->value[j + s->nz * i], w->pool ? ex_mul(w->pool, z.text[j], S->text[j + s->nz * i]) : NODE_NONE);
+        }
+    block_free(&z);
+    return x;
+}
+
+/* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
+static void
+law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column, structure_block *by_x)
+{
+    const flat_law *law = port_law(w->f, port);
+    const flat_port *p = &w->f->port.at[port];
+    var_id left = law->out == Q_EFFORT ? p->e : law->out == Q_FLOW ? p->f : p->stored;
+    uint32_t k = inst_slot_of(w->f, law->def, left == out ? in : out);
+    struct slope s = k == UINT32_MAX ? (struct slope){ 0, work_number(w, 0) } : work_slope(w, law->def, k);
+    double factor = 1;
+    node text = work_number(w, 1);
+
+    if (left != out) {                   /* in = law(out, ...): out = (in - rest)/slope */
+        if (s.value == 0) {
+            work_fail(w, "the law of %s has no slope here", port_name(w->f, port));
+            return;
+        }
+        factor = -1 / s.value;
+        text = w->pool ? ex_div(w->pool, ex_const(w->pool, -1), s.text) : NODE_NONE;
+        s.value = 1 / s.value;
+        s.text = w->pool ? ex_div(w->pool, ex_const(w->pool, 1), s.text) : NODE_NONE;
+    }
+    if (!isfinite(s.value))
+        work_fail(w, "the law of %s has no finite slope here", port_name(w->f, port));
+    block_add(w, slope, row, column, s.value, s.text);
+    for (uint32_t a = 0; a < law->def.n; a++) {
+        var_id v = inst_slots(w->f, law->def)[a];
+        structure_block one = { 0 };
+        struct slope q;
+
+        if (a == k || !work_moves(w, v))
+            continue;
+        q = work_slope(w, law->def, a);
+        if (q.value == 0 && !w->pool)
+            continue;
+        one = departure_by_states(w, v, slope != &w->s->matrix[M_S], port_name(w->f, port));
+        for (size_t i = 0; i < w->s->n; i++)
+            if (one.value[i] != 0 || (w->pool && !ex_is_const(w->pool, one.text[i], NULL)))
+                block_add(w, by_x, row, i, factor * q.value * one.value[i],
+                          w->pool ? ex_mul(w->pool, ex_mul(w->pool, text, q.text), one.text[i]) : NODE_NONE);
+        block_free(&one);
+    }
+}
+
+/* What one law of a field reads, as a row of r: columns are what its ports give, what they get, states. */
+static void
+field_row(struct work *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in, const var_id *out)
+{
+    size_t n = el->nports;
+    const flat_port *p = &w->f->port.at[law->port];
+    var_id own = law->out == Q_EFFORT ? p->e : law->out == Q_FLOW ? p->f : p->stored;
+
+    for (size_t j = 0; j < n; j++)
+        if (own == out[j] || own == in[j])
+            elimination_put(r, (uint32_t)(own == out[j] ? j : n + j), -1, work_number(w, -1));
+    for (uint32_t a = 0; a < law->def.n; a++) {
+        var_id v = inst_slots(w->f, law->def)[a];
+        structure_block one;
+        struct slope q;
+        size_t j = 0;
+
+        if (!work_moves(w, v))
+            continue;
+        q = work_slope(w, law->def, a);
+        while (j < n && v != out[j] && v != in[j])
+            j++;
+        if (j < n) {
+            elimination_put(r, (uint32_t)(v == out[j] ? j : n + j), q.value, q.text);
+            continue;
+        }
+        one = departure_by_states(w, v, el->type == EL_R, el->name);
+        for (size_t i = 0; i < w->s->n; i++)
+            elimination_put(r, (uint32_t)(2 * n + i), q.value * one.value[i], w->pool ? ex_mul(w->pool, q.text, one.text[i]) : NODE_NONE);
+        block_free(&one);
+    }
+    elimination_end(r);
+}
+
+/* One field among the ports: at[k] is the place of its port k in the list. Its laws are solved together for what its ports give. */
+static void
+field_block(struct work *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out, structure_block *slope, const size_t *column,
+            structure_block *by_x)
+{
+    size_t n = el->nports;
+    elimination *r = elimination_new(2 * n + w->s->n, w->pool);
+    uint8_t *may = bg_calloc(2 * n + w->s->n + 1, 1);
+    var_id *fin = bg_calloc(n + 1, sizeof *fin), *fout = bg_calloc(n + 1, sizeof *fout);
+
+    for (size_t k = 0; k < n; k++) {
+        fin[k] = in[at[k]];
+        fout[k] = out[at[k]];
+        may[k] = 1;
+    }
+    for (size_t k = 0; k < n; k++)
+        field_row(w, r, el, &w->f->law.at[el->law0 + k], fin, fout);
+    elimination_eliminate(r, may);
+    for (size_t a = 0; a < n && w->fine; a++) {
+        term unused;
+        sum row = elimination_express(r, (uint32_t)a, &unused);
+
+        if (!elimination_solved(r, (uint32_t)a)) {
+            work_fail(w, "the laws of %s have no slopes that way here", el->name);
+            break;
+        }
+        for (size_t k = 0; k < row.n; k++) {
+            const term *t = &row.at[k];
+            node text = w->pool ? ex_neg(w->pool, t->text) : NODE_NONE;
+
+            if (!isfinite(t->value))
+                work_fail(w, "the laws of %s have no finite slopes here", el->name);
+            if (t->column >= 2 * n)
+                block_add(w, by_x, at[a], t->column - 2 * n, -t->value, text);
+            else if (t->column >= n)
+                block_add(w, slope, at[a], column ? column[at[t->column - n]] : at[t->column - n], -t->value, text);
+        }
+    }
+    elimination_free(r);
+    free(may);
+    free(fin);
+    free(fout);
+}
+
+/* Laws as a block from what ports get to what they give: of one-ports entry by entry, of fields together. column: of each port's input; NULL: its number. */
+static void
+law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out, structure_block *slope, const size_t *column,
+          structure_block *by_x)
+{
+    const flat_model *f = w->f;
+
+    for (size_t i = 0; i < count && w->fine; i++) {
+        const flat_element *el = &f->element.at[f->port.at[port[i]].element];
+        size_t *at = bg_calloc(el->nports + 1, sizeof *at), found = 0;
+        bool first = true;
+
+        for (size_t k = 0; k < count && el->nports > 1; k++)
+            if (&f->element.at[f->port.at[port[k]].element] == el) {
+                first = first && k >= i;
+                at[port[k] - el->port0] = k;
+                found++;
+            }
+        if (el->nports == 1)
+            law_slope(w, port[i], in[i], out[i], slope, i, column ? column[i] : i, by_x);
+        else if (found != el->nports)
+            work_fail(w, "%s is dependent storage in part", el->name);
+        else if (first)
+            field_block(w, el, at, in, out, slope, column, by_x);
+        free(at);
+    }
+}
+
+/* The laws of storage and dissipators. */
+void
+work_laws(struct work *w, struct dependence *d)
+{
+    const flat_model *f = w->f;
+    structure *s = w->s;
+    size_t most = f->port.n + 1;
+    var_id *in = bg_calloc(most, sizeof *in), *out = bg_calloc(most, sizeof *out);
+    structure_block by_x = block_new(w, s->nd, s->n);
+
+    for (size_t i = 0; i < s->nz; i++) {
+        in[i] = f->port.at[s->storage[i]].stored;
+        out[i] = port_gives(f, s->storage[i]);
+    }
+    s->matrix[M_S] = block_new(w, s->nz, s->n);
+    law_block(w, s->storage, s->nz, in, out, &s->matrix[M_S], s->storage_state, &s->matrix[M_S]);
+    for (size_t i = 0; i < s->nl; i++) {
+        const flat_port *p = &f->port.at[s->dissipator[i]];
+
+        in[i] = s->flow_in[i] ? p->f : p->e;
+        out[i] = s->flow_in[i] ? p->e : p->f;
+    }
+    s->matrix[M_L] = block_new(w, s->nl, s->nl);
+    s->matrix[M_L_X] = block_new(w, s->nl, s->n);
+    law_block(w, s->dissipator, s->nl, in, out, &s->matrix[M_L], NULL, &s->matrix[M_L_X]);
+    for (size_t i = 0; i < s->nd; i++) {
+        in[i] = port_gives(f, s->dependent[i]);
+        out[i] = f->port.at[s->dependent[i]].stored;
+    }
+    d->C = block_new(w, s->nd, s->nd);
+    law_block(w, s->dependent, s->nd, in, out, &d->C, NULL, &by_x);
+    for (size_t i = 0; i < s->nd; i++)
+        for (size_t k = 0; k < s->n; k++)
+            if (by_x.value[i + s->nd * k] != 0)
+                work_fail(w, "the law of dependent %s reads other states", port_name(f, s->dependent[i]));
+    s->C_d = bg_calloc(s->nd * s->nd + 1, sizeof(double));
+    memcpy(s->C_d, d->C.value, s->nd * s->nd * sizeof(double));
+    block_free(&by_x);
+    free(in);
+    free(out);
+}

@@ -1,0 +1,191 @@
+/* samples.c - see samples.h */
+#include "samples.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "draw.h"
+
+#define AT_START 1e-9                /* of a period: so near to the start a sample is at it */
+#define MOST_COUNT 9e15              /* of periods since time 0: above, a double does not tell one from the next */
+#define MOST_SEED 9007199254740992.0
+#define MOST_TOLD 12                 /* values in a message */
+
+struct block { size_t when; double period, offset, next; int64_t k; bool taken, first; };
+
+struct samples {
+    bg_model *model;
+    double start, stop, next;
+    VEC(struct block) block;
+    VEC(struct model_draw) draw;
+    size_t count;
+};
+
+static double time_of(const samples *s, const struct block *b)
+{
+    double t = b->offset + (double)b->k * b->period;
+
+    return t > s->stop + AT_START * b->period ? INFINITY : fmin(t, s->stop);
+}
+
+static bool makes_sense(const samples *s, const struct block *b)
+{
+    double size = fmax(fabs(s->start), fmax(fabs(s->stop), s->stop - s->start));
+
+    return b->period > 64 * DBL_EPSILON * size && isfinite(b->period) && isfinite(b->offset) && fabs((s->start - b->offset) / b->period) < MOST_COUNT;
+}
+
+static void find_next(samples *s)
+{
+    s->next = INFINITY;
+    for (size_t i = 0; i < s->block.n; i++)
+        s->next = fmin(s->next, s->block.at[i].next);
+}
+
+samples *samples_new(bg_model *m, double start, double stop)
+{
+    samples *s = NULL;
+
+    for (size_t w = 0; w < model_nwhens(m); w++) {
+        struct model_when q = model_when(m, w);
+        struct block b = { .when = w, .period = q.period, .offset = q.offset, .next = INFINITY, .first = true };
+
+        if (q.kind != WHEN_SAMPLES)
+            continue;
+        if (!s) {
+            s = bg_calloc(1, sizeof *s);
+            s->model = m;
+            s->start = start;
+            s->stop = stop;
+        }
+        if (makes_sense(s, &b)) {
+            b.k = (int64_t)ceil((start - b.offset) / b.period - AT_START);
+            if (q.begins && b.k < 0)
+                b.k = 0;
+            b.next = fmax(time_of(s, &b), start);
+        }
+        vec_push(&s->block, b);
+    }
+    if (!s)
+        return NULL;
+    for (size_t k = 0; k < model_ndraws(m); k++)
+        vec_push(&s->draw, model_draw(m, k));
+    find_next(s);
+    return s;
+}
+
+void samples_free(samples *s)
+{
+    if (!s)
+        return;
+    vec_free(&s->block);
+    vec_free(&s->draw);
+    free(s);
+}
+
+bool samples_check(const samples *s, sources *to)
+{
+    bool fine = true;
+
+    for (size_t i = 0; s && i < s->block.n; i++) {
+        const struct block *b = &s->block.at[i];
+
+        if (makes_sense(s, b))
+            continue;
+        fine = false;
+        diag_error(to, "run-every", model_when(s->model, b->when).at, "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s",
+                   b->period, b->offset, s->start, s->stop);
+        diag_help(to, "A period is above zero, and long enough to tell one sample from the next.");
+    }
+    for (size_t k = 0; s && k < s->draw.n; k++) {
+        double seed = s->draw.at[k].seed;
+
+        if (seed == floor(seed) && fabs(seed) <= MOST_SEED)
+            continue;
+        fine = false;
+        diag_error(to, "run-seed", s->draw.at[k].at, "%.6g is no seed: a seed is a whole number", seed);
+    }
+    return fine;
+}
+
+double samples_next(const samples *s) { return s ? s->next : INFINITY; }
+size_t samples_count(const samples *s) { return s ? s->count : 0; }
+
+static struct block *block_of(const samples *s, size_t when)
+{
+    for (size_t i = 0; s && i < s->block.n; i++)
+        if (s->block.at[i].when == when)
+            return &s->block.at[i];
+    return NULL;
+}
+
+bool samples_taken(const samples *s, size_t when)
+{
+    const struct block *b = block_of(s, when);
+
+    return b && b->taken;
+}
+
+bool samples_first(const samples *s, size_t when)
+{
+    const struct block *b = block_of(s, when);
+
+    return b && b->first;
+}
+
+bool samples_take(samples *s, double t, double *modes)
+{
+    if (!s || !(s->next <= t))
+        return false;
+    for (size_t i = 0; i < s->block.n; i++) {
+        struct block *b = &s->block.at[i];
+
+        b->first = b->first && !b->taken;
+        b->taken = b->next <= t;
+        if (!b->taken)
+            continue;
+        for (size_t k = 0; k < s->draw.n; k++) {
+            const struct model_draw *d = &s->draw.at[k];
+
+            if (d->when == b->when)
+                modes[d->mode] = d->normal ? draw_normal((int64_t)d->seed, b->k) : draw_uniform((int64_t)d->seed, b->k);
+        }
+        b->k++;
+        b->next = time_of(s, b);
+        s->count++;
+    }
+    find_next(s);
+    return true;
+}
+
+void samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
+{
+    const flat_model *f = model_flat(m);
+    inst c = f->when.at[when].condition;
+    VEC(var_id) todo = { 0 };
+    size_t told = 0;
+
+    for (uint32_t k = 0; k < c.n; k++)
+        vec_push(&todo, f->slot.at[c.first + k]);
+    for (size_t k = 0; k < todo.n && told < MOST_TOLD; k++) {
+        const flat_var *v = &f->var.at[todo.at[k]];
+        bool again = v->kind == VAR_MODE && todo.at[k] < f->var.n && v->owner < model_nmodes(m);
+        inst g = again ? model_mode_watched(m, v->owner) : INST_NONE;
+
+        for (uint32_t i = 0; i < g.n; i++) {
+            var_id u = f->slot.at[g.first + i];
+            bool seen = false;
+
+            for (size_t j = 0; j < todo.n; j++)
+                seen = seen || todo.at[j] == u;
+            if (!seen)
+                vec_push(&todo, u);
+        }
+        if (v->kind == VAR_MODE || v->kind == VAR_LITERAL || v->kind == VAR_AUX || !v->name)
+            continue;
+        strbuf_printf(out, "%s%s = %.6g", told++ ? ", " : "", v->name, value[todo.at[k]]);
+        if (v->unit && *unit_text(v->unit))
+            strbuf_printf(out, " %s", unit_text(v->unit));
+    }
+    vec_free(&todo);
+}
