@@ -37,6 +37,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define BEND_AGAIN 0.1               /* and one that is taken again: among many lengths one is found that satisfies any rule */
 #define BEND_TRIES 5                 /* halvings after which a bend is straight; what is left is rounding in the rates, */
 #define BEND_PAUSE 64                /* and is not looked at for so many steps, then twice as many */
+#define UNSEEN_TRIES 60              /* steps shortened until nothing goes unseen in them */
+#define FIRST_GROWTH 10000           /* the libraries': of a first step whose length they guessed */
 #define GROWTH 20                    /* a step may be so much longer than the one before it, but for the second */
 
 struct integrator {
@@ -55,6 +57,7 @@ struct integrator {
     bool third;
     bool first, stopped;             /* the last step: was the first of its method; ended because it had to, the libraries then do not say how long the next is */
     double *bent[4];                 /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    bool unseen;                     /* something may happen within little of the states */
     uint64_t bent_from, bent_pause;  /* bends are looked for from this step on; how many are left out next */
     double set_out;                  /* length of the first step, or 0: the library finds one */
     double t[3];
@@ -412,6 +415,7 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
         g->rooted = NULL;
     }
     g->weight = bg_calloc(n + 1, sizeof(double));
+    g->unseen = n > 0 && model_bends_over(m, start, stop);
     if (n > 0 && model_bends(m))
         for (int i = 0; i < 4; i++)
             g->bent[i] = bg_calloc(n + 1, sizeof(double));
@@ -506,7 +510,7 @@ static bool prepare(integrator *g)
                 ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
         ERKStepSetInitStep(g->arkode, g->set_out);
-        g->set_out = 0;
+        ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH);
         g->erk_failures = 0;
     } else if (g->kind == BDF) {
         if (!need_linear(g))
@@ -532,10 +536,12 @@ static bool prepare(integrator *g)
                 CVodeSetProjErrEst(g->cvode, false);
             }
         }
+        CVodeSetInitStep(g->cvode, g->set_out);
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
 
     }
+    g->set_out = 0;
     g->restart = false;
     return true;
 }
@@ -825,6 +831,28 @@ static bool bends(integrator *g, unsigned tries)
     return true;
 }
 
+/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins. */
+static bool goes_unseen(integrator *g, unsigned tries)
+{
+    double *f[2] = { g->f[1], g->f[2] }, part;
+
+    if (!g->unseen || tries >= UNSEEN_TRIES)
+        return false;
+    for (int i = 0; i < 2 && g->kind == BDF; i++) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+
+        content.data = f[i];
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        if (CVodeGetDky(g->cvode, g->t[1 + i], 1, &v) != 0)
+            return false;
+    }
+    part = model_clear(g->model, &g->t[1], (const double *const[]){ state(g, 1), state(g, 2) }, (const double *const[]){ f[0], f[1] });
+    g->set_out = part * (g->t[2] - g->t[1]);
+    return part < 1;
+}
+
 /* States without a rate are what they were when the step began, to the last bit. */
 static void keep_still(const integrator *g, double *x)
 {
@@ -839,7 +867,7 @@ enum integrator_status integrator_step(integrator *g, double until)
     if (g->kind == STATIC)
         return static_step(g, until);
     bool explicit_failed = false;
-    unsigned tries = 0;
+    unsigned tries = 0, unseen = 0;
     for (;;) {
         if (g->next != g->kind) {
             gather_failures(g);
@@ -860,7 +888,7 @@ enum integrator_status integrator_step(integrator *g, double until)
             g->history = !first && g->kind == EXPLICIT;
             keep_still(g, state(g, 2));
             end_rate(g);
-            if (!bends(g, tries++))
+            if (!goes_unseen(g, unseen++) && !bends(g, tries++))
                 break;
             rotate(g, false);
             g->history = false;
@@ -1073,6 +1101,13 @@ void integrator_counts(integrator *g, sim_result *r)
         r->jacobians = linear_evaluations(g->linear);
         r->factorizations = linear_factorizations(g->linear);
     }
+}
+
+double integrator_stiff(const integrator *g)
+{
+    double h = g->t[2] - g->t[1];
+
+    return g->kind == EXPLICIT && g->want == SIM_EXPLICIT && h > 0 && h * g->rho > NEAR_LIMIT * g->reach ? (g->stop - g->t[2]) / h : 0;
 }
 
 const char *integrator_other(const integrator *g)
