@@ -22,6 +22,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define BDF_CARE 10                  /* its local errors are held so much below the tolerance: there are many of them, and of one sign */
 #define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
 #define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
+#define CREEPING 50                  /* times shorter steps than what the states do asks for, */
+#define CREEPING_LOOKS 8             /* at so many looks in a row: something at rest rules them */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
@@ -81,7 +83,7 @@ struct integrator {
     bool scouting;
     double rho, reach;               /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
-    unsigned limited, easy, easy_needed, young; /* young: steps until BDF has found its step length */
+    unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
     long erk_failures, cv_failures;  /* of instances since their last reset */
@@ -638,9 +640,16 @@ static void change_to(integrator *g, enum kind next, const char *why)
                       g->rho);
 }
 
+/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol |f|), in the error weights, in which they
+ * change by their own size about rtol^(1/5) T / 2. */
+static double change_over(integrator *g, double h)
+{
+    scales_weights(g->scales, state(g, 2), g->weight);
+    return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
+}
+
 /* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at rest; at the limit of stability they may
- * rule the estimate though nobody sees them. If they are damped, the time in which the states change by their own size, T = 1/(rtol |f|) in the error weights,
- * tells: a method of order five follows that with about rtol^(1/5) T / 2. */
+ * rule the estimate though nobody sees them. If they are damped, what the states do tells. */
 static double accuracy_over(integrator *g, double h)
 {
     N_Vector error = g->y[0];        /* dense output of this step does without the step before */
@@ -649,8 +658,7 @@ static double accuracy_over(integrator *g, double h)
     scales_weights(g->scales, state(g, 2), g->weight);
     if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
         return 0;
-    double estimate = vec_wrms(g->n, NV_DATA_S(error), g->weight), change = g->rtol * vec_wrms(g->n, g->f[2], g->weight);
-    double by_error = pow(fmax(1.5 * estimate, 1e-12), -0.2), by_change = 0.5 * pow(g->rtol, 0.2) / fmax(change * h, 1e-12);
+    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2), by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }
 
@@ -663,6 +671,14 @@ static void decide(integrator *g, bool cut)
 
     if (g->kind == EXPLICIT) {
         g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
+        if (g->until_rho == RHO_EVERY) {
+            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING ? g->creeping + 1 : 0;
+            if (g->creeping >= CREEPING_LOOKS && need_linear(g)) {
+                g->creeping = 0;
+                change_to(g, BDF, "what is at rest limits the explicit steps");
+                return;
+            }
+        }
         double left = (g->stop - g->t[2]) / h * explicit_cost(g);
         if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !need_linear(g))
             return;
