@@ -181,6 +181,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_VALUE,    "  not read any more  ");
         put_names(out, r, REWRITE_MOVE,     "  declared elsewhere ");
         put_names(out, r, REWRITE_LET,      "  let gone           ");
+        put_names(out, r, REWRITE_EXPECT,   "  no longer expected ");
         put_names(out, r, REWRITE_INITIAL,  "  initial value gone ");
         put_names(out, r, REWRITE_CLAMP,    "  clamped            ");
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");

@@ -72,9 +72,10 @@ deviation(const struct study *s, const double *y)
 
 /* One run of the design. */
 static bool
-one_run(void *ctx, size_t i, double *result)
+one_run(void *ctx, size_t i, void *result)
 {
     struct study *s = ctx;
+    double response = NAN;
     uint64_t levels = design_levels(&s->design, i);
     forward f = { .model = s->m, .time = s->time, .ntimes = s->points, .output = bg_calloc(s->points * s->ny + 1, sizeof(double)) };
     bool fine;
@@ -83,11 +84,12 @@ one_run(void *ctx, size_t i, double *result)
         model_set_parameter(s->m, s->c.name.at[k], s->value[k] * (levels >> k & 1 ? 1 + s->delta : 1 - s->delta));
     fine = forward_run(&f, &s->o);
     if (fine)
-        *result = deviation(s, f.output);
+        response = deviation(s, f.output);
+    memcpy(result, &response, sizeof response);
     for (size_t k = 0; k < s->c.by.n; k++)
         model_set_parameter(s->m, s->c.name.at[k], s->value[k]);
     free(f.output);
-    return fine && isfinite(*result);
+    return isfinite(response);
 }
 
 static int
@@ -110,7 +112,7 @@ run_design(struct study *s)
     }
     runs = design_runs(&s->design);
     s->result = bg_calloc(runs + 1, sizeof *s->result);
-    side_by_side(runs, 1, 0, one_run, s, s->result);
+    side_by_side(runs, sizeof *s->result, 0, one_run, s, s->result);
     for (size_t i = 0; i < runs && failed == SIZE_MAX; i++)
         if (isnan(s->result[i]))
             failed = i;

@@ -8,173 +8,18 @@
 
 #include "bonds.h"
 #include "columns.h"
-#include "predict.h"
+#include "foretell.h"
 #include "readings.h"
-#include "reduce.h"
-#include "rewrite_initial.h"
-#include "term_candidates.h"
+#include "trial.h"
 
 /* Up to so many candidates each is simulated alone to know its error; of more, the activity is the prediction. */
 enum { ALONE_MOST = 60 };
 /* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter more. */
 enum { PATIENCE = 300 };
-/* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
-static const double WITHIN = 0.99;
 /* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is left of the tolerance is refused
  * without a run. */
 enum { PATIENCE_PREDICTED = 8 };
 static const double HOPELESS = 3;
-
-struct version {
-    const char *text; size_t length;
-    char *own;                               /* the text, where it is not the caller's */
-    compilation *c; sim_result *run;         /* one an experiment; NULL: none */
-    track *outputs;                          /* of each run those that are held, in the order of d->held */
-};
-
-/* An output that is held to a tolerance in one experiment. */
-struct bound {
-    size_t experiment; uint32_t output;
-    size_t slot;                 /* of its experiment's track */
-    double stated;               /* SI; INFINITY: not stated */
-    double tolerance;            /* what the difference to the model as given may be */
-};
-
-struct candidate {
-    const char *name;            /* interned in the version at hand: element; else what it is called */
-    uint32_t element, term;      /* in that version; UINT32_MAX */
-    int line;
-    struct reading reading[READINGS_MOST]; int nreadings, chosen;
-    double mean;                 /* of a term */
-    double predicted;            /* error over tolerance, or an activity */
-};
-
-struct verdict {
-    bool fine, internal, ran;
-    double worst;                /* greatest error over its tolerance */
-    const char *why;
-    struct version v;
-    rewrite plan;
-};
-
-struct search {
-    const bounded_options *o;
-    reduction *out;
-    const char *path;
-    struct version first, now;
-    VEC(struct bound) bound;
-    VEC(uint32_t) *held;         /* by experiment: outputs that are held */
-    VEC(struct elaborate_override) set;
-    map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
-    map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
-    term_candidates terms;       /* of the text at hand, in a round for terms */
-    VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
-    size_t *most_steps;
-    compile_shared *shared;      /* of all trials */
-    int round;
-    char *error;                 /* internal */
-};
-
-/* ---------------------------------------------------------------- versions */
-
-static void
-version_free(const struct search *d, struct version *v)
-{
-    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
-        sim_result_free(&v->run[i]);
-        track_free(&v->outputs[i]);
-        compile_free(&v->c[i]);
-    }
-    free(v->c);
-    free(v->run);
-    free(v->outputs);
-    free(v->own);
-    *v = (struct version){ 0 };
-}
-
-/* Takes the text over. */
-static void
-version_text(struct version *v, strbuf *text)
-{
-    if (!text->at)
-        strbuf_puts(text, "");
-    v->text = v->own = text->at;
-    v->length = text->n;
-    *text = (strbuf){ 0 };
-}
-
-/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their numbers are those of every text
- * on the way: outputs do not go. */
-static void
-find_held(struct search *d, const compilation *c, size_t experiment)
-{
-    const flat_experiment *e = &c->flat->experiment;
-
-    for (size_t k = 0; k < e->observe.n; k++)
-        vec_push(&d->held[experiment], e->observe.at[k].output);
-    for (uint32_t k = 0; k < c->flat->output.n && e->observe.n == 0 && d->o->within != WITHIN_STATED; k++)
-        vec_push(&d->held[experiment], k);
-}
-
-/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. */
-static const char *
-run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
-{
-    size_t n = d->o->nexperiments;
-    const char *why = NULL;
-
-    v->c = bg_calloc(n, sizeof *v->c);
-    v->run = bg_calloc(n, sizeof *v->run);
-    v->outputs = bg_calloc(n, sizeof *v->outputs);
-    for (size_t i = 0; i < n && !why; i++) {
-        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset, .shared = d->shared };
-        compilation *c = &v->c[i];
-        sim_options so = { 0 };
-
-        *at = i;
-        if (!compile_text(c, d->path, v->text, v->length, STAGE_MODEL, &co)) {
-            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
-            continue;
-        }
-        if (sim_options_from_experiment(c->model, &so)) {
-            if (!d->held[i].n)
-                find_held(d, c, i);
-            v->outputs[i].which = d->held[i].at;
-            v->outputs[i].n = d->held[i].n;
-            so.track = &v->outputs[i];
-            if (d->o->adjust)
-                d->o->adjust(d->o->ctx, c->model, &so);
-            if (d->most_steps)
-                so.max_steps = d->most_steps[i];
-            if (!simulate(c->model, &so, &v->run[i]))
-                why = arena_strdup(d->out->arena, diag_first_error(c->sources));
-            d->out->simulations++;
-        } else {
-            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
-        }
-        sim_options_free(&so);
-    }
-    return why;
-}
-
-/* Greatest difference of an output of two versions. */
-static track_difference
-difference(const struct version *a, const struct version *b, const struct bound *x)
-{
-    return track_compare(&a->outputs[x->experiment], x->slot, &b->outputs[x->experiment], x->slot);
-}
-
-static int
-line_of(const struct search *d, span at)
-{
-    int line = 0, unused;
-
-    if (span_known(at))
-        source_place(d->first.c[0].sources, d->first.c[0].ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
-    return line;
-}
-
-static double over(double error, double tolerance) { return error <= 0 ? 0 : error <= INFINITY && tolerance > 0 ? error / tolerance : INFINITY; }
 
 /* ---------------------------------------------------------------- tolerances */
 
@@ -242,152 +87,7 @@ find_bounds(struct search *d)
         d->bound.at[i].tolerance = tolerance(d, &d->first, &d->bound.at[i]);
 }
 
-/* ---------------------------------------------------------------- trying */
-
-static void
-verdict_free(const struct search *d, struct verdict *x)
-{
-    version_free(d, &x->v);
-    rewrite_free(&x->plan);
-}
-
-/* The graph of the new text must be the old one's after the plan's operations. */
-static char *
-check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set, size_t nset)
-{
-    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n, .shared = d->shared };
-    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset, .shared = d->shared };
-
-    return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
-}
-
-/* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
-static bool
-make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
-{
-    const compilation *c = &d->now.c[0];
-    arena *a = arena_new();
-    const char **name = arena_new_array(a, const char *, n + 1);
-    rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
-    enum term_change *what = arena_new_array(a, enum term_change, d->terms.terms.term.n + 1);
-    double *mean = arena_new_array(a, double, d->terms.terms.term.n + 1);
-    rewrite_bond *bond = arena_new_array(a, rewrite_bond, n + 1);
-    size_t nnames = 0, nchanges = 0, nbonds = 0;
-    bool fine, any_term = false;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct candidate *x = set[i];
-        enum rewrite_kind kind = x->reading[x->chosen].kind;
-
-        if (x->term != UINT32_MAX) {
-            what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
-            mean[x->term] = x->mean;
-            any_term = true;
-        } else if (x->reading[x->chosen].bond) {
-            bond[nbonds++] = *x->reading[x->chosen].bond;
-        } else if (kind == REWRITE_CLAMP) {
-            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name };
-        } else {
-            name[nnames++] = x->name;
-        }
-    }
-    if (any_term)
-        nchanges = terms_changes(&d->terms.terms, what, mean, a, &change);
-    if (initial->n) {
-        rewrite_change *all = arena_new_array(a, rewrite_change, nchanges + initial->n);
-
-        memcpy(all, change, nchanges * sizeof *all);
-        memcpy(all + nchanges, initial->at, initial->n * sizeof *all);
-        change = all;
-        nchanges += initial->n;
-    }
-    fine = rewrite_plan_bonds(c->flat, c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
-    for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
-        plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
-    if (!fine)
-        d->error = bg_strdup(plan->error ? plan->error : "unknown");
-    arena_free(a);
-    return fine;
-}
-
-static void
-measure_verdict(struct search *d, struct verdict *x)
-{
-    arena *a = d->out->arena;
-
-    for (size_t i = 0; i < d->bound.n; i++) {
-        const struct bound *b = &d->bound.at[i];
-        double e = difference(&d->first, &x->v, b).max, r = over(e, b->tolerance);
-
-        if (r > x->worst || isnan(x->worst)) {
-            const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
-            const char *shown = unit_shown(y->unit, y->display);
-            double scale = y->display ? unit_scale(y->display) : 1;
-
-            x->worst = r;
-            if (r > WITHIN)
-                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name, d->o->experiment[b->experiment], e / scale,
-                                      shown ? " [" : "", shown ? shown : "", shown ? "]" : "", b->tolerance / scale);
-        }
-    }
-}
-
-/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that another try may do. */
-static struct verdict
-try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_changes *initial, bool *more)
-{
-    arena *a = d->out->arena;
-    struct verdict x = { .worst = NAN };
-    struct elaborate_override *over_set = bg_calloc(d->set.n + 1, sizeof *over_set);
-    strbuf text = { 0 };
-    size_t nset, at;
-    const char *why;
-
-    *more = false;
-    if (!make_plan(d, set, n, initial, &x.plan)) {
-        x.internal = true;
-    } else if (x.plan.edits.list.n == 0) {
-        const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
-
-        x.why = b ? arena_format(a, "%s (line %d)", b->why, line_of(d, b->reader)) : "nothing of the text says it alone";
-    } else {
-        edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
-        version_text(&x.v, &text);
-        nset = reduction_remaining(d->set.at, d->set.n, &x.plan, over_set);
-        why = run_version(d, &x.v, over_set, nset, &at);
-        if (why) {
-            x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
-            *more = x.v.c[at].model && rewrite_contradicted(&x.v.c[at], &x.plan.edits, &d->now.c[0], a, initial) > 0;
-        } else {
-            x.ran = true;
-            measure_verdict(d, &x);
-            x.fine = x.worst <= WITHIN;
-            if (x.fine && (d->error = check_graph(d, &x.v, &x.plan, over_set, nset)))
-                x.internal = true, x.fine = false;
-        }
-    }
-    free(over_set);
-    strbuf_free(&text);
-    return x;
-}
-
-/* Takes a set out of the text at hand, compiles, runs and measures. */
-static struct verdict
-try_set(struct search *d, struct candidate *const *set, size_t n)
-{
-    rewrite_changes initial = { 0 };
-    struct verdict x;
-    bool more;
-
-    for (;;) {
-        x = try_stated(d, set, n, &initial, &more);
-        if (!more)
-            break;
-        verdict_free(d, &x);
-    }
-    vec_free(&initial);
-    return x;
-}
+/* ---------------------------------------------------------------- what is said of trials */
 
 static const char *
 shown_name(const struct search *d, const struct candidate *x)
@@ -422,23 +122,6 @@ note_trial(struct search *d, struct candidate *const *set, size_t n, const struc
     vec_push(&d->out->trial, t);
     if (n == 1 && !x->fine)
         note_refusal(d, set[0], x);
-}
-
-/* One candidate alone: its readings in their order until one will do. */
-static struct verdict
-try_alone(struct search *d, struct candidate *x)
-{
-    struct verdict v = { 0 };
-
-    for (x->chosen = 0;; x->chosen++) {
-        v = try_set(d, &x, 1);
-        if (v.internal)
-            return v;
-        note_trial(d, &x, 1, &v);
-        if (v.fine || x->chosen + 1 == x->nreadings)
-            return v;
-        verdict_free(d, &v);
-    }
 }
 
 /* ---------------------------------------------------------------- candidates */
@@ -479,7 +162,7 @@ find_elements(struct search *d, candidates *out)
             map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
             continue;
         x.name = e->name;
-        x.line = line_of(d, rewrite_place(f, e->parent, e->node->at));
+        x.line = trial_line(d, rewrite_place(f, e->parent, e->node->at));
         x.predicted = known ? at[i].activity : (double)i;
         x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
         if (rests)
@@ -508,7 +191,7 @@ find_bonds(struct search *d, candidates *out)
     bonds_sort(&list);
     for (size_t i = 0; i < list.n; i++) {
         bond_candidate *kept = arena_new_array(d->out->arena, bond_candidate, 1);
-        struct candidate x = { .name = list.at[i].name, .element = UINT32_MAX, .term = UINT32_MAX, .line = line_of(d, list.at[i].at), .predicted = (double)i };
+        struct candidate x = { .name = list.at[i].name, .element = UINT32_MAX, .term = UINT32_MAX, .line = trial_line(d, list.at[i].at), .predicted = (double)i };
 
         *kept = list.at[i];
         if ((kept->element != UINT32_MAX && !is_two_port(&c->flat->element.at[kept->element])) ||
@@ -526,7 +209,7 @@ find_bonds(struct search *d, candidates *out)
 static double
 tolerance_left(const struct search *d, const struct bound *b)
 {
-    return fmax(b->tolerance - difference(&d->first, &d->now, b).max / WITHIN, 0);
+    return fmax(b->tolerance - version_difference(&d->first, &d->now, b).max / WITHIN, 0);
 }
 
 /* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
@@ -559,7 +242,7 @@ find_terms(struct search *d, candidates *out)
     for (size_t i = 0; i < d->terms.list.n; i++) {
         const term_candidate *t = &d->terms.list.at[i];
         const term *x = &d->terms.terms.term.at[t->term];
-        struct candidate c = { .name = x->name, .element = UINT32_MAX, .term = t->term, .line = line_of(d, x->at), .nreadings = t->nreadings,
+        struct candidate c = { .name = x->name, .element = UINT32_MAX, .term = t->term, .line = trial_line(d, x->at), .nreadings = t->nreadings,
                                .mean = t->mean, .predicted = t->predicted };
 
         memcpy(c.reading, t->reading, (size_t)t->nreadings * sizeof *c.reading);
@@ -568,7 +251,7 @@ find_terms(struct search *d, candidates *out)
     for (size_t i = 0; i < d->terms.kept.n; i++) {
         const term_kept *k = &d->terms.kept.at[i];
 
-        vec_push(&d->refused, ((reduce_kept){ .name = k->name, .why = k->why, .line = line_of(d, k->at), .round = d->round }));
+        vec_push(&d->refused, ((reduce_kept){ .name = k->name, .why = k->why, .line = trial_line(d, k->at), .round = d->round }));
     }
     free(held);
     free(of);
@@ -611,26 +294,71 @@ to_three_digits(double x)
     return power > 0 ? round(x / power) * power : x;
 }
 
+/* Of a candidate tried alone: does one of its readings do? They are tried in their order; chosen is the one that does, or the last. */
+static bool
+judge_alone(struct search *d, struct candidate *x, const struct outcome *y, int nreadings, double *worst)
+{
+    for (x->chosen = 0; x->chosen < nreadings; x->chosen++) {
+        struct verdict v = { 0 };
+        bool fine;
+
+        if (y[x->chosen].refused || y[x->chosen].fine) {
+            v = (struct verdict){ .fine = y[x->chosen].fine, .ran = y[x->chosen].ran, .worst = y[x->chosen].worst };
+            v.why = v.fine ? NULL : arena_strdup(d->out->arena, y[x->chosen].why);
+            d->out->simulations += y[x->chosen].simulations;
+        } else {
+            v = try_set(d, &x, 1);
+        }
+        if (!v.internal)
+            note_trial(d, &x, 1, &v);
+        *worst = v.worst;
+        fine = v.fine || v.internal;
+        verdict_free(d, &v);
+        if (fine)
+            return !v.internal;
+    }
+    x->chosen = nreadings - 1;
+    return false;
+}
+
 /* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add up. */
 static bool
 order_by_error(struct search *d, candidates *list, struct order *o)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        struct candidate *x = &list->at[i];
-        struct verdict v = try_alone(d, x);
-        bool internal = v.internal;
+    struct outcome *y = bg_calloc(list->n * READINGS_MOST + 1, sizeof *y);
+    struct ahead_trial *trial = bg_calloc(list->n + 1, sizeof *trial);
+    struct outcome *of = bg_calloc(list->n + 1, sizeof *of);
+    size_t *who = bg_calloc(list->n + 1, sizeof *who);
 
-        x->predicted = to_three_digits(v.worst);
-        if (v.fine)
-            vec_push(&o->at, x);
-        verdict_free(d, &v);
-        if (internal)
-            return false;
+    for (int reading = 0; reading < READINGS_MOST && foretell_pays(); reading++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < list->n; i++)
+            if (reading < list->at[i].nreadings && (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
+                trial[n] = (struct ahead_trial){ &list->at[i], reading };
+                who[n++] = i;
+            }
+        if (n)
+            foretell(d, NULL, 0, trial, n, false, of);
+        for (size_t k = 0; k < n; k++)
+            y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
+    for (size_t i = 0; i < list->n && !d->error; i++) {
+        struct candidate *x = &list->at[i];
+        double worst;
+
+        if (judge_alone(d, x, y + i * READINGS_MOST, x->nreadings, &worst))
+            vec_push(&o->at, x);
+        x->predicted = to_three_digits(worst);
+    }
+    free(y);
+    free(trial);
+    free(of);
+    free(who);
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
     o->batch = fitting(o, 0, 1);
-    return true;
+    return !d->error;
 }
 
 static void
@@ -659,7 +387,7 @@ worst_so_far(const struct search *d)
     double most = 0;
 
     for (size_t i = 0; i < d->bound.n; i++)
-        most = fmax(most, over(difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+        most = fmax(most, error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
     return most;
 }
 
@@ -679,6 +407,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
 {
     size_t batch = o->batch ? o->batch : 1, refused = 0;
     double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
+    struct ahead ahead = { 0 };
+    bool internal = false;
 
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
         struct verdict v;
@@ -692,11 +422,10 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         for (int reading = 0;; reading++) {
             struct candidate *x = taken[*n];
 
-            v = try_set(d, taken, *n + batch);
-            if (v.internal) {
-                verdict_free(d, &v);
-                return false;
-            }
+            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n) : try_set(d, taken, *n + batch);
+            internal = v.internal;
+            if (internal)
+                break;
             if (*n == 0 || v.fine)
                 note_trial(d, taken, *n + batch, &v);
             else
@@ -706,7 +435,12 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             verdict_free(d, &v);
             x->chosen++;
         }
+        if (internal) {
+            verdict_free(d, &v);
+            break;
+        }
         if (v.fine) {
+            ahead_forget(&ahead);
             verdict_free(d, best);
             *best = v;
             *n += batch;
@@ -723,7 +457,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             batch = (batch + 1) / 2;
         }
     }
-    return true;
+    ahead_free(&ahead);
+    return !internal;
 }
 
 static const char *
@@ -765,7 +500,7 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
             map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
         const char *said = reduction_said(r->arena, d->now.c[0].sources, x);
 
-        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = x->name, .line = line_of(d, x->at), .round = (int)r->rounds.n + 1,
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = x->name, .line = trial_line(d, x->at), .round = (int)r->rounds.n + 1,
                                                      .why = said ? said : why_taken(taken, n, x) }));
     }
     reduction_name_edits(r, d->first.c[0].sources, d->first.c[0].ast->file, &best->plan.edits);
@@ -853,7 +588,7 @@ measure_result(struct search *d)
     for (size_t i = 0; i < d->bound.n; i++) {
         const struct bound *b = &d->bound.at[i];
         const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
-        track_difference t = difference(&d->first, &d->now, b);
+        track_difference t = version_difference(&d->first, &d->now, b);
         const char *shown = unit_shown(y->unit, y->display);
         double of = b->tolerance < INFINITY ? b->tolerance : 0.01 * t.reference;
 

@@ -1,0 +1,256 @@
+/* trial.c - see trial.h */
+#include "trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "columns.h"
+
+/* ---------------------------------------------------------------- versions */
+
+void
+version_free(const struct search *d, struct version *v)
+{
+    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
+        sim_result_free(&v->run[i]);
+        track_free(&v->outputs[i]);
+        compile_free(&v->c[i]);
+    }
+    free(v->c);
+    free(v->run);
+    free(v->outputs);
+    free(v->own);
+    *v = (struct version){ 0 };
+}
+
+/* Takes the text over. */
+static void
+version_text(struct version *v, strbuf *text)
+{
+    if (!text->at)
+        strbuf_puts(text, "");
+    v->text = v->own = text->at;
+    v->length = text->n;
+    *text = (strbuf){ 0 };
+}
+
+/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their numbers are those of every text
+ * on the way: outputs do not go. */
+static void
+find_held(struct search *d, const compilation *c, size_t experiment)
+{
+    const flat_experiment *e = &c->flat->experiment;
+
+    for (size_t k = 0; k < e->observe.n; k++)
+        vec_push(&d->held[experiment], e->observe.at[k].output);
+    for (uint32_t k = 0; k < c->flat->output.n && e->observe.n == 0 && d->o->within != WITHIN_STATED; k++)
+        vec_push(&d->held[experiment], k);
+}
+
+const char *
+run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
+{
+    size_t n = d->o->nexperiments;
+    const char *why = NULL;
+
+    v->c = bg_calloc(n, sizeof *v->c);
+    v->run = bg_calloc(n, sizeof *v->run);
+    v->outputs = bg_calloc(n, sizeof *v->outputs);
+    for (size_t i = 0; i < n && !why; i++) {
+        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset, .shared = d->shared };
+        compilation *c = &v->c[i];
+        sim_options so = { 0 };
+
+        *at = i;
+        if (!compile_text(c, d->path, v->text, v->length, STAGE_MODEL, &co)) {
+            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
+            continue;
+        }
+        if (sim_options_from_experiment(c->model, &so)) {
+            if (!d->held[i].n)
+                find_held(d, c, i);
+            v->outputs[i].which = d->held[i].at;
+            v->outputs[i].n = d->held[i].n;
+            so.track = &v->outputs[i];
+            if (d->o->adjust)
+                d->o->adjust(d->o->ctx, c->model, &so);
+            if (d->most_steps)
+                so.max_steps = d->most_steps[i];
+            if (!simulate(c->model, &so, &v->run[i]))
+                why = arena_strdup(d->out->arena, diag_first_error(c->sources));
+            d->out->simulations++;
+        } else {
+            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
+        }
+        sim_options_free(&so);
+    }
+    return why;
+}
+
+track_difference
+version_difference(const struct version *a, const struct version *b, const struct bound *x)
+{
+    return track_compare(&a->outputs[x->experiment], x->slot, &b->outputs[x->experiment], x->slot);
+}
+
+int
+trial_line(const struct search *d, span at)
+{
+    int line = 0, unused;
+
+    if (span_known(at))
+        source_place(d->first.c[0].sources, d->first.c[0].ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
+    return line;
+}
+
+double
+error_over(double error, double tolerance)
+{
+    return error <= 0 ? 0 : error <= INFINITY && tolerance > 0 ? error / tolerance : INFINITY;
+}
+
+/* ---------------------------------------------------------------- trying */
+
+void
+verdict_free(const struct search *d, struct verdict *x)
+{
+    version_free(d, &x->v);
+    rewrite_free(&x->plan);
+}
+
+/* The graph of the new text must be the old one's after the plan's operations. */
+static char *
+check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set, size_t nset)
+{
+    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n, .shared = d->shared };
+    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset, .shared = d->shared };
+
+    return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
+}
+
+/* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
+static bool
+make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
+{
+    const compilation *c = &d->now.c[0];
+    arena *a = arena_new();
+    const char **name = arena_new_array(a, const char *, n + 1);
+    rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
+    enum term_change *what = arena_new_array(a, enum term_change, d->terms.terms.term.n + 1);
+    double *mean = arena_new_array(a, double, d->terms.terms.term.n + 1);
+    rewrite_bond *bond = arena_new_array(a, rewrite_bond, n + 1);
+    size_t nnames = 0, nchanges = 0, nbonds = 0;
+    bool fine, any_term = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *x = set[i];
+        enum rewrite_kind kind = x->reading[x->chosen].kind;
+
+        if (x->term != UINT32_MAX) {
+            what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
+            mean[x->term] = x->mean;
+            any_term = true;
+        } else if (x->reading[x->chosen].bond) {
+            bond[nbonds++] = *x->reading[x->chosen].bond;
+        } else if (kind == REWRITE_CLAMP) {
+            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name };
+        } else {
+            name[nnames++] = x->name;
+        }
+    }
+    if (any_term)
+        nchanges = terms_changes(&d->terms.terms, what, mean, a, &change);
+    if (initial->n) {
+        rewrite_change *all = arena_new_array(a, rewrite_change, nchanges + initial->n);
+
+        memcpy(all, change, nchanges * sizeof *all);
+        memcpy(all + nchanges, initial->at, initial->n * sizeof *all);
+        change = all;
+        nchanges += initial->n;
+    }
+    fine = rewrite_plan_bonds(c->flat, c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
+    for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
+        plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
+    if (!fine)
+        d->error = bg_strdup(plan->error ? plan->error : "unknown");
+    arena_free(a);
+    return fine;
+}
+
+static void
+measure_verdict(struct search *d, struct verdict *x)
+{
+    arena *a = d->out->arena;
+
+    for (size_t i = 0; i < d->bound.n; i++) {
+        const struct bound *b = &d->bound.at[i];
+        double e = version_difference(&d->first, &x->v, b).max, r = error_over(e, b->tolerance);
+
+        if (r > x->worst || isnan(x->worst)) {
+            const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
+            const char *shown = unit_shown(y->unit, y->display);
+            double scale = y->display ? unit_scale(y->display) : 1;
+
+            x->worst = r;
+            if (r > WITHIN)
+                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name, d->o->experiment[b->experiment], e / scale,
+                                      shown ? " [" : "", shown ? shown : "", shown ? "]" : "", b->tolerance / scale);
+        }
+    }
+}
+
+/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that another try may do. */
+static struct verdict
+try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_changes *initial, bool *more)
+{
+    arena *a = d->out->arena;
+    struct verdict x = { .worst = NAN };
+    struct elaborate_override *over_set = bg_calloc(d->set.n + 1, sizeof *over_set);
+    strbuf text = { 0 };
+    size_t nset, at;
+    const char *why;
+
+    *more = false;
+    if (!make_plan(d, set, n, initial, &x.plan)) {
+        x.internal = true;
+    } else if (x.plan.edits.list.n == 0) {
+        const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
+
+        x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader)) : "nothing of the text says it alone";
+    } else {
+        edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
+        version_text(&x.v, &text);
+        nset = reduction_remaining(d->set.at, d->set.n, &x.plan, over_set);
+        why = run_version(d, &x.v, over_set, nset, &at);
+        if (why) {
+            x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
+            *more = x.v.c[at].model && rewrite_contradicted(&x.v.c[at], &x.plan.edits, &d->now.c[0], a, initial) > 0;
+        } else {
+            x.ran = true;
+            measure_verdict(d, &x);
+            x.fine = x.worst <= WITHIN;
+            if (x.fine && (d->error = check_graph(d, &x.v, &x.plan, over_set, nset)))
+                x.internal = true, x.fine = false;
+        }
+    }
+    free(over_set);
+    strbuf_free(&text);
+    return x;
+}
+
+struct verdict
+try_set(struct search *d, struct candidate *const *set, size_t n)
+{
+    rewrite_changes initial = { 0 };
+    struct verdict x;
+    bool more;
+
+    for (;;) {
+        x = try_stated(d, set, n, &initial, &more);
+        if (!more)
+            break;
+        verdict_free(d, &x);
+    }
+    vec_free(&initial);
+    return x;
+}
