@@ -83,6 +83,7 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
         eo.weigh = o->weigh;
         eo.nweigh = o->nweigh;
         eo.open = o->open;
+        eo.expect = o->expect;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
     if (!c->flat || diag_errors(c->sources))

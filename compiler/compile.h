@@ -40,6 +40,7 @@ typedef struct compile_options {
     const struct elaborate_override *set; size_t nset;
     bool long_run;               /* optimise all code */
     const span *weigh; size_t nweigh;        /* operands to be weighed (elaborate.h) */
+    bool expect;                 /* what the experiment expects is made (elaborate.h) */
     bool open;                   /* inputs and sources can be moved (elaborate.h) */
     const compile_shared *shared;            /* NULL: nothing */
 } compile_options;

@@ -134,8 +134,22 @@ enum ast_exp_kind {
     AST_EXP_OBSERVE,       /* observe ref within expr; b NULL without within */
     AST_EXP_KEEP,          /* keep refs; */
     AST_EXP_RECORD,        /* record exprs; */
+    AST_EXP_EXPECT,        /* expect a ... within b; */
     AST_EXP_STOP_WHEN      /* stop when expr; */
 };
+/* What `bgc test` compares a with. */
+enum ast_expect_kind {
+    AST_EXPECT_VALUE,      /* expect a at time = value; time NULL: at the end */
+    AST_EXPECT_FILE,       /* expect a from "path"; a trajectory */
+    AST_EXPECT_MODEL,      /* expect a of "path"; the same experiment of another model */
+    AST_EXPECT_ACTIVITY    /* expect activity of element = value; a NULL */
+};
+typedef struct ast_expect {
+    enum ast_expect_kind kind;
+    ast_expr *time, *value;
+    ast_ref element;
+    const char *path; span path_at;
+} ast_expect;
 typedef struct ast_exp_item {
     enum ast_exp_kind kind;
     span at;
@@ -143,6 +157,7 @@ typedef struct ast_exp_item {
     ast_expr *a, *b;
     ast_ref *refs; int nrefs;
     ast_expr **exprs; int nexprs;
+    const ast_expect *expect;
 } ast_exp_item;
 typedef struct ast_experiment ast_experiment;
 struct ast_experiment {
@@ -184,6 +199,13 @@ enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
 /* Parses text number file. Syntax errors are reported (several a run) and recovered from: what could be read is in the
  * tree, with ok false. Names are interned in n. Never fails on any input; a tree above the limits is an error. */
 ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
+
+/* Calls for each reference of an expression, those in indexes too. e may be NULL. */
+void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
+/* The same for what an expectation reads; the element of an activity comes as it is written. */
+void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
+/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL: no. */
+bool ast_own_name(const ast_node *n, const char *name);
 
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);

@@ -271,12 +271,36 @@ dump_stmts(ast_stmt *const *stmt, int n, FILE *out, int depth)
 }
 
 static void
+dump_expect(const ast_exp_item *x, FILE *out)
+{
+    const ast_expect *e = x->expect;
+
+    if (e->kind == AST_EXPECT_ACTIVITY) {
+        fputs(" activity of", out);
+        dump_ref(&e->element, out, 1);
+    } else {
+        fputc('\n', out);
+        dump_named("subject", x->a, out, 2);
+    }
+    if (e->path) {
+        begin(out, 2, e->kind == AST_EXPECT_FILE ? "from" : "of");
+        quoted(out, e->path);
+        fputc('\n', out);
+    }
+    if (e->time)
+        dump_named("at", e->time, out, 2);
+    if (e->value)
+        dump_named("value", e->value, out, 2);
+    dump_named("within", x->b, out, 2);
+}
+
+static void
 dump_experiment(const ast_experiment *e, FILE *out)
 {
     static const char *const kind[] = {
         [AST_EXP_SET] = "set", [AST_EXP_EQUILIBRIUM] = "start from equilibrium\n", [AST_EXP_LET] = "let",
         [AST_EXP_WINDOW] = "window\n", [AST_EXP_OBSERVE] = "observe", [AST_EXP_KEEP] = "keep", [AST_EXP_RECORD] = "record\n",
-        [AST_EXP_STOP_WHEN] = "stop when\n"
+        [AST_EXP_STOP_WHEN] = "stop when\n", [AST_EXP_EXPECT] = "expect"
     };
 
     fprintf(out, "experiment %s", e->name);
@@ -293,6 +317,10 @@ dump_experiment(const ast_experiment *e, FILE *out)
             continue;
         }
         begin(out, 1, x->initial ? "let initial" : kind[x->kind]);
+        if (x->kind == AST_EXP_EXPECT) {
+            dump_expect(x, out);
+            continue;
+        }
         if (x->kind == AST_EXP_SET || x->kind == AST_EXP_LET || x->kind == AST_EXP_OBSERVE)
             dump_ref(&x->ref, out, 1);
         if (x->a)

@@ -61,7 +61,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %token PARAMETER "parameter" CONSTANT "constant" SIGNAL "signal" INPUT "input" OUTPUT "output"
 %token PORT "port" FOR "for" IN "in" IF "if" THEN "then" ELSE "else" WHEN "when" REINIT "reinit" WITHOUT "without"
 %token AS "as" SUCH "such" THAT "that" OF "of" LET "let" FROM "from" OBSERVE "observe" WITHIN "within"
-%token KEEP "keep" AND "and" OR "or" NOT "not"
+%token EXPECT "expect" KEEP "keep" AND "and" OR "or" NOT "not"
 %token <name> RECORD "record" WINDOW "window" START "start"
 %token EVERY "every" ASSERT "assert"
 %token ARROW "->" DOTS ".." LE "<=" GE ">=" EQ "==" NE "!="
@@ -92,7 +92,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <stmt> stmt
 %type <stmt> if_stmt
 %type <law> law_item
-%type <item> item
+%type <item> item expected
 %type <domain> domain_items
 %type <number> zero
 
@@ -584,6 +584,21 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
         $$ = arena_alloc(p->a, sizeof *$$);
         *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = $2->at, .nexprs = $2->n };
     }
+    | EXPECT expected WITHIN expr ';' {
+        $$ = $2;
+        $$->at = @$;
+        $$->b = $4.e;
+    }
+    ;
+expected: expr '=' expr { $$ = item_expect(p, AST_EXPECT_VALUE, $1.e, NULL, $3.e); }
+    | expr NAME expr '=' expr {
+        $$ = item_expect(p, AST_EXPECT_VALUE, $1.e, $3.e, $5.e);
+        if (strcmp($2, "at") != 0)
+            parse_error(p, "syntax", @2, "a time is given with `at`, not with `%.40s`", $2);
+    }
+    | expr FROM STRING { $$ = item_expect_path(p, AST_EXPECT_FILE, $1.e, $3, @3); }
+    | expr OF STRING { $$ = item_expect_path(p, AST_EXPECT_MODEL, $1.e, $3, @3); }
+    | expr OF ref '=' expr { $$ = item_expect_activity(p, $1.e, $3.ref, $5.e); }
     ;
 
 /* ---------------------------------------------------------------- references and expressions */

@@ -24,7 +24,7 @@ begins_statement(int kind)
 {
     switch (kind) {
     case PARAMETER: case CONSTANT: case SIGNAL: case INPUT: case OUTPUT: case PORT: case FOR: case WHEN: case REINIT:
-    case LET: case OBSERVE: case KEEP: case RECORD: case WINDOW: case START: case EVERY: case ASSERT:
+    case LET: case OBSERVE: case EXPECT: case KEEP: case RECORD: case WINDOW: case START: case EVERY: case ASSERT:
         return true;
     default:
         return begins_declaration(kind);
@@ -105,7 +105,7 @@ alternatives(const struct parse *p, const struct expected *e)
     else if (value)
         add_alternative(list, &n, "a value");
     else if (e->name[NAME])
-        add_alternative(list, &n, e->name[NUMBER] ? "a part" : "a name");
+        add_alternative(list, &n, e->name[NUMBER] ? "a part" : e->name[OF] && operator ? "`at`" : "a name");
     for (int code = 0; code < EXPECTED_CODES; code++) {
         const char *name = e->name[code];
 

@@ -217,6 +217,21 @@ done:
     return out;
 }
 
+/* `expect` is no reserved word: it is one where an item of an experiment begins, unless a `=` gives it a value as if it were a setting. */
+static bool
+begins_expectation(struct parse *p, const struct token *t)
+{
+    const struct scan *s = p->scan;
+    struct token next;
+
+    if (t->kind != NAME || !p->in_experiment || !p->item_begins || s->braces != 1 || s->open.at[s->open.n - 1].kind != '{'
+        || strcmp(t->value.name, "expect") != 0)
+        return false;
+    next = read_token(p);
+    vec_push(&p->pending->stack, next);
+    return next.kind != '=';
+}
+
 int
 bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
 {
@@ -227,6 +242,11 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
         return 0;
     }
     t = p->recovering ? resume(p) : read_token(p);
+    if (begins_expectation(p, &t))
+        t.kind = EXPECT;
+    if (begins_declaration(t.kind))
+        p->in_experiment = t.kind == EXPERIMENT;
+    p->item_begins = t.kind == '{' || t.kind == '}' || t.kind == ';' || t.kind == RESUME;
     if (t.kind == END_OF_TEXT)
         p->end_given = true;
     if (t.kind != RESUME) {
@@ -390,6 +410,46 @@ scan_kind_of(int kind)
     }
 }
 
+/* Names that are words where they stand: `expect` at the head of an item of an experiment, and the `at` behind what is expected. */
+static void
+mark_expectations(const char *text, scan_tokens *t)
+{
+    bool experiment = false, begins = false, expects = false;
+    int braces = 0, brackets = 0;
+
+    for (size_t i = 0, before = 0; i < t->n; i++) {
+        scan_token *x = &t->at[i];
+        size_t n = x->at.end - x->at.begin, next = i + 1;
+        const char *s = text + x->at.begin;
+
+        if (x->kind == SCAN_COMMENT)
+            continue;
+        while (next < t->n && t->at[next].kind == SCAN_COMMENT)
+            next++;
+        if (x->kind == SCAN_WORD && braces == 0 && n == 10 && !memcmp(s, "experiment", n))
+            experiment = true;
+        if (x->kind == SCAN_NAME && experiment && begins && braces == 1 && n == 6 && !memcmp(s, "expect", n)
+            && !(next < t->n && text[t->at[next].at.begin] == '=' && t->at[next].at.end - t->at[next].at.begin == 1)) {
+            x->kind = SCAN_WORD;
+            expects = true;
+        } else if (expects && brackets == 0 && x->kind == SCAN_NAME && n == 2 && !memcmp(s, "at", n) && t->at[before].kind != SCAN_WORD
+                   && (t->at[before].kind != SCAN_SIGN || text[t->at[before].at.begin] == ')')) {
+            x->kind = SCAN_WORD;
+        }
+        if (x->kind == SCAN_INDEX || x->kind == SCAN_MATRIX || (x->kind == SCAN_SIGN && *s == '('))
+            brackets++;
+        if (x->kind == SCAN_INDEX_END || x->kind == SCAN_MATRIX_END || (x->kind == SCAN_SIGN && *s == ')'))
+            brackets--;
+        if (x->kind == SCAN_SIGN)
+            braces += (*s == '{') - (*s == '}');
+        experiment = experiment && (braces > 0 || *s != '}');
+        begins = x->kind == SCAN_SIGN && brackets == 0 && strchr("{};", *s) != NULL;
+        if (begins)
+            expects = false;
+        before = i;
+    }
+}
+
 void
 scan_text(const sources *s, uint32_t file, scan_tokens *out)
 {
@@ -409,5 +469,6 @@ scan_text(const sources *s, uint32_t file, scan_tokens *out)
             break;
         vec_push(out, ((scan_token){ scan_kind_of(kind), at }));
     }
+    mark_expectations(scan.text, out);
     scan_end(&scan, scanner);
 }

@@ -70,6 +70,7 @@ struct parse {
     bool reuse;                        /* the token at hand already begins the next statement */
     uint32_t resumed;                  /* end of the token that recovery went on with; an error there is the old one */
     bool end_given;
+    bool in_experiment, item_begins;    /* the last declaration is one; the next token is the first of a statement */
     span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
     bool too_high;                     /* an expression was, and that is said once */
     ast_node *spare_node;              /* copied into its chain: room for the next */
@@ -129,6 +130,9 @@ void junctions_add(struct parse *p, struct list *stmts, struct list *junctions, 
 ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items);
 void experiments_complete(struct parse *p);                          /* models and items that are not written; after all is read */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
+ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time, ast_expr *value);
+ast_exp_item *item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at);
+ast_exp_item *item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value);
 void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */

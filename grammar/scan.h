@@ -10,7 +10,7 @@
 
 enum scan_kind {
     SCAN_NAME,
-    SCAN_WORD,             /* reserved, other than the next two */
+    SCAN_WORD,             /* reserved, other than the next two; `expect` and its `at` where they are words */
     SCAN_VALUE_WORD,       /* time, pi */
     SCAN_CALL_WORD,        /* der, integral, table */
     SCAN_NUMBER, SCAN_STRING,

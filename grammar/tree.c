@@ -415,6 +415,42 @@ item_set(struct parse *p, span at, const char *name, span name_at, struct tree_e
     return i;
 }
 
+/* Its place and tolerance are the grammar's. */
+static ast_exp_item *
+expect_new(struct parse *p, ast_expr *subject, ast_expect x)
+{
+    ast_exp_item *i = arena_alloc(p->a, sizeof *i);
+    ast_expect *e = arena_alloc(p->a, sizeof *e);
+
+    *e = x;
+    *i = (ast_exp_item){ .kind = AST_EXP_EXPECT, .a = subject, .expect = e };
+    return i;
+}
+
+ast_exp_item *
+item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time, ast_expr *value)
+{
+    return expect_new(p, subject, (ast_expect){ .kind = kind, .time = time, .value = value });
+}
+
+ast_exp_item *
+item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at)
+{
+    return expect_new(p, subject, (ast_expect){ .kind = kind, .path = path, .path_at = path_at });
+}
+
+/* `activity` is no reserved word. */
+ast_exp_item *
+item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value)
+{
+    bool fine = word->kind == AST_REF && word->ref.nparts == 1 && !word->ref.part[0].nindex && !strcmp(word->ref.part[0].name, "activity");
+
+    if (!fine)
+        parse_error(p, "syntax", word->at, "of an element its activity can be expected: `expect activity of %.40s = ...`",
+                    element.nparts ? element.part[0].name : "x");
+    return expect_new(p, NULL, (ast_expect){ .kind = AST_EXPECT_ACTIVITY, .element = element, .value = value });
+}
+
 void
 file_add(struct parse *p, ast_decl decl)
 {

@@ -52,6 +52,16 @@ reading_library(size_t k)
     return NULL;
 }
 
+bool
+reading_allow_file(const char *path)
+{
+    char *real = realpath(path, NULL);
+
+    if (real)
+        vec_push(&allowed, real);
+    return real != NULL;
+}
+
 static bool
 is_below(const char *folder, const char *real)
 {

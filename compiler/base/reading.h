@@ -13,6 +13,8 @@
 
 /* Lets models read in this folder and below it. False: errno. */
 bool reading_allow(const char *folder);
+/* Lets models read this file, which the user names himself. False: errno. */
+bool reading_allow_file(const char *path);
 
 /* Folders of the standard library, in the order in which they are searched: that of the environment variable BGC_STDLIB, where it is
  * installed (beside the program, then under the prefix of the build), where its sources are. NULL after the last; *inner is to be freed. */

@@ -44,10 +44,12 @@ struct bg_model {
     double *modes;
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
-    clock_list clock; bool clocks_known;
+    clock_list clock; bool clocks_known, bends;
     bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
+    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
+    void (*give)(void *ctx, double t, double *modes); void *give_ctx;
     double compile_seconds;
 };
 
@@ -218,6 +220,12 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&target, f->reinit.at[i].value);
         for (uint32_t i = 0; i < target.n; i++)
             vec_push(&position, i);
+        break;
+    case PART_DELAYS:
+        for (uint32_t i = 0; i < f->delay.n; i++) {
+            vec_push(&target, f->delay.at[i].of);
+            vec_push(&position, i);
+        }
         break;
     case PART_CONSTRAINTS:
         for (size_t i = 0; i < e->constraint.n; i++) {
@@ -475,6 +483,7 @@ void model_free(bg_model *m)
     bounds_free(m->bounds);
     vec_free(&m->clock);
     vec_free(&m->pole);
+    free(m->determinant);
     free(m);
 }
 
@@ -618,7 +627,20 @@ void model_hold(bg_model *m, double t)
 
 void model_let_go(bg_model *m) { m->held = false; }
 
-static double time_of(const bg_model *m, double t) { return m->held ? m->held_at : t; }
+/* The time that equations read, with what depends on it put into the modes. */
+static double time_of(const bg_model *m, double t)
+{
+    t = m->held ? m->held_at : t;
+    if (m->give)
+        m->give(m->give_ctx, t, m->modes);
+    return t;
+}
+
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx)
+{
+    m->give = at;
+    m->give_ctx = ctx;
+}
 
 static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
@@ -661,9 +683,14 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock);
+        clocks_find(m->e, &m->clock, &m->bends);
     m->clocks_known = true;
     return m->clock.n;
+}
+
+bool model_bends(bg_model *m)
+{
+    return (void)model_nclocks(m), m->bends;
 }
 
 int model_clocks(bg_model *m, double t, double *value)
@@ -701,17 +728,29 @@ size_t model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
+    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
+        if (m->pole.at[k].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
     m->poles_known = true;
     return m->pole.n;
 }
 
 int model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    int status;
+
     if (!model_npoles(m))
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
-    return run_permuted(m, PART_POLES, t, x, value);
+    status = run_permuted(m, PART_POLES, t, x, value);
+    if (status == 0 && m->determinant) {
+        evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
+        for (size_t k = 0; k < m->pole.n; k++)
+            if (m->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->pole.at[k].block];
+    }
+    return status;
 }
 
 struct model_pole model_pole(bg_model *m, size_t k)
@@ -720,6 +759,8 @@ struct model_pole model_pole(bg_model *m, size_t k)
     strbuf b = { 0 };
     struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
 
+    if (p->block != NO_BLOCK)
+        return out;
     flat_print(m->f, p->divisor, &b);
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);
@@ -883,6 +924,49 @@ int model_reinits(bg_model *m, double t, const double *x, double *value)
     return run_permuted(m, PART_REINITS, t, x, value);
 }
 
+size_t model_ndelays(const bg_model *m) { return m->f->delay.n; }
+
+/* Is there a way from i to a delayed value without a state between? */
+static bool follows_delayed(const bg_model *m, inst i)
+{
+    const equations *e = m->e;
+    bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
+    var_list todo = { 0 };
+
+    read_by(m, i, &todo);
+    while (todo.n && !found) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        found = d->kind == DEF_HELD || (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
+        if (d->kind == DEF_EXPLICIT)
+            read_by(m, d->def, &todo);
+        for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
+            read_by(m, e->residual.at[e->block.at[d->index].residual0 + k], &todo);
+    }
+    vec_free(&todo);
+    free(seen);
+    return found;
+}
+
+struct model_delay model_delay(const bg_model *m, size_t k)
+{
+    const flat_delay *d = &m->f->delay.at[k];
+
+    return (struct model_delay){ m->position[d->var], model_value(m, d->by), inst_known(d->before) ? model_value(m, d->before) : NAN, d->at,
+                                 m->f->var.at[d->var].name, follows_delayed(m, d->of) };
+}
+
+int model_delayed(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_need(m, PART_DELAYS))
+        return -1;
+    return run_permuted(m, PART_DELAYS, t, x, value);
+}
+
 void model_accept(bg_model *m, double t, const double *x)
 {
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
@@ -932,6 +1016,8 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
+    t = time_of(m, t);
+
     int status = m->nets ? nets_solve(m->nets, t, x) : 0;
 
     if (status == 0)

@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_DELAYS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
                   PART_NETS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -64,6 +64,9 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
+/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+bool model_bends(bg_model *m);
+
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
@@ -101,6 +104,15 @@ struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
 
+/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have the delayed values ---- */
+struct model_delay { size_t mode; double by, before; span at; const char *text;
+    bool feeds; };               /* what is delayed follows a delayed value at once */
+size_t model_ndelays(const bg_model *m);
+struct model_delay model_delay(const bg_model *m, size_t k);
+int model_delayed(bg_model *m, double t, const double *x, double *value);    /* what is delayed, now */
+/* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
+
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
  * condition zero anyway while another holds ---- */
 size_t model_nconstraints(const bg_model *m);
@@ -133,7 +145,8 @@ double model_clock_step(bg_model *m, double from, double to, bool all, size_t *c
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
+struct model_pole { span at; const char *var; const char *text; };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);

@@ -256,7 +256,7 @@ static const struct builtin { const char *name; enum ex_op op; int nargs; enum r
     { "floor", EX_FLOOR, 1, RULE_PURE },  { "ceil", EX_CEIL, 1, RULE_PURE },
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
-static const char *const others[] = { "der", "integral", "table", "previous", "noise", "uniform" };
+static const char *const others[] = { "der", "integral", "table", "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
 static const struct builtin *
@@ -465,6 +465,8 @@ resolve_call(builder *b, const ast_expr *e)
     f = find_builtin(e->call.name);
     if (f)
         return call_builtin(b, e, f);
+    if (!strcmp(e->call.name, "delay"))
+        return may_make(b, e) ? make_delay(b, e) : val_bad(el);
     if (!strcmp(e->call.name, "previous"))
         return make_previous(b, e);
     if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))

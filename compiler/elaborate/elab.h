@@ -15,6 +15,7 @@
  * calls.c       functions in it
  * check_units.c whether units in it fit together
  * domain.c      what bonds carry, and what their power is
+ * quantities.c  efforts and flows by the names of their domain
  * check_bonds.c the units of bonds, from everything that reads them
  * laws.c        laws and initial values
  * fields.c      elements with ports of their own
@@ -211,6 +212,9 @@ struct remembered { var_id of, memory; };      /* a variable, and the state that
 /* `output NAME [unit];` as written, in one place where it is made. */
 typedef struct shown_made { const ast_stmt *stmt; scope *in; } shown_made;
 
+/* An effort or flow read by a name of its domain: what is checked once units are known. */
+typedef struct named_quantity { uint32_t junction; bool effort; const char *name; span at; } named_quantity;
+
 typedef struct pending_when { scope *in; const ast_stmt *stmt; } pending_when;
 
 typedef struct elab {
@@ -223,6 +227,7 @@ typedef struct elab {
     const elaborate_options *opt;
     flat_model *f;
     const ast_experiment *experiment;
+    const ast_expr **formula;       /* of opt->set, once read */
     size_t errors_before;
 
     scope *file_scope, *model_scope;
@@ -252,6 +257,7 @@ typedef struct elab {
     VEC(field_port) field_port;
     VEC(field_pair) field_pair;
     map field_of, field_ports;      /* element -> field; (field, name) -> field_port */
+    VEC(named_quantity) named_quantity;
     VEC(pending_when) when;         /* made when all that they read exists */
     VEC(struct remembered) remembered;     /* by previous(), in the `every` being made */
     map domains;                    /* name -> index in flat.domain */
@@ -273,7 +279,7 @@ typedef struct elab {
     VEC(const scope *) weighed_in;  /* parallel to flat.weighed */
 
     /* names that mean something by themselves */
-    const char *n_e, *n_f, *n_q, *n_p, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
+    const char *n_e, *n_f, *n_q, *n_p, *n_in, *n_out, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
     const unit *second, *watt, *one;
 } elab;
 
@@ -383,6 +389,9 @@ void check_junction(elab *el, const flat_junction *j);
 /* A value fixed before the run. who: for messages; want: the unit of what it is given to, or NULL. *out stays as it is after an error. */
 val initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const unit *want, inst *out);
 
+bool offset_in_tolerance(elab *el, const ast_expr *e);                         /* said: a tolerance is a difference */
+void make_expect(elab *el, const ast_exp_item *item);                          /* expect.c */
+
 /* ---------------------------------------------------------------- fields (fields.c, field_laws.c, reciprocity.c) */
 
 void declare_field(elab *el, uint32_t element, const ast_node *written);       /* if the block has ports */
@@ -420,6 +429,7 @@ typedef struct builder {
     enum reads reads;
     const char *who;                /* "parameter \"k\"": for messages */
     bool any_unit;                  /* it is only compared with zero: alternatives need not have one unit */
+    bool only_looks;                /* what it reads need not stay for it */
     uint32_t every;                 /* number of the `every` whose value it is, or NONE */
     bool structure;                 /* literals are constants of the template, not data */
     uint32_t own;                   /* element whose e f q p are plain names, or NONE */
@@ -437,6 +447,8 @@ void builder_free(builder *b);
 /* The expression as a template over b's slots. whole: it is given to something as it stands, so that degC has its offset. */
 val resolve(builder *b, const ast_expr *e, bool whole);
 val read_ref(builder *b, const ast_ref *r);
+val read_variable(builder *b, var_id v);                                      /* in its unit, where that is known */
+val read_two_port(builder *b, const ast_ref *r);                              /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */
 val resolve_call(builder *b, const ast_expr *e);
 node builder_slot(builder *b, var_id v);
 inst builder_inst(builder *b, node root);                                     /* slots that do not occur are left out */
@@ -490,6 +502,13 @@ void spread_domains(elab *el);                                                /*
 uint32_t *junction_regions(const flat_model *f);                              /* by junction, the least one that bonds join it to; free it */
 void check_bonds(elab *el);                                                   /* after laws, values and initial values */
 
+/* ---------------------------------------------------------------- names of efforts and flows (quantities.c) */
+
+/* q, or in *as the same with e or f for its name, where that is one of its domain. stores_p: p is a momentum. */
+const ast_part *plain_quantity(elab *el, uint32_t junction, bool stores_p, bool common_effort, const ast_part *q, ast_part *as);
+void note_quantity(elab *el, uint32_t junction, const ast_part *q, const ast_part *as, val v);     /* v was read so */
+void check_quantities(elab *el);                                              /* after the units of bonds */
+
 /* ---------------------------------------------------------------- tables (table.c) */
 
 /* The number in the pool of the table of a column, or NONE after an error. x and y units NULL where the head names none. */
@@ -506,6 +525,7 @@ void make_stop_when(elab *el, const ast_expr *e);                             /*
 /* ---------------------------------------------------------------- samples (sampled.c) */
 
 val make_previous(builder *b, const ast_expr *e);
+val make_delay(builder *b, const ast_expr *e);                                /* delay(x, T), delay(x, T, before) */
 val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */
@@ -522,6 +542,7 @@ void open_ends(elab *el);                                                     /*
 
 void check_experiments(elab *el);                                             /* names, and models they name; all of the file */
 bool choose_model(elab *el, const ast_model **model, uint32_t *from);                         /* and the experiment, if one is asked for */
+bool from_outside(const elab *el, span at);                                   /* does it stand in a formula given on the command line? */
 void override_size(elab *el, scope *in, known_value *size);                         /* let and --set of the model's sizes */
 void apply_experiment_lets(elab *el);                                         /* let and --set: before values are made */
 void add_output(elab *el, const value *v, uint32_t entry);                    /* elaborate.c */

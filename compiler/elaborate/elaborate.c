@@ -79,6 +79,8 @@ intern_names(elab *el)
     el->n_f = names_intern_z(el->names, "f");
     el->n_q = names_intern_z(el->names, "q");
     el->n_p = names_intern_z(el->names, "p");
+    el->n_in = names_intern_z(el->names, "in");
+    el->n_out = names_intern_z(el->names, "out");
     el->n_power = names_intern_z(el->names, "power");
     el->n_time = names_intern_z(el->names, "time");
     el->n_pi = names_intern_z(el->names, "pi");
@@ -127,6 +129,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     override_fields(el);
     make_whens(el);
     check_bonds(el);
+    check_quantities(el);
     make_outputs(el);
     check_fields(el);
     make_experiment(el);
@@ -196,6 +199,7 @@ release(elab *el)
     map_free(&el->field_of);
     map_free(&el->field_ports);
     vec_free(&el->when);
+    vec_free(&el->named_quantity);
     vec_free(&el->remembered);
     map_free(&el->weights);
     vec_free(&el->weighed_in);

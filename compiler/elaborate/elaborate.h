@@ -7,7 +7,8 @@
 
 #include "flat.h"
 
-struct elaborate_override { const char *name; double value; };   /* --set name=value, SI */
+/* --set NAME=VALUE, SI; or with a formula: its text, and what messages call where it stands */
+struct elaborate_override { const char *name; double value; const char *formula, *said; };
 
 /* What a file declares, for who elaborates many of its models: found out once. {0} is empty. */
 typedef struct elaborate_index {
@@ -22,6 +23,7 @@ typedef struct elaborate_options {
     const char *model;               /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set; size_t nset;
     const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
+    bool expect;                     /* what the experiment expects is made (flat_experiment.expect) */
     bool open;                       /* inputs and sources can be moved (flat.opening) */
     elaborate_index *index;          /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;

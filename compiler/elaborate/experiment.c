@@ -108,13 +108,13 @@ choose_model(elab *el, const ast_model **model, uint32_t *from)
 
 /* ---------------------------------------------------------------- let and --set */
 
-/* What gives a value: an expression of the experiment, or a number from outside. */
-struct giving { elab *el; const ast_ref *ref; const char *name; const ast_expr *e; double x; enum quantity q; bool fine; };
+/* What gives a value: an expression of the experiment, or a number or formula from outside (said: the option). */
+struct giving { elab *el; const ast_ref *ref; const char *name; const ast_expr *e; double x; enum quantity q; const char *said; };
 
 static const char *
 said_by(elab *el, const struct giving *g)
 {
-    return g->e ? "let" : arena_format(el->a, "--set %s", g->name);
+    return !g->said ? "let" : arena_format(el->a, "%s %s", g->said, g->name);
 }
 
 static void
@@ -152,9 +152,9 @@ store_override(struct giving *g, uint64_t key, const char *name, const char *wha
 {
     elab *el = g->el;
     uint32_t before = map_get(&el->override_of, key);
-    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->ref->at, .q = g->q };
+    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->said && g->e ? g->e->at : g->ref->at, .q = g->q };
 
-    if (before != MAP_NONE && g->e) {
+    if (before != MAP_NONE && !g->said) {
         diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
         diag_note(el->s, el->override.at[before].at, "the first one is here");
         return;
@@ -172,12 +172,12 @@ override_whole(struct giving *g, value *v)
     if (!g->e) {
         v->set = true;
         v->set_value = g->x;
-    } else if (v->let) {
+    } else if (v->let && !g->said) {
         diag_error(el->s, "let-twice", g->ref->at, "\"%s\" is given a value twice", v->name);
         diag_note(el->s, v->expr->at, "the first one is here");
     } else {
         v->let = true;
-        v->given = false;
+        v->set = v->given = false;
         v->expr = g->e;
         v->expr_in = el->model_scope;
     }
@@ -369,6 +369,37 @@ set_target(elab *el, const char *name, bool *initial, bool *fine)
     return text_ref(el, name, *initial ? n - 3 : n, fine);
 }
 
+/* The formula of an override, read as the item of an experiment would be. NULL after an error. */
+static const ast_expr *
+formula_of(elab *el, size_t k)
+{
+    const struct elaborate_override *o = &el->opt->set[k];
+    char *text;
+    const ast_file *file;
+
+    if (!el->formula)
+        el->formula = arena_new_array(el->a, const ast_expr *, el->opt->nset);
+    if (el->formula[k])
+        return el->formula[k];
+    text = bg_format("experiment set of set {\n%s;\n}\n", o->formula);
+    file = parse_file(el->s, el->names, el->a, (uint32_t)sources_add_text(el->s, o->said, text, strlen(text)));
+    free(text);
+    if (file->ok && file->ndecls == 1 && file->decl[0].kind == AST_DECL_EXPERIMENT && file->decl[0].experiment->nitems == 1)
+        el->formula[k] = file->decl[0].experiment->item[0].a;
+    else if (file->ok)
+        diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is no formula", o->said, o->name);
+    return el->formula[k];
+}
+
+bool
+from_outside(const elab *el, span at)
+{
+    for (size_t k = 0; el->formula && k < el->opt->nset; k++)
+        if (el->formula[k] && el->formula[k]->at.file == at.file)
+            return true;
+    return false;
+}
+
 void
 override_size(elab *el, scope *in, known_value *size)
 {
@@ -379,8 +410,14 @@ override_size(elab *el, scope *in, known_value *size)
             known_number(el, in, item->a, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
     }
     for (size_t k = 0; k < el->opt->nset; k++)
-        if (!strcmp(el->opt->set[k].name, size->name))
-            size->value = el->opt->set[k].value;
+        if (!strcmp(el->opt->set[k].name, size->name)) {
+            const ast_expr *e = el->opt->set[k].formula ? formula_of(el, k) : NULL;
+
+            if (!el->opt->set[k].formula)
+                size->value = el->opt->set[k].value;
+            else if (e)
+                known_number(el, in, e, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
+        }
 }
 
 void
@@ -396,8 +433,11 @@ apply_experiment_lets(elab *el)
     for (size_t k = 0; k < el->opt->nset; k++) {
         bool initial, fine;
         ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
-        struct giving g = { .el = el, .ref = &r, .name = el->opt->set[k].name, .x = el->opt->set[k].value };
+        struct giving g = { .el = el, .ref = &r, .name = el->opt->set[k].name, .x = el->opt->set[k].value,
+                            .said = el->opt->set[k].said ? el->opt->set[k].said : "--set" };
 
+        if (el->opt->set[k].formula && !(g.e = formula_of(el, k)))
+            continue;
         if (fine)
             give(&g, initial);
         else
@@ -507,7 +547,7 @@ unknown_output(elab *el, const ast_ref *r)
 }
 
 /* A tolerance is a difference: 0.5 [degC] would be 273.65 K. */
-static bool
+bool
 offset_in_tolerance(elab *el, const ast_expr *e)
 {
     const unit *u = e->kind == AST_NUMBER ? read_unit(el, e->number.unit) : NULL;
@@ -716,6 +756,7 @@ make_experiment(elab *el)
         case AST_EXP_OBSERVE: make_observe(el, &outputs, item, &observed); break;
         case AST_EXP_KEEP:    make_keep(el, item); break;
         case AST_EXP_RECORD:  make_record(el, item); break;
+        case AST_EXP_EXPECT:  break;                       /* last: behind the records */
         case AST_EXP_STOP_WHEN: make_stop_when(el, item->a); break;
         case AST_EXP_EQUILIBRIUM:
             if (span_known(equilibrium)) {
@@ -728,6 +769,9 @@ make_experiment(elab *el)
             break;
         }
     }
+    for (int k = 0; k < x->nitems; k++)
+        if (x->item[k].kind == AST_EXP_EXPECT)
+            make_expect(el, &x->item[k]);
     keep_insides(el);
     if (!span_known(seen[index_of("stop", settings, NSETTINGS)])) {
         diag_error(el->s, "experiment-stop", x->name_at, "experiment \"%s\" does not say when it stops", x->name);

@@ -535,10 +535,19 @@ port_quantity(builder *b, uint32_t at, enum element_type type, const ast_part *q
 {
     elab *el = b->el;
     const field_port *p = &el->field_port.at[at];
+    const ast_part *as = q;
+    ast_part renamed;
     val e, f;
 
     if (p->e == VAR_NONE || p->f == VAR_NONE)
         return val_bad(el);
+    if (p->port != NONE) {
+        uint32_t junction = el->f->port.at[p->port].junction;
+
+        as = plain_quantity(el, junction, p->stored != VAR_NONE, false, q, &renamed);
+        note_quantity(el, junction, q, as, (val){ .n = NODE_NONE });
+        q = as;
+    }
     if (q->name == el->n_e)
         return port_variable(b, p->e);
     if (q->name == el->n_f)

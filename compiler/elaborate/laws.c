@@ -131,6 +131,114 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     builder_free(&b);
 }
 
+/* ---------------------------------------------------------------- two-ports by a law */
+
+/* What a law of a two-port gives from what, and whether its coefficient is the modulus or one by it. */
+static const struct two_port_law { enum element_type type; bool out; enum quantity give; bool from_out; enum quantity from; bool inverse; } two_port_laws[] = {
+    { EL_TF, false, Q_EFFORT, true,  Q_EFFORT, false }, { EL_TF, true, Q_FLOW,   false, Q_FLOW,   false },
+    { EL_TF, true,  Q_EFFORT, false, Q_EFFORT, true  }, { EL_TF, false, Q_FLOW,  true,  Q_FLOW,   true  },
+    { EL_GY, false, Q_EFFORT, true,  Q_FLOW,   false }, { EL_GY, true, Q_EFFORT, false, Q_FLOW,   false },
+    { EL_GY, true,  Q_FLOW,   false, Q_EFFORT, true  }, { EL_GY, false, Q_FLOW,  true,  Q_EFFORT, true  },
+};
+
+static const char *
+two_port_help(enum element_type t)
+{
+    return t == EL_TF ? "A TF relates in.f and out.f, or in.e and out.e, as in out.f = in.f/20; the other two follow."
+                      : "A GY relates in.e and out.f, or in.f and out.e, as in out.e = k*in.f; the other two follow.";
+}
+
+/* in.e, out.f: the port and quantity, or false */
+static bool
+two_port_quantity(const elab *el, const ast_ref *r, bool *out, enum quantity *q)
+{
+    if (r->nparts != 2 || r->part[0].nindex || r->part[1].nindex || !quantity_of(el, r->part[1].name, q) || *q > Q_FLOW)
+        return false;
+    *out = r->part[0].name == el->n_out;
+    return *out || r->part[0].name == el->n_in;
+}
+
+val
+read_two_port(builder *b, const ast_ref *r)
+{
+    elab *el = b->el;
+    const flat_element *x = &el->f->element.at[b->own];
+    enum quantity q;
+    bool out;
+
+    if (!two_port_quantity(el, r, &out, &q))
+        return (val){ .n = NODE_NONE };
+    return x->nports == 2 ? read_variable(b, port_var(&el->f->port.at[x->port0 + out], q)) : val_bad(el);
+}
+
+/* The coefficient of the one quantity a law reads, or NODE_NONE where the law is anything but that times a factor. */
+static node
+coefficient_of(elab *el, const builder *b, node n, var_id from)
+{
+    node *with = bg_calloc(b->slot.n, sizeof *with), slope = NODE_NONE;
+    double rest;
+
+    for (uint32_t k = 0; k < b->slot.n; k++)
+        with[k] = NODE_NONE;
+    for (uint32_t k = 0; k < b->slot.n; k++) {
+        if (b->slot.at[k] != from)
+            continue;
+        slope = ex_derivative(el->pool, n, k);
+        with[k] = ex_const(el->pool, 0);
+        if (ex_substitute(el->pool, slope, with, (uint32_t)b->slot.n) != slope ||
+            !ex_is_const(el->pool, ex_substitute(el->pool, n, with, (uint32_t)b->slot.n), &rest) || rest != 0)
+            slope = NODE_NONE;
+    }
+    free(with);
+    return slope;
+}
+
+/* TF:gear { out.f = in.f/20; } */
+static void
+make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
+{
+    flat_model *f = el->f;
+    const flat_element *x = &f->element.at[e];
+    const char *type = element_type_name(x->type);
+    const struct two_port_law *l = NULL;
+    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the law of %s:%s", type, x->name));
+    enum quantity q;
+    bool out;
+    val v;
+
+    if (two_port_quantity(el, &item->left, &out, &q))
+        for (size_t k = 0; k < sizeof two_port_laws / sizeof *two_port_laws; k++)
+            if (two_port_laws[k].type == x->type && two_port_laws[k].out == out && two_port_laws[k].give == q)
+                l = &two_port_laws[k];
+    if (!l) {
+        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s", text_of(el, item->left.at), type, x->name);
+        diag_help(el->s, "%s", two_port_help(x->type));
+        return;
+    }
+    b.own = e;
+    v = resolve_law(&b, item->right);
+    as_number(el, &v);
+    need_single(el, &v, item->right->at);
+    if (!v.bad && x->nports == 2) {
+        const flat_port *p = &f->port.at[x->port0];
+        node n = coefficient_of(el, &b, v.n, port_var(&p[l->from_out], l->from));
+        double zero;
+
+        if (n == NODE_NONE || (ex_is_const(el->pool, n, &zero) && zero == 0)) {
+            diag_error(el->s, "law-two-port", item->right->at, "the law of %s:%s is not %s.%s times a factor", type, x->name, l->from_out ? "out" : "in",
+                       l->from == Q_EFFORT ? "e" : "f");
+            diag_help(el->s, "%s", two_port_help(x->type));
+        } else {
+            n = l->inverse ? ex_div(el->pool, ex_const(el->pool, 1), n) : n;
+            add_law(el, e, (flat_law){ .kind = LAW_MODULUS, .port = x->port0, .out = Q_EFFORT, .def = builder_inst(&b, n), .at = item->right->at });
+            f->element.at[e].linear = true;
+            if (!only_parameters(f, inst_slots(f, f->law.at[f->law.n - 1].def), f->law.at[f->law.n - 1].def.n))
+                say_modulated(el, x, item->right);
+        }
+    }
+    builder_free(&b);
+}
+
 /* `such that expr`: the source gives whatever makes it zero. */
 static void
 make_residual(elab *el, scope *in, uint32_t e)
@@ -164,6 +272,15 @@ count_equations(elab *el, const flat_element *x)
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
+        if (is_two_port(x->type) && item->left.nparts == 2) {
+            if (n++ || written->linear) {
+                diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
+                diag_note(el->s, written->linear ? written->linear->at : x->at, "the other one is here");
+                diag_help(el->s, "%s", two_port_help(x->type));
+                return -1;
+            }
+            continue;
+        }
         if (item->left.nparts > 1 || !strcmp(item->left.part[0].name, "energy")) {
             diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own", text_of(el, item->left.at), type, x->name);
             diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name, x->name);
@@ -226,7 +343,7 @@ make_law(elab *el, scope *in, uint32_t e)
     } else if (n) {
         for (int k = 0; k < written->nitems; k++)
             if (written->item[k].kind == AST_LAW_EQUATION)
-                make_general(el, in, e, &written->item[k]);
+                (is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->item[k]);
     } else {
         diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
                    is_source(x->type) ? "value" : x->type == EL_TF ? "ratio" : x->type == EL_GY ? "modulus" : "law");

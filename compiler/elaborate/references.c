@@ -14,7 +14,7 @@ value_word(enum ast_value_kind k)
     return word[k];
 }
 
-static val
+val
 read_variable(builder *b, var_id v)
 {
     const flat_var *x = &b->el->f->var.at[v];
@@ -88,7 +88,7 @@ note_read(builder *b, const part *p, span at)
 {
     flat_model *f = b->el->f;
 
-    if (p->index == NONE)
+    if (p->index == NONE || b->only_looks)
         return;
     if (p->kind == PART_JUNCTION && !f->junction.at[p->index].read) {
         f->junction.at[p->index].read = true;
@@ -263,6 +263,9 @@ read_name(builder *b, const ast_ref *r)
             diag_error(el->s, "read-early", p->at, "%s reads time, but it is fixed before the run", b->who);
             return val_bad(el);
         }
+        /* who gives a formula on the command line means seconds: sin(time) */
+        if (from_outside(el, p->at))
+            return (val){ .n = builder_slot(b, 0), .fit = FIT_ANY };
         return (val){ .n = builder_slot(b, 0), .fit = FIT_UNIT, .unit = el->second };
     }
     if (b->own != NONE) {
@@ -314,16 +317,16 @@ no_such_quantity(builder *b, const char *name, const ast_part *q, const char *wh
 }
 
 static val
-read_junction(builder *b, const char *name, const ast_part *q, const flat_junction *j)
+read_junction(builder *b, const char *name, const ast_part *q, const ast_part *written, const flat_junction *j)
 {
     elab *el = b->el;
 
     if (q->name == (j->type ? el->n_f : el->n_e))
         return read_variable(b, j->common);
     if (j->type)
-        return no_such_quantity(b, name, q, "a 1-junction", arena_format(el->a,
+        return no_such_quantity(b, name, written, "a 1-junction", arena_format(el->a,
             "Its bonds share the flow, %s.f; each has its own effort: read that of an element on it, or name a bond.", name));
-    return no_such_quantity(b, name, q, "a 0-junction", arena_format(el->a,
+    return no_such_quantity(b, name, written, "a 0-junction", arena_format(el->a,
         "Its bonds share the effort, %s.e; each has its own flow: read that of an element on it, or name a bond.", name));
 }
 
@@ -412,11 +415,16 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
         return val_bad(el);
     note_read(b, x, q->at);
     name = name_from_here(b, p, x);
-    switch (x->kind) {
-    case PART_JUNCTION: return read_junction(b, name, q, &el->f->junction.at[x->index]);
-    case PART_ELEMENT:  return read_element(b, name, q, &el->f->element.at[x->index]);
-    case PART_BOND:     return read_bond(b, name, q, &el->link.at[x->index]);
-    case PART_INSTANCE: break;
+    if (x->kind != PART_INSTANCE) {
+        const flat_element *e = x->kind == PART_ELEMENT ? &el->f->element.at[x->index] : NULL;
+        const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
+        uint32_t junction = j ? x->index : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE) : el->link.at[x->index].junction_from;
+        ast_part renamed;
+        const ast_part *as = junction == NONE ? q : plain_quantity(el, junction, e && (e->type == EL_I || e->rests), j && !j->type, q, &renamed);
+        val v = j ? read_junction(b, name, as, q, j) : e ? read_element(b, name, as, e) : read_bond(b, name, as, &el->link.at[x->index]);
+
+        note_quantity(el, junction, q, as, v);
+        return v;
     }
     return no_such_quantity(b, name, q, "a component", arena_format(el->a, "Read one of its parts: %s.part.f.", name));
 }
@@ -499,6 +507,11 @@ read_ref(builder *b, const ast_ref *r)
 {
     if (b->own != NONE && r->nparts > 1 && is_field(b->el, b->own)) {
         val v = read_own_port(b, r);
+
+        if (v.bad || v.n != NODE_NONE)
+            return v;
+    } else if (b->own != NONE && r->nparts > 1 && is_two_port(b->el->f->element.at[b->own].type)) {
+        val v = read_two_port(b, r);
 
         if (v.bad || v.n != NODE_NONE)
             return v;

@@ -290,7 +290,7 @@ static course mode_course(const struct op *o, const double *modes)
     if (modes)
         return still(modes[o->a]);
     switch (o->kind) {
-    case MODE_FLOOR: return (course){ everything, zero, zero };
+    case MODE_FLOOR: case MODE_GIVEN: return (course){ everything, zero, zero };
     case MODE_PIECE: return (course){ { 0, (double)(o->table ? o->table->n : 0) }, zero, zero };
     case MODE_SIGN: return (course){ { -1, 1 }, zero, zero };
     default: return (course){ { 0, 1 }, zero, zero };

@@ -156,6 +156,10 @@ typedef struct flat_when {
     span at;
 } flat_when;
 
+/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is a mode; by and before are
+ * over parameters (before INST_NONE: not said). */
+typedef struct flat_delay { var_id var; inst of, by, before; span at; } flat_delay;
+
 /* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
 typedef struct flat_draw { var_id var; bool normal; uint32_t when; inst seed; span at; } flat_draw;
 
@@ -182,6 +186,16 @@ typedef struct flat_opening {
 /* ---- the experiment, resolved; values SI ---- */
 typedef struct flat_window { inst from, to; } flat_window;
 typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
+/* What is expected of a run; only where elaboration was asked to make it. */
+typedef struct flat_expect {
+    enum ast_expect_kind kind;
+    const char *name;            /* the text of what is expected, or the element */
+    uint32_t record;             /* among the recorded expressions; not of an activity */
+    uint32_t element;            /* of an activity */
+    inst time, value, within;    /* time INST_NONE: at the end; value INST_NONE: of a file or model */
+    const char *file, *path;     /* as the text calls it; where it lies */
+    span at;
+} flat_expect;
 typedef struct flat_experiment {
     const char *name;            /* NULL: none */
     span at;
@@ -193,6 +207,7 @@ typedef struct flat_experiment {
     VEC(flat_window) window;
     VEC(flat_observe) observe;
     VEC(flat_output) record;     /* name is the text of the expression */
+    VEC(flat_expect) expect;
 } flat_experiment;
 
 typedef struct flat_model {
@@ -220,6 +235,7 @@ typedef struct flat_model {
     VEC(flat_when) when;
     VEC(flat_reinit) reinit;
     VEC(flat_draw) draw;
+    VEC(flat_delay) delay;
     VEC(flat_weight) weight;
     VEC(flat_weighed) weighed;
     VEC(flat_opening) opening;

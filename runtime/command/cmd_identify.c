@@ -49,64 +49,26 @@ read_data(const char *path, measured *m)
 
 /* ---------------------------------------------------------------- data of one experiment */
 
-struct timed { double t; size_t row; };
-
+/* What is wrong with a file of data; frees why. */
 static int
-by_time(const void *a, const void *b)
+wrong_data(const char *path, char *why)
 {
-    const struct timed *x = a, *y = b;
-
-    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->row > y->row) - (x->row < y->row);
-}
-
-/* A head's unit; NULL without one: SI. */
-static int
-head_unit(unit_system *units, const char *path, const measured *m, size_t which, const unit **u)
-{
-    const char *why = NULL;
-
-    *u = NULL;
-    if (!m->unit[which] || (*u = unit_parse(units, m->unit[which], &why)))
-        return STATUS_DONE;
-    complain("%s: column %s: [%s] is not a unit%s%s", path, m->name[which], m->unit[which], why ? ": " : "", why ? why : "");
+    complain("%s: %s", path, why);
+    free(why);
     return STATUS_USAGE;
 }
-
-static double in_si(const unit *u, double x) { return u ? unit_scale(u) * x + unit_offset(u) : x; }
 
 static int
 take_times(const loaded *l, const char *path, const measured *m, fit_run *run, struct timed *order)
 {
-    size_t which = measured_column(m, "time");
-    const unit *u;
-    double slack = 1e-9 * (run->o.stop - run->o.start);
-    int status;
+    char *why;
 
-    if (which == SIZE_MAX)
-        which = measured_column(m, "t");
-    if (which == SIZE_MAX) {
-        complain("%s has no column time", path);
-        return STATUS_USAGE;
-    }
-    if ((status = head_unit(l->c.units, path, m, which, &u)) != STATUS_DONE)
-        return status;
-    for (size_t i = 0; i < m->rows; i++) {
-        order[i] = (struct timed){ in_si(u, m->value[which * m->rows + i]), i };
-        if (isnan(order[i].t)) {
-            complain("%s: line %u has no time", path, m->line[i]);
-            return STATUS_USAGE;
-        }
-        if (order[i].t < run->o.start - slack || order[i].t > run->o.stop + slack) {
-            complain("%s: line %u: %g s is not within the experiment \"%s\", %g .. %g s", path, m->line[i], order[i].t, l->experiment, run->o.start,
-                     run->o.stop);
-            return STATUS_USAGE;
-        }
-    }
-    qsort(order, m->rows, sizeof *order, by_time);
+    if (!measured_times(m, l->c.units, run->o.start, run->o.stop, order, &why))
+        return wrong_data(path, why);
     run->ntimes = m->rows;
-    run->time = bg_malloc(m->rows * sizeof *run->time);
+    run->time = bg_malloc((m->rows + 1) * sizeof *run->time);
     for (size_t i = 0; i < m->rows; i++)
-        run->time[i] = fmin(fmax(order[i].t, run->o.start), run->o.stop);
+        run->time[i] = order[i].t;
     return STATUS_DONE;
 }
 
@@ -178,6 +140,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
         double *datum = run->datum + run->ncolumns * m->rows;
         const flat_output *o;
         const unit *u;
+        char *why;
 
         if (!strcmp(m->name[c], "time") || !strcmp(m->name[c], "t"))
             continue;
@@ -187,14 +150,14 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
             continue;
         }
         o = model_output(model_flat(run->model), k);
-        if ((status = head_unit(l->c.units, path, m, c, &u)) != STATUS_DONE)
-            return status;
+        if (!measured_unit(m, l->c.units, c, &u, &why))
+            return wrong_data(path, why);
         if (u && o->unit && unit_dimension(u) != unit_dimension(o->unit)) {
             complain("%s: column %s is in [%s], the output in [%s]", path, m->name[c], m->unit[c], unit_text(o->display ? o->display : o->unit));
             return STATUS_USAGE;
         }
         for (size_t i = 0; i < m->rows; i++)
-            datum[i] = in_si(u, m->value[c * m->rows + order[i].row]);
+            datum[i] = measured_si(u, m->value[c * m->rows + order[i].row]);
         status = weigh(q, path, m->name[c], datum, m->rows, weights, u, &run->weight[run->ncolumns]);
         run->output[run->ncolumns++] = (uint32_t)k;
     }
@@ -366,9 +329,9 @@ set_bounds(struct session *s)
         while (fine && k < s->f.parameter.n && strcmp(s->f.parameter.at[k].name, name))
             k++;
         if (fine && k < s->f.parameter.n) {
-            s->f.parameter.at[k].low = in_si(u, low);
-            s->f.parameter.at[k].high = in_si(u, high);
-            fine = s->f.parameter.at[k].start >= in_si(u, low) && s->f.parameter.at[k].start <= in_si(u, high);
+            s->f.parameter.at[k].low = measured_si(u, low);
+            s->f.parameter.at[k].high = measured_si(u, high);
+            fine = s->f.parameter.at[k].start >= measured_si(u, low) && s->f.parameter.at[k].start <= measured_si(u, high);
             if (!fine)
                 complain("--bounds %s: the value it starts from, %g, is outside", name, s->f.parameter.at[k].start);
         } else {

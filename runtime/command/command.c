@@ -85,7 +85,8 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_VERBOSE]    = { "verbose",    'v', NULL,         "how it was done, on standard error" },
     [OPT_JSON]       = { "json",       0,   NULL,         "the result as JSON, in SI units" },
     [OPT_EXPERIMENT] = { "experiment", 'e', "NAME",       "the experiment; needed where the file has several" },
-    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter, SI or with a unit: k=3[N/mm]" },
+    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter or input, SI or with a unit: k=3[N/mm]; a formula: 'u=24*sin(time)'" },
+    [OPT_INPUT]      = { "input",      0,   "NAME=FILE.csv", "an input from the column of its name over the first column, time; FILE.csv:COLUMN says another" },
     [OPT_OUTPUT]     = { "output",     'o', "FILE",       "where the result goes; - is standard output" },
     [OPT_METRIC]     = { "metric",     'm', "METRIC",     "how importance is measured (activity)" },
     [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible (5%)" },
@@ -131,7 +132,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
     [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
     [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
-    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
+    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by residues" },
     [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
     [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
@@ -146,6 +147,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
     [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
     [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
+    [OPT_JUNIT]      = { "junit",      0,   "FILE",       "what was expected and how it came, as JUnit XML, for build servers" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
 
@@ -289,6 +291,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_VERBOSE: q->verbose = true; break;
     case OPT_JSON:    q->json = true; break;
     case OPT_SET:     vec_push(&q->set, value); break;
+    case OPT_INPUT:   vec_push(&q->input, value); break;
     case OPT_AT:      vec_push(&q->at, value); break;
     case OPT_STATE:   vec_push(&q->state, value); break;
     case OPT_TF:      vec_push(&q->transfer, value); break;
@@ -501,62 +504,119 @@ request_free(request *q)
 
 /* ---------------------------------------------------------------- loading */
 
-/* `name=value` or `name=value[unit]` */
+/* `value` or `value[unit]`; *is_number: whether it is one, which it need not be. */
+static int
+read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from, const char **unit_written, bool *is_number)
+{
+    const char *why = NULL;
+    const unit *u;
+    size_t n;
+    char *end;
+
+    o->value = strtod(from, &end);
+    *is_number = end > from && isfinite(o->value);
+    while (*end == ' ')
+        end++;
+    if (!*is_number || !*end)
+        return STATUS_DONE;
+    n = strlen(end);
+    *is_number = *end == '[' && strchr(end, ']') == end + n - 1;
+    if (!*is_number)
+        return STATUS_DONE;
+    if (!*units && !(*units = units_new())) {
+        complain("the database of units (udunits2) cannot be read");
+        return STATUS_FILE;
+    }
+    *unit_written = arena_strndup(l->arena, end + 1, n - 2);
+    u = unit_parse(*units, *unit_written, &why);
+    if (!u)
+        return wrong(q, "--set %s: %s is not a unit%s%s", o->name, end, why ? ": " : "", why ? why : "");
+    o->value = unit_scale(u) * o->value + unit_offset(u);
+    return STATUS_DONE;
+}
+
+/* --set NAME=NUMBER, NAME=NUMBER[unit] or NAME=FORMULA */
+static int
+read_set(const request *q, loaded *l, unit_system **units, const char *text)
+{
+    const char *equal = strchr(text, '='), *from, *unit_written = NULL;
+    struct elaborate_override o = { 0 };
+    bool is_number;
+    size_t n;
+    int status;
+
+    if (!equal || equal == text)
+        return wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
+    o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
+    for (from = equal + 1; *from == ' ';)
+        from++;
+    if (!*from)
+        return wrong(q, "--set %s: a number or a formula is missing behind the =", o.name);
+    if ((status = read_number(q, l, units, &o, from, &unit_written, &is_number)) != STATUS_DONE)
+        return status;
+    if (!is_number) {
+        n = strlen(o.name);
+        o.said = "--set";
+        /* k(0) is no name of a `let` by itself, and what is set is found by o.name */
+        o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n), o.name, from);
+    }
+    vec_push(&l->set, o);
+    vec_push(&l->set_unit, unit_written);
+    return STATUS_DONE;
+}
+
+/* --input NAME=FILE.csv or NAME=FILE.csv:COLUMN */
+static int
+read_input(const request *q, loaded *l, const char *text)
+{
+    const char *equal = strchr(text, '='), *colon = strrchr(text, ':'), *name, *path, *column;
+    struct elaborate_override o = { .said = "--input" };
+    bool number;
+
+    if (!equal || equal == text || !equal[1])
+        return wrong(q, "--input is NAME=FILE.csv or NAME=FILE.csv:COLUMN, not \"%s\"", text);
+    if (colon && (colon < equal || strchr(colon, '/') || !colon[1]))
+        colon = NULL;
+    name = arena_strndup(l->arena, text, (size_t)(equal - text));
+    path = colon ? arena_strndup(l->arena, equal + 1, (size_t)(colon - equal - 1)) : equal + 1;
+    column = colon ? colon + 1 : name;
+    if (strpbrk(path, "\"\\\n") || strpbrk(column, "\"\\\n"))
+        return wrong(q, "--input %s: the names of file and column have no quotes and backslashes", name);
+    if (!reading_allow_file(path))
+        return complain_file(path);
+    number = strspn(column, "0123456789") == strlen(column);
+    o.name = name;
+    o.formula = arena_format(l->arena, "let %s = table(\"%s\", %s%s%s, time)", name, path, number ? "" : "\"", column, number ? "" : "\"");
+    vec_push(&l->set, o);
+    vec_push(&l->set_unit, NULL);
+    return STATUS_DONE;
+}
+
 static int
 read_overrides(const request *q, loaded *l)
 {
     unit_system *units = NULL;
     int status = STATUS_DONE;
 
-    for (size_t i = 0; i < q->set.n && status == STATUS_DONE; i++) {
-        const char *text = q->set.at[i], *equal = strchr(text, '='), *from;
-        struct elaborate_override o;
-        const char *unit_written = NULL;
-        char *end;
-
-        if (!equal || equal == text) {
-            status = wrong(q, "--set is NAME=VALUE, not \"%s\"", text);
-            break;
-        }
-        o.name = arena_strndup(l->arena, text, (size_t)(equal - text));
-        for (from = equal + 1; *from == ' ';)
-            from++;
-        o.value = strtod(from, &end);
-        if (end == from || !isfinite(o.value)) {
-            status = wrong(q, "--set %s: \"%s\" is not a number", o.name, from);
-            break;
-        }
-        while (*end == ' ')
-            end++;
-        if (*end == '[') {
-            size_t n = strlen(end);
-            const char *why = NULL;
-            const unit *u;
-
-            if (end[n - 1] != ']') {
-                status = wrong(q, "--set %s: the unit \"%s\" has no closing bracket", o.name, end);
-                break;
-            }
-            if (!units && !(units = units_new())) {
-                complain("the database of units (udunits2) cannot be read");
-                return STATUS_FILE;
-            }
-            unit_written = arena_strndup(l->arena, end + 1, n - 2);
-            u = unit_parse(units, unit_written, &why);
-            if (!u) {
-                status = wrong(q, "--set %s: %s is not a unit%s%s", o.name, end, why ? ": " : "", why ? why : "");
-                break;
-            }
-            o.value = unit_scale(u) * o.value + unit_offset(u);
-        } else if (*end) {
-            status = wrong(q, "--set %s: \"%s\" is not a number, or its unit lacks brackets", o.name, from);
-            break;
-        }
-        vec_push(&l->set, o);
-        vec_push(&l->set_unit, unit_written);
-    }
+    for (size_t i = 0; i < q->set.n && status == STATUS_DONE; i++)
+        status = read_set(q, l, &units, q->set.at[i]);
+    for (size_t i = 0; i < q->input.n && status == STATUS_DONE; i++)
+        status = read_input(q, l, q->input.at[i]);
     units_free(units);
     return status;
+}
+
+/* Whether the first error stands in what was set from outside. */
+static bool
+error_is_outside(const sources *s)
+{
+    for (size_t i = 0; i < diag_count(s); i++) {
+        const diagnostic *d = diag_at(s, i);
+
+        if (d->severity == SEV_ERROR)
+            return span_known(d->at) && source_path(s, d->at.file)[0] == '-' && source_path(s, d->at.file)[1] == '-';
+    }
+    return false;
 }
 
 /* A unit given with --set must be of the parameter's kind. */
@@ -664,8 +724,9 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.set = l->set.at;
     o.nset = l->set.n;
     o.open = q->open;
+    o.expect = q->expect;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
-        status = status_of(l->c.sources);
+        status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);
         print_diagnostics(q, l->c.sources);
         return status;
     }

@@ -33,11 +33,13 @@ enum option {
     OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
     OPT_TRUNCATE, OPT_AGAINST, OPT_EXPORT, OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS, OPT_NEAR, OPT_EIGENVALUES,
     OPT_ROUNDS,
+    OPT_INPUT,
     OPT_STOP,
     OPT_FREEZE, OPT_MORA, OPT_OVER,
     OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
     OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
     OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
+    OPT_JUNIT,
     OPT_KEEP_PARTIAL,
     OPT_COUNT
 };
@@ -49,7 +51,7 @@ struct command;
 typedef struct request {
     const struct command *command;
     VEC(const char *) file;
-    VEC(const char *) set;
+    VEC(const char *) set, input;
     VEC(const char *) at, state, transfer, against;      /* of linearize */
     VEC(size_t) truncate;
     size_t eigenvalues;                                  /* 0: not given */
@@ -68,6 +70,7 @@ typedef struct request {
     double step;                                         /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
+    bool expect;                                         /* compile what experiments expect too */
     bool open;                                           /* compile with inputs and sources that can be moved */
 } request;
 
@@ -91,6 +94,7 @@ int cmd_import(const request *q);
 int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
+int cmd_test(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

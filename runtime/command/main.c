@@ -16,7 +16,7 @@
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
 #define COMMON (SPEAKING | OPT(OPT_ALLOW_READ))
-#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
+#define RUNNING (OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_INPUT) | OPT(OPT_SOLVER) | OPT(OPT_RTOL) | OPT(OPT_ATOL) | OPT(OPT_MAX_TIME) | OPT(OPT_MAX_STEPS))
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
@@ -91,6 +91,15 @@ static const struct command commands[] = {
           OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR), 1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq .eigenvalues\n"
       "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n" },
+    { "test", "FILE...",
+      "Runs the experiments that expect something, and says whether it is so.\n"
+      "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"
+      "    expect y from \"measured.csv\" within 1 [mm];    a trajectory: columns time and y, as bgc run writes them\n"
+      "    expect y of \"full.bg\" within 1 [mm];           the same experiment of another model, over the whole run\n"
+      "    expect activity of spring = 0.23 within 0.01;   an element's share of the activity, as bgc rank shows it\n"
+      "Status 1 where something does not hold, 3 where an experiment does not run.",
+      COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_JUNIT), 1, SIZE_MAX, cmd_test,
+      "  bgc test quarter_car.bg\n  bgc test *.bg --junit results.xml\n  bgc test reduced.bg -e smooth_curb --json\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.", SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import,
       "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",

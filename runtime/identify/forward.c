@@ -480,6 +480,7 @@ forward_run(forward *f, const sim_options *o)
     sim_follower follow = { .start = on_start, .piece = on_piece, .jump = on_jump, .ctx = &w };
     sim_options plain = *o;
     sim_result r = { 0 };
+    size_t reached;
     bool fine;
 
     plain.points = 0;
@@ -491,10 +492,16 @@ forward_run(forward *f, const sim_options *o)
     fine = !w.failed && model_need(f->model, PART_OUTPUTS) && initial_sensitivities(&w);
     if (fine) {
         fine = simulate(f->model, &plain, &r);
-        while (fine && f->done < f->ntimes)
-            fine = observe(&w, o->stop, r.x_end);
+        reached = f->done;
+        f->end = r.t_end;
+        while (fine && f->done < f->ntimes) {
+            reached += f->time[f->done] <= r.t_end + w.tiny;
+            fine = observe(&w, r.t_end, r.x_end);
+        }
+        f->done = reached;
         if (fine && f->activity)
             memcpy(f->activity, r.activity, model_nelements(f->model) * sizeof(double));
+        f->seconds = r.cpu_seconds;
         sim_result_free(&r);
     }
     close_follower(&w);

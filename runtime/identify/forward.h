@@ -23,7 +23,9 @@ typedef struct forward {
     const double *time; size_t ntimes;       /* ascending, within the run */
     double *output, *derivative; /* filled as far as the run got */
     double *activity;            /* [elements] J, over the experiment's windows; NULL: not wanted */
-    size_t done;                 /* times that are filled */
+    double seconds;              /* CPU time of the integration */
+    size_t done;                 /* times that were reached; where the run ended earlier (`stop when`) the others are filled with what was there */
+    double end;                  /* s, where it ended */
     size_t lost;                 /* switchings at which a time could not be moved: a condition only touches there */
 } forward;
 

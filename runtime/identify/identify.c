@@ -60,6 +60,12 @@ add_run(struct search *s, size_t index, ls_rows *rows)
     for (size_t k = 0; k < s->n && rows; k++)
         s->evaluations += !s->held[k];
     fine = forward_run(&f, &run->o);
+    if (fine && f.done < f.ntimes) {
+        const flat_model *flat = model_flat(run->model);
+
+        diag_error(flat->sources, "run-ended", flat->experiment.at, "the run ended at %.9g s, but there are data of %.9g s", f.end, f.time[f.done]);
+        fine = false;
+    }
     for (size_t c = 0; c < run->ncolumns && fine && rows; c++)
         for (size_t i = 0; i < run->ntimes; i++) {
             double datum = run->datum[c * run->ntimes + i];

@@ -5,8 +5,9 @@
  * Parameters at a bound that would leave it stay there for the step; steps are damped in units of the columns' norms, which makes them
  * independent of the parameters' units.
  *
- * Our own rather than a library's: cminpack knows no bounds, NLopt does not know that the objective is a sum of squares, and neither takes rows
- * one after the other.
+ * Our own rather than a library's. cminpack's lmstr takes rows one after the other and scales, but knows no bounds, and cannot be told between two steps
+ * that other parameters are held or that the residuals changed, which the search over the active ones needs; NLopt knows bounds, but no sums of squares:
+ * its methods see the objective and its gradient, not the rows, and leave no triangle for standard errors and for what the data do not tell.
  *
  * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05 (damping);
  *          Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection)

@@ -35,7 +35,7 @@ next_cell(const char **p, const char *end, char separator, const char **from, co
 static bool
 read_head(const char *p, const char *end, char separator, measured *m, char **why)
 {
-    VEC(char *) name = { 0 }, unit = { 0 };
+    VEC(char *) name = { 0 }, in = { 0 };
     bool more = true;
 
     while (more) {
@@ -49,14 +49,14 @@ read_head(const char *p, const char *end, char separator, measured *m, char **wh
             while (close > from && isspace((unsigned char)close[-1]))
                 close--;
             vec_push(&name, bg_format("%.*s", (int)(close - from), from));
-            vec_push(&unit, bg_format("%.*s", (int)(to - bracket - 2), bracket + 1));
+            vec_push(&in, bg_format("%.*s", (int)(to - bracket - 2), bracket + 1));
         } else {
             vec_push(&name, bg_format("%.*s", (int)(to - from), from));
-            vec_push(&unit, NULL);
+            vec_push(&in, NULL);
         }
     }
     m->name = name.at;
-    m->unit = unit.at;
+    m->unit = in.at;
     m->columns = name.n;
     for (size_t c = 0; c < m->columns; c++)
         for (size_t k = 0; k < c; k++)
@@ -181,4 +181,63 @@ measured_column(const measured *m, const char *name)
         if (!strcmp(m->name[c], name))
             return c;
     return SIZE_MAX;
+}
+
+bool
+measured_unit(const measured *m, unit_system *units, size_t column, const unit **u, char **why)
+{
+    const char *what = NULL;
+
+    *u = NULL;
+    if (!m->unit[column] || (*u = unit_parse(units, m->unit[column], &what)))
+        return true;
+    *why = bg_format("column %s: [%s] is not a unit%s%s", m->name[column], m->unit[column], what ? ": " : "", what ? what : "");
+    return false;
+}
+
+double
+measured_si(const unit *u, double value)
+{
+    return u ? unit_scale(u) * value + unit_offset(u) : value;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+
+    return x->t != y->t ? (x->t > y->t) - (x->t < y->t) : (x->row > y->row) - (x->row < y->row);
+}
+
+bool
+measured_times(const measured *m, unit_system *units, double start, double stop, struct timed *order, char **why)
+{
+    size_t which = measured_column(m, "time");
+    double slack = 1e-9 * (stop - start);
+    const unit *u;
+
+    if (which == SIZE_MAX)
+        which = measured_column(m, "t");
+    if (which == SIZE_MAX) {
+        *why = bg_format("there is no column time");
+        return false;
+    }
+    if (!measured_unit(m, units, which, &u, why))
+        return false;
+    for (size_t i = 0; i < m->rows; i++) {
+        double t = measured_si(u, m->value[which * m->rows + i]);
+
+        if (isnan(t)) {
+            *why = bg_format("line %u has no time", m->line[i]);
+            return false;
+        }
+        if (t < start - slack || t > stop + slack) {
+            *why = bg_format("line %u: %g s is not within the experiment, %g .. %g s", m->line[i], t, start, stop);
+            return false;
+        }
+        order[i] = (struct timed){ fmin(fmax(t, start), stop), i };
+    }
+    if (m->rows)
+        qsort(order, m->rows, sizeof *order, by_time);
+    return true;
 }

@@ -6,7 +6,7 @@
 #ifndef BG_MEASURED_H
 #define BG_MEASURED_H
 
-#include "base.h"
+#include "units.h"
 
 typedef struct measured {
     size_t rows, columns;
@@ -20,5 +20,12 @@ bool measured_read(const char *text, size_t length, measured *m, char **why);
 void measured_free(measured *m);
 /* Number of a column, SIZE_MAX without one of that name. */
 size_t measured_column(const measured *m, const char *name);
+/* The unit in a column's head; NULL without one: values are SI. False: *why (free it). */
+bool measured_unit(const measured *m, unit_system *units, size_t column, const unit **u, char **why);
+double measured_si(const unit *u, double value);
+
+/* The rows in order of their times (column time or t), which must lie within start .. stop: order[rows]. False: *why (free it). */
+struct timed { double t; size_t row; };
+bool measured_times(const measured *m, unit_system *units, double start, double stop, struct timed *order, char **why);
 
 #endif

@@ -426,6 +426,8 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
 
         if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && last_of(d, item->ref.part[0].name) != x->k)
             vec_push(lost, item->at);
+        if (item->kind == AST_EXP_EXPECT)        /* of the whole, which no part is */
+            vec_push(lost, item->at);
         if (item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP) {
             const char *rest = remaining(x, item);
 

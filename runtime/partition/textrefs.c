@@ -3,19 +3,7 @@
 
 #include <string.h>
 
-static bool
-own_name(const ast_node *n, const char *name)
-{
-    if (!n)
-        return false;
-    if (name[0] && !name[1] && strchr("efqp", name[0]))
-        return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
-                return true;
-    return false;
-}
+#include "domain.h"
 
 /* A list of its own instead of recursion: long sums are deep trees. */
 void
@@ -34,7 +22,7 @@ textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
         case AST_STRING:
             break;
         case AST_REF:
-            if (x->ref.nparts && !own_name(n, x->ref.part[0].name)) {
+            if (x->ref.nparts && !ast_own_name(n, x->ref.part[0].name)) {
                 like.ref = &x->ref;
                 vec_push(out, like);
             }
@@ -83,6 +71,8 @@ of_experiment(const ast_experiment *x, text_refs *out)
         const ast_exp_item *item = &x->item[i];
         text_ref like = { .kind = READS_EXPERIMENT, .reader = x->name, .item = item };
 
+        if (item->kind == AST_EXP_EXPECT)
+            continue;                    /* what is expected makes nothing be computed */
         textrefs_of(item->a, NULL, like, out);
         textrefs_of(item->b, NULL, like, out);
         for (int k = 0; k < item->nexprs; k++)
@@ -166,27 +156,39 @@ of_bond(const flat_model *f, const flat_bond *b, char quantity)
     return b->own;
 }
 
+/* e, f, q or p, which the names of a domain may say otherwise; 0: none of them. x NULL: no element. */
+static char
+letter_of(const flat_model *f, uint32_t junction, const flat_element *x, const char *name)
+{
+    enum quantity is;
+
+    if (name[0] && !name[1] && (strchr("ef", name[0]) || (x && ((x->type == EL_C && name[0] == 'q') || (x->type == EL_I && name[0] == 'p')))))
+        return name[0];
+    return !quantity_by_name(f, junction, !x && !f->junction.at[junction].type, name, &is) ? 0 : is == Q_EFFORT ? 'e' : 'f';
+}
+
 var_id
 text_variable(const text_names *t, const char *name)
 {
     const flat_model *f = t->f;
-    size_t n = strlen(name);
+    const char *dot = strrchr(name, '.');
+    size_t n = dot ? (size_t)(dot - name) : 0;
     uint32_t i;
     char q;
 
-    if ((i = map_get(&t->value, key_of(name, n))) != MAP_NONE)
+    if ((i = map_get(&t->value, key_of(name, strlen(name)))) != MAP_NONE)
         return i;
-    if (n < 3 || name[n - 2] != '.' || !strchr("efqp", name[n - 1]))
+    if (!n)
         return VAR_NONE;
-    q = name[n - 1];
-    if ((i = map_get(&t->junction, key_of(name, n - 2))) != MAP_NONE && q == (f->junction.at[i].type ? 'f' : 'e'))
+    if ((i = map_get(&t->junction, key_of(name, n))) != MAP_NONE && letter_of(f, i, NULL, dot + 1) == (f->junction.at[i].type ? 'f' : 'e'))
         return f->junction.at[i].common;
-    if ((i = map_get(&t->element, key_of(name, n - 2))) != MAP_NONE && f->element.at[i].nports == 1) {
+    if ((i = map_get(&t->element, key_of(name, n))) != MAP_NONE && f->element.at[i].nports == 1) {
         const flat_port *p = &f->port.at[f->element.at[i].port0];
 
-        return q == 'e' ? p->e : q == 'f' ? p->f : p->stored;
+        q = letter_of(f, p->junction, &f->element.at[i], dot + 1);
+        return q == 'e' ? p->e : q == 'f' ? p->f : q ? p->stored : VAR_NONE;
     }
-    if ((i = map_get(&t->bond, key_of(name, n - 2))) != MAP_NONE && (q == 'e' || q == 'f'))
+    if ((i = map_get(&t->bond, key_of(name, n))) != MAP_NONE && ((q = letter_of(f, f->bond.at[i].from, NULL, dot + 1)) == 'e' || q == 'f'))
         return of_bond(f, &f->bond.at[i], q);
     return VAR_NONE;
 }

@@ -440,6 +440,11 @@ put_experiment(struct writer *d, const ast_experiment *x)
         textrefs_of(item->b, NULL, (text_ref){ 0 }, &refs);
         for (int k = 0; k < item->nexprs; k++)
             textrefs_of(item->exprs[k], NULL, (text_ref){ 0 }, &refs);
+        if (item->kind == AST_EXP_EXPECT) {
+            rename_ref(d, &item->expect->element, &e);
+            textrefs_of(item->expect->time, NULL, (text_ref){ 0 }, &refs);
+            textrefs_of(item->expect->value, NULL, (text_ref){ 0 }, &refs);
+        }
         for (size_t k = 0; k < refs.n; k++)
             rename_ref(d, refs.at[k].ref, &e);
     }
@@ -544,7 +549,7 @@ written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length,
             struct elaborate_override *set = arena_new_array(a, struct elaborate_override, run[i].nset + 1);
 
             for (size_t k = 0; k < run[i].nset; k++)
-                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value };
+                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value, run[i].set[k].formula, run[i].set[k].said };
             run[i].set = set;
         }
         co.set = run->set;

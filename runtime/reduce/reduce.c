@@ -127,7 +127,7 @@ reduction_said(arena *a, const sources *s, const rewrite_item *item)
     const char *text;
     size_t n;
 
-    if ((item->kind != REWRITE_INITIAL && item->kind != REWRITE_LET) || !span_known(item->at))
+    if ((item->kind != REWRITE_INITIAL && item->kind != REWRITE_LET && item->kind != REWRITE_EXPECT) || !span_known(item->at))
         return NULL;
     text = source_text(s, item->at.file) + item->at.begin;
     for (n = item->at.end - item->at.begin; n && strchr("; \t\r\n", text[n - 1]);)

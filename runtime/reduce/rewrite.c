@@ -75,6 +75,7 @@ rewrite_kind_name(enum rewrite_kind k)
     static const char *const name[] = {
         [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
         [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
+        [REWRITE_EXPECT] = "expect",
         [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
         [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",    [REWRITE_WITHOUT] = "without",
         [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"
@@ -255,21 +256,6 @@ add_reading(struct plan *p, uint32_t reader, uint32_t target, span at)
         vec_push(&p->reading, r);
 }
 
-/* Is the name, alone, a variable of the law's own (e f q p) or one of its ports? */
-static bool
-own_name(const ast_node *n, const char *name)
-{
-    if (!n)
-        return false;
-    if (name[0] && !name[1] && strchr("efqp", name[0]))
-        return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
-                return true;
-    return false;
-}
-
 /* owner: the node whose block this stands in, or NULL */
 static void
 read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *owner)
@@ -283,7 +269,7 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
             if (ref->part[i].index[k].to)
                 vec_push(&p->walk, ref->part[i].index[k].to);
         }
-    if (!ref->nparts || own_name(owner, ref->part[0].name))
+    if (!ref->nparts || ast_own_name(owner, ref->part[0].name))
         return;
     if (ref->nparts == 1) {
         if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
@@ -475,6 +461,8 @@ read_experiment(struct plan *p, const ast_experiment *x)
             for (int k = 0; k < item->nrefs; k++)
                 read_name(p, world(p), &item->refs[k], true);
             break;
+        case AST_EXP_EXPECT:
+            break;                       /* nothing stays for it: it goes with what it reads */
         case AST_EXP_RECORD:
             for (int k = 0; k < item->nexprs; k++)
                 read_expr(p, world(p), item->exprs[k], NULL);
@@ -1288,6 +1276,36 @@ edit_changes(struct plan *p)
     }
 }
 
+/* Is it no more what it was: a part that went, was clamped or turned, a bond that was cut or lost an end? */
+static bool
+part_changed(const struct plan *p, uint32_t i)
+{
+    const struct part *x = &p->part.at[i];
+
+    for (int k = 0; k < 2; k++)
+        if (x->kind == PART_BOND && x->end[k] != NOBODY && p->part.at[x->end[k]].gone)
+            return true;
+    for (size_t k = 0; x->kind == PART_BOND && k < p->nbonds; k++)
+        if (!p->request[k].off && p->request[k].name == i)
+            return true;
+    return x->gone || x->clamped || x->turned;
+}
+
+/* element: of an activity, a part without a quantity behind it */
+struct expecting { const struct plan *p; const ast_ref *element; const char *gone; };
+
+static void
+expects_gone(void *ctx, const ast_ref *r)
+{
+    struct expecting *w = ctx;
+    bool of_part = r == w->element || r->nparts > 1;
+    uint32_t part = of_part && r->nparts ? find_part(w->p, r->part[0].name) : MAP_NONE;
+    uint32_t value = !of_part && r->nparts ? map_get(&w->p->value_of, map_ptr_key(r->part[0].name)) : MAP_NONE;
+
+    if (value != MAP_NONE ? w->p->value.at[value].gone : part != MAP_NONE && part_changed(w->p, part))
+        w->gone = r->part[0].name;
+}
+
 static void
 make_edits(struct plan *p)
 {
@@ -1319,8 +1337,15 @@ make_edits(struct plan *p)
         if (!x || !of_this_model(p, &p->file->decl[i]))
             continue;
         for (int k = x->inherited; k < x->nitems; k++) {
+            struct expecting expecting = { p, x->item[k].expect ? &x->item[k].expect->element : NULL, NULL };
             uint32_t t = x->item[k].kind == AST_EXP_LET ? let_target(p, &x->item[k]) : NOBODY;
 
+            if (x->item[k].kind == AST_EXP_EXPECT)
+                ast_each_expected(&x->item[k], expects_gone, &expecting);
+            if (expecting.gone) {
+                vec_push(&p->lost, x->item[k].at);
+                note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);
+            }
             if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
                 continue;
             vec_push(&p->lost, x->item[k].at);

@@ -19,6 +19,7 @@ enum rewrite_kind {
     REWRITE_BOND,                /* a statement that only bonded what went and is declared elsewhere */
     REWRITE_VALUE,               /* parameter, constant, signal or input that nothing reads any more */
     REWRITE_LET,                 /* `let` of an experiment that set something which went */
+    REWRITE_EXPECT,              /* what an experiment expects of something which went */
     REWRITE_INITIAL,             /* initial value that went with its part */
     REWRITE_MOVE,                /* declaration that moved */
     REWRITE_CLAMP,               /* an element that became a source of zero: its junction's common variable rests */

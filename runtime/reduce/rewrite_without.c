@@ -164,47 +164,9 @@ mention(struct taking *t, const ast_ref *ref, int n)
 }
 
 static void
-mention_expr(struct taking *t, const ast_expr *e)
+mention_read(void *ctx, const ast_ref *ref)
 {
-    VEC(const ast_expr *) walk = { 0 };
-
-    vec_push(&walk, e);
-    while (walk.n) {
-        const ast_expr *x = walk.at[--walk.n];
-
-        if (!x)
-            continue;
-        switch (x->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            mention(t, &x->ref, x->ref.nparts - 1);
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            vec_push(&walk, x->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&walk, x->bin.a);
-            vec_push(&walk, x->bin.b);
-            break;
-        case AST_IF:
-            vec_push(&walk, x->cond.c);
-            vec_push(&walk, x->cond.a);
-            vec_push(&walk, x->cond.b);
-            break;
-        case AST_CALL:
-            for (int i = 0; i < x->call.nargs; i++)
-                vec_push(&walk, x->call.arg[i]);
-            break;
-        case AST_MATRIX:
-            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
-                vec_push(&walk, x->matrix.entry[i]);
-            break;
-        }
-    }
-    vec_free(&walk);
+    mention(ctx, ref, ref->nparts - 1);
 }
 
 /* The experiment that is run was elaborated and its readers are known; the others are read from the text. */
@@ -218,7 +180,7 @@ read_experiments(struct taking *t)
             continue;
         for (int k = 0; k < x->nitems; k++) {
             for (int i = 0; i < x->item[k].nexprs; i++)
-                mention_expr(t, x->item[k].exprs[i]);
+                ast_each_ref(x->item[k].exprs[i], mention_read, t);
             for (int i = 0; i < x->item[k].nrefs; i++)
                 mention(t, &x->item[k].refs[i], x->item[k].refs[i].nparts);
         }
@@ -997,7 +959,7 @@ find_old_lists(struct taking *t, const map *dropped, bool wanted)
     }
 }
 
-/* ---------------------------------------------------------------- let of the experiments */
+/* ---------------------------------------------------------------- let and expect of the experiments */
 
 /* Does it, or what it stores, go by a `without` of this plan? */
 static bool
@@ -1010,9 +972,25 @@ goes(const struct taking *t, const char *name)
     return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e] : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
 }
 
-/* `let spring[1].q(0)` of what goes, in any experiment of the model. */
+/* element: of an activity, a name without a quantity behind it */
+struct expecting { const struct taking *t; const ast_ref *element; const char *gone; };
+
 static void
-drop_lets(struct taking *t)
+expects_gone(void *ctx, const ast_ref *r)
+{
+    struct expecting *w = ctx;
+
+    for (int n = r == w->element ? r->nparts : r->nparts - 1; n > 0 && !w->gone; n--) {
+        const char *name = literal_name(w->t->f, r, n);
+
+        if (name && goes(w->t, name))
+            w->gone = name;
+    }
+}
+
+/* `let spring[1].q(0)` of what goes, and what is expected of it, in any experiment of the model. */
+static void
+drop_items(struct taking *t)
 {
     for (size_t d = 0; d < t->file->ndecls; d++) {
         const ast_experiment *x = t->file->decl[d].kind == AST_DECL_EXPERIMENT ? t->file->decl[d].experiment : NULL;
@@ -1020,7 +998,15 @@ drop_lets(struct taking *t)
         for (int k = x ? x->inherited : 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
             const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
+            struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };
 
+            if (item->kind == AST_EXP_EXPECT) {
+                ast_each_expected(item, expects_gone, &expecting);
+                if (expecting.gone) {
+                    vec_push(&t->lost->list, item->at);
+                    note(t, REWRITE_EXPECT, expecting.gone, item->at);
+                }
+            }
             if (!name || !goes(t, name))
                 continue;
             vec_push(&t->lost->list, item->at);
@@ -1101,7 +1087,7 @@ make_edits(struct taking *t)
         }
     }
     write_lists(t);
-    drop_lets(t);
+    drop_items(t);
     make_items(t);
     map_free(&dropped);
     free(whole);

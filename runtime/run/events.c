@@ -923,6 +923,12 @@ enum events_status events_due(events *e, double t, double *x)
     return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
 }
 
+enum events_status events_jolted(events *e, double t, double *x)
+{
+    e->t = t;
+    return e->watched.n || e->nets ? follow(e, t, x) : EVENTS_SWITCHED;
+}
+
 /* ---- what events do to states ---- */
 
 /* Puts x of sign k, which sticks, to zero along the way in which its s moves the states: as by an impulse of that friction, so that what friction

@@ -186,6 +186,8 @@ double model_value(const bg_model *m, inst i) { (void)m, (void)i; return 0; }
 double model_compile_seconds(const bg_model *m) { (void)m; return 0; }
 
 int model_powers_unordered(bg_model *m, double t, const double *x, double *power) { return model_powers(m, t, x, power); }
+size_t model_ndelays(const bg_model *m) { (void)m; return 0; }
+size_t model_ndraws(const bg_model *m) { (void)m; return 0; }
 size_t model_nclocks(bg_model *m) { (void)m; return 0; }
 int model_clocks(bg_model *m, double t, double *value) { (void)m, (void)t, (void)value; return 0; }
 void model_clocks_over(bg_model *m, double start, double stop) { (void)m, (void)start, (void)stop; }

@@ -169,7 +169,9 @@ arrays(void **state)
            "experiment x of m {\n  stop = 1;\n  let u[2] = 100 [N];\n  let k = [3, 4];\n  let u[3] = time*1 [N/s];\n  observe y[2] within 1;\n  record y;\n}\n",
            "parameter u[2] [N] = 100", "signal u[3] [N]", "parameter k[2] = 4", "observe y[2] within 1", "record y[3] [N] = y[3]");
     {
-        static const struct elaborate_override set[] = { { "n", 4 }, { "m[2]", 7 }, { "w[3].k", 9 }, { "w[1].c.q(0)", 5 } };
+        static const struct elaborate_override set[] = {
+            { .name = "n", .value = 4 }, { .name = "m[2]", .value = 7 }, { .name = "w[3].k", .value = 9 }, { .name = "w[1].c.q(0)", .value = 5 }
+        };
         const char *text = "model W {\n  port 1:a;\n  parameter k = 1;\n  a -> C:c = k;\n}\nmodel m(n = 1) {\n  parameter m[n] = 1;\n  1:v -> I:i = m[2];\n  W:w[n];\n"
                            "  for i in 1..n { v -> w[i]; }\n}\n";
         compilation c;

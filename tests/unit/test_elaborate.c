@@ -292,7 +292,9 @@ set_from_outside(void **state)
     (void)state;
     static const char text[] = "model m { parameter k = 2 [N/m]; input u = time_0; parameter time_0 = 1; 1:v -> C:c = 1/k { q(0) = 1; } signal x = integral(v.f); }\n"
                                "experiment e of m { stop = 1; let k = 5 [N/m]; let u = time; let c.q(0) = 2; }";
-    const struct elaborate_override set[] = { { "k", 7 }, { "u", 8 }, { "c.q(0)", 9 }, { "x(0)", 10 } };
+    const struct elaborate_override set[] = {
+        { .name = "k", .value = 7 }, { .name = "u", .value = 8 }, { .name = "c.q(0)", .value = 9 }, { .name = "x(0)", .value = 10 }
+    };
     struct run r = elaborate_with("test.bg", text, &(elaborate_options){ .experiment = "e", .set = set, .nset = 4 });
     static const struct { const char *name, *message; } wrong[] = {
         { "kk", "no parameter or input is called \"kk\"" }, { "x", "\"x\" is a signal" }, { "c.p(0)", "it has q(0) or e(0)" }, { "d.q(0)", "is called \"d\"" },
@@ -308,7 +310,7 @@ set_from_outside(void **state)
     assert_non_null(strstr(r.dump, "from 10\n"));
     done(&r);
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        const struct elaborate_override one = { wrong[k].name, 1 };
+        const struct elaborate_override one = { .name = wrong[k].name, .value = 1 };
 
         r = elaborate_with("test.bg", text, &(elaborate_options){ .experiment = "e", .set = &one, .nset = 1 });
         assert_null(r.f);
@@ -627,7 +629,7 @@ law_mistakes(void **state)
         { "1:v;\nsignal s = v.e;", "name-quantity", 2, "read that of an element on it" },
         { "0:v;\nsignal s = v.f;", "name-quantity", 2, "v.e" },
         { "1:v -> R:r = 1;\nsignal s = r.q;", "name-quantity", 2, "r.e, r.f, r.power" },
-        { "1:v -> C:c = 1;\nsignal s = c.p;", "name-quantity", 2, "and c.q" },
+        { "1:v -> C:c = 1;\nsignal s = c.p;", "name-quantity", 2, "a C stores is q" },
         { "1:v -> TF:t = 1 -> 1:w;\nsignal s = t.e;", "name-quantity", 2, "two-port" },
         { "1:v -> R:r = 1 as b;\nsignal s = b.q;", "name-quantity", 2, "b.power" },
         { "1:v -> R:r = 1;\nsignal s = r.e.f;", "name-quantity", 2, "no parts" },
