@@ -44,9 +44,10 @@ struct bg_model {
     double *modes;
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
-    clock_list clock; bool clocks_known;
+    clock_list clock; bool clocks_known, bends;
     bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
+    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
     void (*give)(void *ctx, double t, double *modes); void *give_ctx;
     double compile_seconds;
@@ -482,6 +483,7 @@ void model_free(bg_model *m)
     bounds_free(m->bounds);
     vec_free(&m->clock);
     vec_free(&m->pole);
+    free(m->determinant);
     free(m);
 }
 
@@ -681,9 +683,14 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock);
+        clocks_find(m->e, &m->clock, &m->bends);
     m->clocks_known = true;
     return m->clock.n;
+}
+
+bool model_bends(bg_model *m)
+{
+    return (void)model_nclocks(m), m->bends;
 }
 
 int model_clocks(bg_model *m, double t, double *value)
@@ -721,17 +728,29 @@ size_t model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
+    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
+        if (m->pole.at[k].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
     m->poles_known = true;
     return m->pole.n;
 }
 
 int model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    int status;
+
     if (!model_npoles(m))
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
-    return run_permuted(m, PART_POLES, t, x, value);
+    status = run_permuted(m, PART_POLES, t, x, value);
+    if (status == 0 && m->determinant) {
+        evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
+        for (size_t k = 0; k < m->pole.n; k++)
+            if (m->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->pole.at[k].block];
+    }
+    return status;
 }
 
 struct model_pole model_pole(bg_model *m, size_t k)
@@ -740,6 +759,8 @@ struct model_pole model_pole(bg_model *m, size_t k)
     strbuf b = { 0 };
     struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
 
+    if (p->block != NO_BLOCK)
+        return out;
     flat_print(m->f, p->divisor, &b);
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);
