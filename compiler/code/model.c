@@ -44,7 +44,7 @@ struct bg_model {
     double *modes;
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
-    clock_list clock; bool clocks_known;
+    clock_list clock; bool clocks_known, bends;
     bounds *bounds;              /* of the clocks */
     pole_list pole; bool poles_known;
     double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
@@ -683,9 +683,14 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock);
+        clocks_find(m->e, &m->clock, &m->bends);
     m->clocks_known = true;
     return m->clock.n;
+}
+
+bool model_bends(bg_model *m)
+{
+    return (void)model_nclocks(m), m->bends;
 }
 
 int model_clocks(bg_model *m, double t, double *value)

@@ -64,6 +64,9 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
+/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+bool model_bends(bg_model *m);
+
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);

@@ -11,7 +11,14 @@ struct finder {
     map found;                           /* hash of an inst -> its place in out */
     bool *read;                          /* by variable: rates read it */
     clock_list *out;
+    bool bends;
 };
+
+static bool
+is_sharp(uint8_t op)
+{
+    return op == EX_EXP || op == EX_LN || op == EX_LOG10 || op == EX_SINH || op == EX_COSH || op == EX_TANH || op == EX_ATAN || op == EX_ASINH;
+}
 
 static enum course
 of_node(const ex_node *x, const enum course operand[3])
@@ -182,6 +189,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
             slot = inst_slots(f, i);     /* may have moved */
             continue;
         }
+        d->bends |= driving && is_sharp(x->op);
         for (int k = 0; k < ex_ops[x->op].arity; k++) {
             node child = k == 0 ? x->a : k == 1 ? x->b : x->c;
 
@@ -194,7 +202,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
 }
 
 void
-clocks_find(equations *e, clock_list *out)
+clocks_find(equations *e, clock_list *out, bool *bends)
 {
     struct finder d = { .e = e, .out = out, .read = read_by_rates(e) };
 
@@ -210,6 +218,7 @@ clocks_find(equations *e, clock_list *out)
             find_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
     for (size_t k = 0; k < e->power.n; k++)
         find_in(&d, e->power.at[k], e->f->element.at[k].at, false);
+    *bends = d.bends;
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     map_free(&d.place);

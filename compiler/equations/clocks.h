@@ -15,7 +15,7 @@
 typedef struct eq_clock { inst def; span at; bool driving; } eq_clock;     /* driving: rates read it */
 typedef VEC(eq_clock) clock_list;
 
-/* Each once. at: of a variable that it is in. */
-void clocks_find(equations *e, clock_list *out);
+/* Each once. at: of a variable that it is in. *bends: do rates read a function of what moves that may bend sharply, an exponential or one made of them? */
+void clocks_find(equations *e, clock_list *out, bool *bends);
 
 #endif

@@ -386,18 +386,22 @@ reduce_by_modes(const request *q, const char *target)
     }
     if (status == STATUS_DONE) {
         compile_options o = { .experiment = l.experiment, .set = l.set.at, .nset = l.set.n };
-        double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x);
+        double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
         linearization p = { 0 };
         mode_choice keep = { 0 };
         strbuf notes = { 0 };
         reduction r = { 0 };
         char *why = NULL;
 
-        if (!model_initial(l.c.model, 0, x) || (l.c.flat->experiment.equilibrium && !equilibrium(l.c.model, 0, x))) {
+        if (!reduction_point(l.c.model, &t, x)) {
             status = status_of(l.c.sources);
-        } else if (!linearize_at(l.c.model, 0, x, &p)) {
+        } else if (!linearize_at(l.c.model, t, x, &p)) {
             complain("%s cannot be linearized: %s", l.c.flat->name, p.why);
             status = STATUS_NUMBERS;
+        } else if (!p.space.nu || !p.space.ny) {
+            complain("%s has no %s: what is neither driven nor seen goes, so that nothing would be left of it; declare %s", l.c.flat->name,
+                     p.space.nu ? "output" : "input and no source", p.space.nu ? "an output that reads what matters" : "an input that drives it");
+            status = STATUS_USAGE;
         } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep) : choose_band(&p, q->text[OPT_BAND], &keep))) {
             complain("%s", why);
             status = STATUS_USAGE;

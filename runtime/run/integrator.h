@@ -30,7 +30,7 @@ bool integrator_ready(const integrator *g);              /* false: it needs a Ja
 /* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
 enum integrator_status integrator_step(integrator *g, double until);
 
-/* How long the next step would be; INFINITY where that is not known yet. */
+/* How long the next step would be, or may be; INFINITY where that is not known yet. */
 double integrator_next(const integrator *g);
 
 /* The last step: from t0 to t1, the states at its ends. After a failure both ends are the last accepted point. */
