@@ -66,6 +66,10 @@ bool model_root_states(bg_model *m, bool *fed);
 
 /* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
 bool model_bends(bg_model *m);
+/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to stop. Then: of a step from t[0] to t[1], states
+ * and rates at its ends, the part from its start in which none of them goes unseen; 1: all of it. */
+bool model_bends_over(bg_model *m, double start, double stop);
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
 
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
