@@ -345,7 +345,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
+    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -356,7 +356,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
@@ -367,7 +367,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
             strbuf_puts(&b, "0");
     } else {
         flat_print(m->f, q->g, &b);
-        strbuf_puts(&b, sign[q->kind]);
+        strbuf_puts(&b, sign);
     }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
