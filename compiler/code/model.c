@@ -863,7 +863,12 @@ int model_port_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    return storage_energy(m->f, m->value, port, stored, conjugate);
+    return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+}
+
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+{
+    return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
 }
 
 double model_energy_curvature(const bg_model *m, size_t state, const double *x)
