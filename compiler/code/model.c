@@ -45,8 +45,10 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
-    bounds *bounds;              /* of the clocks */
+    bend_list bend;
+    bounds *bounds, *bends;      /* of the clocks; of what may bend within little of the states */
     pole_list pole; bool poles_known;
+    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
     void (*give)(void *ctx, double t, double *modes); void *give_ctx;
     double compile_seconds;
@@ -480,8 +482,11 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     bounds_free(m->bounds);
+    bounds_free(m->bends);
+    vec_free(&m->bend);
     vec_free(&m->clock);
     vec_free(&m->pole);
+    free(m->determinant);
     free(m);
 }
 
@@ -681,9 +686,31 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock);
+        clocks_find(m->e, &m->clock, &m->bend);
     m->clocks_known = true;
     return m->clock.n;
+}
+
+bool model_bends(bg_model *m)
+{
+    (void)model_nclocks(m);
+    for (size_t k = 0; k < m->bend.n; k++)
+        if (!m->bend.at[k].reciprocal)
+            return true;
+    return false;
+}
+
+bool model_bends_over(bg_model *m, double start, double stop)
+{
+    (void)model_nclocks(m);
+    bounds_free(m->bends);
+    m->bends = m->bend.n ? bounds_of_bends(m->e, &m->bend, m->position, m->value, m->modes, start, stop) : NULL;
+    return m->bends;
+}
+
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
+{
+    return m->bends ? bounds_clear(m->bends, m->modes, t, x, f) : 1;
 }
 
 int model_clocks(bg_model *m, double t, double *value)
@@ -721,17 +748,29 @@ size_t model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
+    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
+        if (m->pole.at[k].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
     m->poles_known = true;
     return m->pole.n;
 }
 
 int model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    int status;
+
     if (!model_npoles(m))
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
-    return run_permuted(m, PART_POLES, t, x, value);
+    status = run_permuted(m, PART_POLES, t, x, value);
+    if (status == 0 && m->determinant) {
+        evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
+        for (size_t k = 0; k < m->pole.n; k++)
+            if (m->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->pole.at[k].block];
+    }
+    return status;
 }
 
 struct model_pole model_pole(bg_model *m, size_t k)
@@ -740,6 +779,8 @@ struct model_pole model_pole(bg_model *m, size_t k)
     strbuf b = { 0 };
     struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
 
+    if (p->block != NO_BLOCK)
+        return out;
     flat_print(m->f, p->divisor, &b);
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);

@@ -64,6 +64,13 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
+/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+bool model_bends(bg_model *m);
+/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to stop. Then: of a step from t[0] to t[1], states
+ * and rates at its ends, the part from its start in which none of them goes unseen; 1: all of it. */
+bool model_bends_over(bg_model *m, double start, double stop);
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
+
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
@@ -144,7 +151,8 @@ double model_clock_step(bg_model *m, double from, double to, bool all, size_t *c
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
+struct model_pole { span at; const char *var; const char *text; };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);

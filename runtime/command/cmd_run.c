@@ -7,6 +7,7 @@
 #include "csv.h"
 #include "folder.h"
 #include "interrupt.h"
+#include "figure.h"
 #include "plot.h"
 #include "report.h"
 #include "verify.h"
@@ -250,7 +251,7 @@ cmd_run(const request *q)
     verified v = { 0 };
     int status;
 
-    if (q->text[OPT_PLOT] && !plot_form_known(q->text[OPT_PLOT])) {
+    if (q->text[OPT_PLOT] && !figure_form_known(q->text[OPT_PLOT])) {
         complain("%s: a figure's name ends in .svg, .png or .pdf", q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }

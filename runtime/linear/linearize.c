@@ -12,11 +12,25 @@
 
 #define CLEAN 1e-7                   /* coefficients of what is conserved, the greatest being 1 */
 #define ONE_MATRIX 1e-9              /* of a row: the two ways give one matrix */
+#define ROUNDING 1e-14               /* of a matrix */
 #define RESTS 1e-7                   /* of the terms of a rate: nothing moves */
 
 const char *linear_state_name(const linearization *l, size_t i) { return model_state(l->model, l->order[i]).name; }
 const char *linear_storage_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.storage[i]); }
 const char *linear_dissipator_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.dissipator[i]); }
+
+double complex
+mode_residue(const linearization *l, size_t i, size_t input, size_t output)
+{
+    const modes *m = &l->modes;
+    double complex c = 0, b = 0;
+
+    for (size_t k = 0; k < m->n; k++) {
+        c += l->space.C[output + l->space.ny * k] * m->U[k + m->n * i];
+        b += m->W[i + m->count * k] * l->space.B[k + l->space.n * input];
+    }
+    return c * b;
+}
 
 /* Is it a spring? A domain whose effort is a force or a torque says so; else a law that is written as 1/k. */
 const char *
@@ -160,28 +174,55 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
 
 /* ---------------------------------------------------------------- the two ways compared */
 
+/* Two rows, one of each way; what is rounding beside the whole matrix is no difference. */
+static double
+row_mismatch(const double *one, const double *other, size_t n, double rounding)
+{
+    double size = fmax(DBL_MIN, rounding), worst = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        size = fmax(size, fabs(one[k]));
+        worst = fmax(worst, fabs(one[k] - other[k]));
+    }
+    return worst <= rounding ? 0 : worst / size;
+}
+
+/* Relative to each row, states scaled against each other as balancing scales them. */
 static void
 compare_ways(linearization *l, const state_space *all, const struct columns_of *c)
 {
     const structure *s = &l->structure;
-    size_t n = s->n;
+    size_t n = s->n, wide = n > s->nu ? n : s->nu;
+    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *scale = bg_calloc(n + 1, sizeof *scale), *B = bg_calloc(n * s->nu + 1, sizeof *B);
+    double *one = bg_calloc(wide + 1, sizeof *one), *other = bg_calloc(wide + 1, sizeof *other), round_A, round_B;
+    lapack_int low, high;
 
     l->mismatch = s->why ? NAN : 0;
+    memcpy(balanced, l->space.A, n * n * sizeof *balanced);
+    if (n)
+        LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < s->nu; k++)
+            B[i + n * k] = all->B[l->order[i] + n * (c->nparameters + 2 * s->source[k])] / scale[i];
+    round_A = ROUNDING * dense_norm(n * n, balanced);
+    round_B = ROUNDING * dense_norm(n * s->nu, B);
     for (size_t i = 0; i < n && !s->why; i++) {
-        double size = DBL_MIN, worst = 0;
-
         for (size_t k = 0; k < n; k++) {
-            size = fmax(size, fabs(l->space.A[i + n * k]));
-            worst = fmax(worst, fabs(l->space.A[i + n * k] - s->matrix[M_A].value[i + n * k]));
+            one[k] = balanced[i + n * k];
+            other[k] = s->matrix[M_A].value[i + n * k] * scale[k] / scale[i];
         }
+        l->mismatch = fmax(l->mismatch, row_mismatch(one, other, n, round_A));
         for (size_t k = 0; k < s->nu; k++) {
-            double b = all->B[l->order[i] + n * (c->nparameters + 2 * s->source[k])];
-
-            size = fmax(size, fabs(b));
-            worst = fmax(worst, fabs(b - s->matrix[M_B].value[i + n * k]));
+            one[k] = B[i + n * k];
+            other[k] = s->matrix[M_B].value[i + n * k] / scale[i];
         }
-        l->mismatch = fmax(l->mismatch, worst / size);
+        l->mismatch = fmax(l->mismatch, row_mismatch(one, other, s->nu, round_B));
     }
+    free(balanced);
+    free(scale);
+    free(B);
+    free(one);
+    free(other);
 }
 
 /* ---------------------------------------------------------------- what is conserved */

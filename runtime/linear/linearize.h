@@ -34,7 +34,7 @@ typedef struct linearization {
     bool modes_known;            /* false: too many states for dense eigenvalues, or they did not converge */
     effect_table effect;
     bool *holder;                /* [nclusters] some parameter splits it like a root */
-    /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element]; by the physical parameter; relative. NULL: none */
+    /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element], where all eigenvalues are known; by the physical parameter; relative. NULL: none */
     double *E_IC, *E_R, *E_IC_physical, *E_R_physical, *E_IC_relative, *E_R_relative;
     double *E_D;                 /* of dependent storage, as E_IC */
     double *conserved; size_t nconserved;        /* [n] each: combinations of states that no motion changes */
@@ -46,6 +46,9 @@ enum { DENSE_MOST = 1500 };      /* states up to which eigenvalues are found by 
 /* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any case, before the model. */
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 void linearization_free(linearization *l);
+
+/* What mode i carries from an input to an output: (C u)(w B). */
+double complex mode_residue(const linearization *l, size_t i, size_t input, size_t output);
 
 const char *linear_state_name(const linearization *l, size_t i);
 const char *linear_storage_name(const linearization *l, size_t i);

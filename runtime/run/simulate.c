@@ -34,6 +34,8 @@
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 #define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
+#define STIFF_EVERY 16384            /* steps after which it is asked whether the explicit method is the right one */
+#define STIFF_STEPS 1e7              /* that it may need to the end, where nobody allowed a number */
 #define LIMIT_EVERY 16               /* steps, or pieces of them, between looks at the clock */
 
 typedef struct run {
@@ -200,6 +202,20 @@ static bool fail_switchings(run *s)
     if (k != SIZE_MAX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
     diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
+    return false;
+}
+
+/* The explicit method was asked for, and creeps: better said now than in an hour. Who allows a number of steps is believed. */
+static bool creeps(const run *s, size_t step)
+{
+    return step > 0 && step % STIFF_EVERY == 0 && !s->o->max_steps && integrator_stiff(s->integrator) > STIFF_STEPS;
+}
+
+static bool fail_stiff(run *s)
+{
+    diag_error(s->sources, "run-steps", model_flat(s->model)->at, "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t, s->stop,
+               integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
+    help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
     return false;
 }
 
@@ -765,6 +781,8 @@ static bool main_loop(run *s)
             return fail_told(s);
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
+        if (creeps(s, step))
+            return fail_stiff(s);
 
         if (s->o->max_step > 0)
             until = fmin(until, s->t + s->o->max_step);
