@@ -58,6 +58,8 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
     size_t from = k->value.n, w = width(k);
     double h = t - k->t;
 
+    if (w == 0)                   /* a model without outputs */
+        return 0;
     if (k->full || from + 5 * w > TRACK_MOST_VALUES) {
         k->full = true;
         return 0;
