@@ -346,7 +346,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
+    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -357,7 +357,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
@@ -368,7 +368,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
             strbuf_puts(&b, "0");
     } else {
         flat_print(m->f, q->g, &b);
-        strbuf_puts(&b, sign[q->kind]);
+        strbuf_puts(&b, sign);
     }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
@@ -904,7 +904,12 @@ int model_port_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    return storage_energy(m->f, m->value, port, stored, conjugate);
+    return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+}
+
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+{
+    return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
 }
 
 double model_energy_curvature(const bg_model *m, size_t state, const double *x)
