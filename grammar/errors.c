@@ -76,6 +76,12 @@ token_text(const struct parse *p, span at)
     return arena_format(p->a, "`%.*s`", (int)n, text);
 }
 
+static const char *
+token_name(const struct parse *p, span at)
+{
+    return at.end - at.begin <= 30 ? arena_strndup(p->a, p->scan->text + at.begin, at.end - at.begin) : "name";
+}
+
 /* ---------------------------------------------------------------- what could have stood there */
 
 enum { LISTED = 5 };
@@ -211,6 +217,8 @@ semicolon_error(struct parse *p, const struct expected *e)
     if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind)
         || (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");
+        if (now->kind == '}' && p->scan->text[now->at.end] == ';')
+            p->said_to = now->at.end + 1;       /* {e = f}; has them the wrong way round */
         p->reuse = true;
         return true;
     }
@@ -350,7 +358,7 @@ syntax_error(struct parse *p, const struct expected *e)
     /* a character left out or a token misspelt just here has been reported */
     if (p->scan->broken && p->scan->error_at >= p->before.at.begin && p->scan->error_at < now->at.end)
         return;
-    if (special(p, e))
+    if (now->at.begin < p->said_to || guess(p, e) || special(p, e))
         return;
     list = alternatives(p, e);
     if (now->kind == END_OF_TEXT)
@@ -366,12 +374,14 @@ syntax_error(struct parse *p, const struct expected *e)
     else if (e->name[':'] && now->kind == NAME)
         diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`.");
     else if (e->name[':'] && now->kind == '=')
-        diag_help(p->s, "A value is declared with `parameter`, `constant`, `signal`, `input` or `output`.");
+        diag_help(p->s, "A value is declared: `parameter %s = ...;`, `signal`, `constant`, `input` or `output`.", token_name(p, p->before.at));
 }
 
 void
 empty_statement(struct parse *p, span at)
 {
+    if (at.begin < p->said_to)
+        return;
     parse_error(p, "syntax-empty", at, "nothing stands before this `;`");
     if (p->before.kind == '}')
         diag_help(p->s, "A block in braces ends its statement without a `;`.");

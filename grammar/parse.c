@@ -131,6 +131,15 @@ say_unclosed(struct parse *p, const struct token *t)
     diag_note(p->s, innermost_brace(p)->at, "this `{` is not closed");
 }
 
+/* A function or import within a model, as it is indented, rather than behind one that is not closed. */
+static bool
+is_misplaced(const struct parse *p, const struct token *t)
+{
+    const struct open_bracket *b = innermost_brace(p);
+
+    return (t->kind == FUNCTION || t->kind == IMPORT || t->kind == DOMAIN) && b && t->at.begin - p->scan->line > b->indent;
+}
+
 /* The next token, with braces in balance. */
 static struct token
 read_token(struct parse *p)
@@ -151,7 +160,7 @@ read_token(struct parse *p)
             close_blocks(p, t);
             continue;
         }
-        if (begins_declaration(t.kind) && t.first && braces) {
+        if (begins_declaration(t.kind) && t.first && braces && !is_misplaced(p, &t)) {
             say_unclosed(p, &t);
             close_blocks(p, t);
             continue;
@@ -204,7 +213,7 @@ resume(struct parse *p)
         } else if (!depth && t.kind == ';' && !in_matrix) {
             out.at = t.at;
             goto done;
-        } else if (!depth && t.first && begins_statement(t.kind) && !(at_hand && again)) {
+        } else if (!depth && t.first && begins_statement(t.kind) && !(at_hand && (again || begins_declaration(t.kind)))) {
             break;
         }
     }
@@ -250,9 +259,18 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
     if (t.kind == END_OF_TEXT)
         p->end_given = true;
     if (t.kind != RESUME) {
+        bool in_matrix = p->scan->open.n && p->scan->open.at[p->scan->open.n - 1].kind == 'm';
+
+        if (p->fresh || ((p->last.kind == ';' || p->last.kind == '{' || p->last.kind == '}' || !p->last.kind) && !in_matrix))
+            p->statement = t.at.begin;
+        p->fresh = false;
+        if (begins_declaration(t.kind))
+            p->declaration = t.kind;
         p->before = p->last;
         p->last = (struct seen_token){ t.kind, t.at, t.first };
         p->pending->last = t;
+    } else {
+        p->fresh = true;
     }
     *value = t.value;
     *at = t.at;

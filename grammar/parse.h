@@ -35,6 +35,7 @@ struct scan {
     uint32_t line, indent;     /* where the line begins; blanks before its first token */
     bool broken;               /* a lexical error was found */
     uint32_t error_at;         /* where the last one begins */
+    const char *said_code; uint32_t said_line;     /* and what it was, on which line */
     bool stop;                 /* gave up: only the end follows */
     size_t errors;
     VEC(struct open_bracket) open;
@@ -70,6 +71,10 @@ struct parse {
     bool reuse;                        /* the token at hand already begins the next statement */
     uint32_t resumed;                  /* end of the token that recovery went on with; an error there is the old one */
     bool end_given;
+    bool fresh;                        /* the next token begins a statement */
+    uint32_t statement;                /* where the statement at hand begins */
+    int declaration;                   /* its word: MODEL, EXPERIMENT, ... */
+    uint32_t said_to;                  /* up to here one message has said it all */
     bool in_experiment, item_begins;    /* the last declaration is one; the next token is the first of a statement */
     span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
     bool too_high;                     /* an expression was, and that is said once */
@@ -86,6 +91,7 @@ enum { EXPECTED_CODES = 512 };
 struct expected { const char *name[EXPECTED_CODES]; };
 void syntax_error(struct parse *p, const struct expected *e);
 void empty_statement(struct parse *p, span at);
+bool guess(struct parse *p, const struct expected *e);               /* habits of other languages (guesses.c) */
 /* Whether a token can only begin a statement of a model or experiment, or a declaration of a file. */
 bool begins_statement(int kind);
 bool begins_declaration(int kind);

@@ -99,6 +99,12 @@ void evaluator_accept(evaluator *v)
     v->memory->any_accepted = true;
 }
 
+void evaluator_determinants(const evaluator *v, double *by_block)
+{
+    for (size_t k = 0; k < v->g->block.n; k++)
+        by_block[v->g->block.at[k].block] = factor_determinant(v->block[k].factor);
+}
+
 /* ---------------------------------------------------------------- blocks */
 
 static void residuals(evaluator *v, const program_block *b, const double *z, double *r)

@@ -28,6 +28,8 @@ void evaluator_reset(evaluator *v);
 int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out);
 /* Materialised variables after a run. */
 const double *evaluator_variables(const evaluator *v);
+/* Determinants of the blocks' matrices at the last run, by block of the equations; of blocks that are not in the program nothing is written. */
+void evaluator_determinants(const evaluator *v, double *by_block);
 /* Keeps the blocks' solutions of the last run as starts. */
 void evaluator_accept(evaluator *v);
 

@@ -15,7 +15,7 @@ struct factor {
     size_t n, nonzeros;
     const int64_t *column, *row;
     double tiny_pivot;
-    bool dense;
+    bool dense, regular;                     /* the last matrix was */
     double *row_scale, *column_scale;        /* powers of two; dense only, KLU scales by itself */
     double *full;                            /* [n*n] columns, factored in place */
     lapack_int *pivot;
@@ -246,13 +246,15 @@ static bool factor_sparse(factor *f, const double *value, size_t *singular)
 
 bool factor_numeric(factor *f, const double *value, size_t *singular)
 {
+    f->regular = false;
     for (size_t j = 0; j < f->n; j++)
         for (int64_t k = f->column[j]; k < f->column[j + 1]; k++)
             if (!isfinite(value[k])) {
                 *singular = j;
                 return false;
             }
-    return f->dense ? factor_dense(f, value, singular) : factor_sparse(f, value, singular);
+    f->regular = f->dense ? factor_dense(f, value, singular) : factor_sparse(f, value, singular);
+    return f->regular;
 }
 
 bool factor_solve(factor *f, double *b)
@@ -261,4 +263,46 @@ bool factor_solve(factor *f, double *b)
         return f->numeric && klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
     solve_dense(f, b);
     return true;
+}
+
+/* ---------------------------------------------------------------- determinant */
+
+/* Is the permutation an odd one? seen: scratch, all false before. */
+static bool is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
+{
+    bool odd = false;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t at = i, length = 0; !seen[at]; at = (size_t)p[at]) {
+            seen[at] = true;
+            odd ^= length++ > 0;
+        }
+    return odd;
+}
+
+double factor_determinant(const factor *f)
+{
+    const double *diagonal = f->dense ? f->full : f->numeric ? f->numeric->Udiag : NULL;
+    size_t apart = f->dense ? f->n + 1 : 1;
+    double size = 0;                         /* power of two */
+    bool negative = false;
+
+    if (!f->regular)
+        return 0;
+    for (size_t k = 0; k < f->n; k++) {
+        double scale = f->dense ? 1 / (f->row_scale[k] * f->column_scale[k]) : f->numeric->Rs ? f->numeric->Rs[k] : 1;
+
+        size += log2(fabs(diagonal[k * apart])) + log2(scale);
+        negative ^= diagonal[k * apart] < 0;
+        negative ^= f->dense && (size_t)f->pivot[k] != k + 1;
+    }
+    if (!f->dense) {
+        bool *seen = bg_calloc(2 * f->n, sizeof *seen);
+
+        negative ^= is_odd(f->numeric->Pnum, f->n, seen);
+        negative ^= is_odd(f->symbolic->Q, f->n, seen + f->n);
+        free(seen);
+    }
+    size = exp2(fmax(-1000, fmin(1000, size)));
+    return negative ? -size : size;
 }

@@ -45,9 +45,12 @@ struct bg_model {
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
     clock_list clock; bool clocks_known;
-    bounds *bounds;              /* of the clocks */
+    bend_list bend;
+    bounds *bounds, *bends;      /* of the clocks; of what may bend within little of the states */
     pole_list pole; bool poles_known;
+    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
+    void (*give)(void *ctx, double t, double *modes); void *give_ctx;
     double compile_seconds;
 };
 
@@ -219,6 +222,12 @@ static program *plan_part(bg_model *m, enum model_part part)
         for (uint32_t i = 0; i < target.n; i++)
             vec_push(&position, i);
         break;
+    case PART_DELAYS:
+        for (uint32_t i = 0; i < f->delay.n; i++) {
+            vec_push(&target, f->delay.at[i].of);
+            vec_push(&position, i);
+        }
+        break;
     case PART_CONSTRAINTS:
         for (size_t i = 0; i < e->constraint.n; i++) {
             vec_push(&target, inst_var(f, e->constraint.at[i]));
@@ -337,7 +346,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
+    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -348,7 +357,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
@@ -359,7 +368,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
             strbuf_puts(&b, "0");
     } else {
         flat_print(m->f, q->g, &b);
-        strbuf_puts(&b, sign[q->kind]);
+        strbuf_puts(&b, sign);
     }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
@@ -473,8 +482,11 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     bounds_free(m->bounds);
+    bounds_free(m->bends);
+    vec_free(&m->bend);
     vec_free(&m->clock);
     vec_free(&m->pole);
+    free(m->determinant);
     free(m);
 }
 
@@ -618,7 +630,20 @@ void model_hold(bg_model *m, double t)
 
 void model_let_go(bg_model *m) { m->held = false; }
 
-static double time_of(const bg_model *m, double t) { return m->held ? m->held_at : t; }
+/* The time that equations read, with what depends on it put into the modes. */
+static double time_of(const bg_model *m, double t)
+{
+    t = m->held ? m->held_at : t;
+    if (m->give)
+        m->give(m->give_ctx, t, m->modes);
+    return t;
+}
+
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx)
+{
+    m->give = at;
+    m->give_ctx = ctx;
+}
 
 static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
@@ -661,9 +686,31 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock);
+        clocks_find(m->e, &m->clock, &m->bend);
     m->clocks_known = true;
     return m->clock.n;
+}
+
+bool model_bends(bg_model *m)
+{
+    (void)model_nclocks(m);
+    for (size_t k = 0; k < m->bend.n; k++)
+        if (!m->bend.at[k].reciprocal)
+            return true;
+    return false;
+}
+
+bool model_bends_over(bg_model *m, double start, double stop)
+{
+    (void)model_nclocks(m);
+    bounds_free(m->bends);
+    m->bends = m->bend.n ? bounds_of_bends(m->e, &m->bend, m->position, m->value, m->modes, start, stop) : NULL;
+    return m->bends;
+}
+
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
+{
+    return m->bends ? bounds_clear(m->bends, m->modes, t, x, f) : 1;
 }
 
 int model_clocks(bg_model *m, double t, double *value)
@@ -701,17 +748,29 @@ size_t model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
+    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
+        if (m->pole.at[k].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
     m->poles_known = true;
     return m->pole.n;
 }
 
 int model_poles(bg_model *m, double t, const double *x, double *value)
 {
+    int status;
+
     if (!model_npoles(m))
         return 0;
     if (!model_need(m, PART_POLES))
         return -1;
-    return run_permuted(m, PART_POLES, t, x, value);
+    status = run_permuted(m, PART_POLES, t, x, value);
+    if (status == 0 && m->determinant) {
+        evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
+        for (size_t k = 0; k < m->pole.n; k++)
+            if (m->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->pole.at[k].block];
+    }
+    return status;
 }
 
 struct model_pole model_pole(bg_model *m, size_t k)
@@ -720,6 +779,8 @@ struct model_pole model_pole(bg_model *m, size_t k)
     strbuf b = { 0 };
     struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
 
+    if (p->block != NO_BLOCK)
+        return out;
     flat_print(m->f, p->divisor, &b);
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);
@@ -759,11 +820,11 @@ bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->net
 bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
 bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
 
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, time_of(m, t), x, ahead, start ? m->stated : NULL, r);
+    return nets_search(m->nets, time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -843,7 +904,12 @@ int model_port_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    return storage_energy(m->f, m->value, port, stored, conjugate);
+    return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+}
+
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+{
+    return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
 }
 
 double model_energy_curvature(const bg_model *m, size_t state, const double *x)
@@ -881,6 +947,49 @@ int model_reinits(bg_model *m, double t, const double *x, double *value)
     if (!model_need(m, PART_REINITS))
         return -1;
     return run_permuted(m, PART_REINITS, t, x, value);
+}
+
+size_t model_ndelays(const bg_model *m) { return m->f->delay.n; }
+
+/* Is there a way from i to a delayed value without a state between? */
+static bool follows_delayed(const bg_model *m, inst i)
+{
+    const equations *e = m->e;
+    bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
+    var_list todo = { 0 };
+
+    read_by(m, i, &todo);
+    while (todo.n && !found) {
+        var_id v = todo.at[--todo.n];
+        const eq_var *d = &e->var.at[v];
+
+        if (seen[v])
+            continue;
+        seen[v] = true;
+        found = d->kind == DEF_HELD || (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
+        if (d->kind == DEF_EXPLICIT)
+            read_by(m, d->def, &todo);
+        for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
+            read_by(m, e->residual.at[e->block.at[d->index].residual0 + k], &todo);
+    }
+    vec_free(&todo);
+    free(seen);
+    return found;
+}
+
+struct model_delay model_delay(const bg_model *m, size_t k)
+{
+    const flat_delay *d = &m->f->delay.at[k];
+
+    return (struct model_delay){ m->position[d->var], model_value(m, d->by), inst_known(d->before) ? model_value(m, d->before) : NAN, d->at,
+                                 m->f->var.at[d->var].name, follows_delayed(m, d->of) };
+}
+
+int model_delayed(bg_model *m, double t, const double *x, double *value)
+{
+    if (!model_need(m, PART_DELAYS))
+        return -1;
+    return run_permuted(m, PART_DELAYS, t, x, value);
 }
 
 void model_accept(bg_model *m, double t, const double *x)
@@ -932,6 +1041,8 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
+    t = time_of(m, t);
+
     int status = m->nets ? nets_solve(m->nets, t, x) : 0;
 
     if (status == 0)

@@ -18,7 +18,7 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
+enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_DELAYS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
                   PART_NETS, PART_JACOBIAN, PART_COUNT };
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
@@ -64,6 +64,13 @@ bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
  * moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
+/* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
+bool model_bends(bg_model *m);
+/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to stop. Then: of a step from t[0] to t[1], states
+ * and rates at its ends, the part from its start in which none of them goes unseen; 1: all of it. */
+bool model_bends_over(bg_model *m, double start, double stop);
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
+
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
@@ -72,6 +79,8 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value);
 int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+/* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than its own port and parameters. */
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2]);
 /* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores none, or its law reads what is no state. */
 double model_energy_curvature(const bg_model *m, size_t i, const double *x);
 
@@ -101,6 +110,15 @@ struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
 
+/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have the delayed values ---- */
+struct model_delay { size_t mode; double by, before; span at; const char *text;
+    bool feeds; };               /* what is delayed follows a delayed value at once */
+size_t model_ndelays(const bg_model *m);
+struct model_delay model_delay(const bg_model *m, size_t k);
+int model_delayed(bg_model *m, double t, const double *x, double *value);    /* what is delayed, now */
+/* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
+void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
+
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
  * condition zero anyway while another holds ---- */
 size_t model_nconstraints(const bg_model *m);
@@ -118,8 +136,8 @@ typedef struct nets_report { bool jumped; size_t state; double from, to; span at
 bool model_has_nets(const bg_model *m);
 bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
- * happens. start: x are initial values, of which those not stated may be moved. */
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
+ * happens. farther: 1, or more where a contradiction was taken for rounding. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);
@@ -133,7 +151,8 @@ double model_clock_step(bg_model *m, double from, double to, bool all, size_t *c
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-struct model_pole { span at; const char *var; const char *text; };    /* var: whose definition divides, or NULL; text: the divisor */
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
+struct model_pole { span at; const char *var; const char *text; };
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);

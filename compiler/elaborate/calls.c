@@ -237,14 +237,12 @@ enum rule {
     RULE_PURE,                      /* pure number to pure number */
     RULE_SAME,                      /* any unit, kept */
     RULE_SIGN,                      /* any unit, to a pure number */
-    RULE_TOGETHER,                  /* two of one unit, kept */
     RULE_RATIO,                     /* two of one unit, to a pure number */
     RULE_ROOT,
     RULE_POWER                      /* any unit, to the power that the second is */
 };
 static const struct builtin { const char *name; enum ex_op op; int nargs; enum rule rule; } builtins[] = {
     { "abs", EX_ABS, 1, RULE_SAME },      { "sign", EX_SIGN, 1, RULE_SIGN },
-    { "min", EX_MIN, 2, RULE_TOGETHER },  { "max", EX_MAX, 2, RULE_TOGETHER },
     { "sqrt", EX_SQRT, 1, RULE_ROOT },    { "spow", EX_SPOW, 2, RULE_POWER },
     { "exp", EX_EXP, 1, RULE_PURE },
     { "ln", EX_LN, 1, RULE_PURE },        { "log10", EX_LOG10, 1, RULE_PURE },
@@ -256,7 +254,7 @@ static const struct builtin { const char *name; enum ex_op op; int nargs; enum r
     { "floor", EX_FLOOR, 1, RULE_PURE },  { "ceil", EX_CEIL, 1, RULE_PURE },
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
-static const char *const others[] = { "der", "integral", "table", "previous", "noise", "uniform" };
+static const char *const others[] = { "der", "integral", "table", "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
 static const struct builtin *
@@ -273,25 +271,28 @@ unknown_function(builder *b, const ast_expr *e)
 {
     elab *el = b->el;
     size_t n = 0, all = NBUILTINS + NOTHERS + el->function.n;
-    const char **list;
-    const char *near;
+    const char **list, *near, *habit = habit_function(e->call.name);
 
     if (el->incomplete)
         return;
     diag_error(el->s, "name-unknown", e->call.name_at, "no function is called \"%s\"", e->call.name);
     if (errors_are_many(el))
         return;
+    while (several_name(all - NBUILTINS - NOTHERS - el->function.n))
+        all++;
     list = bg_calloc(all, sizeof *list);
+    for (size_t k = 0; several_name(k); k++)
+        list[n++] = several_name(k);
     for (int k = 0; k < NBUILTINS; k++)
         list[n++] = builtins[k].name;
     for (int k = 0; k < NOTHERS; k++)
         list[n++] = others[k];
     for (size_t k = 0; k < el->function.n; k++)
         list[n++] = el->function.at[k].ast->name;
-    if (!strcmp(e->call.name, "log"))
-        diag_help(el->s, "Write ln for the natural logarithm, log10 for that to base 10.");
-    else if (!strcmp(e->call.name, "pow"))
-        diag_help(el->s, "Write a^b.");
+    if (habit)
+        diag_help(el->s, "%s", habit);
+    else if (find_value(el, b->in, e->call.name) != NONE)
+        diag_help(el->s, "\"%s\" is a value; a product has its `*`, an index stands in brackets: %s[1].", e->call.name, e->call.name);
     else if ((near = nearest_name(e->call.name, list, n)))
         diag_help(el->s, "Did you mean \"%s\"?", near);
     free(list);
@@ -324,7 +325,6 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
     elab *el = b->el;
     ast_expr *const *arg = e->call.arg;
     val x[2] = { { .n = NODE_NONE }, { .n = NODE_NONE } }, r;
-    bool whole = f->rule == RULE_TOGETHER;
 
     if (!arguments(b, e, f->nargs, f->nargs, f->nargs == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
         return val_bad(el);
@@ -332,7 +332,7 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
         bool structure = b->structure;
 
         b->structure = structure || (f->rule == RULE_POWER && k == 1);
-        x[k] = resolve(b, arg[k], whole);
+        x[k] = resolve(b, arg[k], false);
         b->structure = structure;
         need_number(el, &x[k], arg[k]->at);
     }
@@ -347,9 +347,6 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
         break;
     case RULE_SIGN:
         r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE } : (val){ .fit = FIT_UNIT, .unit = el->one };
-        break;
-    case RULE_TOGETHER:
-        r = b->any_unit ? (val){ .fit = FIT_ANY } : units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
         break;
     case RULE_RATIO:
         r = units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
@@ -462,9 +459,13 @@ resolve_call(builder *b, const ast_expr *e)
     index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
         return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el) : call_function(b, e, index);
+    if (is_several(e->call.name))
+        return call_several(b, e);
     f = find_builtin(e->call.name);
     if (f)
         return call_builtin(b, e, f);
+    if (!strcmp(e->call.name, "delay"))
+        return may_make(b, e) ? make_delay(b, e) : val_bad(el);
     if (!strcmp(e->call.name, "previous"))
         return make_previous(b, e);
     if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))
@@ -576,7 +577,7 @@ make_functions(elab *el)
     VEC(struct frame) open = { 0 };
 
     for (uint32_t k = 0; k < el->function.n; k++)
-        each_expr(el->function.at[k].ast->body, see_call, &(struct callees){ el, k });
+        ast_visit(el->function.at[k].ast->body, see_call, &(struct callees){ el, k });
     for (uint32_t k = 0; k < el->function.n; k++) {
         if (el->function.at[k].mark != MARK_NEW)
             continue;

@@ -866,12 +866,63 @@ plain_clash(struct check *c, const struct equation *e)
     note_given(c, e);
 }
 
+/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line that would fit. */
+static bool
+help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    elab *el = c->el;
+    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const unit *given = y ? given_in(c, e) : NULL, *takes;
+    const char *text;
+
+    if (!given || !effort || !flow || !y->node || !y->node->linear)
+        return false;
+    takes = y->type == EL_C ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
+          : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow) : unit_divide(el->u, effort, flow);
+    if (given == takes || unit_multiply(el->u, given, takes) != el->one)
+        return false;
+    text = text_of(el, y->node->linear->at);
+    diag_help(el->s, "1/%s%s%s would fit: %s.", y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
+              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : ")",
+              y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
+              : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
+                                : "an I takes its inertia");
+    return true;
+}
+
+/* The same of a two-port between bonds that are known. */
+static void
+help_inverse_ratio(struct check *c, const struct equation *e)
+{
+    const flat_law *law = e->kind == EQ_LAW ? &c->f->law.at[e->index] : NULL;
+    measure a, b, m;
+    uint32_t in;
+    const flat_element *y;
+    const unit *takes;
+
+    if (!law || law->kind != LAW_MODULUS)
+        return;
+    in = in_port(c->f, law);
+    y = &c->f->element.at[c->f->port.at[in].element];
+    a = variable(c, c->f->port.at[in].e);
+    b = variable(c, y->type == EL_TF ? c->f->port.at[in + 1].e : c->f->port.at[in + 1].f);
+    m = expression(c, law->def);
+    if (!a.known || !b.known || !m.known || a.sym != NONE || b.sym != NONE || m.sym != NONE || !y->node || !y->node->linear)
+        return;
+    takes = unit_divide(c->el->u, a.known, b.known);
+    if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
+        diag_help(c->el->s, "1/(%s) would fit: %s.", text_of(c->el, y->node->linear->at),
+                  y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in" : "a GY takes e_in/f_out, which is e_out/f_in");
+}
+
 /* An equation that does not hold with all that is known. */
 static void
 report(struct check *c, struct items *t, const struct equation *e)
 {
     struct finding plainly = c->found;
     uint32_t notes = 0, element = element_of(c, e);
+    const unit *found;
     bool linear = e->kind == EQ_LAW && c->f->element.at[element].linear;
 
     list_items(t, e);
@@ -901,6 +952,10 @@ report(struct check *c, struct items *t, const struct equation *e)
         note_given(c, e);
         note_region(c, r);
         c->region[r].said = true;
+        found = c->found.is;
+        if (!help_inverse(c, e, x->effort, x->flow))
+            help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found);
+        help_inverse_ratio(c, e);
         for (size_t i = 0; i < t->item.n && notes < 2; i++)
             if (t->item.at[i] < c->f->junction.n && t->item.at[i] != r)
                 notes++, note_region(c, t->item.at[i]);

@@ -58,7 +58,9 @@ unknown_type(elab *el, scope *in, const ast_node *written)
                 list[n++] = file->decl[k].model->name;
     }
     near = nearest_name(written->type, list, n);
-    if (near)
+    if (habit_type(written->type))
+        diag_help(el->s, "%s", habit_type(written->type));
+    else if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else
         diag_help(el->s, "A model of another file or of the library is known after its import, as in: import motors;");

@@ -13,6 +13,8 @@
  * references.c  what a name in it reads
  * vectors.c     vectors and matrices in it
  * calls.c       functions in it
+ * several.c     those of several numbers: sum, min, mod
+ * habits.c      names of other languages, for messages
  * check_units.c whether units in it fit together
  * domain.c      what bonds carry, and what their power is
  * quantities.c  efforts and flows by the names of their domain
@@ -460,9 +462,22 @@ void make_functions(elab *el);
 /* `integral(...)` as a whole value: the rate and initial value of `into`. */
 bool is_integral(const elab *el, const ast_expr *e);
 val make_integral(builder *b, const ast_expr *e, var_id into);
-/* Calls see(ctx, e) for e and every expression in it, in no set order, without recursion. */
-void each_expr(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 bool only_parameters(const flat_model *f, const var_id *slot, size_t n);
+
+/* ---------------------------------------------------------------- functions of several numbers (several.c) */
+
+bool is_several(const char *name);
+const char *several_name(size_t k);                                           /* NULL behind the last */
+val call_several(builder *b, const ast_expr *e);
+
+/* ---------------------------------------------------------------- habits of other languages (habits.c) */
+
+/* What says the same here as a function, value or type of that name; NULL. */
+const char *habit_function(const char *name);
+const char *habit_value(const char *name);
+const char *habit_type(const char *name);
+const char *habit_setting(const char *name);
+const char *habit_solver(const char *name);
 
 /* ---------------------------------------------------------------- vectors and matrices (vectors.c) */
 
@@ -525,6 +540,7 @@ void make_stop_when(elab *el, const ast_expr *e);                             /*
 /* ---------------------------------------------------------------- samples (sampled.c) */
 
 val make_previous(builder *b, const ast_expr *e);
+val make_delay(builder *b, const ast_expr *e);                                /* delay(x, T), delay(x, T, before) */
 val make_draw(builder *b, const ast_expr *e, bool normal);                    /* noise(seed), uniform(seed) */
 
 /* ---------------------------------------------------------------- operands made weighable (weights.c) */

@@ -471,7 +471,9 @@ make_solver(elab *el, const ast_expr *e)
         return;
     }
     diag_error(el->s, "experiment-solver", e->at, "the solver is auto, explicit or bdf");
-    if (name && nearest_name(name, solvers, NSOLVERS))
+    if (name && habit_solver(name))
+        diag_help(el->s, "%s", habit_solver(name));
+    else if (name && nearest_name(name, solvers, NSOLVERS))
         diag_help(el->s, "Did you mean \"%s\"?", nearest_name(name, solvers, NSOLVERS));
 }
 
@@ -488,7 +490,11 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
         const char *near = nearest_name(name, settings, NSETTINGS);
 
         diag_error(el->s, "experiment-setting", item->ref.at, "an experiment has no setting \"%s\"", text_of(el, item->ref.at));
-        if (near)
+        if (habit_setting(name))
+            diag_help(el->s, "%s", habit_setting(name));
+        else if (find_value(el, el->model_scope, name) != NONE)
+            diag_help(el->s, "A parameter or input is given a value by: let %s = ...;", name);
+        else if (near)
             diag_help(el->s, "Did you mean \"%s\"?", near);
         else
             diag_help(el->s, "It has start, stop, rtol, atol, solver, max_step and max_time; parameters are set by: let %s = ...;", name);
@@ -637,6 +643,7 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     if (p->kind == PART_JUNCTION || p->kind == PART_BOND) {
         diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name, p->kind == PART_BOND ? "bond" : "junction");
         diag_note(w->el->s, p->at, "declared here");
+        diag_help(w->el->s, "Name the elements on it: keep mass, spring;");
         return false;
     }
     if (p->gone) {

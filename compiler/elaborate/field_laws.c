@@ -58,6 +58,29 @@ reads(const elab *el, const builder *b, node n, var_id v)
     return s != NONE && !(ex_is_const(el->pool, ex_derivative(el->pool, n, s), &zero) && zero == 0);
 }
 
+/* The law of each port of the field: the slope of the energy n by what it stores. */
+static void
+push_slopes(elab *el, const field *f, builder *b, node n, span at)
+{
+    uint32_t *slot = bg_malloc((f->n + 1) * sizeof *slot);
+    node *slope = bg_malloc((f->n + 1) * sizeof *slope);
+    bool branches = pool_node(el->pool, n)->switching;
+
+    for (uint32_t k = 0; k < f->n; k++)
+        slot[k] = slot_of(b, el->field_port.at[f->first + k].stored);
+    if (!branches)
+        ex_gradient(el->pool, n, slot, f->n, slope);
+    for (uint32_t k = 0; k < f->n; k++) {
+        const field_port *p = &el->field_port.at[f->first + k];
+        node s = branches ? ex_derivative(el->pool, n, slot[k]) : slope[k];
+
+        push_law(el, f->element, (flat_law){ .kind = LAW_ASSIGN, .port = p->port, .out = p->momentum ? Q_FLOW : Q_EFFORT, .at = at,
+                                             .def = builder_inst(b, p->out ? ex_neg(el->pool, s) : s) });
+    }
+    free(slot);
+    free(slope);
+}
+
 /* energy = ...: what each port gives is the slope of the energy by what it stores. */
 static void
 make_by_energy(elab *el, scope *in, const field *f, const ast_law_item *item)
@@ -83,13 +106,8 @@ make_by_energy(elab *el, scope *in, const field *f, const ast_law_item *item)
             v.bad = true;
         }
     }
-    for (uint32_t k = 0; k < f->n && !v.bad; k++) {
-        const field_port *p = &el->field_port.at[f->first + k];
-        node slope = ex_derivative(el->pool, v.n, slot_of(&b, p->stored));
-
-        push_law(el, f->element, (flat_law){ .kind = LAW_ASSIGN, .port = p->port, .out = p->momentum ? Q_FLOW : Q_EFFORT, .at = item->at,
-                                             .def = builder_inst(&b, p->out ? ex_neg(el->pool, slope) : slope) });
-    }
+    if (!v.bad)
+        push_slopes(el, f, &b, v.n, item->at);
     builder_free(&b);
 }
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "elab.h"
+#include "library.h"
 #include "reading.h"
 
 enum { MOST_FILES = 1000, LONGEST_CHAIN = 8 };
@@ -69,6 +70,43 @@ in_library(elab *el, const char *dotted)
     return NULL;
 }
 
+struct library_names { elab *el; VEC(const char *) list; };
+
+static void
+add_library_name(void *ctx, const char *name, const char *path)
+{
+    struct library_names *x = ctx;
+
+    (void)path;
+    vec_push(&x->list, arena_strdup(x->el->a, name));
+}
+
+/* The nearest name of the library, by its last part too; else all of them. */
+static void
+help_library(elab *el, const char *wrong)
+{
+    struct library_names x = { .el = el };
+    const char *near, *last = strrchr(wrong, '.') ? strrchr(wrong, '.') + 1 : wrong;
+    strbuf all = { 0 };
+
+    library_each(add_library_name, &x);
+    near = nearest_name(wrong, x.list.at, x.list.n);
+    for (size_t k = 0; k < x.list.n && !near; k++) {
+        const char *own = strrchr(x.list.at[k], '.') ? strrchr(x.list.at[k], '.') + 1 : x.list.at[k];
+
+        if (!strncmp(own, last, strlen(own)) || !strncmp(own, last, strlen(last) > 3 ? strlen(last) : 4))
+            near = x.list.at[k];
+    }
+    for (size_t k = 0; k < x.list.n; k++)
+        strbuf_printf(&all, "%s%s", k ? ", " : "", x.list.at[k]);
+    if (near)
+        diag_help(el->s, "Write `import %s;`. The library has %s; a file beside this one is imported by its name in quotes: import \"%s.bg\";", near, all.at, wrong);
+    else
+        diag_help(el->s, "The library has %s. A file beside this one is imported by its name in quotes: import \"%s.bg\";", all.at ? all.at : "nothing", wrong);
+    strbuf_free(&all);
+    vec_free(&x.list);
+}
+
 /* Where the file lies, and its path as messages show it. NULL: said. */
 static const char *
 find_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
@@ -85,7 +123,7 @@ find_file(elab *el, uint32_t m, const ast_import *i, const char **shown)
         path = *shown = in_library(el, i->path);
         if (!path) {
             diag_error(el->s, "import-missing", i->path_at, "the standard library has no \"%s\"", i->path);
-            diag_help(el->s, "A file beside this one is imported by its name in quotes: import \"%s.bg\";", i->path);
+            help_library(el, i->path);
         }
     }
     if (!path) {

@@ -39,7 +39,7 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
 {
     const ast_part *p = &r->part[k];
     const scope *model = in;
-    const char *where, *near;
+    const char *where, *near, *habit = !is_part && k == 0 && r->nparts == 1 ? habit_value(p->name) : NULL;
 
     while (model->loop)
         model = model->parent;
@@ -51,7 +51,9 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     else
         diag_error(el->s, "name-unknown", p->at, is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
     near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
-    if (near)
+    if (habit && !(near && strlen(p->name) > 1 && !strncmp(near, p->name, 1)))
+        diag_help(el->s, "%s", habit);
+    else if (near)
         diag_help(el->s, "Did you mean \"%s\"?", path_with(el, r, k, near));
     else if (is_part && find_value(el, in, p->name) != NONE)
         diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);

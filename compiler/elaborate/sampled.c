@@ -1,4 +1,4 @@
-/* sampled.c - what only the values of `every` may read: previous(x), noise(seed), uniform(seed)
+/* sampled.c - what was before: previous(x) and the numbers noise(seed), uniform(seed) that only the values of `every` may read, and delay(x, T)
  *
  * previous(x) is x over what its variables were at the last sample. Each of them that does not hold its value by itself gets a memory: a state without
  * a rate that every sample sets to what the variable is then.
@@ -95,4 +95,41 @@ make_draw(builder *b, const ast_expr *e, bool normal)
     d.var = flat_add_var(el->f, VAR_MODE, NONE, text_of(el, e->at), e->at);
     vec_push(&el->f->draw, d);
     return (val){ .n = builder_slot(b, d.var), .fit = FIT_BARE };
+}
+
+val
+make_delay(builder *b, const ast_expr *e)
+{
+    elab *el = b->el;
+    flat_delay d = { .of = INST_NONE, .by = INST_NONE, .before = INST_NONE, .at = e->at };
+    builder in;
+    val v, by, before = { .bad = false };
+
+    if (e->call.nargs < 2 || e->call.nargs > 3) {
+        diag_error(el->s, "call-arguments", e->at, "delay takes 2 or 3 arguments; here %s %d", e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+        diag_help(el->s, "Write delay(x, T) or delay(x, T, before).");
+        return val_bad(el);
+    }
+    in = builder_new(el, b->in, b->reads, b->who);
+    in.own = b->own;
+    v = resolve(&in, e->call.arg[0], false);
+    need_number(el, &v, e->call.arg[0]->at);
+    by = initial_value(el, b->in, e->call.arg[1], "the time of the delay", el->second, &d.by);
+    if (e->call.nargs > 2 && !v.bad)
+        before = initial_value(el, b->in, e->call.arg[2], "the value before the start", v.fit == FIT_UNIT ? v.unit : NULL, &d.before);
+    if (v.bad || by.bad || before.bad || !inst_known(d.by)) {
+        builder_free(&in);
+        return val_bad(el);
+    }
+    d.of = builder_inst(&in, v.n);
+    builder_free(&in);
+    d.var = flat_add_var(el->f, VAR_MODE, NONE, text_of(el, e->at), e->at);
+    if (v.fit == FIT_UNIT)
+        el->f->var.at[d.var].unit = v.unit;
+    vec_push(&el->f->delay, d);
+    v.n = builder_slot(b, d.var);
+    v.shown = v.written = NULL;
+    if (v.fit == FIT_ZERO)
+        v.fit = FIT_BARE;
+    return v;
 }

@@ -11,7 +11,14 @@ struct finder {
     map found;                           /* hash of an inst -> its place in out */
     bool *read;                          /* by variable: rates read it */
     clock_list *out;
+    bend_list *bends;
 };
+
+static bool
+is_sharp(uint8_t op)
+{
+    return op == EX_EXP || op == EX_LN || op == EX_LOG10 || op == EX_SINH || op == EX_COSH || op == EX_TANH || op == EX_ATAN || op == EX_ASINH;
+}
 
 static enum course
 of_node(const ex_node *x, const enum course operand[3])
@@ -182,6 +189,12 @@ find_in(struct finder *d, inst i, span at, bool driving)
             slot = inst_slots(f, i);     /* may have moved */
             continue;
         }
+        if (driving && is_sharp(x->op))
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
+        else if (driving && x->op == EX_DIV && d->of_node.at[map_get(&d->place, x->b)] == MOVING)
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));
+        slot = inst_slots(f, i);         /* may have moved */
+        x = pool_node(f->pool, n);
         for (int k = 0; k < ex_ops[x->op].arity; k++) {
             node child = k == 0 ? x->a : k == 1 ? x->b : x->c;
 
@@ -194,9 +207,9 @@ find_in(struct finder *d, inst i, span at, bool driving)
 }
 
 void
-clocks_find(equations *e, clock_list *out)
+clocks_find(equations *e, clock_list *out, bend_list *bends)
 {
-    struct finder d = { .e = e, .out = out, .read = read_by_rates(e) };
+    struct finder d = { .e = e, .out = out, .bends = bends, .read = read_by_rates(e) };
 
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)

@@ -47,6 +47,13 @@ static void give(equations *e, var_id v, span at)
     vec_push(&e->mode, ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
 }
 
+/* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
+static void freeze_delay(equations *e, freezer *z, flat_delay *d)
+{
+    d->of = freeze(z, d->of, false, d->at);
+    e->mode.at[e->f->var.at[d->var].owner].g = d->of;
+}
+
 /* The values of samples are taken at instants: nothing in them needs to be watched. */
 static void freeze_whens(freezer *z, flat_model *f)
 {
@@ -68,6 +75,8 @@ equations *equations_prepare(flat_model *f)
     e->composer = composer_new(f);
     for (size_t i = 0; i < f->draw.n; i++)
         give(e, f->draw.at[i].var, f->draw.at[i].at);
+    for (size_t i = 0; i < f->delay.n; i++)
+        give(e, f->delay.at[i].var, f->delay.at[i].at);
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
@@ -85,6 +94,8 @@ equations *equations_prepare(flat_model *f)
     for (size_t i = 0; i < f->experiment.record.n; i++)
         f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false, f->experiment.record.at[i].at);
     freeze_whens(z, f);
+    for (size_t i = 0; i < f->delay.n; i++)
+        freeze_delay(e, z, &f->delay.at[i]);
     freezer_free(z);
     return e;
 }
@@ -668,7 +679,7 @@ static void find_known_modes(equations *e)
         VEC(node) zero = { 0 };
         node slope;
 
-        if (k == UINT32_MAX || m->kind == MODE_DOMAIN)
+        if (k == UINT32_MAX || m->kind == MODE_DOMAIN || m->kind == MODE_GIVEN)
             continue;
         slope = ex_derivative(f->pool, g.root, k);
         for (uint32_t s = 0; s < g.n; s++) {

@@ -118,7 +118,46 @@ add(struct finder *d, inst part, var_id var, span at)
     if (!moving || map_get(&d->found, key) != MAP_NONE)
         return;
     map_set(&d->found, key, 1);
-    vec_push(d->out, ((eq_pole){ part, var, at }));
+    vec_push(d->out, ((eq_pole){ part, var, at, NO_BLOCK }));
+}
+
+/* Do coefficients of the block's unknowns move? */
+static bool matrix_moves(struct finder *d, const eq_block *b)
+{
+    equations *e = d->e;
+    VEC(var_id) slot = { 0 };
+    bool moving = false;
+
+    for (uint32_t i = 0; i < b->n && !moving; i++) {
+        inst r = e->residual.at[b->residual0 + i];
+
+        slot.n = 0;
+        for (uint32_t k = 0; k < r.n; k++)
+            vec_push(&slot, inst_slots(e->f, r)[k]);
+        for (uint32_t k = 0; k < r.n && !moving; k++) {
+            const eq_var *x = &e->var.at[slot.at[k]];
+            inst c;
+
+            if (x->kind != DEF_BLOCK || &e->block.at[x->index] != b)
+                continue;
+            c = inst_part(e->composer, ex_derivative(e->f->pool, r.root, k), slot.at, r.n);
+            for (uint32_t j = 0; j < c.n && !moving; j++)
+                moving = moves(d, inst_slots(e->f, c)[j]);
+        }
+    }
+    vec_free(&slot);
+    return moving;
+}
+
+/* A block that is needed: its determinant, if that may become zero. */
+static void
+add_block(struct finder *d, uint32_t block)
+{
+    const eq_block *b = &d->e->block.at[block];
+    var_id v = d->e->unknown.at[b->unknown0];
+
+    if (b->linear && !b->constant && matrix_moves(d, b))
+        vec_push(d->out, ((eq_pole){ inst_var(d->e->f, v), v, d->e->f->var.at[v].at, block }));
 }
 
 /* The divisors of an expression; what it reads is looked at next. */
@@ -177,6 +216,8 @@ poles_find(equations *e, pole_list *out)
         d.seen.at[v] = 1;
         if (e->var.at[v].kind == DEF_EXPLICIT)
             find_in(&d, e->var.at[v].def, v, f->var.at[v].at);
+        else if (e->var.at[v].kind == DEF_BLOCK && e->unknown.at[e->block.at[e->var.at[v].index].unknown0] == v)
+            add_block(&d, e->var.at[v].index);
     }
     vec_free(&d.seen);
     vec_free(&d.moves);

@@ -1,5 +1,6 @@
 /* rates.c - see rates.h */
 #include <stdlib.h>
+#include "mode.h"
 #include "rates.h"
 
 enum { MAX_DERIVATIVE_ORDER = 4 };
@@ -14,6 +15,11 @@ var_id rate_of(struct rates *r, var_id v)
         return e->state.at[e->var.at[v].index].rate;
     if (e->var.at[v].kind == DEF_HELD)
         return VAR_NONE;
+    if (f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN && r->ok && !r->spare) {
+        diag_error(f->sources, "derivative-delay", f->var.at[v].at, "\"%s\" would have to be differentiated: what was is known, its rate is not", f->var.at[v].name);
+        diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between what is delayed and what stores.");
+        r->ok = false;
+    }
     if (e->var.at[v].kind == DEF_GIVEN)
         return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner : VAR_NONE;   /* time is handled by its own derivative, 1 */
     d = map_get(&r->of, v);

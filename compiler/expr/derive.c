@@ -101,9 +101,8 @@ call_slope(pool *p, enum ex_op op, node n, node a)
     }
 }
 
-/* The derivative of operation n, its operands' being da, db, dc */
-static node
-slope(pool *p, node n, node da, node db, node dc)
+node
+pool_slope(pool *p, node n, node da, node db, node dc)
 {
     const ex_node *e = pool_node(p, n);
     node a = e->a, b = e->b, zero = p->zero;
@@ -156,7 +155,7 @@ ex_derivative(pool *p, node n, uint32_t k)
         else if (e->op == EX_SLOT)
             image[tape[i]] = e->a == k ? p->one : p->zero;
         else
-            image[tape[i]] = slope(p, tape[i], image[e->a], m > 1 ? image[e->b] : p->zero, m > 2 ? image[e->c] : p->zero);
+            image[tape[i]] = pool_slope(p, tape[i], image[e->a], m > 1 ? image[e->b] : p->zero, m > 2 ? image[e->c] : p->zero);
     }
     map_set(&p->derivative_of, key, image[n]);
     return image[n];

@@ -93,6 +93,8 @@ node ex_substitute(pool *p, node n, const node *with, uint32_t nslots);
 node ex_odd(pool *p, node n);
 /* ∂n/∂slot k, simplified. Conditions and pieces are constants; abs, sign, min, max as their frozen branch. Cached on (n, k). */
 node ex_derivative(pool *p, node n, uint32_t k);
+/* out[k] = ∂n/∂slot[k] for all k < nslots, in one pass; n has no conditions (its node is not `switching`). */
+void ex_gradient(pool *p, node n, const uint32_t *slot, uint32_t nslots, node *out);
 /* Solves n = 0 for slot k. True when slot k occurs linearly (coefficient free of k), or once under operations with one inverse
  * (+ - * / neg exp ln log10 sinh asinh asin acos atan spow, constant^k; not odd powers, whose inverses have no slope at 0). *solution is free of k.
  * *divisor is what it divides by (NODE_NONE if by a nonzero constant): zero there means no solution. */

@@ -65,6 +65,8 @@ const node *pool_collect(const pool *p, node n, size_t *count);
 double *pool_values(const pool *p, node n);
 node *pool_images(const pool *p, node n);
 /* Operation e again, with other operands. */
+/* The derivative of operation n, its operands' being da, db, dc */
+node pool_slope(pool *p, node n, node da, node db, node dc);
 node pool_remake(pool *p, const ex_node *e, node a, node b, node c);
 /* Does slot k occur in n? */
 bool pool_reads(const pool *p, node n, uint32_t k);

@@ -53,6 +53,7 @@ flat_free(flat_model *f)
     vec_free(&f->when);
     vec_free(&f->reinit);
     vec_free(&f->draw);
+    vec_free(&f->delay);
     vec_free(&f->weight);
     vec_free(&f->weighed);
     vec_free(&f->opening);

@@ -156,6 +156,10 @@ typedef struct flat_when {
     span at;
 } flat_when;
 
+/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is a mode; by and before are
+ * over parameters (before INST_NONE: not said). */
+typedef struct flat_delay { var_id var; inst of, by, before; span at; } flat_delay;
+
 /* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
 typedef struct flat_draw { var_id var; bool normal; uint32_t when; inst seed; span at; } flat_draw;
 
@@ -231,6 +235,7 @@ typedef struct flat_model {
     VEC(flat_when) when;
     VEC(flat_reinit) reinit;
     VEC(flat_draw) draw;
+    VEC(flat_delay) delay;
     VEC(flat_weight) weight;
     VEC(flat_weighed) weighed;
     VEC(flat_opening) opening;

@@ -142,7 +142,13 @@ inst inst_compose(composer *c, inst outer, const inst *inner)
 inst inst_part(composer *c, node root, const var_id *slot, uint32_t n)
 {
     flat_model *f = c->f;
+    uint32_t bound = ex_slot_bound(f->pool, root);
 
+    /* a field's law of n terms has n parts, each a parameter: they cost no look at all n slots */
+    if (pool_node(f->pool, root)->op == EX_SLOT)
+        return inst_var(f, slot[bound - 1]);
+    if (bound < n)
+        n = bound;
     vec_resize(&c->used, n);
     memset(c->used.at, 0, n * sizeof *c->used.at);
     ex_slots_used(f->pool, root, c->used.at, n);

@@ -1,10 +1,13 @@
 /* cmd_linearize.c - bgc linearize: the linear model at operating points */
-#include <ctype.h>
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "figure.h"
+#include "linear_export.h"
+#include "linear_figures.h"
 #include "linear_report.h"
 #include "linear_symbolic.h"
 
@@ -206,8 +209,9 @@ same_ports(const linearization *full, const linearization *small, state_space *o
     return STATUS_DONE;
 }
 
+/* Takes another model's linear form; `over` has it, too, for figures. */
 static int
-compare_with(const request *q, const char *path, double point, const linearization *full, yardstick *y)
+compare_with(const request *q, const char *path, double point, const linearization *full, yardstick *y, overlays *over)
 {
     loaded l;
     int status = load(q, path, STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
@@ -227,7 +231,7 @@ compare_with(const request *q, const char *path, double point, const linearizati
         if (status == STATUS_DONE && !y->why)
             yardstick_against(y, path, &small);
         print_diagnostics(q, l.c.sources);
-        state_space_free(&small);
+        vec_push(over, ((overlay){ path, small }));
         linearization_free(&p);
         free(x);
     }
@@ -236,7 +240,7 @@ compare_with(const request *q, const char *path, double point, const linearizati
 }
 
 static int
-measure_reductions(const request *q, double point, const linearization *p, yardstick *y)
+measure_reductions(const request *q, double point, const linearization *p, yardstick *y, overlays *over)
 {
     int status = STATUS_DONE;
 
@@ -245,23 +249,115 @@ measure_reductions(const request *q, double point, const linearization *p, yards
     for (size_t i = 0; i < q->truncate.n && !y->why; i++)
         yardstick_truncate(y, q->truncate.at[i]);
     for (size_t i = 0; i < q->against.n && status == STATUS_DONE; i++)
-        status = compare_with(q, q->against.at[i], point, p, y);
+        status = compare_with(q, q->against.at[i], point, p, y, over);
+    return status;
+}
+
+/* ---------------------------------------------------------------- figures */
+
+static const enum option figure_option[] = { OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS };
+enum { FIGURES = sizeof figure_option / sizeof *figure_option };
+
+/* Of several points "a.svg" is a_1.svg, a_2.svg, ... */
+static char *
+figure_name(const char *path, size_t point, size_t npoints)
+{
+    const char *dot = strrchr(path, '.');
+
+    return npoints < 2 ? bg_strdup(path) : bg_format("%.*s_%zu%s", (int)(dot - path), path, point + 1, dot);
+}
+
+static int
+check_figures(const request *q)
+{
+    for (int i = 0; i < FIGURES; i++)
+        if (q->text[figure_option[i]] && !figure_form_known(q->text[figure_option[i]])) {
+            complain("%s: a figure's name ends in .svg, .png or .pdf", q->text[figure_option[i]]);
+            return STATUS_USAGE;
+        }
+    if (q->text[OPT_EXPORT] && !linear_export_known(q->text[OPT_EXPORT])) {
+        complain("%s: matrices go into a file whose name ends in .csv, .m or .npz", q->text[OPT_EXPORT]);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
+static int
+draw(const request *q, const linearization *p, const figure_choice *c, size_t point, size_t npoints)
+{
+    int status = STATUS_DONE;
+
+    for (int i = 0; i < FIGURES && status == STATUS_DONE; i++) {
+        const char *path = q->text[figure_option[i]];
+        char *name = path ? figure_name(path, point, npoints) : NULL, *why = NULL;
+        bool fine = !name || (i == 0   ? draw_bode(p, c, name, &why)
+                              : i == 1 ? draw_steps(p, c, name, &why)
+                              : i == 2 ? draw_poles(p, name, &why)
+                                       : draw_effects(p, name, &why));
+
+        if (!fine) {
+            complain("%s", why);
+            status = STATUS_FILE;
+        }
+        free(name);
+        free(why);
+    }
+    return status;
+}
+
+static int
+write_export(const char *path, const linear_points *all)
+{
+    outfile out;
+    char *why = NULL;
+    int status = STATUS_DONE;
+
+    if (!outfile_open(&out, path))
+        return complain_file(path);
+    if (!linear_export(all, path, out.out, &why)) {
+        complain("%s: %s", path, why);
+        status = STATUS_FILE;
+    } else if (!outfile_commit(&out)) {
+        status = complain_file(path);
+    }
+    outfile_abort(&out);
+    free(why);
     return status;
 }
 
 /* ---------------------------------------------------------------- the whole */
 
+/* What needs the whole of A is not there where only some eigenvalues are found. */
 static int
-show(const request *q, const loaded *l, double point, linearization *p, FILE *out, json *j)
+check_sparse(const request *q, const linearization *p)
 {
+    static const struct { enum option option; const char *name; } whole[] = { { OPT_TF, "tf" }, { OPT_TRUNCATE, "truncate" }, { OPT_AGAINST, "against" },
+                                                                             { OPT_EXPORT, "export" }, { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },
+                                                                             { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" } };
+
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (q->given & OPT(whole[i].option)) {
+            complain("--%s needs the whole matrix: %s", whole[i].name, p->structure.why);
+            return STATUS_USAGE;
+        }
+    return STATUS_DONE;
+}
+
+static int
+show(const request *q, const loaded *l, const points *at, size_t number, linearization *p, FILE *out, json *j)
+{
+    double point = at->at[number];
+    overlays over = { 0 };
     pairs list = { 0 };
     linear_view v = { .experiment = l->experiment };
     yardstick reductions = { 0 };
-    int status = read_pairs(q, p, &list);
+    int status = p->sparse ? check_sparse(q, p) : STATUS_DONE;
     char *why = NULL;
 
+    if (status == STATUS_DONE)
+        status = read_pairs(q, p, &list);
     if (status == STATUS_DONE && (q->truncate.n || q->against.n)) {
-        status = measure_reductions(q, point, p, &reductions);
+        status = measure_reductions(q, point, p, &reductions, &over);
         v.reductions = &reductions;
     }
     v.ntransfer = list.n;
@@ -280,8 +376,11 @@ show(const request *q, const loaded *l, double point, linearization *p, FILE *ou
     } else if (status == STATUS_DONE) {
         linear_text(p, &v, out);
     }
+    if (status == STATUS_DONE)
+        status = draw(q, p, &(figure_choice){ v.ntransfer, v.transfer, &over }, number, at->n);
     free(why);
     vec_free(&list);
+    overlays_free(&over);
     yardstick_free(&reductions);
     return status;
 }
@@ -292,12 +391,15 @@ cmd_linearize(const request *q)
     request opened = *q;
     loaded l;
     points at = { 0 };
+    linear_points all = { 0 };
     outfile out;
     double *x = NULL;
     int status;
 
     opened.open = true;
-    status = read_points(q, &at);
+    status = check_figures(q);
+    if (status == STATUS_DONE)
+        status = read_points(q, &at);
     if (status != STATUS_DONE) {
         vec_free(&at);
         return status;
@@ -313,25 +415,34 @@ cmd_linearize(const request *q)
             json_open(&j, '[');
         for (size_t i = 0; i < at.n && status == STATUS_DONE; i++) {
             linearization p = { 0 };
+            char *why = NULL;
             double t;
 
             status = go_to(&opened, &l, at.at[i], true, &t, x);
-            if (status == STATUS_DONE && !linearize_at(l.c.model, t, x, &p)) {
+            if (status == STATUS_DONE && !linearize_some(l.c.model, t, x, (mode_request){ q->eigenvalues, q->near[0] + q->near[1] * I }, &p)) {
                 complain("%s cannot be linearized at %g s: %s", l.c.flat->name, t, p.why);
                 status = STATUS_NUMBERS;
             }
             if (status == STATUS_DONE)
-                status = show(&opened, &l, at.at[i], &p, out.out, &j);
+                status = show(&opened, &l, &at, i, &p, out.out, &j);
+            if (status == STATUS_DONE && q->text[OPT_EXPORT] && !linear_points_add(&all, &p, &why)) {
+                complain("%s: %s", q->text[OPT_EXPORT], why);
+                status = STATUS_NUMBERS;
+            }
+            free(why);
             linearization_free(&p);
         }
         if (q->json && at.n > 1)
             json_close(&j, ']');
         print_diagnostics(q, l.c.sources);
+        if (status == STATUS_DONE && q->text[OPT_EXPORT])
+            status = write_export(q->text[OPT_EXPORT], &all);
         if (status == STATUS_DONE && !outfile_commit(&out))
             status = complain_file(q->text[OPT_OUTPUT]);
         outfile_abort(&out);
     }
     free(x);
+    linear_points_free(&all);
     vec_free(&at);
     loaded_free(&l);
     return status;

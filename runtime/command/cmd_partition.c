@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "figure.h"
 #include "plot.h"
 #include "sweep.h"
 
@@ -186,7 +187,7 @@ cmd_partition(const request *q)
         complain("--mora is a share like 97%% or 0.97, not \"%s\"", q->text[OPT_MORA]);
         return STATUS_USAGE;
     }
-    if (q->text[OPT_PLOT] && (!q->text[OPT_OVER] || !plot_form_known(q->text[OPT_PLOT]))) {
+    if (q->text[OPT_PLOT] && (!q->text[OPT_OVER] || !figure_form_known(q->text[OPT_PLOT]))) {
         complain(q->text[OPT_OVER] ? "%s: a figure's name ends in .svg, .png or .pdf" : "%s: --plot draws the curves of --over", q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }

@@ -132,7 +132,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
     [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
     [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
-    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 or `slowest 2`, as `bgc linearize` numbers them" },
+    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by residues" },
     [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
     [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
@@ -861,6 +861,20 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
     }
 }
 
+static void
+print_audit(const flat_model *f, const audit_totals *a)
+{
+    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored, a->dissipated);
+    if (fabs(a->jumps) > 1e-12 * a->size)
+        fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
+    if (a->worst != SIZE_MAX)
+        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"", a->size > 0 ? fabs(a->residual) / a->size : 0, a->size,
+                f->element.at[a->worst].name);
+    if (a->pseudo)
+        fprintf(stderr, "; %zu elements on pseudo bonds take no part", a->pseudo);
+    fputc('\n', stderr);
+}
+
 bool
 run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
 {
@@ -879,6 +893,7 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         o->finite_outputs = wanted.finite_outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
+        o->audit = wanted.audit;
         o->extra = wanted.extra;
         o->sampler = wanted.sampler;
         o->nsamplers = wanted.nsamplers;
@@ -895,6 +910,8 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
                 l->experiment ? l->experiment : "run", r->method ? r->method : "no integration", (unsigned long long)r->steps,
                 (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians, r->nevents, r->cpu_seconds);
+        if (r->audit.known)
+            print_audit(l->c.flat, &r->audit);
         if (r->activity)
             fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
     }

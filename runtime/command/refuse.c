@@ -3,16 +3,23 @@
 
 #include <string.h>
 
-enum { SAMPLES = 1 << WHEN_SAMPLES, ASSERTS = 1 << WHEN_ASSERTS, STOPS = 1 << WHEN_STOPS };
+enum { SAMPLES = 1 << WHEN_SAMPLES, ASSERTS = 1 << WHEN_ASSERTS, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
+
+#define ENDS "runs that end at different times cannot be compared"
+#define PAST "its equations are linear in the present alone, and a delay reads the past"
+#define FOLLOWS "it follows derivatives by parameters, which samples, delays and ends of runs are not part of"
 
 /* option: with it alone; text: where the option's argument has that */
 static const struct refusal { const char *command; int option; const char *text; unsigned what; const char *why; } refusals[] = {
-    { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS, "a partition's text is made of bonds and signals alone" },
-    { "identify", -1, NULL, SAMPLES | STOPS, "it follows derivatives by parameters, which samples and ends of runs are not part of" },
-    { "sensitivity", -1, NULL, STOPS, "runs that end at different times cannot be compared" },
-    { "reduce", -1, NULL, STOPS, "runs that end at different times cannot be compared" },
-    { "diff", -1, NULL, STOPS, "runs that end at different times cannot be compared" },
-    { "run", OPT_VERIFY, NULL, STOPS, "runs that end at different times cannot be compared" },
+    { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS | DELAYS, "a partition's text is made of bonds and signals alone" },
+    { "identify", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
+    { "sensitivity", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
+    { "linearize", -1, NULL, DELAYS, PAST },
+    { "reduce", OPT_MODES, NULL, DELAYS, PAST },
+    { "reduce", OPT_BAND, NULL, DELAYS, PAST },
+    { "reduce", -1, NULL, STOPS, ENDS },
+    { "diff", -1, NULL, STOPS, ENDS },
+    { "run", OPT_VERIFY, NULL, STOPS, ENDS },
     { "rank", OPT_METRIC, "kl", STOPS, "its samples are spread over the whole run beforehand" },
 };
 
@@ -29,14 +36,25 @@ bool refuse_events(const request *q, const flat_model *f)
 
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         const struct refusal *r = &refusals[k];
+        const char *found = NULL, *option = r->option == OPT_VERIFY ? " --verify" : r->option == OPT_MODES ? " --modes" : r->option == OPT_BAND ? " --band" : "";
+        span at = SPAN_NONE;
 
-        for (size_t w = 0; w < f->when.n && applies(q, r); w++) {
-            if (!(r->what & 1u << f->when.at[w].kind))
-                continue;
-            diag_error(f->sources, "refused", f->when.at[w].at, "`bgc %s%s%s` does not take `%s`: %s", r->command,
-                       r->option == OPT_VERIFY ? " --verify" : r->text ? " -m " : "", r->text ? r->text : "", word[f->when.at[w].kind], r->why);
-            return true;
+        if (!applies(q, r))
+            continue;
+        for (size_t w = 0; w < f->when.n && !found; w++)
+            if (r->what & 1u << f->when.at[w].kind) {
+                found = word[f->when.at[w].kind];
+                at = f->when.at[w].at;
+            }
+        if (!found && (r->what & DELAYS) && f->delay.n) {
+            found = "delay";
+            at = f->delay.at[0].at;
         }
+        if (!found)
+            continue;
+        diag_error(f->sources, "refused", at, "`bgc %s%s%s%s` does not take `%s`: %s", r->command, option, r->text ? " -m " : "", r->text ? r->text : "", found,
+                   r->why);
+        return true;
     }
     return false;
 }

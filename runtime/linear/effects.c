@@ -138,7 +138,7 @@ cluster_matrices(struct mover *v, const cluster *c, double complex *at, double c
     for (size_t i = 0; i < m && fine; i++)
         for (size_t k = 0; k < m && fine; k++) {
             for (size_t j = 0; j < n; j++) {
-                left[l->order[j]] = l->modes.W[c->first + i + n * j];
+                left[l->order[j]] = l->modes.W[c->first + i + l->modes.count * j];
                 right[l->order[j]] = l->modes.U[j + n * (c->first + k)];
             }
             fine = curvature_gradient(v->c, left, right, state, by);
@@ -163,24 +163,24 @@ static void
 parameter_effects(linearization *l, const var_id *by, size_t np, const state_space *all)
 {
     const flat_model *f = model_flat(l->model);
-    size_t n = l->space.n;
+    size_t n = l->space.n, count = l->modes.count;
     double *x = bg_calloc(n + 1, sizeof *x);
     struct mover v = { .l = l, .n = n, .np = np };
     effect_table *t = &l->effect;
     bool known;
 
-    *t = (effect_table){ np, bg_calloc(np + 1, sizeof *t->parameter), bg_calloc(np + 1, sizeof(double)), bg_calloc(n * np + 1, sizeof *t->at),
-                         bg_calloc(n * np + 1, sizeof *t->total), l->equilibrium };
+    *t = (effect_table){ np, bg_calloc(np + 1, sizeof *t->parameter), bg_calloc(np + 1, sizeof(double)), bg_calloc(count * np + 1, sizeof *t->at),
+                         bg_calloc(count * np + 1, sizeof *t->total), l->equilibrium && !l->sparse };
     for (size_t p = 0; p < np; p++) {
         t->parameter[p] = f->var.at[by[p]].name;
         t->value[p] = model_parameter_value(l->model, by[p]);
     }
-    for (size_t i = 0; i < n * np; i++)
+    for (size_t i = 0; i < count * np; i++)
         t->at[i] = t->total[i] = NAN;
     for (size_t i = 0; i < n; i++)
         x[l->order[i]] = l->x[i];
     v.c = model_curvature(l->model, by, np);
-    if (l->equilibrium)
+    if (t->has_total)
         v.dx = equilibrium_moves(l, np, all);
     known = model_curvature_at(l->model, v.c, l->time, x);
     for (size_t k = 0; k < l->modes.nclusters && known; k++) {
@@ -191,8 +191,8 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
         /* the conjugate of the one before, which is alone in its size */
         if (m == 1 && cimag(c->eigenvalue) < 0 && k > 0 && l->modes.cluster[k - 1].n == 1 && l->modes.cluster[k - 1].eigenvalue == conj(c->eigenvalue)) {
             for (size_t p = 0; p < np; p++) {
-                t->at[p * n + c->first] = conj(t->at[p * n + c->first - 1]);
-                t->total[p * n + c->first] = conj(t->total[p * n + c->first - 1]);
+                t->at[p * count + c->first] = conj(t->at[p * count + c->first - 1]);
+                t->total[p * count + c->first] = conj(t->total[p * count + c->first - 1]);
             }
             free(move);
             continue;
@@ -209,9 +209,9 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
             l->holder[k] = root;
             for (size_t p = 0; p < np; p++) {
                 moves_of(c, at + p * m * m, root, move);
-                memcpy(t->at + p * n + c->first, move, m * sizeof *move);
+                memcpy(t->at + p * count + c->first, move, m * sizeof *move);
                 moves_of(c, total + p * m * m, root_total, move);
-                memcpy(t->total + p * n + c->first, move, m * sizeof *move);
+                memcpy(t->total + p * count + c->first, move, m * sizeof *move);
             }
         }
         free(at);

@@ -117,7 +117,7 @@ static void
 effects_json(const linearization *l, const char *key, const double complex *at, json *j)
 {
     const effect_table *t = &l->effect;
-    size_t n = l->modes.n;
+    size_t n = l->modes.count;
 
     json_key(j, key);
     json_open(j, '{');
@@ -132,87 +132,68 @@ effects_json(const linearization *l, const char *key, const double complex *at, 
 }
 
 static void
-vectors_json(json *j, const char *key, size_t n, const double complex *A)
+vectors_json(json *j, const char *key, size_t rows, size_t columns, const double complex *A)
 {
     json_key(j, key);
     json_open(j, '[');
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < rows; i++) {
         json_open(j, '[');
-        for (size_t k = 0; k < n; k++)
-            complex_pair(j, A[i + n * k]);
+        for (size_t k = 0; k < columns; k++)
+            complex_pair(j, A[i + rows * k]);
+        json_close(j, ']');
+    }
+    json_close(j, ']');
+}
+
+/* How much state k takes part in mode i. */
+static double complex participation(const modes *m, size_t i, size_t k) { return m->U[k + m->n * i] * m->W[i + m->count * k]; }
+
+static void
+participation_json(json *j, const modes *m)
+{
+    static const char *const key[] = { "participation", "participation_re", "participation_im" };
+    double *P = bg_calloc(m->count * m->n + 1, sizeof *P);
+
+    for (int part = 0; part < 3; part++) {               /* rows are modes */
+        for (size_t i = 0; i < m->count; i++)
+            for (size_t k = 0; k < m->n; k++) {
+                double complex p = participation(m, i, k);
+
+                P[i + m->count * k] = part == 0 ? cabs(p) : part == 1 ? creal(p) : cimag(p);
+            }
+        matrix(j, key[part], m->count, m->n, P);
+    }
+    free(P);
+}
+
+static void
+residues_json(json *j, const linearization *l)
+{
+    const modes *m = &l->modes;
+    const state_space *s = &l->space;
+
+    json_key(j, "residues");
+    json_open(j, '[');
+    for (size_t i = 0; i < m->count; i++) {
+        json_open(j, '[');
+        for (size_t y = 0; y < s->ny; y++) {
+            json_open(j, '[');
+            for (size_t u = 0; u < s->nu; u++)
+                complex_pair(j, mode_residue(l, i, u, y));
+            json_close(j, ']');
+        }
         json_close(j, ']');
     }
     json_close(j, ']');
 }
 
 static void
-modes_json(const linearization *l, json *j)
+clusters_json(json *j, const linearization *l)
 {
-    const modes *m = &l->modes;
-    size_t n = m->n;
-    double *P = bg_calloc(n * n + 1, sizeof *P);
-
-    json_key(j, "eigenvalues");
-    json_open(j, '[');
-    for (size_t i = 0; i < n; i++)
-        complex_pair(j, m->eigenvalue[i]);
-    json_close(j, ']');
-    json_key(j, "frequency"), json_open(j, '[');
-    for (size_t i = 0; i < n; i++)
-        json_number(j, cabs(m->eigenvalue[i]));
-    json_close(j, ']');
-    json_key(j, "damping"), json_open(j, '[');
-    for (size_t i = 0; i < n; i++)
-        number_or_null(j, mode_damping(m->eigenvalue[i]));
-    json_close(j, ']');
-    json_key(j, "time_constant"), json_open(j, '[');
-    for (size_t i = 0; i < n; i++)
-        json_number(j, creal(m->eigenvalue[i]) == 0 ? INFINITY : -1 / creal(m->eigenvalue[i]));
-    json_close(j, ']');
-    json_key(j, "condition"), json_open(j, '[');
-    for (size_t i = 0; i < n; i++)
-        json_number(j, m->condition[i]);
-    json_close(j, ']');
-    /* rows are modes */
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            P[i + n * k] = cabs(m->U[k + n * i] * m->W[i + n * k]);
-    matrix(j, "participation", n, n, P);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            P[i + n * k] = creal(m->U[k + n * i] * m->W[i + n * k]);
-    matrix(j, "participation_re", n, n, P);
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++)
-            P[i + n * k] = cimag(m->U[k + n * i] * m->W[i + n * k]);
-    matrix(j, "participation_im", n, n, P);
-    vectors_json(j, "right_vectors", n, m->U);
-    vectors_json(j, "left_vectors", n, m->W);
-    free(P);
-    json_key(j, "residues");
-    json_open(j, '[');
-    for (size_t i = 0; i < n; i++) {
-        json_open(j, '[');
-        for (size_t y = 0; y < l->space.ny; y++) {
-            json_open(j, '[');
-            for (size_t u = 0; u < l->space.nu; u++) {
-                double complex c = 0, b = 0;
-
-                for (size_t k = 0; k < n; k++) {
-                    c += l->space.C[y + l->space.ny * k] * m->U[k + n * i];
-                    b += m->W[i + n * k] * l->space.B[k + n * u];
-                }
-                complex_pair(j, c * b);
-            }
-            json_close(j, ']');
-        }
-        json_close(j, ']');
-    }
-    json_close(j, ']');
     json_key(j, "clusters");
     json_open(j, '[');
-    for (size_t k = 0; k < m->nclusters; k++) {
-        const cluster *c = &m->cluster[k];
+    for (size_t k = 0; k < l->modes.nclusters; k++) {
+        const cluster *c = &l->modes.cluster[k];
 
         if (c->n == 1)
             continue;
@@ -225,6 +206,13 @@ modes_json(const linearization *l, json *j)
         json_close(j, '}');
     }
     json_close(j, ']');
+}
+
+static void
+conserved_json(json *j, const linearization *l)
+{
+    size_t n = l->space.n;
+
     json_key(j, "conserved");
     json_open(j, '[');
     for (size_t k = 0; k < l->nconserved; k++) {
@@ -235,6 +223,39 @@ modes_json(const linearization *l, json *j)
         json_close(j, '}');
     }
     json_close(j, ']');
+}
+
+static double frequency_of(const modes *m, size_t i) { return cabs(m->eigenvalue[i]); }
+static double damping_of(const modes *m, size_t i) { return mode_damping(m->eigenvalue[i]); }
+static double time_constant_of(const modes *m, size_t i) { return creal(m->eigenvalue[i]) == 0 ? INFINITY : -1 / creal(m->eigenvalue[i]); }
+static double condition_of(const modes *m, size_t i) { return m->condition[i]; }
+
+static void
+modes_json(const linearization *l, json *j)
+{
+    static const struct { const char *key; double (*of)(const modes *m, size_t i); } number[] = { { "frequency", frequency_of }, { "damping", damping_of },
+                                                                                                 { "time_constant", time_constant_of },
+                                                                                                 { "condition", condition_of } };
+    const modes *m = &l->modes;
+
+    json_key(j, "eigenvalues");
+    json_open(j, '[');
+    for (size_t i = 0; i < m->count; i++)
+        complex_pair(j, m->eigenvalue[i]);
+    json_close(j, ']');
+    for (size_t k = 0; k < sizeof number / sizeof *number; k++) {
+        json_key(j, number[k].key);
+        json_open(j, '[');
+        for (size_t i = 0; i < m->count; i++)
+            number_or_null(j, number[k].of(m, i));
+        json_close(j, ']');
+    }
+    participation_json(j, m);
+    vectors_json(j, "right_vectors", m->n, m->count, m->U);
+    vectors_json(j, "left_vectors", m->count, m->n, m->W);
+    residues_json(j, l);
+    clusters_json(j, l);
+    conserved_json(j, l);
 }
 
 static void
@@ -301,7 +322,9 @@ norms_json(const linearization *l, const linear_view *v, json *j)
     const yardstick *y = v->reductions ? v->reductions : &own;
 
     if (y == &own) {
-        if (l->space.n <= NORMS_MOST)
+        if (l->sparse)
+            own.why = bg_strdup(l->structure.why);
+        else if (l->space.n <= NORMS_MOST)
             yardstick_open(&l->space, &own);
         else
             own.why = bg_format("more than %d states: --truncate finds them", NORMS_MOST);
@@ -330,13 +353,14 @@ linear_json(const linearization *l, const linear_view *v, json *j)
 {
     const state_space *s = &l->space;
     size_t n = s->n;
-    bool small = n <= DENSE_MOST;
 
     json_open(j, '{');
     json_key(j, "model"), json_string(j, model_flat(l->model)->name);
     json_key(j, "experiment"), json_string(j, v->experiment);
     json_key(j, "time"), json_number(j, l->time);
     json_key(j, "equilibrium"), json_bool(j, l->equilibrium);
+    json_key(j, "all_eigenvalues"), json_bool(j, l->modes_known && l->modes.count == n);
+    json_key(j, "no_eigenvalues"), json_string(j, l->few);
     json_key(j, "held"), json_string(j, "effects: states and inputs stay as they are; effects_total: the equilibrium moves with the parameter");
     name_list(j, "states", n, linear_state_name, l);
     name_list(j, "inputs", l->input.n, input_name, l);
@@ -351,7 +375,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     for (size_t i = 0; i < n; i++)
         number_or_null(j, l->rate[i]);
     json_close(j, ']');
-    matrix(j, "A", n, n, small ? s->A : NULL);
+    matrix(j, "A", n, n, s->A);
     matrix(j, "B", n, s->nu, s->B);
     matrix(j, "C", s->ny, n, s->C);
     matrix(j, "D", s->ny, s->nu, s->D);
@@ -399,12 +423,12 @@ modes_text(const linearization *l, FILE *out)
     for (size_t k = 0; k < 6; k++)
         table_put(&t, "%s", head[k]);
     t.tail = true;
-    for (size_t i = 0; i < m->n; i++) {
+    for (size_t i = 0; i < m->count; i++) {
         double complex z = m->eigenvalue[i];
         size_t best = 0;
 
         for (size_t k = 0; k < m->n; k++)
-            if (cabs(m->U[k + m->n * i] * m->W[i + m->n * k]) > (1 + 1e-9) * cabs(m->U[best + m->n * i] * m->W[i + m->n * best]))
+            if (cabs(participation(m, i, k)) > (1 + 1e-9) * cabs(participation(m, i, best)))
                 best = k;
         table_put(&t, "%zu", i + 1);
         put_complex(&t, z);
@@ -469,7 +493,7 @@ effects_text(const linearization *l, FILE *out)
     table t = { .left = 1 };
     size_t shown = 0, mode[TEXT_MOST];
 
-    for (size_t i = 0; i < m->n && shown < TEXT_MOST; i++)
+    for (size_t i = 0; i < m->count && shown < TEXT_MOST; i++)
         if (cimag(m->eigenvalue[i]) >= 0 && m->eigenvalue[i] != 0)
             mode[shown++] = i;
     if (!e->nparameters || !shown)
@@ -482,7 +506,7 @@ effects_text(const linearization *l, FILE *out)
     for (size_t p = 0; p < e->nparameters; p++) {
         table_put(&t, "%s", e->parameter[p]);
         for (size_t i = 0; i < shown; i++) {
-            double size = cabs(e->at[p * m->n + mode[i]]) * fabs(e->value[p]);
+            double size = cabs(e->at[p * m->count + mode[i]]) * fabs(e->value[p]);
 
             table_put(&t, "%.4g", size < 1e-12 * m->size ? 0 : size);
         }
@@ -553,7 +577,7 @@ hamiltonian_text(const linearization *l, FILE *out)
     }
     if (!h.why)
         fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
-    else
+    else if (!l->sparse)
         put_text(out, "no port-Hamiltonian form: %s\n", h.why);
     hamiltonian_free(&h);
 }
@@ -565,9 +589,13 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
     const flat_model *f = model_flat(l->model);
 
     fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time, l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
+    if (l->sparse && l->modes_known)
+        fprintf(out, "%zu eigenvalues, found by sparse matrices:\n", l->modes.count);
     if (l->modes_known)
         modes_text(l, out);
-    if (s->n <= TEXT_MOST) {
+    else if (l->few)
+        fprintf(out, "no eigenvalues: %s\n", l->few);
+    if (s->n <= TEXT_MOST && !l->sparse) {
         fputs("states", out);
         for (size_t i = 0; i < s->n; i++)
             fprintf(out, " %s", linear_state_name(l, i));
@@ -587,7 +615,7 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
                 matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns, l->structure.matrix[k].value, out);
     }
     if (l->structure.why)
-        fprintf(out, "no structured form: %s\n", l->structure.why);
+        fprintf(out, l->sparse ? "no matrices: %s\n" : "no structured form: %s\n", l->structure.why);
     else if (!(l->mismatch < 1e-8))
         fprintf(out, "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage vary while it moves\n", l->mismatch);
     if (l->modes_known)

@@ -4,12 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gramians.h"
+#include "hamiltonian.h"
 #include "mode_reduction.h"
 #include "response.h"
+#include "simulate.h"
 #include "transfer.h"
+#include "yardstick.h"
 
 #define NOTHING 1e-7                 /* of the greatest effect: none */
-enum { STEP_POINTS = 2001 };
+enum { STEP_POINTS = 2001, YARDSTICK_MOST = 300, FRACTION_MOST = 64 };
 
 /* ---------------------------------------------------------------- which eigenvalues */
 
@@ -31,31 +35,69 @@ any_chosen(const mode_choice *c, const char *text)
     return bg_format("\"%s\" leaves no eigenvalue", text);
 }
 
+/* How much of what goes from any input to any output each mode carries: |residue/Re|, of the greatest of that pair. */
+static double *
+strengths(const linearization *l)
+{
+    size_t n = l->modes.count;
+    double *all = bg_calloc(n + 1, sizeof *all), *one = bg_calloc(n + 1, sizeof *one);
+
+    for (size_t u = 0; u < l->space.nu; u++)
+        for (size_t y = 0; y < l->space.ny; y++) {
+            double most = 0;
+
+            for (size_t i = 0; i < n; i++) {
+                one[i] = cabs(mode_residue(l, i, u, y)) / fmax(fabs(creal(l->modes.eigenvalue[i])), 1e-12 * l->modes.size);
+                most = fmax(most, l->modes.eigenvalue[i] == 0 ? 0 : one[i]);
+            }
+            for (size_t i = 0; i < n && most > 0; i++)
+                all[i] = fmax(all[i], one[i] / most);
+        }
+    free(one);
+    return all;
+}
+
+/* The `count` eigenvalues of the greatest rank, zeros left out. */
+static void
+keep_greatest(const linearization *l, const double *rank, int count, mode_choice *out)
+{
+    for (int k = 0; k < count; k++) {
+        size_t best = SIZE_MAX;
+
+        for (size_t i = 0; i < l->modes.count; i++)
+            if (!out->keep[i] && l->modes.eigenvalue[i] != 0 && (best == SIZE_MAX || rank[i] > rank[best]))
+                best = i;
+        if (best != SIZE_MAX)
+            out->keep[best] = true;
+    }
+}
+
 char *
 choose_modes(const linearization *l, const char *list, mode_choice *out)
 {
     const char *s = list;
     int count, used = 0;
 
-    *out = (mode_choice){ bg_calloc(l->modes.n + 1, sizeof(bool)), l->modes.n };
+    *out = (mode_choice){ bg_calloc(l->modes.count + 1, sizeof(bool)), l->modes.count };
     if (sscanf(list, "slowest %d%n", &count, &used) == 1 && !list[used] && count > 0) {
-        for (int k = 0; k < count; k++) {
-            size_t best = SIZE_MAX;
+        double *rank = bg_calloc(l->modes.count + 1, sizeof *rank);
 
-            for (size_t i = 0; i < l->modes.n; i++)
-                if (!out->keep[i] && l->modes.eigenvalue[i] != 0 &&
-                    (best == SIZE_MAX || fabs(creal(l->modes.eigenvalue[i])) < fabs(creal(l->modes.eigenvalue[best]))))
-                    best = i;
-            if (best != SIZE_MAX)
-                out->keep[best] = true;
-        }
+        for (size_t i = 0; i < l->modes.count; i++)
+            rank[i] = -fabs(creal(l->modes.eigenvalue[i]));
+        keep_greatest(l, rank, count, out);
+        free(rank);
+    } else if (sscanf(list, "strongest %d%n", &count, &used) == 1 && !list[used] && count > 0) {
+        double *rank = strengths(l);
+
+        keep_greatest(l, rank, count, out);
+        free(rank);
     } else {
         while (*s) {
             char *end;
             unsigned long i = isdigit((unsigned char)*s) ? strtoul(s, &end, 10) : 0;
 
-            if (!i || i > l->modes.n || (*end && *end != ','))
-                return bg_format("eigenvalues are numbers from 1 to %zu like 3,4, or `slowest 2`, not \"%s\"", l->modes.n, list);
+            if (!i || i > l->modes.count || (*end && *end != ','))
+                return bg_format("eigenvalues are numbers from 1 to %zu like 3,4, or `slowest 2`, `strongest 2`, not \"%s\"", l->modes.count, list);
             out->keep[i - 1] = true;
             s = *end ? end + 1 : end;
         }
@@ -71,7 +113,7 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
     char *first, *rest = NULL;
     double from = strtod(band, &first), to = dots ? strtod(dots + 2, &rest) : 0, scale = 1;
 
-    *out = (mode_choice){ bg_calloc(l->modes.n + 1, sizeof(bool)), l->modes.n };
+    *out = (mode_choice){ bg_calloc(l->modes.count + 1, sizeof(bool)), l->modes.count };
     /* strtod takes the first of the two dots with the number */
     if (!dots || first == band || first < dots || first > dots + 1 || rest == dots + 2 || !(from >= 0) || !(to > from) || !isfinite(to))
         return bg_format("a band is FROM..TO in Hz, like 0..10, not \"%s\"", band);
@@ -81,7 +123,7 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
         scale = 1e3;
     else if (*rest && strncmp(rest, "Hz", 2))
         return bg_format("a band is FROM..TO in Hz, like 0..10, not \"%s\"", band);
-    for (size_t i = 0; i < l->modes.n; i++) {
+    for (size_t i = 0; i < l->modes.count; i++) {
         double hertz = cabs(l->modes.eigenvalue[i]) / (2 * M_PI);
 
         out->keep[i] = l->modes.eigenvalue[i] != 0 && hertz >= from * scale && hertz <= to * scale;
@@ -219,6 +261,19 @@ output_text(const compilation *c, const char *name)
     return NULL;
 }
 
+/* A factor as a person would write it: a fraction where it is one, else all its digits. */
+static char *
+factor_text(double x)
+{
+    for (int q = 1; q <= FRACTION_MOST; q++) {
+        double p = round(x * q);
+
+        if (p != 0 && fabs(p) < 1e6 && fabs(x * q - p) <= 1e-12 * fabs(p))
+            return q == 1 ? bg_format("%.0f", p) : bg_format("%.0f/%d", p, q);
+    }
+    return bg_format("%.15g", x);
+}
+
 /* What each output has to be multiplied by so that its gain at rest is that of the full model, from the first input that has one. */
 static void
 gain_edits(const compilation *c, const linearization *full, const linearization *small, edits *e, strbuf *notes)
@@ -238,12 +293,13 @@ gain_edits(const compilation *c, const linearization *full, const linearization 
             if (!is || is->at.file != c->ast->file || factor == 0)   /* no gain at rest from this input */
                 continue;
             if (fabs(factor - 1) > 1e-9) {
-                char *now = bg_format("%.15g*(%.*s)", factor, (int)(is->at.end - is->at.begin), text + is->at.begin);
+                char *number = factor_text(factor), *now = bg_format("%s*(%.*s)", number, (int)(is->at.end - is->at.begin), text + is->at.begin);
 
                 edits_replace(e, is->at.begin, is->at.end, now, strlen(now));
-                strbuf_printf(notes, "  the gain of %s to %s at rest would be %.6g times what it was: the line of %s is multiplied by %.6g\n",
-                              small->input.at[u].name, name, 1 / factor, name, factor);
+                strbuf_printf(notes, "  the gain of %s to %s at rest would be %.6g times what it was: the line of %s is multiplied by %s\n",
+                              small->input.at[u].name, name, 1 / factor, name, number);
                 free(now);
+                free(number);
             }
             break;
         }
@@ -258,7 +314,7 @@ compare_steps(const linearization *full, const linearization *small, reduction *
     responder *one = responder_new(&full->space), *other = responder_new(&small->space);
     double complex *G = bg_calloc(ny * full->space.nu + 1, sizeof *G), *H = bg_calloc(ny * full->space.nu + 1, sizeof *H);
 
-    for (size_t i = 0; i < full->modes.n; i++)
+    for (size_t i = 0; i < full->modes.count; i++)
         if (full->modes.eigenvalue[i] != 0 && creal(full->modes.eigenvalue[i]) < 0)
             slow = fmin(slow, -creal(full->modes.eigenvalue[i]));
     h = isfinite(slow) ? 12 / slow / (STEP_POINTS - 1) : 0;
@@ -296,11 +352,64 @@ compare_steps(const linearization *full, const linearization *small, reduction *
     free(H);
 }
 
+bool
+reduction_point(bg_model *m, double *t, double *x)
+{
+    sim_options o = { 0 };
+    bool fine = !model_flat(m)->experiment.name || sim_options_from_experiment(m, &o);
+
+    *t = o.start;
+    fine = fine && model_initial(m, o.start, x) && (!o.equilibrium || equilibrium(m, o.start, x));
+    sim_options_free(&o);
+    return fine;
+}
+
+/* Balanced truncation to as many states beside what is left, and whether that is passive. */
+static void
+note_yardstick(const linearization *full, const linearization *small, strbuf *notes)
+{
+    yardstick y = { 0 };
+    hamiltonian h;
+
+    if (full->space.n <= YARDSTICK_MOST && small->space.nu == full->space.nu && small->space.ny == full->space.ny) {
+        if (yardstick_open(&full->space, &y)) {
+            state_space stable = { 0 };
+            char *why = NULL;
+
+            yardstick_against(&y, "what is left", &small->space);
+            if (stable_part(&small->space, &stable, &why))
+                yardstick_truncate(&y, stable.n < y.full.n ? stable.n : y.full.n);
+            state_space_free(&stable);
+            free(why);
+        }
+        if (y.why)
+            strbuf_printf(notes, "  no H-infinity error: %s\n", y.why);
+        for (size_t i = 0; i < y.row.n; i++) {
+            const yardstick_row *r = &y.row.at[i];
+
+            if (r->why)
+                strbuf_printf(notes, "  no H-infinity error of %s: %s\n", r->name, r->why);
+            else if (r->truncation)
+                strbuf_printf(notes, "  by balanced truncation to %zu states, which keeps no elements, it would be %.3g %% (at most %.3g %%)\n", r->order,
+                              100 * r->error.lower / y.norm.lower, 100 * r->bound / y.norm.lower);
+            else
+                strbuf_printf(notes, "  H-infinity error: %.3g %% of the norm %.6g\n", 100 * r->error.lower / y.norm.lower, y.norm.lower);
+        }
+    }
+    hamiltonian_make(small, &h);
+    if (h.why)
+        strbuf_printf(notes, "  whether what is left is passive is not known: %s\n", h.why);
+    else
+        strbuf_puts(notes, h.passive ? "  what is left is passive: without inputs its stored energy only falls\n" : "  what is left is not passive\n");
+    hamiltonian_free(&h);
+    yardstick_free(&y);
+}
+
 static bool
 linear_of(const char *path, const char *text, size_t length, const compile_options *o, compilation *c, linearization *l, char **why)
 {
     compile_options open = *o;
-    double *x;
+    double *x, t;
     bool fine;
 
     open.open = true;
@@ -309,9 +418,9 @@ linear_of(const char *path, const char *text, size_t length, const compile_optio
         return false;
     }
     x = bg_calloc(model_nstates(c->model) + 1, sizeof *x);
-    fine = model_initial(c->model, 0, x) && linearize_at(c->model, 0, x, l);
+    fine = reduction_point(c->model, &t, x) && linearize_at(c->model, t, x, l);
     if (!fine)
-        *why = bg_format("what is left has no linear model: %s", l->why ? l->why : "no initial state");
+        *why = bg_format("what is left has no linear model: %s", l->why ? l->why : diag_first_error(c->sources) ? diag_first_error(c->sources) : "no such point");
     free(x);
     return fine;
 }
@@ -385,6 +494,15 @@ note_choice(const linearization *l, const mode_choice *keep, const struct chosen
     strbuf_puts(notes, "\n");
 }
 
+static bool
+any_stays(const struct chosen *c)
+{
+    for (size_t i = 0; i < c->nz; i++)
+        if (c->stays[i])
+            return true;
+    return false;
+}
+
 bool
 reduce_to_modes(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l, const mode_choice *keep, reduction *r,
                 strbuf *notes, char **why)
@@ -409,7 +527,10 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
         memcpy(left.stays, felt.stays, n * sizeof(bool));
         drop_subsystems(l, &left);
         note_choice(l, keep, &felt, &left, notes);
-        fine = take_out(path, text, length, o, l, &left, r, &now, why);
+        fine = any_stays(&left);
+        if (!fine)
+            *why = bg_strdup("nothing that these eigenvalues feel is both driven by an input and seen by an output");
+        fine = fine && take_out(path, text, length, o, l, &left, r, &now, why);
     }
     fine = fine && linear_of(path, now.at, now.n, o, &c, &small, why);
     if (fine) {
@@ -425,7 +546,10 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     }
     fine = fine && linear_of(path, done.at, done.n, o, &again, &corrected, why);
     if (fine) {
-        compare_steps(l, &corrected, r, notes);
+        if (r->rounds.n) {
+            compare_steps(l, &corrected, r, notes);
+            note_yardstick(l, &corrected, notes);
+        }
         r->states_before = l->space.n;
         r->states_after = corrected.space.n;
         r->elements_before = model_nelements(l->model);

@@ -3,7 +3,8 @@
  * What no chosen eigenvalue feels goes: storage and dissipators whose relative effect on each is nothing beside the greatest. So does what is then
  * neither driven by an input nor seen by an output: the other subsystems. The gain at rest that this changes is put right in the line of the output.
  * Dissipators are told by their effects; by causal paths (step 4 of the paper, taken literally) those count whose input comes from storage that stays
- * alone, which keeps some that no chosen eigenvalue feels: both are reported.
+ * alone, which keeps some that no chosen eigenvalue feels: both are reported. Beside the result stand the H-infinity error of balanced truncation to as many
+ * states, with its bound, and whether what is left is passive.
  *
  * units    SI
  */
@@ -13,9 +14,12 @@
 #include "linearize.h"
 #include "reduce.h"
 
+/* The point that is reduced at: where the experiment begins, at rest if it says so. False: diagnostics. */
+bool reduction_point(bg_model *m, double *t, double *x);
+
 typedef struct mode_choice { bool *keep; size_t n; } mode_choice;            /* [eigenvalue] */
 
-/* "3,4" (numbers from 1, conjugates come along), "slowest 2"; or a band of frequencies in Hz. NULL, or what is wrong (free it). */
+/* "3,4" (numbers from 1, conjugates come along), "slowest 2", "strongest 2" (greatest |residue/Re| of any input to any output, of the greatest there); or a band of frequencies in Hz. NULL, or what is wrong (free it). */
 char *choose_modes(const linearization *l, const char *list, mode_choice *out);
 char *choose_band(const linearization *l, const char *band, mode_choice *out);
 

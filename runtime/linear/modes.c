@@ -395,7 +395,7 @@ modes_find(size_t n, const double *A, modes *m)
     double *condition = bg_calloc(n + 1, sizeof *condition);
     bool fine, *chosen = bg_calloc(n + 1, sizeof *chosen);
 
-    *m = (modes){ n, bg_calloc(n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)),
+    *m = (modes){ n, n, bg_calloc(n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)),
                   bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(size_t)), 0, bg_calloc(n + 1, sizeof(cluster)), 0 };
     fine = n == 0 || (dense_finite(n * n, A) && raw_find(n, A, &r, &m->size));
     if (n == 0) {

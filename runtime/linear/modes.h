@@ -9,7 +9,7 @@
  * eigenvector. Real and imaginary parts that rounding
  * cannot tell from zero are zero.
  *
- * shapes   n by n by columns
+ * shapes   by columns, U n by count, W count by n; count is n where all eigenvalues are known
  */
 #ifndef BG_MODES_H
 #define BG_MODES_H
@@ -21,11 +21,11 @@
 typedef struct cluster { size_t first, n; bool defective; double complex eigenvalue; double nilpotent; /* greatest entry of N */ } cluster;
 
 typedef struct modes {
-    size_t n;
-    double complex *eigenvalue;      /* [n] */
-    double complex *U, *W;           /* n by n */
-    double *condition;               /* [n] |u| |w|: how far a change of A of size 1 may move it, at most */
-    size_t *cluster_of;              /* [n] */
+    size_t n, count;
+    double complex *eigenvalue;      /* [count] */
+    double complex *U, *W;
+    double *condition;               /* [count] |u| |w|: how far a change of A of size 1 may move it, at most */
+    size_t *cluster_of;              /* [count] */
     size_t nclusters; cluster *cluster;      /* single eigenvalues too, in order */
     double size;                     /* norm of the balanced matrix: what rounding is relative to */
 } modes;

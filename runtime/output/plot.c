@@ -2,14 +2,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "files.h"
-#include "picture.h"
+#include "figure.h"
 #include "plot.h"
 #include "quote.h"
 
 enum { PANEL_HEIGHT = 230, MARGIN_HEIGHT = 90, WIDTH = 900, MOST_PANELS = 12, MOST_POINTS = 4000 };
-
-static const char *const colors[] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000" };
 
 /* Columns of one unit share a panel. */
 struct panel { const char *unit; VEC(size_t) column; };
@@ -82,7 +79,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
         char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit) : bg_format("%s%s%s", x->name, comma, quantity);
 
         strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "", p->column.at[k] + 2,
-                      colors[k % (sizeof colors / sizeof *colors)], k / (sizeof colors / sizeof *colors) % 4 + 1);
+                      figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
         quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }
@@ -106,27 +103,16 @@ legend_width(const columns *c)
     return fmin(0.45, (60 + 7.5 * (double)longest) / WIDTH);
 }
 
-static const char *
-terminal_of(const char *path)
-{
-    return has_suffix(path, ".svg") ? "svg" : has_suffix(path, ".png") ? "pngcairo" : has_suffix(path, ".pdf") ? "pdfcairo" : NULL;
-}
-
-bool plot_form_known(const char *path) { return terminal_of(path) != NULL; }
-
 bool
 plot_columns(const columns *c, const char *title, const char *path, char **why)
 {
-    const char *terminal = terminal_of(path);
     struct panels p = { { 0 } };
     strbuf b = { 0 };
-    /* settings of the user's, or of the folder it runs in, are not read */
-    const char *argv[] = { "gnuplot", "-d", "-", NULL };
     bool fine;
     double height;
 
     *why = NULL;
-    if (!terminal) {
+    if (!figure_form_known(path)) {
         *why = bg_format("%s: a figure's name ends in .svg, .png or .pdf", path);
         return false;
     }
@@ -137,14 +123,8 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
     group(c, &p);
     height = (double)(p.at.n * PANEL_HEIGHT + MARGIN_HEIGHT);
     put_data(&b, c);
-    if (!strcmp(terminal, "pdfcairo"))
-        strbuf_printf(&b, "set terminal pdfcairo size %.2fin,%.2fin font \"Helvetica,10\"\n", WIDTH / 100.0, height / 100.0);
-    else
-        strbuf_printf(&b, "set terminal %s size %d,%.0f font \"Helvetica,11\"%s\n", terminal, WIDTH, height,
-                      strcmp(terminal, "svg") ? "" : " background rgb \"white\"");
-    strbuf_puts(&b, "set encoding utf8\nset datafile missing \"?\"\nset termoption noenhanced\n"
-                    "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n"
-                    "set key outside right top Left reverse samplen 2\nset lmargin 11\n");
+    figure_head(&b, path, WIDTH, height);
+    strbuf_puts(&b, "set key outside right top Left reverse samplen 2\nset lmargin 11\n");
     strbuf_printf(&b, "set rmargin at screen %.4f\n", 1 - legend_width(c));
     strbuf_printf(&b, "set xrange [%.17g:%.17g]\nset multiplot title ", c->time[0],
                   c->time[c->points - 1] > c->time[0] ? c->time[c->points - 1] : c->time[0] + 1);
@@ -154,7 +134,7 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
         put_panel(&b, c, &p.at.at[i], i, p.at.n, 55 / height, 1 - 25 / height);
     strbuf_puts(&b, "unset multiplot\n");
 
-    fine = picture_draw(argv, &b, path, "figures need gnuplot, which is not installed", why);
+    fine = figure_draw(&b, path, why);
     for (size_t i = 0; i < p.at.n; i++)
         vec_free(&p.at.at[i].column);
     vec_free(&p.at);

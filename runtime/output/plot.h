@@ -7,8 +7,6 @@
 
 #include "columns.h"
 
-/* Does the name end in .svg, .png or .pdf? */
-bool plot_form_known(const char *path);
 /* False: *why (free it). */
 bool plot_columns(const columns *c, const char *title, const char *path, char **why);
 

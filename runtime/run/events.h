@@ -38,6 +38,9 @@ bool events_check(const events *e);
 /* The condition of a `stop when` that turned true, SIZE_MAX: none did. */
 size_t events_stopped(const events *e);
 
+/* Something that conditions may read jumped at t (a delayed value): switches what follows. */
+enum events_status events_jolted(events *e, double t, double *x);
+
 /* The mode that switched last, SIZE_MAX: none did. */
 size_t events_last(const events *e);
 

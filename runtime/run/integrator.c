@@ -22,6 +22,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define BDF_CARE 10                  /* its local errors are held so much below the tolerance: there are many of them, and of one sign */
 #define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
 #define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
+#define CREEPING 50                  /* times shorter steps than what the states do asks for, */
+#define CREEPING_LOOKS 8             /* at so many looks in a row: something at rest rules them */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
@@ -33,6 +35,13 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
 #define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
 #define STATIC_STEPS 1000            /* of a model without states over the whole span */
+#define BEND 2.0                     /* tolerances by which a step may differ from the integral of its rates */
+#define BEND_AGAIN 0.1               /* and one that is taken again: among many lengths one is found that satisfies any rule */
+#define BEND_TRIES 5                 /* halvings after which a bend is straight; what is left is rounding in the rates, */
+#define BEND_PAUSE 64                /* and is not looked at for so many steps, then twice as many */
+#define UNSEEN_TRIES 60              /* steps shortened until nothing goes unseen in them */
+#define FIRST_GROWTH 10000           /* the libraries': of a first step whose length they guessed */
+#define GROWTH 20                    /* a step may be so much longer than the one before it, but for the second */
 
 struct integrator {
     bg_model *model;
@@ -48,6 +57,11 @@ struct integrator {
     double *f[3];                    /* their rates (explicit only) */
     double *f_third;                 /* rate a third into a first step */
     bool third;
+    bool first, stopped;             /* the last step: was the first of its method; ended because it had to, the libraries then do not say how long the next is */
+    double *bent[4];                 /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    bool unseen;                     /* something may happen within little of the states */
+    uint64_t bent_from, bent_pause;  /* bends are looked for from this step on; how many are left out next */
+    double set_out;                  /* length of the first step, or 0: the library finds one */
     double t[3];
     bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
@@ -69,7 +83,7 @@ struct integrator {
     bool scouting;
     double rho, reach;               /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
-    unsigned limited, easy, easy_needed, young; /* young: steps until BDF has found its step length */
+    unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
     long erk_failures, cv_failures;  /* of instances since their last reset */
@@ -375,6 +389,7 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     g->start = start;
     g->stop = stop;
     g->easy_needed = EASY_STEPS;
+    g->bent_pause = BEND_PAUSE / 2;
     g->reach = REACH;
     if (n == 0 && powers) {
         g->nelements = model_nelements(m);
@@ -402,6 +417,10 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
         g->rooted = NULL;
     }
     g->weight = bg_calloc(n + 1, sizeof(double));
+    g->unseen = n > 0 && model_bends_over(m, start, stop);
+    if (n > 0 && model_bends(m))
+        for (int i = 0; i < 4; i++)
+            g->bent[i] = bg_calloc(n + 1, sizeof(double));
     for (size_t i = 0; i < n; i++)
         if (model_state(m, i).holds)
             vec_push(&g->still, i);
@@ -434,6 +453,8 @@ void integrator_free(integrator *g)
     free(g->scratch2);
     free(g->beside);
     free(g->rooted);
+    for (int i = 0; i < 4; i++)
+        free(g->bent[i]);
     free(g->weight);
     vec_free(&g->still);
     free(g->leader.v);
@@ -490,6 +511,8 @@ static bool prepare(integrator *g)
             if (model_projects(g->model))
                 ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
+        ERKStepSetInitStep(g->arkode, g->set_out);
+        ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH);
         g->erk_failures = 0;
     } else if (g->kind == BDF) {
         if (!need_linear(g))
@@ -515,9 +538,12 @@ static bool prepare(integrator *g)
                 CVodeSetProjErrEst(g->cvode, false);
             }
         }
+        CVodeSetInitStep(g->cvode, g->set_out);
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
+
     }
+    g->set_out = 0;
     g->restart = false;
     return true;
 }
@@ -614,9 +640,16 @@ static void change_to(integrator *g, enum kind next, const char *why)
                       g->rho);
 }
 
+/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol |f|), in the error weights, in which they
+ * change by their own size about rtol^(1/5) T / 2. */
+static double change_over(integrator *g, double h)
+{
+    scales_weights(g->scales, state(g, 2), g->weight);
+    return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
+}
+
 /* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at rest; at the limit of stability they may
- * rule the estimate though nobody sees them. If they are damped, the time in which the states change by their own size, T = 1/(rtol |f|) in the error weights,
- * tells: a method of order five follows that with about rtol^(1/5) T / 2. */
+ * rule the estimate though nobody sees them. If they are damped, what the states do tells. */
 static double accuracy_over(integrator *g, double h)
 {
     N_Vector error = g->y[0];        /* dense output of this step does without the step before */
@@ -625,8 +658,7 @@ static double accuracy_over(integrator *g, double h)
     scales_weights(g->scales, state(g, 2), g->weight);
     if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
         return 0;
-    double estimate = vec_wrms(g->n, NV_DATA_S(error), g->weight), change = g->rtol * vec_wrms(g->n, g->f[2], g->weight);
-    double by_error = pow(fmax(1.5 * estimate, 1e-12), -0.2), by_change = 0.5 * pow(g->rtol, 0.2) / fmax(change * h, 1e-12);
+    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2), by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }
 
@@ -639,6 +671,14 @@ static void decide(integrator *g, bool cut)
 
     if (g->kind == EXPLICIT) {
         g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
+        if (g->until_rho == RHO_EVERY) {
+            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING ? g->creeping + 1 : 0;
+            if (g->creeping >= CREEPING_LOOKS && need_linear(g)) {
+                g->creeping = 0;
+                change_to(g, BDF, "what is at rest limits the explicit steps");
+                return;
+            }
+        }
         double left = (g->stop - g->t[2]) / h * explicit_cost(g);
         if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !need_linear(g))
             return;
@@ -693,6 +733,7 @@ static int advance(integrator *g, double until)
         status = CVode(g->cvode, until, g->y[2], &t, CV_ONE_STEP);
     }
     g->t[2] = t;
+    g->stopped = status == (g->kind == EXPLICIT ? ARK_TSTOP_RETURN : CV_TSTOP_RETURN);
     return status;
 }
 
@@ -746,6 +787,88 @@ static enum integrator_status static_step(integrator *g, double until)
     return STEP_OK;
 }
 
+/* Rate at the end of a step: the explicit method's last stage. */
+static void end_rate(integrator *g)
+{
+    if (g->kind != EXPLICIT)
+        return;
+    if (fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
+        memcpy(g->f[2], g->last_f, g->n * sizeof(double));
+    else
+        evaluate(g, g->t[2], state(g, 2), g->f[2]);
+}
+
+/* The polynomial of dense output is held against the integral of the rates along it, by Lobatto's rules of four places (two within) from the step's start to the
+ * other three: the greatest difference, in tolerances. */
+static double bend_of_step(integrator *g)
+{
+    static const double place[2] = { 0.27639320225002103036, 0.72360679774997896964 };
+    static const double w[3][4] = {                              /* collocation at Lobatto's places (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
+        { 0.11030056647916491413, 0.18969943352083508587, -0.03390736422914388377, 0.01030056647916491413 },
+        { 0.07303276685416841919, 0.45057403089581055044, 0.22696723314583158081, -0.02696723314583158081 },
+        { 1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12 } };
+    double h = g->t[2] - g->t[1], most = 0, *at[4] = { state(g, 1), g->bent[0], g->bent[1], state(g, 2) };
+    const double *f[4] = { g->f[1], g->bent[2], g->bent[3], g->f[2] };
+    bool failed = g->failed, ok = true;
+
+    for (int k = 0; k < 2 && ok; k++) {
+        double t = g->t[1] + place[k] * h;
+
+        ok = integrator_dense(g, t, at[1 + k]) && evaluate(g, t, at[1 + k], g->bent[2 + k]) == 0;
+    }
+    g->failed = failed;
+    if (!ok)
+        return 0;
+    scales_weights(g->scales, state(g, 2), g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        for (int k = 0; k < 3; k++) {
+            double sum = w[k][0] * f[0][i] + w[k][1] * f[1][i] + w[k][2] * f[2][i] + w[k][3] * f[3][i];
+
+            most = fmax(most, fabs(at[0][i] + h * sum - at[k + 1][i]) * g->weight[i]);
+        }
+    return most;
+}
+
+/* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or ends) it is as good as random, and blind
+ * where the bend is early in the step. So in such models a second one is asked; of a smooth step it is of order six, and content. Does it refuse the step? */
+static bool bends(integrator *g, unsigned tries)
+{
+    if (!g->bent[0] || g->kind != EXPLICIT || g->steps < g->bent_from)
+        return false;
+    double bend = bend_of_step(g), most = tries ? BEND_AGAIN : BEND;
+    if (!(bend > most))
+        return false;
+    if (tries == BEND_TRIES) {
+        g->bent_pause *= 2;
+        g->bent_from = g->steps + g->bent_pause;
+        return false;
+    }
+    g->set_out = (g->t[2] - g->t[1]) * fmin(0.5, fmax(0.1, 0.7 * sqrt(BEND / bend)));
+    return true;
+}
+
+/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins. */
+static bool goes_unseen(integrator *g, unsigned tries)
+{
+    double *f[2] = { g->f[1], g->f[2] }, part;
+
+    if (!g->unseen || tries >= UNSEEN_TRIES)
+        return false;
+    for (int i = 0; i < 2 && g->kind == BDF; i++) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+
+        content.data = f[i];
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        if (CVodeGetDky(g->cvode, g->t[1 + i], 1, &v) != 0)
+            return false;
+    }
+    part = model_clear(g->model, &g->t[1], (const double *const[]){ state(g, 1), state(g, 2) }, (const double *const[]){ f[0], f[1] });
+    g->set_out = part * (g->t[2] - g->t[1]);
+    return part < 1;
+}
+
 /* States without a rate are what they were when the step began, to the last bit. */
 static void keep_still(const integrator *g, double *x)
 {
@@ -760,6 +883,7 @@ enum integrator_status integrator_step(integrator *g, double until)
     if (g->kind == STATIC)
         return static_step(g, until);
     bool explicit_failed = false;
+    unsigned tries = 0, unseen = 0;
     for (;;) {
         if (g->next != g->kind) {
             gather_failures(g);
@@ -770,7 +894,7 @@ enum integrator_status integrator_step(integrator *g, double until)
             if (g->kind == EXPLICIT)
                 evaluate(g, g->t[2], state(g, 2), g->f[2]);
         }
-        bool first = g->restart;
+        bool first = g->first = g->restart;
         if (first && !prepare(g))
             return STEP_SINGULAR;
         rotate(g, true);
@@ -778,7 +902,14 @@ enum integrator_status integrator_step(integrator *g, double until)
         int status = advance(g, until);
         if (status >= 0) {
             g->history = !first && g->kind == EXPLICIT;
-            break;
+            keep_still(g, state(g, 2));
+            end_rate(g);
+            if (!goes_unseen(g, unseen++) && !bends(g, tries++))
+                break;
+            rotate(g, false);
+            g->history = false;
+            g->restart = true;
+            continue;
         }
         rotate(g, false);            /* back to the last accepted point */
         g->history = false;
@@ -792,14 +923,6 @@ enum integrator_status integrator_step(integrator *g, double until)
     }
     g->steps++;
     g->failed = false;
-    keep_still(g, state(g, 2));
-    if (g->kind == EXPLICIT) {
-        /* the method's last stage is the rate at the step's end */
-        if (fabs(g->last_t - g->t[2]) <= 4 * DBL_EPSILON * fabs(g->t[2]) && g->last_f)
-            memcpy(g->f[2], g->last_f, g->n * sizeof(double));
-        else
-            evaluate(g, g->t[2], state(g, 2), g->f[2]);
-    }
     if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {
         double *f = g->kind == EXPLICIT ? g->f[2] : g->f[0];
 
@@ -823,6 +946,8 @@ double integrator_next(const integrator *g)
         return g->static_step;
     if (g->restart || g->next != g->kind)
         return INFINITY;
+    if (g->stopped)
+        return g->first ? INFINITY : GROWTH * (g->t[2] - g->t[1]);
     if (g->kind == EXPLICIT ? ERKStepGetCurrentStep(g->arkode, &h) != 0 : CVodeGetCurrentStep(g->cvode, &h) != 0)
         return INFINITY;
     return h > 0 ? h : INFINITY;
@@ -992,6 +1117,13 @@ void integrator_counts(integrator *g, sim_result *r)
         r->jacobians = linear_evaluations(g->linear);
         r->factorizations = linear_factorizations(g->linear);
     }
+}
+
+double integrator_stiff(const integrator *g)
+{
+    double h = g->t[2] - g->t[1];
+
+    return g->kind == EXPLICIT && g->want == SIM_EXPLICIT && h > 0 && h * g->rho > NEAR_LIMIT * g->reach ? (g->stop - g->t[2]) / h : 0;
 }
 
 const char *integrator_other(const integrator *g)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "activity.h"
+#include "delays.h"
 #include "events.h"
 #include "integrator.h"
 #include "pieces.h"
@@ -33,6 +34,8 @@
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 #define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
+#define STIFF_EVERY 16384            /* steps after which it is asked whether the explicit method is the right one */
+#define STIFF_STEPS 1e7              /* that it may need to the end, where nobody allowed a number */
 #define LIMIT_EVERY 16               /* steps, or pieces of them, between looks at the clock */
 
 typedef struct run {
@@ -58,9 +61,15 @@ typedef struct run {
     bool inside;                     /* of a window */
     size_t grid;                     /* next grid point */
     VEC(double) event;
+    bool bent;                       /* it is only that delayed values bend here */
     bool resumes;                    /* what happened at the present time left the equations as they were */
     bool ended; double ended_at;     /* by `stop when` */
+    double piece_from, *piece_begin; /* for delays: where the piece at hand begins, and its state there */
     double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
+    delays *delays;                  /* NULL: the model has none */
+    const sim_follower *follow;      /* the options', or the audit */
+    sim_follower audited;
+    audit *audit;
     watch *watch;
     struct timespec began;
     size_t unlooked;                 /* steps and pieces since the last look at the clock */
@@ -196,6 +205,20 @@ static bool fail_switchings(run *s)
     return false;
 }
 
+/* The explicit method was asked for, and creeps: better said now than in an hour. Who allows a number of steps is believed. */
+static bool creeps(const run *s, size_t step)
+{
+    return step > 0 && step % STIFF_EVERY == 0 && !s->o->max_steps && integrator_stiff(s->integrator) > STIFF_STEPS;
+}
+
+static bool fail_stiff(run *s)
+{
+    diag_error(s->sources, "run-steps", model_flat(s->model)->at, "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t, s->stop,
+               integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
+    help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
+    return false;
+}
+
 static double seconds_since(const struct timespec *t)
 {
     struct timespec now;
@@ -254,10 +277,10 @@ static bool emit(run *s, double t, const double *x)
     r->time[i] = s->ended ? s->ended_at : grid_time(s, i);
     if (r->state)
         memcpy(r->state + i * s->nx, x, s->nx * sizeof(double));
-    if (r->mode)
-        memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     if (r->output && model_outputs(s->model, t, x, r->output + i * s->ny) != 0)
         return fail_evaluation(s, t, x);
+    if (r->mode)                     /* delayed values are those of this time */
+        memcpy(r->mode + i * model_nmodes(s->model), model_modes(s->model), model_nmodes(s->model) * sizeof(double));
     return !r->output || watch_outputs(s->watch, r->time[i], x, r->output + i * s->ny) || !s->o->finite_outputs;
 }
 
@@ -537,6 +560,11 @@ static bool set_out(run *s)
         model_accept(s->model, s->t, s->x);
     if (!(s->resumes ? integrator_resume : integrator_start)(s->integrator, s->t, s->x))
         return false;
+    if (s->delays) {
+        delays_from(s->delays, s->t);
+        if (!s->bent && delays_mark(s->delays, s->t, s->x) != 0)
+            return fail_evaluation(s, s->t, s->x);
+    }
     watch_start(s->watch, s->t, s->x);
     if (s->t <= s->start)
         memcpy(s->x_first, s->x, s->nx * sizeof(double));
@@ -605,11 +633,25 @@ static bool cross_border(run *s)
     return true;
 }
 
+/* The same piece for what is delayed: it began where the one before ended. */
+static int keep_history(run *s, double t, const double *last)
+{
+    const double *const x[5] = { s->piece_begin, s->inner[0], s->inner[1], s->inner[2], last };
+    int status = delays_keep(s->delays, s->piece_from, t, x);
+
+    s->piece_from = t;
+    memcpy(s->piece_begin, last, s->nx * sizeof(double));
+    return status;
+}
+
 /* One piece of a step, to t: the states inside it are s->inner, that at its end is last. */
 static int take_piece(run *s, double t, const double *last)
 {
     const double *const x[4] = { s->inner[0], s->inner[1], s->inner[2], last };
-    int status = s->inside ? activity_step(s->activity, t, x) : 0;
+    int status = s->delays ? keep_history(s, t, last) : 0;
+
+    if (status == 0 && s->inside)
+        status = activity_step(s->activity, t, x);
 
     if (status != 0 || !s->o->track)
         return status;
@@ -625,6 +667,11 @@ static int take_pieces(run *s, double t0, double t1)
     const double *end = &t1;
     size_t n = 1;
 
+    if (s->delays) {
+        s->piece_from = t0;
+        if (!integrator_dense(s->integrator, t0, s->piece_begin))
+            return 1;
+    }
     if (s->pieces)
         pieces_cut(s->pieces, t0, t1, SMOOTH_FOR_ACTIVITY, &end, &n);
     s->unlooked += n - 1;
@@ -661,7 +708,7 @@ static bool follow_piece(run *s, double t0, double t1)
 {
     memcpy(s->x_before, s->x, s->nx * sizeof(double));
     memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
-    return s->o->follow->piece(s->o->follow->ctx, t0, t1, dense_in_step, s);
+    return s->follow->piece(s->follow->ctx, t0, t1, dense_in_step, s);
 }
 
 /* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
@@ -673,12 +720,12 @@ static bool take_step(run *s, double t0, double t1)
         return fail_overflow(s, t0);
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
-    int status = (s->inside || s->o->track) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
+    int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
     if (status == TRACK_NOT_FINITE)
         return false;                /* watch_report says which output it is */
     if (status != 0)
         return fail_evaluation(s, t0, s->x);
-    return (!s->o->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
+    return (!s->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
 }
 
 static void warn_unresolved(const run *s)
@@ -692,14 +739,34 @@ static void warn_unresolved(const run *s)
     diag_help(s->sources, "A shorter experiment, or one that looks at the slow part alone, can do better.");
 }
 
+/* Where delayed values jump, conditions may switch; where they bend, the integrator sets out anew with the step it has. */
+static bool pass_breaks(run *s, bool *switched)
+{
+    bool jolted = false;
+
+    switch (delays_pass(s->delays, s->t)) {
+    case DELAYS_SMOOTH:
+        return true;
+    case DELAYS_BENDS:
+        s->bent = s->resumes = true;
+        return true;
+    case DELAYS_JUMPS:
+        break;
+    }
+    if (s->t < s->stop && !note_event(s, events_jolted(s->events, s->t, s->x), &jolted))
+        return false;
+    *switched |= jolted;
+    return true;
+}
+
 static bool main_loop(run *s)
 {
     double shown = s->start;
     bool switched;
 
     for (size_t step = 0; s->t < s->stop && !s->ended; step++) {
-        s->resumes = false;
-        double until = fmin(s->stop, events_next(s->events));
+        s->resumes = s->bent = false;
+        double until = fmin(fmin(s->stop, events_next(s->events)), delays_limit(s->delays, s->t));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
         if (s->stop - s->t <= 2 * tiny(s, s->t))     /* a switching within a rounding of the end */
@@ -714,6 +781,8 @@ static bool main_loop(run *s)
             return fail_told(s);
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
+        if (creeps(s, step))
+            return fail_stiff(s);
 
         if (s->o->max_step > 0)
             until = fmin(until, s->t + s->o->max_step);
@@ -766,6 +835,9 @@ static bool main_loop(run *s)
             if (s->blocks)
                 model_accept(s->model, s->t, s->x);
         }
+        delays_from(s->delays, s->t);
+        if (!pass_breaks(s, &switched))
+            return false;
         if (s->t < s->stop && events_next(s->events) <= s->t + tiny(s, s->t)) {
             bool due;
             if (!note_event(s, events_due(s->events, s->t, s->x), &due))
@@ -778,9 +850,11 @@ static bool main_loop(run *s)
             return false;
         if (!cross_border(s))
             return false;
-        if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
+        if ((switched || c.found) && s->follow && !s->follow->jump(s->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
             return false;
-        if ((switched || c.found) && s->t < s->stop && !s->ended && !set_out(s))
+        if (s->bent && (switched || c.found))
+            s->bent = false;
+        if ((switched || c.found || s->bent) && s->t < s->stop && !s->ended && !set_out(s))
             return false;
         if (s->o->progress && (step % PROGRESS_EVERY == 0 || s->t - shown > 0.01 * (s->stop - s->start))) {
             shown = s->t;
@@ -815,9 +889,16 @@ static bool check_options(run *s)
 
 static bool need_parts(bg_model *m, const sim_options *o)
 {
-    return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
+    return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && ((!o->activity && !o->audit) || model_need(m, PART_POWERS))
         && (!((o->outputs && o->points) || o->track) || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
-        && (model_nwhens(m) == 0 || model_need(m, PART_REINITS));
+        && (model_nwhens(m) == 0 || model_need(m, PART_REINITS)) && (model_ndelays(m) == 0 || model_need(m, PART_DELAYS));
+}
+
+static bool start_delays(run *s)
+{
+    int status = s->delays ? delays_start(s->delays, s->start, s->x) : 0;
+
+    return status == 0 || (status > -2 && fail_evaluation(s, s->start, s->x));
 }
 
 static bool begin(run *s)
@@ -839,6 +920,11 @@ static bool begin(run *s)
         memcpy(s->x, o->x0, s->nx * sizeof(double));
     else if (!model_initial(s->model, s->start, s->x))
         return false;
+    if (o->equilibrium && s->delays) {
+        diag_error(s->sources, "equilibrium-delay", model_delay(s->model, 0).at, "an equilibrium is not looked for in a model with delays");
+        diag_help(s->sources, "Start from stated values, or run until it rests.");
+        return false;
+    }
     if (o->equilibrium && !equilibrium(s->model, s->start, s->x))
         return false;
     memcpy(r->x_start, s->x, s->nx * sizeof(double));
@@ -846,17 +932,19 @@ static bool begin(run *s)
     if (o->activity)
         activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
-    if (!events_check(s->events) || !note_event(s, events_start(s->events, s->start, s->x), &switched))
+    if (!events_check(s->events) || !start_delays(s) || !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;                  /* setting modes at the start is no event */
+    if (!start_delays(s))            /* by the modes as they are */
+        return false;
     if (!act(s, &switched))
         return false;
     if (!cross_border(s))            /* the first window may begin here */
         return false;
-    if (o->follow) {
+    if (s->follow) {
         memcpy(s->x_before, s->x, s->nx * sizeof(double));
         memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
-        if (!o->follow->start(o->follow->ctx, s->start, s->x))
+        if (!s->follow->start(s->follow->ctx, s->start, s->x))
             return false;
     }
     if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
@@ -904,12 +992,20 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     for (int i = 0; i < 3; i++)
         s.inner[i] = bg_calloc(s.nx + 1, sizeof(double));
     s.events = events_new(m, s.start, s.stop);
+    s.delays = delays_new(m, s.start, s.stop);
+    s.piece_begin = bg_calloc(s.nx + 1, sizeof(double));
     if (o->activity)
         s.activity = activity_new(m, o->extra);
     model_clocks_over(m, s.start, s.stop);
-    if (o->activity || o->track || events_watched(s.events))
+    if (o->activity || o->track || s.delays || events_watched(s.events))
         s.pieces = pieces_new(m, s.start, s.stop);
 
+    s.follow = o->follow;
+    if (o->audit && !o->follow) {
+        s.audit = audit_new(m, rtol, s.start, s.stop);
+        s.audited = (sim_follower){ audit_start, audit_piece, audit_jump, s.audit };
+        s.follow = &s.audited;
+    }
     s.watch = watch_new(m, o->activity);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
@@ -921,6 +1017,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);
 
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
+    if (s.audit)
+        r->audit = audit_close(s.audit, s.t, s.x);
     integrator_counts(s.integrator, r);
     r->method = integrator_method(s.integrator);
     if (!ok || s.ended)
@@ -940,10 +1038,13 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     }
     integrator_free(s.integrator);
     events_free(s.events);
+    delays_free(s.delays);
+    free(s.piece_begin);
     activity_free(s.activity);
     pieces_free(s.pieces);
     reach_free(s.reach);
     watch_free(s.watch);
+    audit_free(s.audit);
     free(s.x);
     free(s.x_probe);
     free(s.x_first);

@@ -11,7 +11,7 @@
 enum { PLACES = 4 };
 static const double part[PLACES] = { 1e-1, 1e-2, 1e-3, 1e-4 };
 static const double BOUNDED = 0.5;           /* of the first difference: below it the last is that of a smooth function */
-static const double NOTHING = 1e-6;          /* of the rate's size: what no difference is looked at below */
+static const double NOTHING = 1e-6;          /* of the rate's size, here or on the way of its state so far: what no difference is looked at below */
 enum { HALVINGS = 50 };
 
 struct bad_output { double t; size_t points; char *why; };
@@ -19,7 +19,8 @@ struct bad_output { double t; size_t points; char *why; };
 struct watch {
     bg_model *model;
     size_t nx, ny, n, nf;
-    bool powers, looking;
+    bool powers, looking, begun;
+    double begin;                            /* s, of the run */
     double *before, *now;                    /* [n] divisors, at the last accepted point and at the present one */
     double *x, *f[PLACES];                   /* scratch: states; rates, then powers */
     size_t points;
@@ -109,6 +110,9 @@ watch_report(watch *w)
 void
 watch_start(watch *w, double t, const double *x)
 {
+    if (!w->begun)
+        w->begin = t;
+    w->begun = true;
     w->looking = w->n && model_poles(w->model, t, x, w->before) == 0;
 }
 
@@ -136,9 +140,9 @@ is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
     for (int i = 0; i < HALVINGS && lo + (hi - lo) / 2 > lo && lo + (hi - lo) / 2 < hi; i++) {
         double middle = lo + (hi - lo) / 2, d = divisor_at(w, g, k, middle);
 
-        if (isnan(d)) {
-            *zero = middle;
-            return true;
+        if (isnan(d)) {                      /* the very place: what is divided by zero there may be finite beside it */
+            hi = middle;
+            break;
         }
         *(d == 0 || (d < 0) != (at_start < 0) ? &hi : &lo) = middle;
     }
@@ -165,6 +169,8 @@ is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
         double first = fabs(w->f[1][i] - w->f[0][i]), last = fabs(w->f[PLACES - 1][i] - w->f[PLACES - 2][i]);
         double size = fmax(fabs(w->f[0][i]), fabs(w->f[PLACES - 1][i]));
 
+        if (i < w->nx && *zero > w->begin)
+            size = fmax(size, fabs(w->x[i]) / (*zero - w->begin));
         if (!isfinite(last) || (last > NOTHING * size && last > BOUNDED * first))
             return true;
     }
@@ -177,7 +183,10 @@ report_pole(watch *w, size_t k, double t)
     struct model_pole p = model_pole(w->model, k);
     sources *s = model_flat(w->model)->sources;
 
-    if (p.var)
+    if (!p.text)
+        diag_error(s, "run-pole", p.at, "the equations that \"%s\" is solved from have no finite solution at %.6g s: their determinant changes its sign there",
+                   p.var, t);
+    else if (p.var)
         diag_error(s, "run-pole", p.at, "\"%s\" has no finite value at %.6g s: it divides by %s, which changes its sign there", p.var, t, p.text);
     else
         diag_error(s, "run-pole", p.at, "the equations have no finite solution at %.6g s: they divide by %s, which changes its sign there", t, p.text);

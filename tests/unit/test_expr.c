@@ -413,6 +413,61 @@ every_rule_of_differentiation(void **state)
     pool_free(p);
 }
 
+/* All derivatives in one pass against a complex step for each; also of what has a factor or a divisor around it. */
+static void
+gradients_equal_complex_steps(void **state)
+{
+    static const uint32_t every[NSLOT] = { 0, 1, 2, 3 };
+    const double h = 1e-30;
+    struct plain t[NTREE];
+    size_t checked = 0, loose = 0;
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        pool *p = pool_new();
+        double slot[NSLOT], v[NTREE], err[NTREE], outside = round % 3 == 0 ? 1 : rnd_real();
+        double complex z[NSLOT][NTREE];
+        node slope[NSLOT], whole;
+        int last = NTREE - 1;
+
+        grow(p, t, round % 2);
+        for (int j = 0; j < NSLOT; j++)
+            slot[j] = rnd_real();
+        if (!naive(t, slot, v, err) || pool_node(p, t[last].made)->switching) {
+            pool_free(p);
+            continue;
+        }
+        whole = round % 3 == 1 ? ex_mul(p, ex_const(p, outside), t[last].made) : round % 3 == 2 ? ex_div(p, t[last].made, ex_const(p, outside)) : t[last].made;
+        outside = round % 3 == 2 ? 1 / outside : outside;
+        ex_gradient(p, whole, every, NSLOT, slope);
+        for (int k = 0; k < NSLOT; k++) {
+            double d = ex_eval(p, slope[k], slot), want;
+            bool ok = true;
+
+            for (int i = 0; ok && i < NTREE; i++) {
+                const struct plain *e = &t[i];
+                int m = ex_ops[e->op].arity;
+
+                if (m == 0)
+                    z[k][i] = v[i] + (e->op == EX_SLOT && e->slot == (uint32_t)k ? h * I : 0);
+                else
+                    z[k][i] = c_apply(e->op, z[k][e->kid[0]], m > 1 ? z[k][e->kid[1]] : 0, m > 2 ? z[k][e->kid[2]] : 0);
+                ok = isfinite(creal(z[k][i])) && isfinite(cimag(z[k][i])) && err[i] <= 1e-9 * fabs(v[i]) && fabs(v[i]) < 1e4 && fabs(v[i]) > 1e-4;
+            }
+            want = outside * cimag(z[k][last]) / h;
+            if (!ok || !isfinite(d) || fabs(want) > 1e6)
+                continue;
+            checked++;
+            loose += fabs(d - want) > 1e-8 * (1 + fabs(want));
+        }
+        pool_free(p);
+    }
+    print_message("%zu slopes, %zu off\n", checked, loose);
+    assert_true(checked > 5000);
+    if (loose * 5000 > checked)
+        fail_msg("%zu of %zu derivatives differ", loose, checked);
+}
+
 /* ---------------------------------------------------------------- solving */
 
 static void
@@ -711,6 +766,7 @@ main(void)
         cmocka_unit_test(every_rule_of_differentiation),
         cmocka_unit_test(odd_laws_have_no_conditions),
         cmocka_unit_test(solutions_satisfy_their_equations),
+        cmocka_unit_test(gradients_equal_complex_steps),
         cmocka_unit_test(random_equations),
         cmocka_unit_test(canonical_forms_and_text),
         cmocka_unit_test(tables_and_culprits),

@@ -1,0 +1,93 @@
+/* habits.c - names of other languages, and what says the same here */
+#include <string.h>
+
+#include "elab.h"
+
+struct habit { const char *names, *help; };
+
+static const struct habit functions[] = {
+    { " log ", "Write ln for the natural logarithm, log10 for that to base 10." },
+    { " pow power ", "Write a^b." },
+    { " sqr square ", "Write x^2." },
+    { " cbrt ", "Write spow(x, 1/3)." },
+    { " fabs ", "Write abs(x)." },
+    { " sgn signum ", "Write sign(x)." },
+    { " arcsin arccos arctan ", "Write asin(x), acos(x) or atan(x)." },
+    { " ceiling ", "Write ceil(x)." },
+    { " trunc fix integer Integer int ", "Write floor(x) or round(x); what is integrated over time is integral(x)." },
+    { " rem fmod modulo ", "Write mod(a, b)." },
+    { " ddt derivative diff dt deriv ", "Write der(x)." },
+    { " integrate integ integrator sdt cumtrapz ", "Write integral(x), or integral(x, initial)." },
+    { " pre last hold ", "Write previous(x) within an `every` block; what jumps is set by: when CONDITION { reinit x = ...; }" },
+    { " heaviside step unitstep ", "Write: if time < 1 [s] then 0 else 1." },
+    { " ramp ", "Write: max(0, time - 1 [s])/1 [s]." },
+    { " pulse square ", "Write: if mod(time, 2 [s]) < 1 [s] then 1 else 0." },
+    { " interp1 lookup lookup1d interpolate spline ", "Write table(\"file.csv\", \"column\", x)." },
+    { " rand random randn gauss ", "Write noise(...) or uniform(...) in an `every` block." },
+    { " edge change sample initial terminal reinit ", "Write: when CONDITION { reinit spring.q = 0; }, or for what is sampled: every 10 [ms] { ... }" },
+    { " abs2 hypot ", "Write norm(a, b)." },
+    { " average avg ", "Write mean(v)." },
+    { " dot cross inner ", "Between vectors, a*b is the dot product." },
+    { " transpose inv inverse det ", "Matrices are written out: [1, 2; 3, 4]; M*v is a product." },
+    { " print assert error warning ", "Write it as a statement of the model or of an experiment." },
+    { " if ifelse iif switch select where ", "Write: if CONDITION then a else b." },
+    { " and or not ", "Write: a and b, a or b, not a." },
+};
+
+static const struct habit values[] = {
+    { " t T Time TIME clock ", "The time of the run is `time`, in [s]." },
+    { " PI Pi ", "Write pi." },
+    { " e E exp ", "Write exp(x) for the exponential, exp(1) for its base." },
+    { " inf Inf Infinity infinity ", "There is no infinite number; write one that is large enough, as 1e30." },
+    { " nan NaN ", "Every value is a number; leave out what has none." },
+    { " true True TRUE ", "What is true is a comparison, or a number that is not 0: 1." },
+    { " false False FALSE ", "What is false is a comparison, or 0." },
+    { " i j I J ", "There are no complex numbers; `bgc linearize` works with frequencies." },
+    { " g g_n gravity ", "Declare it: constant g = 9.81 [m/s^2];" },
+};
+
+/* TYPE of the words for elements */
+static const struct habit types[] = {
+    { " resistor Resistor damper Damper friction Friction D B b r load Load dashpot ", "Write `junction -> R:name = 3;`." },
+    { " capacitor Capacitor spring Spring K k c tank Tank compliance ", "Write `junction -> C:name = 1/k;`." },
+    { " inductor Inductor mass Mass inertia Inertia L l m M coil J ", "Write `junction -> I:name = 2;`." },
+    { " S V E source Source VoltageSource ForceSource SE effort Effort se ", "Write `Se:name = 12 -> junction;`." },
+    { " F CurrentSource FlowSource SF flow Flow sf ", "Write `Sf:name = 2 -> junction;`." },
+    { " transformer Transformer gear Gear lever Lever tf T ", "Write `a -> TF:name = 1/20 -> b;`." },
+    { " gyrator Gyrator gy G motor ", "Write `a -> GY:name = 0.1 -> b;`; motors of the library: import motors;" },
+    { " J0 j0 zero Zero common_effort ZeroJunction ", "Write `0:name;`." },
+    { " J1 j1 one One common_flow OneJunction ", "Write `1:name;`." },
+    { " diode Diode switch Switch thyristor ", "The library has them: import electrical;" },
+};
+
+static const struct habit settings[] = {
+    { " tend t_end tstop t_stop tfinal tf StopTime stoptime stop_time duration end tmax finish until ", "Write stop = 10 [s];" },
+    { " tstart t_start StartTime begin t0 ", "Write start = 0 [s];" },
+    { " dt step h stepsize step_size hmax maxstep max_dt Interval interval sample_time ", "Steps are chosen; a longest one is max_step = 1 [ms]; points of the table: --points 501." },
+    { " tolerance Tolerance tol reltol RelTol rel_tol relative_tolerance eps accuracy ", "Write rtol = 1e-8;" },
+    { " abstol AbsTol abs_tol absolute_tolerance ", "Write atol = 1e-10;" },
+    { " method integrator Method algorithm ", "Write solver = auto; (or explicit, bdf)." },
+};
+
+static const struct habit solvers[] = {
+    { " rk4 rk45 RK45 ode45 ode23 ode113 dopri dopri5 euler Euler heun runge_kutta rk adams erk ", "Write solver = explicit;" },
+    { " ode15s ode23s ode23t ode23tb cvode CVODE dassl DASSL ida IDA radau Radau BDF lsoda LSODA gear Gear trap trapezoidal implicit stiff ", "Write solver = bdf;" },
+};
+
+static const char *
+find(const struct habit *list, size_t n, const char *word)
+{
+    size_t length = strlen(word);
+
+    for (size_t k = 0; k < n; k++)
+        for (const char *s = list[k].names; (s = strstr(s, word)) != NULL; s += length)
+            if (s[-1] == ' ' && s[length] == ' ')
+                return list[k].help;
+    return NULL;
+}
+
+const char *habit_function(const char *name) { return find(functions, sizeof functions / sizeof *functions, name); }
+const char *habit_value(const char *name) { return find(values, sizeof values / sizeof *values, name); }
+const char *habit_type(const char *name) { return find(types, sizeof types / sizeof *types, name); }
+const char *habit_setting(const char *name) { return find(settings, sizeof settings / sizeof *settings, name); }
+const char *habit_solver(const char *name) { return find(solvers, sizeof solvers / sizeof *solvers, name); }

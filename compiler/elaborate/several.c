@@ -1,0 +1,110 @@
+/* several.c - functions of several numbers, or of the entries of vectors: sum, mean, norm, min, max; and mod and round, which are made of floor */
+#include <string.h>
+
+#include "elab.h"
+
+static const char *const several[] = { "sum", "mean", "norm", "min", "max", "mod", "round" };
+
+bool
+is_several(const char *name)
+{
+    for (size_t k = 0; k < sizeof several / sizeof *several; k++)
+        if (!strcmp(several[k], name))
+            return true;
+    return false;
+}
+
+const char *
+several_name(size_t k)
+{
+    return k < sizeof several / sizeof *several ? several[k] : NULL;
+}
+
+typedef VEC(node) nodes;
+
+/* The numbers of all arguments, entries of vectors one by one, and what they fit together. */
+static val
+gather(builder *b, const ast_expr *e, nodes *out)
+{
+    elab *el = b->el;
+    val all = { .fit = FIT_ZERO };
+
+    for (int k = 0; k < e->call.nargs; k++) {
+        const ast_expr *a = e->call.arg[k];
+        val v = resolve(b, a, true);
+
+        if (!v.m)
+            need_number(el, &v, a->at);
+        if (v.bad)
+            return val_bad(el);
+        for (uint32_t i = 0; v.m && i < v.m->rows * v.m->cols; i++)
+            vec_push(out, v.m->at[i]);
+        if (!v.m)
+            vec_push(out, v.n);
+        v.m = NULL;
+        all = k == 0 ? v : b->any_unit ? (val){ .fit = FIT_ANY } : units_together(el, "taken together", all, e->call.arg[0]->at, v, a->at);
+        if (all.bad)
+            return all;
+    }
+    return all;
+}
+
+/* a op b op c, halves first: no tree is deep because a vector is long */
+static node
+fold(pool *p, enum ex_op op, const node *at, size_t n)
+{
+    return n == 1 ? at[0] : ex_make(p, op, fold(p, op, at, n / 2), fold(p, op, at + n / 2, n - n / 2), NODE_NONE);
+}
+
+static node
+made(pool *p, const char *name, nodes *x)
+{
+    switch (name[0] + name[1]) {
+    case 's' + 'u':
+        return fold(p, EX_ADD, x->at, x->n);
+    case 'n' + 'o':
+        for (size_t k = 0; k < x->n; k++)
+            x->at[k] = ex_mul(p, x->at[k], x->at[k]);
+        return ex_make(p, EX_SQRT, fold(p, EX_ADD, x->at, x->n), NODE_NONE, NODE_NONE);
+    case 'm' + 'i':
+        return fold(p, EX_MIN, x->at, x->n);
+    case 'm' + 'a':
+        return fold(p, EX_MAX, x->at, x->n);
+    case 'm' + 'e':
+        return ex_div(p, fold(p, EX_ADD, x->at, x->n), ex_const(p, (double)x->n));
+    case 'm' + 'o':
+        return ex_sub(p, x->at[0], ex_mul(p, x->at[1], ex_make(p, EX_FLOOR, ex_div(p, x->at[0], x->at[1]), NODE_NONE, NODE_NONE)));
+    default:
+        return ex_make(p, EX_FLOOR, ex_add(p, x->at[0], ex_const(p, 0.5)), NODE_NONE, NODE_NONE);
+    }
+}
+
+val
+call_several(builder *b, const ast_expr *e)
+{
+    elab *el = b->el;
+    const char *name = e->call.name;
+    bool mod = !strcmp(name, "mod"), round = !strcmp(name, "round");
+    nodes x = { 0 };
+    val r = gather(b, e, &x);
+
+    if (!r.bad && (mod ? x.n != 2 : round ? x.n != 1 : !x.n)) {
+        diag_error(el->s, "call-arguments", e->at, "%s takes %s; here %s %zu", name, mod ? "2 numbers" : round ? "1 number" : "numbers or vectors",
+                   x.n == 1 ? "is" : "are", x.n);
+        diag_help(el->s, "Write %s.", mod ? "mod(a, b), what is left of a after whole multiples of b" : round ? "round(x), the nearest whole number"
+                                           : arena_format(el->a, "%s(a, b, c) or %s(v) of a vector v", name, name));
+        r = val_bad(el);
+    }
+    if (!r.bad && round && !units_pure(el, r, e->call.arg[0]->at, name))
+        r = val_bad(el);
+    if (!r.bad && may_write_out(el, x.n, e->at)) {
+        r.n = made(el->pool, name, &x);
+        r.written = NULL;
+        if (r.fit == FIT_ZERO)
+            r.fit = FIT_BARE;
+    } else {
+        r = val_bad(el);
+    }
+    vec_free(&x);
+    return r;
+}
