@@ -820,11 +820,11 @@ bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->net
 bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
 bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
 
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, time_of(m, t), x, ahead, start ? m->stated : NULL, r);
+    return nets_search(m->nets, time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
