@@ -8,6 +8,9 @@
 #include "report.h"
 #include "simplify.h"
 #include "textdiff.h"
+#include "verify.h"
+
+typedef VEC(const char *) name_list;
 
 static void
 write_trials(json *j, const reduction *r)
@@ -272,12 +275,31 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_free(&there);
 }
 
+/* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of each hold. */
+static int
+verify_both(const request *q, const loaded *l, const reduction *r, const char *const *experiment, size_t n)
+{
+    int status = STATUS_DONE;
+
+    for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
+        status = verify_text(q, l, "as given", l->text, l->length, experiment[i]);
+        if (status == STATUS_DONE)
+            status = verify_text(q, l, "reduced", r->text, r->length, experiment[i]);
+    }
+    if (status != STATUS_DONE)
+        complain("--verify: nothing is written");
+    return status;
+}
+
 /* Where the text goes: the file, standard output, or nowhere. */
 static int
-write_results(const request *q, const loaded *l, reduction *r, bool bounded, const char *target)
+write_results(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments, bool bounded, const char *target)
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
+    int status = q->given & OPT(OPT_VERIFY) ? verify_both(q, l, r, experiment, nexperiments) : STATUS_DONE;
 
+    if (status != STATUS_DONE)
+        return status;
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length, reduction_origin, r,
                        color_on(stdout));
@@ -296,7 +318,7 @@ write_results(const request *q, const loaded *l, reduction *r, bool bounded, con
 /* ---------------------------------------------------------------- by a threshold */
 
 static int
-finish(const request *q, loaded *l, enum reduce_result result, reduction *r, bool bounded, const char *target, char *why)
+finish(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment, bool bounded, const char *target, char *why)
 {
     int status = STATUS_MODEL;
 
@@ -306,7 +328,7 @@ finish(const request *q, loaded *l, enum reduce_result result, reduction *r, boo
     } else if (result == REDUCE_INTERNAL)
         complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
     else
-        status = write_results(q, l, r, bounded, target);
+        status = write_results(q, l, r, experiment->at, experiment->n, bounded, target);
     return status;
 }
 
@@ -339,8 +361,10 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     if (status == STATUS_DONE) {
         reduction r;
         char *why = NULL;
+        name_list used = { 0 };
         enum reduce_result result;
 
+        vec_push(&used, l.experiment);
         o.experiment = l.experiment;
         o.set = l.set.at;
         o.nset = l.set.n;
@@ -353,7 +377,8 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                 result = REDUCE_INTERNAL;
         }
         print_diagnostics(q, l.c.sources);
-        status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, false, target, why);
+        status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, &used, false, target, why);
+        vec_free(&used);
         free(why);
         reduction_free(&r);
     }
@@ -372,6 +397,10 @@ reduce_by_modes(const request *q, const char *target)
 
     opened.open = true;
     status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    if (status == STATUS_DONE && (q->given & OPT(OPT_VERIFY)) && !l.experiment) {
+        complain("--verify runs an experiment, and %s has none", l.path);
+        status = STATUS_USAGE;
+    }
     if (status == STATUS_DONE) {
         compile_options o = { .experiment = l.experiment, .set = l.set.at, .nset = l.set.n };
         double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
@@ -397,7 +426,7 @@ reduce_by_modes(const request *q, const char *target)
             complain("%s cannot be reduced to these eigenvalues: %s", l.c.flat->name, why);
             status = STATUS_NUMBERS;
         } else {
-            status = write_results(q, &l, &r, false, target);
+            status = write_results(q, &l, &r, &l.experiment, 1, false, target);
             if (!q->quiet && !q->json && notes.n)
                 fputs(notes.at, (q->given & OPT(OPT_DRY_RUN)) || (target && !strcmp(target, "-")) ? stderr : stdout);
         }
@@ -414,8 +443,6 @@ reduce_by_modes(const request *q, const char *target)
 }
 
 /* ---------------------------------------------------------------- within tolerances */
-
-typedef VEC(const char *) name_list;
 
 static bool
 observes(const ast_experiment *x, bool within)
@@ -550,7 +577,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
                 result = REDUCE_INTERNAL;
         }
-        status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, true, target, why);
+        status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, chosen, true, target, why);
         free(why);
         reduction_free(&r);
     }

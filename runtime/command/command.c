@@ -860,6 +860,20 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
     }
 }
 
+static void
+print_audit(const flat_model *f, const audit_totals *a)
+{
+    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored, a->dissipated);
+    if (fabs(a->jumps) > 1e-12 * a->size)
+        fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
+    if (a->worst != SIZE_MAX)
+        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"", a->size > 0 ? fabs(a->residual) / a->size : 0, a->size,
+                f->element.at[a->worst].name);
+    if (a->pseudo)
+        fprintf(stderr, "; %zu elements on pseudo bonds take no part", a->pseudo);
+    fputc('\n', stderr);
+}
+
 bool
 run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
 {
@@ -878,6 +892,7 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         o->finite_outputs = wanted.finite_outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
+        o->audit = wanted.audit;
         o->extra = wanted.extra;
         o->sampler = wanted.sampler;
         o->nsamplers = wanted.nsamplers;
@@ -894,6 +909,8 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
                 l->experiment ? l->experiment : "run", r->method ? r->method : "no integration", (unsigned long long)r->steps,
                 (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians, r->nevents, r->cpu_seconds);
+        if (r->audit.known)
+            print_audit(l->c.flat, &r->audit);
         if (r->activity)
             fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
     }

@@ -22,6 +22,7 @@ typedef struct reduce_options {
     const struct elaborate_override *set; size_t nset;
     enum metric metric;
     size_t rounds;                   /* at most; 0: one */
+    const char *const *only; size_t nonly;   /* these elements are tried, whatever the threshold says; none: the threshold decides */
     double threshold;                /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a bond is negligible */
     /* Fills the run's options beyond the experiment's: tolerances, method, progress. */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;

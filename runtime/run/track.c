@@ -21,6 +21,8 @@ track_free(track *k)
     *k = (track){ 0 };
 }
 
+static size_t width(const track *k) { return k->n + k->nstates; }
+
 static int
 evaluate(track *k, bg_model *m, double t, const double *x, double *out)
 {
@@ -36,6 +38,8 @@ evaluate(track *k, bg_model *m, double t, const double *x, double *out)
             status = TRACK_NOT_FINITE;
         }
     }
+    if (k->nstates)
+        memcpy(out + k->n, x, k->nstates * sizeof *out);
     return status;
 }
 
@@ -89,7 +93,7 @@ int
 track_begin(track *k, bg_model *m, double t, const double *x)
 {
     if (!k->last)
-        k->last = bg_calloc(k->n + 1, sizeof *k->last);
+        k->last = bg_calloc(width(k) + 1, sizeof *k->last);
     k->t = t;
     return evaluate(k, m, t, x, k->last);
 }
@@ -97,26 +101,28 @@ track_begin(track *k, bg_model *m, double t, const double *x)
 int
 track_step(track *k, bg_model *m, double t, const double *const x[4])
 {
-    size_t from = k->value.n;
+    size_t from = k->value.n, w = width(k);
     double h = t - k->t;
 
-    if (k->full || from + 5 * k->n > TRACK_MOST_VALUES) {
+    if (w == 0)                   /* a model without outputs */
+        return 0;
+    if (k->full || from + 5 * w > TRACK_MOST_VALUES) {
         k->full = true;
         return 0;
     }
     vec_push(&k->border, k->t);
     vec_push(&k->border, t);
-    vec_resize(&k->value, from + 5 * k->n);
-    memcpy(k->value.at + from, k->last, k->n * sizeof *k->last);
+    vec_resize(&k->value, from + 5 * w);
+    memcpy(k->value.at + from, k->last, w * sizeof *k->last);
     for (size_t i = 0; i < 4; i++) {
-        int status = evaluate(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i], k->value.at + from + (i + 1) * k->n);
+        int status = evaluate(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i], k->value.at + from + (i + 1) * w);
 
         if (status != 0)
             return status;
         if (k->against && i < 3 && is_beyond(k, k->t + quartic_place[i] * h, k->value.at + from + (i + 1) * k->n))
             return TRACK_BEYOND;
     }
-    memcpy(k->last, k->value.at + from + 4 * k->n, k->n * sizeof *k->last);
+    memcpy(k->last, k->value.at + from + 4 * w, w * sizeof *k->last);
     k->t = t;
     return 0;
 }
@@ -137,7 +143,7 @@ read_piece(struct reader *r)
     if (2 * r->piece >= r->of->border.n)
         return;
     for (size_t k = 0; k < 5; k++)
-        value[k] = r->of->value.at[(5 * r->piece + k) * r->of->n + r->output];
+        value[k] = r->of->value.at[(5 * r->piece + k) * width(r->of) + r->output];
     quartic_monomial(r->tables, value, r->c);
 }
 

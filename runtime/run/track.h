@@ -16,8 +16,9 @@ enum { TRACK_MOST_VALUES = 1 << 26 };
 
 typedef struct track {
     const uint32_t *which; size_t n;     /* outputs that are kept, by number in the model; the caller's. NULL: the first n */
+    size_t nstates;                      /* so many of the states are kept too, behind the outputs: from number n on in what follows */
     VEC(double) border;                  /* piece i is from border[2i] to border[2i+1] */
-    VEC(double) value;                   /* of piece i, place k, output j: value[(5*i + k)*n + j] */
+    VEC(double) value;                   /* of piece i, place k, output j: value[(5*i + k)*(n + nstates) + j] */
     bool full;                           /* the run went on, but no more was kept */
     /* Another run's track of the same outputs, and what each may differ from it: a run that is further off at some moment ends there. NULL: none. */
     const struct track *against; const double *most;

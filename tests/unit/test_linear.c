@@ -20,6 +20,7 @@
 #include "dense.h"
 #include "linearize.h"
 #include "simulate.h"
+#include "transfer.h"
 
 /* ---------------------------------------------------------------- helpers */
 
@@ -484,6 +485,80 @@ hand_eigenvalue(const struct by_hand *h, const double *at, size_t q, double off,
     return z;
 }
 
+/* c (s - A)^-1 b + d of the model by hand, by elimination with the greatest pivot of each column. */
+static double complex
+hand_response(const struct by_hand *h, const double *x, size_t input, size_t output, double complex s)
+{
+    double complex M[4][5] = { { 0 } }, z[4], y;
+    double d[8];
+
+    for (size_t k = 0; k < h->n; k++) {
+        complex_step(h, x, h->value, 0, k, d);
+        for (size_t i = 0; i < h->n; i++)
+            M[i][k] = (i == k ? s : 0) - d[i];
+    }
+    complex_step(h, x, h->value, 1, input, d);
+    y = d[h->n + output];
+    for (size_t i = 0; i < h->n; i++)
+        M[i][h->n] = d[i];
+    for (size_t k = 0; k < h->n; k++) {
+        size_t best = k;
+
+        for (size_t i = k; i < h->n; i++)
+            best = cabs(M[i][k]) > cabs(M[best][k]) ? i : best;
+        for (size_t c = 0; c <= h->n; c++) {
+            double complex swap = M[k][c];
+
+            M[k][c] = M[best][c];
+            M[best][c] = swap;
+        }
+        for (size_t i = 0; i < h->n; i++) {
+            double complex factor = i == k ? 0 : M[i][k] / M[k][k];
+
+            for (size_t c = 0; c <= h->n; c++)
+                M[i][c] -= factor * M[k][c];
+        }
+    }
+    for (size_t i = 0; i < h->n; i++)
+        z[i] = M[i][h->n] / M[i][i];
+    for (size_t k = 0; k < h->n; k++) {
+        complex_step(h, x, h->value, 0, k, d);
+        y += d[h->n + output] * z[k];
+    }
+    return y;
+}
+
+/* Zeros, poles and gains: their product is the response by hand at some points, which vanishes at the zeros. */
+static void
+check_transfer(const struct by_hand *h, const linearization *l, const double *x)
+{
+    static const double complex point[] = { 1, 0.3 + 2 * I, -0.2 + 0.7 * I, 5 };
+
+    for (size_t u = 0; u < h->nu; u++)
+        for (size_t y = 0; y < h->ny; y++) {
+            struct zeros_poles z;
+            double size = 0;
+
+            assert_true(transfer_function(&l->space, input_named(l, h->input[u]), y, &z));
+            for (size_t k = 0; k < sizeof point / sizeof *point; k++) {
+                double complex want = hand_response(h, x, u, y, point[k]), got = z.gain;
+
+                for (size_t i = 0; i < z.nzeros; i++)
+                    got *= point[k] - z.zero[i];
+                for (size_t i = 0; i < z.npoles; i++)
+                    got /= point[k] - z.pole[i];
+                size = fmax(size, cabs(want));
+                if (!(cabs(got - want) <= 1e-9 * (cabs(want) + 1e-6)))
+                    fail_msg("response of %s to input %zu, output %zu: %g%+gi, by hand %g%+gi", h->state[0], u, y, creal(got), cimag(got), creal(want), cimag(want));
+            }
+            for (size_t i = 0; i < z.nzeros; i++)
+                assert_true(cabs(hand_response(h, x, u, y, z.zero[i])) <= 1e-7 * (1 + size));
+            if (isfinite(z.dc))
+                close_to(z.dc, creal(hand_response(h, x, u, y, 0)), 1e-9 * (1 + fabs(z.dc)), "gain at rest", u, y);
+            zeros_poles_free(&z);
+        }
+}
+
 /* The state order by hand need not be that here: which row is which. */
 static void
 check_by_hand(const struct by_hand *h, const linearization *l, const double *x, bool rests)
@@ -507,6 +582,7 @@ check_by_hand(const struct by_hand *h, const linearization *l, const double *x, 
             for (size_t i = 0; i < h->ny; i++)
                 close_to((which ? l->space.D : l->space.C)[i + h->ny * column], d[n + i], 1e-12 * (1 + fabs(d[n + i])), which ? "D" : "C", i, k);
         }
+    check_transfer(h, l, x);
     for (size_t q = 0; q < h->np; q++) {
         size_t p = 0;
 
