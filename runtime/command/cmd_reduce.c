@@ -32,6 +32,11 @@ write_trials(json *j, const reduction *r)
     }
     json_close(j, ']');
     json_key(j, "simulations"), json_count(j, r->simulations);
+    json_key(j, "sets"), json_count(j, r->sets);
+    json_key(j, "not_tried"), json_open(j, '[');
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        json_string(j, r->not_tried.at[i]);
+    json_close(j, ']');
 }
 
 static void
@@ -146,6 +151,18 @@ put_reasons(FILE *out, const reduction *r)
 }
 
 /* The path of the search: rounds, what was tried together, what came of it. */
+/* What was looked for and how, so that a reader knows what may have been missed */
+static void
+put_search(FILE *out, const reduction *r, bool verbose)
+{
+    put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+    if (r->sets)
+        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts that fit only together were tried\n",
+                 r->sets);
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
+}
+
 static void
 put_trials(FILE *out, const reduction *r)
 {
@@ -195,7 +212,7 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_reasons(out, r);
     }
     if (bounded)
-        put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+        put_search(out, r, verbose);
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
