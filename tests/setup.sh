@@ -13,7 +13,7 @@ packages="
 "
 
 # the fuzzers' compiler, for who asks for it
-[ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev"
+[ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev llvm"
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then

@@ -346,7 +346,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
+    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -357,7 +357,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
@@ -368,7 +368,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
             strbuf_puts(&b, "0");
     } else {
         flat_print(m->f, q->g, &b);
-        strbuf_puts(&b, sign[q->kind]);
+        strbuf_puts(&b, sign);
     }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
@@ -820,11 +820,11 @@ bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->net
 bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
 bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
 
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, time_of(m, t), x, ahead, start ? m->stated : NULL, r);
+    return nets_search(m->nets, time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)

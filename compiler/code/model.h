@@ -136,8 +136,8 @@ typedef struct nets_report { bool jumped; size_t state; double from, to; span at
 bool model_has_nets(const bg_model *m);
 bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
- * happens. start: x are initial values, of which those not stated may be moved. */
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
+ * happens. farther: 1, or more where a contradiction was taken for rounding. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);

@@ -46,8 +46,9 @@ int nets_project(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode);     /* is it set by the search? */
 
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it. ahead: a time in which nothing else happens.
+ * farther: 1, or how much farther than usual to look, where a contradiction grows so slowly that it was taken for rounding.
  * stated (NULL but at the start): states whose jumps are judged; others may be moved. */
-enum nets_status nets_search(nets *s, double t, double *x, double ahead, const bool *stated, nets_report *r);
+enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r);
 
 /* ---- the integrator's matrix: states, kept variables and held unknowns (model.h) ---- */
 struct model_pattern nets_pattern(nets *s);
