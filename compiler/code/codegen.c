@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "code_key.h"
 #include "codegen.h"
 #include "native.h"
 
@@ -74,8 +75,7 @@ struct gen {
     VEC(LLVMValueRef) slot;         /* values of the slots of the template being emitted */
     VEC(bool) fixed;
     VEC(uintptr_t) address;         /* by handle; 0 until compiled */
-    VEC(uint32_t) number;           /* by node: its number in the key that is being made */
-    VEC(uint64_t) hash;             /* by node, of that key's template */
+    key_maker keys;
     char *error;                    /* the first; gen_finish reports it */
 };
 
@@ -263,111 +263,6 @@ add_handle(gen *g, LLVMValueRef f)
 }
 
 /* ---------------------------------------------------------------- keys */
-
-static void
-key_add(code_key *key, const void *what, size_t n)
-{
-    strbuf_add(&key->bytes, what, n);
-}
-
-static void
-key_number(code_key *key, uint32_t n)
-{
-    key_add(key, &n, sizeof n);
-}
-
-/* A number of each node that depends on what it computes and not on its place in the pool */
-static void
-hash_template(gen *g, const node *tape, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *e = pool_node(g->p, tape[i]);
-        uint64_t h = bg_hash_mix(e->op, 0), bits = 0;
-
-        if (e->op == EX_CONST) {
-            memcpy(&bits, &e->value, sizeof bits);
-            h = bg_hash_mix(h, bits);
-        } else if (e->op == EX_SLOT) {
-            h = bg_hash_mix(h, e->a);
-        } else if (e->op == EX_ADD || e->op == EX_MUL) {
-            h = bg_hash_mix(h, g->hash.at[e->a] ^ g->hash.at[e->b]);
-        } else {
-            h = bg_hash_mix(bg_hash_mix(h, g->hash.at[e->a]), e->b == NODE_NONE ? 1 : g->hash.at[e->b]);
-            h = bg_hash_mix(h, e->c == NODE_NONE ? e->table : g->hash.at[e->c]);
-        }
-        g->hash.at[tape[i]] = h;
-        g->number.at[tape[i]] = UINT32_MAX;
-    }
-}
-
-static uint32_t
-operand_number(const gen *g, node n)
-{
-    return n == NODE_NONE ? UINT32_MAX : g->number.at[n];
-}
-
-/* Adds one operation whose operands are in the key; they are told by the order in which they came. */
-static void
-key_operation(gen *g, code_key *key, node n, uint32_t number, bool turned)
-{
-    const ex_node *e = pool_node(g->p, n);
-
-    g->number.at[n] = number;
-    key_number(key, e->op);
-    if (e->op == EX_CONST) {
-        key_add(key, &e->value, sizeof e->value);
-        return;
-    }
-    if (e->op == EX_SLOT) {
-        key_number(key, e->a);
-        return;
-    }
-    key_number(key, operand_number(g, turned ? e->b : e->a));
-    key_number(key, operand_number(g, turned ? e->a : e->b));
-    key_number(key, operand_number(g, e->c));
-    if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE) {
-        key_number(key, e->table);
-        key->fixed = true;
-    }
-}
-
-/* The template, operation by operation, from its leaves, in an order that does not depend on the pool: sums and products have the same bits in either
- * order of their operands. */
-static void
-key_template(gen *g, code_key *key, node root)
-{
-    size_t count;
-    const node *tape = ex_tape(g->p, root, &count);
-    VEC(node) todo = { 0 };
-    uint32_t next = 0;
-
-    if (g->number.n <= root) {
-        vec_resize(&g->number, pool_count(g->p));
-        vec_resize(&g->hash, pool_count(g->p));
-    }
-    hash_template(g, tape, count);
-    key_number(key, (uint32_t)count);
-    vec_push(&todo, root);
-    while (todo.n) {
-        node n = todo.at[todo.n - 1];
-        const ex_node *e = pool_node(g->p, n);
-        bool turned = (e->op == EX_ADD || e->op == EX_MUL) && g->hash.at[e->a] > g->hash.at[e->b], leaf = e->op == EX_CONST || e->op == EX_SLOT;
-        node operand[3] = { turned ? e->b : e->a, turned ? e->a : e->b, e->c };
-        bool ready = true;
-
-        for (int k = 2; k >= 0 && !leaf && g->number.at[n] == UINT32_MAX; k--)
-            if (operand[k] != NODE_NONE && g->number.at[operand[k]] == UINT32_MAX) {
-                vec_push(&todo, operand[k]);
-                ready = false;
-            }
-        if (!ready)
-            continue;
-        todo.n--;
-        if (g->number.at[n] == UINT32_MAX)
-            key_operation(g, key, n, next++, turned);
-    }
-    vec_free(&todo);
-}
 
 static bool
 is_kept(const gen *g, const code_key *key)
@@ -740,7 +635,7 @@ static void
 key_kernel(gen *g, code_key *key, node root, const struct gen_slot *slot, const bool *used, uint32_t nslots, bool optimise)
 {
     key_number(key, optimise ? 'K' : 'k');
-    key_template(g, key, root);
+    key_template(&g->keys, g->p, key, root);
     for (uint32_t k = 0; k < nslots; k++) {
         if (!used[k])
             continue;
@@ -942,7 +837,7 @@ key_located(gen *g, code_key *key, const struct gen_assign *a, size_t n, bool op
     for (size_t i = 0; i < n; i++) {
         uint32_t bound = ex_slot_bound(g->p, a[i].root);
 
-        key_template(g, key, a[i].root);
+        key_template(&g->keys, g->p, key, a[i].root);
         used.n = 0;
         vec_resize(&used, bound);
         ex_slots_used(g->p, a[i].root, used.at, bound);
@@ -1076,8 +971,7 @@ gen_free(gen *g)
         strbuf_free(&g->leaving.at[i].key.bytes);
     vec_free(&g->leaving);
     code_index_free(&g->index);
-    vec_free(&g->number);
-    vec_free(&g->hash);
+    key_maker_free(&g->keys);
     linker_free(&g->linker);
     native_free(&g->own_native);
     vec_free(&g->site);

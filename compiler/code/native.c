@@ -177,46 +177,7 @@ linker_free(linker *l)
     *l = (linker){ 0 };
 }
 
-/* ---------------------------------------------------------------- what is there */
-
-static uint64_t
-hash_of(const code_key *key)
-{
-    return bg_hash_bytes(key->bytes.at, key->bytes.n, 0);
-}
-
-uintptr_t
-code_index_find(const code_index *x, const code_key *key)
-{
-    for (uint32_t k = map_get(&x->by_hash, hash_of(key)); k != MAP_NONE; k = x->list.at[k].next)
-        if (x->list.at[k].n == key->bytes.n && !memcmp(x->list.at[k].key, key->bytes.at, key->bytes.n))
-            return x->list.at[k].number;
-    return UINTPTR_MAX;
-}
-
-void
-code_index_add(code_index *x, const code_key *key, uintptr_t number)
-{
-    uint64_t hash = hash_of(key);
-    char *copy = bg_malloc(key->bytes.n + 1);
-
-    memcpy(copy, key->bytes.at, key->bytes.n);
-    vec_resize(&x->list, x->list.n + 1);
-    x->list.at[x->list.n - 1].key = copy;
-    x->list.at[x->list.n - 1].n = key->bytes.n;
-    x->list.at[x->list.n - 1].number = number;
-    x->list.at[x->list.n - 1].next = map_get(&x->by_hash, hash);
-    map_set(&x->by_hash, hash, (uint32_t)x->list.n - 1);
-}
-
-void
-code_index_free(code_index *x)
-{
-    for (size_t i = 0; i < x->list.n; i++)
-        free(x->list.at[i].key);
-    vec_free(&x->list);
-    map_free(&x->by_hash);
-}
+/* ---------------------------------------------------------------- store */
 
 code_store *
 code_store_new(void)

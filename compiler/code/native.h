@@ -9,6 +9,7 @@
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/TargetMachine.h>
 
+#include "code_key.h"
 #include "expr.h"
 
 enum { QUICK, OPTIMISED, NMODULE };     /* compiled fast; fast */
@@ -38,19 +39,6 @@ typedef struct linker {
 /* Links an object and finds a symbol of it. Takes the object. Zero: *why tells (malloc'ed). */
 uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
 void linker_free(linker *l);        /* the functions go too */
-
-/* What a function computes, as bytes: equal bytes, equal functions. */
-typedef struct code_key { strbuf bytes; bool fixed; } code_key;      /* fixed: the code contains an address, and is of no use elsewhere */
-
-/* Functions by what they compute. number: of the caller's choice. */
-typedef struct code_index {
-    map by_hash;
-    VEC(struct { char *key; size_t n; uintptr_t number; uint32_t next; }) list;
-} code_index;
-/* UINTPTR_MAX: not there */
-uintptr_t code_index_find(const code_index *x, const code_key *key);
-void code_index_add(code_index *x, const code_key *key, uintptr_t number);
-void code_index_free(code_index *x);
 
 /* Machine code that outlives its generator (codegen.h) */
 struct code_store {
