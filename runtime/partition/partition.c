@@ -630,6 +630,25 @@ compare_part(struct worker *d, const recording *r, part *x)
     return fine;
 }
 
+/* Of a partition that is left out everything that could be ranked. */
+static void
+add_left_out(struct worker *d, const part *x, name_list *all)
+{
+    const subgraphs *s = &d->out->subgraphs;
+    const flat_model *f = d->out->graph.flat;
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        uint32_t k = s->of_element[i];
+
+        if (k == NO_SUBGRAPH || is_source(e) || is_two_port(e))
+            continue;
+        for (size_t n = 0; n < s->partition.at[s->subgraph.at[k].partition].subgraph.n; n++)
+            if (!strcmp(s->subgraph.at[s->partition.at[s->subgraph.at[k].partition].subgraph.at[n]].name, x->name))
+                vec_push(&all->name, d->written ? written_name(d->a, e->name) : e->name);
+    }
+}
+
 static enum partition_result
 compare_parts(struct worker *d, name_list *all)
 {
@@ -646,6 +665,8 @@ compare_parts(struct worker *d, name_list *all)
             for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
                 vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
         }
+        if (!x->wanted)
+            add_left_out(d, x, all);
         free(r);
         free(path);
     }

@@ -382,8 +382,8 @@ partition_report_json(const partition_report *r, FILE *out)
     json_close(&j, ']');
     key_number(&j, "threshold", r->plan->limit);
     key_string(&j, "one_piece", r->one_piece);
-    key_string(&j, "next", r->next ? r->next->name : NULL);
-    key_number(&j, "next_ratio", r->next ? r->next_ratio : NAN);
+    key_string(&j, "next", r->next && r->next_ratio < 1 ? r->next->name : NULL);
+    key_number(&j, "next_ratio", r->next && r->next_ratio < 1 ? r->next_ratio : NAN);
     write_bonds(&j, r);
     write_subgraphs(&j, r);
     json_key(&j, "signals");

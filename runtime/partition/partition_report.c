@@ -343,7 +343,7 @@ put_inactive(const partition_report *r, FILE *out)
     fprintf(out, "elements beyond %.6g %% of the activity%s\n", 100 * r->mora, r->local->study.n > 1 ? ", in every window" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
         put_names(out, r->inactive->at[i].of, &r->inactive->at[i]);
-    fprintf(out, "all partitions together %zu, the model as given %zu\n", r->all_inactive->name.n, r->inactive->at[0].name.n);
+    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n", r->all_inactive->name.n, r->inactive->at[0].name.n);
     put_names(out, "only by partitions", &more);
     put_names(out, "only as given", &less);
     if (r->less_whole->stay.name.n)
@@ -377,7 +377,7 @@ partition_report_text(const partition_report *r, bool verbose, FILE *out)
     if (r->one_piece)
         fprintf(out, "one piece: %s\n", r->one_piece);
     put_links(r, verbose, out);
-    if (r->next)
+    if (r->next && r->next_ratio < 1)
         fprintf(out, "above %.4g %% also %s would be conditioned, which holds a subgraph together\n", 100 * r->next_ratio, r->next->name);
     put_boundaries(r, out);
     put_subgraphs(r, out);

@@ -150,18 +150,6 @@ find_by_input(struct writer *d)
     }
 }
 
-/* "previous(a.x)" -> "previous(a_x)" */
-static const char *
-remembered_name(const struct writer *d, const char *name)
-{
-    static const char before[] = "previous(";
-    size_t n = strlen(name), m = sizeof before - 1;
-
-    if (n <= m || strncmp(name, before, m) || name[n - 1] != ')')
-        return written_name(d->a, name);
-    return arena_format(d->a, "%s%s)", before, remembered_name(d, arena_strndup(d->a, name + m, n - m - 1)));
-}
-
 /* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden
  * ones as deep as they go. */
 static void
@@ -200,8 +188,6 @@ name_variables(struct writer *d)
             break;
         }
     }
-    for (size_t i = 0; i < f->draw.n; i++)
-        f->var.at[f->draw.at[i].var].name = arena_format(d->a, "%s(%s)", f->draw.at[i].normal ? "noise" : "uniform", print(d, f->draw.at[i].seed));
     for (int round = 0; round < 3; round++)
         for (var_id v = 1; v < f->var.n; v++) {
             flat_var *x = &f->var.at[v];
@@ -210,8 +196,6 @@ name_variables(struct writer *d)
                 x->name = arena_format(d->a, "der(%s)", is_declared_name(f->var.at[x->owner].name) || f->var.at[x->owner].kind != VAR_SIGNAL
                                                             ? f->var.at[x->owner].name
                                                             : print(d, f->var.at[x->owner].def));
-            else if (x->kind == VAR_INTEGRAL && x->holds && !is_declared_name(x->name))
-                x->name = round ? x->name : remembered_name(d, x->name);
             else if (x->kind == VAR_INTEGRAL && !is_declared_name(x->name))
                 x->name = arena_format(d->a, "integral(%s, %s)", print(d, x->def), inst_known(x->init) ? print(d, x->init) : "0");
         }
@@ -466,51 +450,18 @@ put_element(struct writer *d, uint32_t i)
     strbuf_puts(d->out, "\n");
 }
 
-/* What begins a block of `when` or `every`. */
-static void
-put_when_head(struct writer *d, const flat_when *x)
-{
-    if (x->kind == WHEN_TURNS) {
-        strbuf_printf(d->out, "    when %s {", print(d, x->condition));
-    } else {
-        strbuf_printf(d->out, "    every %s", print(d, x->period));
-        if (inst_known(x->offset))
-            strbuf_printf(d->out, " offset %s", print(d, x->offset));
-        strbuf_puts(d->out, " {");
-    }
-}
-
-/* The condition is that what was asserted does not hold. */
-static void
-put_assertion(struct writer *d, const flat_when *x)
-{
-    strbuf_printf(d->out, "    assert not (%s)", print(d, x->condition));
-    if (x->says) {
-        strbuf_puts(d->out, " \"");
-        for (const char *s = x->says; *s; s++)
-            strbuf_printf(d->out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
-        strbuf_puts(d->out, "\"");
-    }
-    strbuf_puts(d->out, ";\n");
-}
-
-/* What ends a run stands in its experiment. */
+/* Samples, assertions and ends of runs are not partitioned. */
 static void
 put_whens(struct writer *d)
 {
     for (size_t w = 0; w < d->f->when.n; w++) {
         const flat_when *x = &d->f->when.at[w];
 
-        if (x->kind == WHEN_ASSERTS)
-            put_assertion(d, x);
-        if (x->kind != WHEN_TURNS && x->kind != WHEN_SAMPLES)
-            continue;
-        put_when_head(d, x);
+        strbuf_printf(d->out, "    when %s {", print(d, x->condition));
         for (uint32_t k = 0; k < x->nreinits; k++) {
             const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
 
-            if (!r->remembers)
-                strbuf_printf(d->out, "%s %s = %s;", x->kind == WHEN_TURNS ? " reinit" : "", d->f->var.at[r->target].name, print(d, r->value));
+            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, print(d, r->value));
         }
         strbuf_puts(d->out, " }\n");
     }
