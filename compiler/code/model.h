@@ -136,8 +136,8 @@ typedef struct nets_report { bool jumped; size_t state; double from, to; span at
 bool model_has_nets(const bg_model *m);
 bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
- * happens. start: x are initial values, of which those not stated may be moved. */
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
+ * happens. farther: 1, or more where a contradiction was taken for rounding. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);
@@ -171,6 +171,12 @@ typedef struct partials partials;
 partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs);
 struct model_pattern model_partials_pattern(const partials *p);
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
+
+/* With ideal switches: columns of what they determine (model_nheld) behind those of by, and three rows for each behind those of outputs. What they determine
+ * follows the rest so that model_held_by of all rows stays zero, with the modes as they are. False: not determined there (after model_partials_at). */
+partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs);
+size_t model_nheld(const bg_model *m);
+bool model_held_by(bg_model *m, const double *rows, double *held);
 
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */

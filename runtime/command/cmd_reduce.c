@@ -5,6 +5,7 @@
 #include "command.h"
 #include "mode_reduction.h"
 #include "reduce.h"
+#include "refit.h"
 #include "report.h"
 #include "simplify.h"
 #include "textdiff.h"
@@ -31,6 +32,11 @@ write_trials(json *j, const reduction *r)
     }
     json_close(j, ']');
     json_key(j, "simulations"), json_count(j, r->simulations);
+    json_key(j, "sets"), json_count(j, r->sets);
+    json_key(j, "not_tried"), json_open(j, '[');
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        json_string(j, r->not_tried.at[i]);
+    json_close(j, ']');
 }
 
 static void
@@ -145,6 +151,18 @@ put_reasons(FILE *out, const reduction *r)
 }
 
 /* The path of the search: rounds, what was tried together, what came of it. */
+/* What was looked for and how, so that a reader knows what may have been missed */
+static void
+put_search(FILE *out, const reduction *r, bool verbose)
+{
+    put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+    if (r->sets)
+        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts that fit only together were tried\n",
+                 r->sets);
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
+}
+
 static void
 put_trials(FILE *out, const reduction *r)
 {
@@ -190,10 +208,11 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
         put_names(out, r, REWRITE_FOLD,      "  folded             ");
+        put_names(out, r, REWRITE_REFIT,     "  refitted           ");
         put_reasons(out, r);
     }
     if (bounded)
-        put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+        put_search(out, r, verbose);
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
@@ -322,6 +341,24 @@ adjust_quietly(void *ctx, bg_model *m, sim_options *o)
     o->progress = NULL;          /* many short runs */
 }
 
+/* --refit: after what goes has gone. Not taken: said, and the reduction stands as it is. */
+static int
+refit(const request *q, const loaded *l, const char *const *experiment, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
+      reduction *r)
+{
+    refit_options o = { .experiment = experiment, .nexperiments = n, .parameters = q->text[OPT_PARAMETERS], .adjust = adjust, .ctx = ctx };
+    char *why = NULL;
+    enum refit_result result;
+
+    if (!(q->given & OPT(OPT_REFIT)) || !r->text)
+        return STATUS_DONE;
+    result = reduction_refit(l->path, l->text, l->length, &o, r, &why);
+    if (result == REFIT_FAILED || (result == REFIT_NOT_TAKEN && !q->quiet))
+        complain("%s: %s%s", l->path, result == REFIT_FAILED ? "it cannot be fitted: " : "not fitted: ", why);
+    free(why);
+    return result == REFIT_FAILED ? STATUS_NUMBERS : STATUS_DONE;
+}
+
 static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
@@ -360,7 +397,11 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                 result = REDUCE_INTERNAL;
         }
         print_diagnostics(q, l.c.sources);
-        status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, &used, false, target, why);
+        status = result == REDUCE_FAILED ? status_of(l.c.sources) : STATUS_DONE;
+        if (result == REDUCE_DONE)
+            status = refit(q, &l, &o.experiment, 1, adjust_quietly, &settings, &r);
+        if (status == STATUS_DONE)
+            status = finish(q, &l, result, &r, &used, false, target, why);
         vec_free(&used);
         free(why);
         reduction_free(&r);
@@ -560,7 +601,11 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
                 result = REDUCE_INTERNAL;
         }
-        status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, chosen, true, target, why);
+        status = result == REDUCE_FAILED ? settings.status : STATUS_DONE;
+        if (result == REDUCE_DONE)
+            status = refit(q, &l, o.experiment, o.nexperiments, o.adjust, o.ctx, &r);
+        if (status == STATUS_DONE)
+            status = finish(q, &l, result, &r, chosen, true, target, why);
         free(why);
         reduction_free(&r);
     }
@@ -610,13 +655,21 @@ cmd_reduce(const request *q)
         complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;
     }
+    if ((q->given & OPT(OPT_REFIT)) && q->set.n) {
+        complain("--refit changes the numbers of the text, --set gives others");
+        return STATUS_USAGE;
+    }
+    if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & OPT(OPT_REFIT))) {
+        complain("--parameters goes with --refit: those that are fitted");
+        return STATUS_USAGE;
+    }
     if (q->given & OPT(OPT_IN_PLACE))
         target = input;
     else if (!target && !q->json)
         target = "-";
     if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
-        if (by_threshold || bounded || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
-            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds and tolerances are others");
+        if (by_threshold || bounded || (q->given & OPT(OPT_REFIT)) || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
+            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and --refit are others");
             return STATUS_USAGE;
         }
         return reduce_by_modes(q, target);

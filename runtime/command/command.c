@@ -147,6 +147,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
     [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
     [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
+    [OPT_REFIT]      = { "refit",      0,   NULL,         "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
     [OPT_JUNIT]      = { "junit",      0,   "FILE",       "what was expected and how it came, as JUnit XML, for build servers" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };

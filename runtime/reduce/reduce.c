@@ -625,6 +625,7 @@ reduction_free(reduction *r)
     vec_free(&r->operation);
     vec_free(&r->kept);
     vec_free(&r->trial);
+    vec_free(&r->not_tried);
     vec_free(&r->error);
     free(r->text);
     arena_free(r->arena);

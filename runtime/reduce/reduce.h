@@ -54,6 +54,8 @@ typedef struct reduction {
     double kept_share;               /* by a threshold: what those that stay have of the given model's measure, sources left out; NAN: does not apply */
     const char *model;
     size_t simulations;              /* that the error-bounded search took */
+    size_t sets;                     /* of parts that it tried together, beyond the order of their errors (exchange.h) */
+    VEC(const char *) not_tried;     /* what could give a smaller model and was not looked at */
 } reduction;
 
 enum reduce_result { REDUCE_DONE, REDUCE_FAILED, REDUCE_INTERNAL,

@@ -74,7 +74,7 @@ rewrite_kind_name(enum rewrite_kind k)
     static const char *const name[] = {
         [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
         [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
-        [REWRITE_EXPECT] = "expect",
+        [REWRITE_EXPECT] = "expect",           [REWRITE_REFIT] = "refit",
         [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
         [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",    [REWRITE_WITHOUT] = "without",
         [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"

@@ -721,8 +721,8 @@ static bool take_step(run *s, double t0, double t1)
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
     int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
-    if (status == TRACK_NOT_FINITE)
-        return false;                /* watch_report says which output it is */
+    if (status == TRACK_NOT_FINITE || status == TRACK_BEYOND)
+        return false;                /* watch_report says which output it is; the track's owner knows */
     if (status != 0)
         return fail_evaluation(s, t0, s->x);
     return (!s->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);

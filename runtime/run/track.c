@@ -43,6 +43,52 @@ evaluate(track *k, bg_model *m, double t, const double *x, double *out)
     return status;
 }
 
+/* Value of output j in piece i at a time within it */
+static double
+value_in_piece(const track *k, size_t i, size_t j, double t)
+{
+    static const double end[2] = { 0, 1 };
+    double from = k->border.at[2 * i], s = (t - from) / (k->border.at[2 * i + 1] - from), sum = 0;
+
+    /* Lagrange's form: a look at one moment needs no coefficients */
+    for (int a = 0; a < 5; a++) {
+        double at = a == 0 ? end[0] : a == 4 ? end[1] : quartic_place[a - 1], part = k->value.at[(5 * i + (size_t)a) * k->n + j];
+
+        for (int b = 0; b < 5; b++) {
+            double other = b == 0 ? end[0] : b == 4 ? end[1] : quartic_place[b - 1];
+
+            if (b != a)
+                part *= (s - other) / (at - other);
+        }
+        sum += part;
+    }
+    return sum;
+}
+
+/* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out: what jumps has two values there. */
+static bool
+is_beyond(track *k, double t, const double *value)
+{
+    const track *o = k->against;
+
+    while (2 * k->piece + 1 < o->border.n && o->border.at[2 * k->piece + 1] <= t)
+        k->piece++;
+    if (2 * k->piece + 1 >= o->border.n || !(o->border.at[2 * k->piece] < t))
+        return false;
+    for (size_t j = 0; j < k->n; j++) {
+        double by = fabs(value[j] - value_in_piece(o, k->piece, j, t));
+
+        if (by > k->most[j]) {
+            k->beyond = true;
+            k->t = t;
+            k->off = j;
+            k->by = by;
+            return true;
+        }
+    }
+    return false;
+}
+
 int
 track_begin(track *k, bg_model *m, double t, const double *x)
 {
@@ -73,6 +119,8 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
 
         if (status != 0)
             return status;
+        if (k->against && i < 3 && is_beyond(k, k->t + quartic_place[i] * h, k->value.at + from + (i + 1) * k->n))
+            return TRACK_BEYOND;
     }
     memcpy(k->last, k->value.at + from + 4 * w, w * sizeof *k->last);
     k->t = t;
