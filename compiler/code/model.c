@@ -1030,7 +1030,7 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
 
 partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs);
+    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs, (partials_beside){ 0 });
 
     if (p) {
         partials_set_parameters(p, m->value, m->overridden);
@@ -1038,6 +1038,29 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
     }
     return p;
 }
+
+partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs)
+{
+    struct targets row = { 0 };
+    struct positions unused = { 0 };
+    partials *p;
+
+    for (size_t i = 0; i < m->e->row.n; i++)
+        add_expansion(m->e, &m->e->row.at[i].r, &row, &unused);
+    p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs,
+                     (partials_beside){ m->e->held.at, m->e->held.n, row.at, row.n });
+    if (p) {
+        partials_set_parameters(p, m->value, m->overridden);
+        vec_push(&m->partials, p);
+    }
+    vec_free(&row);
+    vec_free(&unused);
+    return p;
+}
+
+size_t model_nheld(const bg_model *m) { return m->e->held.n; }
+
+bool model_held_by(bg_model *m, const double *rows, double *held) { return m->nets && nets_combine(m->nets, rows, held); }
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {

@@ -172,6 +172,12 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
 struct model_pattern model_partials_pattern(const partials *p);
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
 
+/* With ideal switches: columns of what they determine (model_nheld) behind those of by, and three rows for each behind those of outputs. What they determine
+ * follows the rest so that model_held_by of all rows stays zero, with the modes as they are. False: not determined there (after model_partials_at). */
+partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs);
+size_t model_nheld(const bg_model *m);
+bool model_held_by(bg_model *m, const double *rows, double *held);
+
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "events.h"
 #include "figure.h"
 #include "linear_export.h"
 #include "linear_figures.h"
@@ -119,6 +120,15 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     }
     if (status == STATUS_DONE)
         status = give_states(q, m, given, x);
+    if (status == STATUS_DONE && (q->state.n || (model_has_nets(m) && !r.x_end))) {      /* the modes that hold there */
+        events *e = events_new(m, *t, *t + 1);
+
+        if (events_start(e, *t, x) == EVENTS_FAILED || diag_errors(l->c.sources)) {
+            complain("%s has no modes that hold at these states", l->path);
+            status = STATUS_NUMBERS;
+        }
+        events_free(e);
+    }
     sim_options_free(&o);
     sim_result_free(&r);
     return status;

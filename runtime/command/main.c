@@ -94,6 +94,7 @@ static const struct command commands[] = {
       "Inputs are those of the model; where it has none, its sources. `effects` says how each eigenvalue moves with each parameter while states and\n"
       "inputs stay; effects_total, at equilibria, lets the equilibrium move too. E_IC, E_R: |d(eigenvalue)/ds|, |d(eigenvalue)/dl| by the slopes of\n"
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve slowest are found (--eigenvalues, --near).\n"
+      "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
       "--truncate and --against put reduced models beside this one: H-infinity errors between proved bounds, and whether they are passive.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF) |
           OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) | OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) |

@@ -390,7 +390,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     matrix(j, "E_R_relative", n, l->structure.nl, l->E_R_relative);
     if (l->structure.nd)
         matrix(j, "E_IC_dependent", n, l->structure.nd, l->E_D);
-    if (l->modes_known) {
+    if (l->modes_known && !l->switched) {
         effects_json(l, "effects", l->effect.at, j);
         if (l->effect.has_total)
             effects_json(l, "effects_total", l->effect.total, j);

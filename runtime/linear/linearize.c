@@ -357,7 +357,10 @@ size_terms(const linearization *l, const sparse_jacobian *A, double *size)
 static void
 find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c)
 {
-    structure_make(l->model, t, x, l->order, false, false, &l->structure);
+    if (l->switched)                     /* which bonds are open changes with the mode */
+        l->structure.why = bg_strdup("ideal switches are in it: the matrices are those of the mode that holds there");
+    else
+        structure_make(l->model, t, x, l->order, false, false, &l->structure);
     compare_ways(l, all, c);
     if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
         structure_free(&l->structure);
@@ -381,14 +384,15 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
     partials *p;
     enum space_result result;
 
-    *l = (linearization){ .model = m, .time = t, .mismatch = NAN, .sparse = n > DENSE_MOST || which.count };
+    *l = (linearization){ .model = m, .time = t, .mismatch = NAN, .sparse = n > DENSE_MOST || (which.count && !model_nheld(m)) };
     find_order(l, n);
     list_columns(l, &c);
     l->x = bg_calloc(n + 1, sizeof *l->x);
     l->rate = bg_calloc(n + 1, sizeof *l->rate);
-    p = model_equations(m)->held.n ? NULL : model_partials(m, c.by + (c.nparameters - c.first), c.n - (c.nparameters - c.first), ny);
-    if (model_equations(m)->held.n) {
-        l->why = bg_format("ideal switches determine \"%s\", which has no derivative", f->var.at[model_equations(m)->held.at[0]].name);
+    l->switched = model_nheld(m) > 0;
+    p = (l->switched ? model_partials_held : model_partials)(m, c.by + (c.nparameters - c.first), c.n - (c.nparameters - c.first), ny);
+    if (l->switched && l->sparse) {
+        l->why = bg_format("ideal switches are in it, and %zu states: up to %d are linearized with them", n, DENSE_MOST);
     } else if (!p || model_rhs(m, t, x, rate) != 0) {
         l->why = bg_strdup("the rates have no finite values there");
     } else {
@@ -398,7 +402,8 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
             l->x[i] = x[l->order[i]];
             l->rate[i] = rate[l->order[i]];
         }
-        result = l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A) : state_space_at(m, p, nu, ny, t, x, &all);
+        result = l->switched ? state_space_held(m, p, nu, ny, t, x, &all)
+                 : l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A) : state_space_at(m, p, nu, ny, t, x, &all);
         if (result != SPACE_DONE)
             l->why = bg_strdup(result == SPACE_SINGULAR ? "algebraic variables are not determined there" : "a partial derivative is not finite there");
     }
@@ -413,7 +418,7 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
             find_some(l, &A, which);
         else
             find_all(l, t, x, &all, &c);
-        if (l->modes_known)
+        if (l->modes_known && !l->switched)
             effects_find(l, c.by, c.nparameters, &all);
     }
     state_space_free(&all);

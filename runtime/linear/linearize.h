@@ -32,6 +32,7 @@ typedef struct linearization {
     double mismatch;             /* of A and B from the structure, relative to each row; NAN without a structure */
     modes modes;
     bool modes_known;            /* false: they did not converge */
+    bool switched;               /* ideal switches are in it: the matrices are those of the modes as they are; no structure, no effects */
     bool sparse;                 /* only some eigenvalues are known, A is not, nor what needs all of it */
     char *few;                   /* why none is known of a sparse one */
     effect_table effect;

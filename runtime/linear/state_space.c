@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense.h"
 #include "factor.h"
 #include "state_space.h"
 
@@ -171,4 +172,61 @@ state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, con
 {
     *A = (sparse_jacobian){ 0 };
     return matrices_at(m, p, nu, ny, t, x, s, A);
+}
+
+/* Columns of (conditions by something): what it does to the held unknowns, into the rows of G (nw by columns). */
+static bool
+held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size_t columns, double *G)
+{
+    bool fine = true;
+
+    for (size_t c = 0; c < columns && fine; c++)
+        fine = model_held_by(m, C + first + rows * c, G + nw * c);
+    return fine;
+}
+
+/* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns) */
+static void
+subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns, double *M)
+{
+    for (size_t c = 0; c < columns; c++)
+        for (size_t j = 0; j < k; j++)
+            for (size_t i = 0; i < rows && G[j + k * c] != 0; i++)
+                M[i + lead * c] -= left[i + left_lead * j] * G[j + k * c];
+}
+
+enum space_result
+state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+{
+    size_t nw = model_nheld(m), wide = ny + 3 * nw, n;
+    state_space all;
+    enum space_result result = state_space_at(m, p, nu + nw, wide, t, x, &all);
+    double *W = bg_calloc(nw * nw + 1, sizeof *W), *G, *H;
+
+    n = all.n;
+    G = bg_calloc(nw * (n + nu) + 1, sizeof *G);
+    H = G + nw * n;
+    *s = state_space_new(n, nu, ny);
+    /* W w + G x + H u = 0 */
+    if (result == SPACE_DONE && (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
+                                 !held_by(m, nw, ny, wide, all.D, nu, H) || !dense_solve(nw, W, n + nu, G)))
+        result = SPACE_SINGULAR;
+    if (result == SPACE_DONE) {
+        memcpy(s->A, all.A, n * n * sizeof(double));
+        memcpy(s->B, all.B, n * nu * sizeof(double));
+        subtract(n, n, all.B + n * nu, n, nw, G, n, s->A);
+        subtract(n, n, all.B + n * nu, n, nw, H, nu, s->B);
+        for (size_t i = 0; i < ny; i++) {
+            for (size_t k = 0; k < n; k++)
+                s->C[i + ny * k] = all.C[i + wide * k];
+            for (size_t k = 0; k < nu; k++)
+                s->D[i + ny * k] = all.D[i + wide * k];
+        }
+        subtract(ny, ny, all.D + wide * nu, wide, nw, G, n, s->C);
+        subtract(ny, ny, all.D + wide * nu, wide, nw, H, nu, s->D);
+    }
+    state_space_free(&all);
+    free(W);
+    free(G);
+    return result;
 }

@@ -18,6 +18,7 @@
 
 #include "compile.h"
 #include "dense.h"
+#include "events.h"
 #include "linearize.h"
 #include "simulate.h"
 #include "transfer.h"
@@ -728,12 +729,73 @@ test_expressions(void **state)
         }
 }
 
+/* ---------------------------------------------------------------- ideal switches */
+
+/* A against differences of the rates with the modes as they are: what switches determine is solved for anew in each of these. */
+static void
+check_switched(const char *text)
+{
+    compilation c = { 0 };
+    linearization l;
+    events *e;
+    size_t n;
+    double *x, *up, *down, *moved;
+
+    open_text(&c, text, NULL);
+    n = model_nstates(c.model);
+    x = calloc(n + 1, sizeof *x);
+    up = calloc(n + 1, sizeof *up);
+    down = calloc(n + 1, sizeof *down);
+    moved = calloc(n + 1, sizeof *moved);
+    assert_true(model_initial(c.model, 0, x));
+    e = events_new(c.model, 0, 1);                       /* the modes that hold at the start */
+    assert_true(events_start(e, 0, x) != EVENTS_FAILED);
+    events_free(e);
+    if (!linearize_at(c.model, 0, x, &l))
+        fail_msg("%s", l.why);
+    assert_true(l.switched && l.modes_known);
+    for (size_t k = 0; k < n; k++) {
+        double h = 1e-4 * (fabs(x[l.order[k]]) + 1e-3);
+
+        memcpy(moved, x, n * sizeof *x);
+        moved[l.order[k]] = x[l.order[k]] + h;
+        assert_int_equal(model_rhs(c.model, 0, moved, up), 0);
+        moved[l.order[k]] = x[l.order[k]] - h;
+        assert_int_equal(model_rhs(c.model, 0, moved, down), 0);
+        for (size_t i = 0; i < n; i++) {
+            double slope = (up[l.order[i]] - down[l.order[i]]) / (2 * h);
+
+            close_to(l.space.A[i + n * k], slope, 1e-6 * (fabs(slope) + 1), "A of a switched circuit", i, k);
+        }
+    }
+    linearization_free(&l);
+    compile_free(&c);
+    free(x);
+    free(up);
+    free(down);
+    free(moved);
+}
+
+static void
+test_switched(void **state)
+{
+    (void)state;
+    /* conducting and blocking, with a resistor whose slope depends on the state and one that is found by iteration */
+    check_switched("model a { Se:s = 5 -> 1:a; a -> R:r { e = f + 0.3*f^3; } a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+                   "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
+    check_switched("model b { Se:s = -5 -> 1:a; a -> R:r = 1; a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+                   "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
+    /* two ways for a coil's current */
+    check_switched("model c { Se:s = 12 -> 1:a; a -> Sf:contact such that if time < 1 then contact.e else contact.f; a -> 0:n; Se:diode such that min(diode.f, diode.e) -> n;\n"
+                   "n -> 1:l -> I:L { f = 2*p + p^3; p(0) = 0.4; } l -> 0:out -> C:C = 0.5; out -> R:load = 2; output i = l.f; }\n");
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_three_masses), cmocka_unit_test(test_one_way), cmocka_unit_test(test_two_masses),
                                         cmocka_unit_test(test_dampers_in_series), cmocka_unit_test(test_nonlinear),
-                                        cmocka_unit_test(test_expressions) };
+                                        cmocka_unit_test(test_expressions), cmocka_unit_test(test_switched) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
