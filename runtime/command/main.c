@@ -71,9 +71,12 @@ static const struct command commands[] = {
       "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes\n"
       "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
       "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
-      "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
-      "for each partition, which the recorded signals of those before it drive, and a drawing; components, loops and arrays are written out part\n"
-      "by part where needed. With --over: the ratios as curves over a parameter, and where they cross the threshold.",
+      "The conditioned model is compiled and run before it counts, and the report says what it costs: a small ratio is no bound for that. With -o DIR\n"
+      "it is written there, and a model for each partition that something asked for needs (outputs that are observed, or all; what is recorded),\n"
+      "which the recorded signals of those before it drive, and a drawing; `bgc run DIR` runs them again. Components, loops and arrays are written\n"
+      "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models beside each other (states, loops,\n"
+      "steps, time) and what --mora takes out of each partition and of the whole. With --over: the ratios as curves over a parameter, and where\n"
+      "they cross the threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
       | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT), 1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
