@@ -597,9 +597,10 @@ bool integrator_start(integrator *g, double t, const double *x)
     }
     if (g->kind == BDF && !need_linear(g))
         return false;
-    if (!first && g->n && scales_unknown(g->scales))
-        find_sizes(g, t, x);         /* what was at rest may move now */
-    else if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
+    if (!first && g->n && scales_unknown(g->scales)) {
+        find_sizes(g, t, x);         /* what was at rest may move now, */
+        foresee_peaks(g, t, x);      /* from an input that is zero yet */
+    } else if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
         spectral_radius(g, t, x, g->f[2], 2);
     return true;
 }

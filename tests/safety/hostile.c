@@ -324,6 +324,32 @@ look_at_picture(const char *command, const char *path)
     free(t.at);
 }
 
+/* Outside of comments and strings a script has numbers, brackets and plain names only. */
+static void
+look_at_script(const char *command, const char *s)
+{
+    for (bool begin = true; *s; s++) {
+        if (*s == '%') {
+            if (begin && s[1] == '{')
+                fail(command, "a comment of many lines begins", s);
+            s += strcspn(s, "\n");
+        } else if (*s == '\'' || *s == '"') {
+            char end = *s++;
+
+            while (*s && *s != '\n' && (*s != end || s[1] == end))
+                s += *s == end ? 2 : 1;
+            if (*s != end)
+                fail(command, "a string does not end in its line", NULL);
+        } else if (!isalnum((unsigned char)*s) && !strchr(" \t\r\n[](){}.,:;=+-*/_", *s)) {
+            fail(command, "the script has outside of strings", s);
+            return;
+        }
+        begin = *s == '\n';
+        if (!*s)
+            return;
+    }
+}
+
 /* Where PATH leads for this program, links followed; free() it. */
 static char *
 program(const char *name)
@@ -384,6 +410,25 @@ count_files(const char *named, bool *there)
 
 enum kind { LINES, CSV, JSON, SOURCE };
 
+/* A table as a file: cell by cell. A script for MATLAB: what the model says stands in its comments and strings, which end where they should. */
+static void
+look_at_export(const char *command, const char *named)
+{
+    char *path = format("%s/%s", dir, named);
+    text t;
+
+    if (!file_read(path, &t))
+        exit(2);
+    if (steers(t.at))
+        fail(command, "the file has", steers(t.at));
+    if (strstr(named, ".csv"))
+        look_at_csv(command, t.at);
+    else
+        look_at_script(command, t.at);
+    free(t.at);
+    free(path);
+}
+
 /* `bgc` with these arguments; named: the file that may appear. */
 static void
 try(const char *arguments, int status, enum kind kind, const char *named)
@@ -421,6 +466,8 @@ try(const char *arguments, int status, enum kind kind, const char *named)
             fail(arguments, "this is no JSON", NULL);
         cJSON_Delete(j);
     }
+    if (named && (strstr(named, ".csv") || strstr(named, ".m")))
+        look_at_export(arguments, named);
     if (named && (strstr(named, ".svg") || strstr(named, ".png") || strstr(named, ".pdf"))) {
         char *path = format("%s/%s", dir, named);
 
@@ -580,6 +627,16 @@ main(int argc, char **argv)
     try("linearize h.bg --tf exec:unset0", 0, LINES, NULL);
     try("linearize h.bg --symbolic", 0, LINES, NULL);
     try("linearize h.bg --latex -o m.tex", 0, LINES, "m.tex");
+    try("linearize h.bg --bode b.svg", 0, LINES, "b.svg");
+    try("linearize h.bg --step s.svg", 0, LINES, "s.svg");
+    try("linearize h.bg --poles p2.svg", 0, LINES, "p2.svg");
+    try("linearize h.bg --effects f.svg", 0, LINES, "f.svg");
+    try("linearize h.bg --bode b.pdf", 0, LINES, "b.pdf");
+    try("linearize h.bg --export l.csv", 0, LINES, "l.csv");
+    try("linearize h.bg --export l.m", 0, LINES, "l.m");
+    try("linearize h.bg --export l.npz", 0, LINES, "l.npz");
+    try("linearize h.bg --truncate 1 --against h2.bg", 0, LINES, NULL);
+    try("linearize h.bg --truncate 1 --against h2.bg --json", 0, JSON, NULL);
     try("reduce h.bg --modes 1 --dry-run", 0, SOURCE, NULL);
     try("rank h.bg --verify", 0, LINES, NULL);
     try("sensitivity h.bg --parameters system0,system1 --points 11", 0, LINES, NULL);

@@ -40,6 +40,10 @@ try r.bg reduce m.bg -e smooth_curb --threshold 99% -o r.bg
 try m.bg reduce m.bg -e smooth_curb --threshold 99% --in-place
 try m.bg fmt --in-place m.bg
 try linked.bg fmt --in-place linked.bg
+try b.svg linearize m.bg -e smooth_curb --bode b.svg
+try l.npz linearize m.bg -e smooth_curb --export l.npz
+try l.tex linearize m.bg -e smooth_curb --latex -o l.tex
+try k.json rank m.bg -e smooth_curb --json -o k.json
 try i.ll check m.bg --dump ir -o i.ll
 
 for command in "check m.bg" "run m.bg -e smooth_curb" "run m.bg -e smooth_curb --json" "rank m.bg -e smooth_curb" "graph m.bg" "fmt m.bg" "-h" "run -h" "--version"; do

@@ -41,6 +41,7 @@ for f in t.csv part.bg m.bg; do
         try "$name" reduce m.bg --threshold 99% -o "$name"
         try "$name" rank m.bg -o "$name"
         try "$name" linearize m.bg -o "$name"
+        try "$name" linearize m.bg --latex -o "$name"
         try "$name" sensitivity m.bg -o "$name"
         try "$name" identify m.bg --data t.csv --parameters k -o "$name"
         try "$name" check --dump ir m.bg -o "$name"
@@ -57,8 +58,15 @@ for form in svg png pdf; do
     cp "t.$form" before
     "$bgc" run "with_$form.bg" --plot "t.$form" >/dev/null 2>messages
     [ $? != 0 ] && cmp -s before "t.$form" || { echo "FAILED: a table by the name of a picture, .$form"; cat messages; failed=1; }
+    "$bgc" linearize "with_$form.bg" --bode "t.$form" >/dev/null 2>messages
+    [ $? != 0 ] && cmp -s before "t.$form" || { echo "FAILED: a table by the name of a frequency response, .$form"; cat messages; failed=1; }
     "$bgc" graph "with_$form.bg" -o "t.$form" >/dev/null 2>messages
     [ $? != 0 ] && cmp -s before "t.$form" || { echo "FAILED: a table by the name of a drawing, .$form"; cat messages; failed=1; }
+done
+cp t.csv before
+for form in t.csv ./soft_t.csv hard_t.csv; do
+    "$bgc" linearize m.bg --export "$form" >/dev/null 2>messages
+    [ $? != 0 ] && cmp -s before t.csv || { echo "FAILED: linearize --export $form"; cat messages; failed=1; }
 done
 rm -f "$dir.before"
 exit $failed
