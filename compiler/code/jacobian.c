@@ -199,8 +199,8 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
     vec_resize(&b.row_count, nall);
     vec_resize(&b.column_count, nall);
     vec_resize(&gone, nall);
-    memset(b.row_head.at, 0xff, nall * sizeof(uint32_t));
-    memset(b.column_head.at, 0xff, nall * sizeof(uint32_t));
+    for (size_t i = 0; i < nall; i++)
+        b.row_head.at[i] = b.column_head.at[i] = UINT32_MAX;
     for (uint32_t i = 0; i < nweights; i++)
         map_set(&b.weight, weight[i], nx + rhs->nw + i);
     for (size_t i = 0; i < rhs->assign.n; i++) {

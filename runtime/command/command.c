@@ -492,6 +492,7 @@ request_free(request *q)
 {
     vec_free(&q->file);
     vec_free(&q->set);
+    vec_free(&q->input);
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);
