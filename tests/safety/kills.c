@@ -259,8 +259,10 @@ kill_once(const struct task *t, const text *new, double seconds, int sig)
             waitpid(child, &status, 0);
             break;
         }
-    if (!ends_as_it_should(status, sig))
+    if (!ends_as_it_should(status, sig)) {
+        printf("wait status %#x\n", (unsigned)status);
         fail(t, sig, at, "it ends otherwise than by the signal");
+    }
     look_at_group(t, child, sig, at);
     look_at_text(t, new, sig, at);
     look_at_folder(t, sig, at);
