@@ -211,6 +211,11 @@ bool ast_own_name(const ast_node *n, const char *name);
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
+/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may be NULL. */
+void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
+/* Every expression of the file that way, but those of domains. */
+void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);
+
 /* Prints the tree, for `bgc check --dump ast`. */
 void ast_dump(const sources *s, const ast_file *f, FILE *out);
 

@@ -1,89 +1,207 @@
-/* walk.c - the references in expressions */
+/* walk.c - the expressions of a tree, and the references in them, one after the other: see ast.h */
 #include "ast.h"
 
-struct walk { VEC(const ast_expr *) open; };
+typedef VEC(const ast_expr *) open_list;
 
+/* Indexes stand behind the name: the first is to be seen first. */
 static void
-add_indexes(struct walk *w, const ast_ref *r)
+open_indexes(const ast_ref *r, open_list *open)
 {
-    for (int i = 0; i < r->nparts; i++)
-        for (int k = 0; k < r->part[i].nindex; k++) {
-            vec_push(&w->open, r->part[i].index[k].from);
-            vec_push(&w->open, r->part[i].index[k].to);
+    for (int k = r->nparts; k-- > 0;)
+        for (int i = r->part[k].nindex; i-- > 0;) {
+            vec_push(open, r->part[k].index[i].to);
+            vec_push(open, r->part[k].index[i].from);
         }
 }
 
+/* What stands directly in e, the last of it first. */
 static void
-add_children(struct walk *w, const ast_expr *e)
+open_parts(const ast_expr *e, open_list *open)
 {
     switch (e->kind) {
     case AST_NUMBER:
     case AST_STRING:
         break;
     case AST_REF:
-        add_indexes(w, &e->ref);
+        open_indexes(&e->ref, open);
         break;
     case AST_NEG:
     case AST_NOT:
-        vec_push(&w->open, e->un.a);
+        vec_push(open, e->un.a);
         break;
     case AST_BINARY:
-        vec_push(&w->open, e->bin.a);
-        vec_push(&w->open, e->bin.b);
+        vec_push(open, e->bin.b);
+        vec_push(open, e->bin.a);
         break;
     case AST_IF:
-        vec_push(&w->open, e->cond.c);
-        vec_push(&w->open, e->cond.a);
-        vec_push(&w->open, e->cond.b);
+        vec_push(open, e->cond.b);
+        vec_push(open, e->cond.a);
+        vec_push(open, e->cond.c);
         break;
     case AST_CALL:
-        for (int i = 0; i < e->call.nargs; i++)
-            vec_push(&w->open, e->call.arg[i]);
+        for (int k = e->call.nargs; k-- > 0;)
+            vec_push(open, e->call.arg[k]);
         break;
     case AST_MATRIX:
-        for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
-            vec_push(&w->open, e->matrix.entry[i]);
+        for (int k = e->matrix.rows * e->matrix.cols; k-- > 0;)
+            vec_push(open, e->matrix.entry[k]);
         break;
     }
 }
 
 /* A list of its own instead of recursion: long sums are deep trees. */
-static void
-finish(struct walk *w, void (*call)(void *ctx, const ast_ref *r), void *ctx)
+void
+ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
-    while (w->open.n) {
-        const ast_expr *e = w->open.at[--w->open.n];
+    open_list open = { 0 };
 
+    vec_push(&open, e);
+    while (open.n) {
+        e = open.at[--open.n];
         if (!e)
             continue;
-        if (e->kind == AST_REF)
-            call(ctx, &e->ref);
-        add_children(w, e);
+        see(ctx, e);
+        open_parts(e, &open);
     }
-    vec_free(&w->open);
+    vec_free(&open);
+}
+
+static void
+visit_node(const ast_node *n, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    ast_visit(n->linear, see, ctx);
+    ast_visit(n->such_that, see, ctx);
+    for (int i = 0; i < n->nitems; i++) {
+        for (int k = 0; k < n->item[i].nports; k++)
+            ast_visit(n->item[i].port[k].size, see, ctx);
+        ast_visit(n->item[i].right, see, ctx);
+    }
+    for (int i = 0; i < n->nargs; i++)
+        ast_visit(n->arg[i].value, see, ctx);
+}
+
+/* Nesting is bounded by the parser. */
+static void
+visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int i = 0; i < s->chain.nnodes; i++)
+            visit_node(&s->chain.node[i], see, ctx);
+        break;
+    case AST_STMT_VALUE:
+        for (int i = 0; i < s->value.nsize; i++)
+            ast_visit(s->value.size[i], see, ctx);
+        ast_visit(s->value.value, see, ctx);
+        break;
+    case AST_STMT_PORT:
+        for (int i = 0; i < s->port.n; i++)
+            visit_node(&s->port.junction[i], see, ctx);
+        break;
+    case AST_STMT_FOR:
+        ast_visit(s->loop.from, see, ctx);
+        ast_visit(s->loop.to, see, ctx);
+        for (int i = 0; i < s->loop.n; i++)
+            visit_stmt(s->loop.body[i], see, ctx);
+        break;
+    case AST_STMT_IF:
+        ast_visit(s->cond.cond, see, ctx);
+        for (int i = 0; i < s->cond.nthen; i++)
+            visit_stmt(s->cond.then[i], see, ctx);
+        for (int i = 0; i < s->cond.nother; i++)
+            visit_stmt(s->cond.other[i], see, ctx);
+        break;
+    case AST_STMT_WITHOUT:
+        break;
+    case AST_STMT_WHEN:
+        ast_visit(s->when.cond, see, ctx);
+        ast_visit(s->when.period, see, ctx);
+        ast_visit(s->when.offset, see, ctx);
+        for (int i = 0; i < s->when.n; i++)
+            ast_visit(s->when.reinit[i].value, see, ctx);
+        break;
+    }
+}
+
+/* What it takes from others stands in their text. */
+static void
+visit_experiment(const ast_experiment *x, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    for (int i = x->inherited; i < x->nitems; i++) {
+        ast_visit(x->item[i].a, see, ctx);
+        ast_visit(x->item[i].b, see, ctx);
+        if (x->item[i].expect) {
+            ast_visit(x->item[i].expect->time, see, ctx);
+            ast_visit(x->item[i].expect->value, see, ctx);
+        }
+        for (int k = 0; k < x->item[i].nexprs; k++)
+            ast_visit(x->item[i].exprs[k], see, ctx);
+    }
+}
+
+void
+ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    for (size_t i = 0; i < f->ndecls; i++) {
+        const ast_decl *d = &f->decl[i];
+
+        switch (d->kind) {
+        case AST_DECL_MODEL:
+            for (int k = 0; k < d->model->nsize; k++)
+                ast_visit(d->model->size[k].value, see, ctx);
+            for (int k = 0; k < d->model->nstmt; k++)
+                visit_stmt(d->model->stmt[k], see, ctx);
+            break;
+        case AST_DECL_FUNCTION:
+            ast_visit(d->function->body, see, ctx);
+            break;
+        case AST_DECL_EXPERIMENT:
+            visit_experiment(d->experiment, see, ctx);
+            break;
+        case AST_DECL_CONSTANT:
+            visit_stmt(d->constant, see, ctx);
+            break;
+        case AST_DECL_DOMAIN:
+        case AST_DECL_IMPORT:
+            break;
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- references */
+
+struct each_ref { void (*call)(void *ctx, const ast_ref *r); void *ctx; };
+
+static void
+see_ref(void *ctx, const ast_expr *e)
+{
+    const struct each_ref *w = ctx;
+
+    if (e->kind == AST_REF)
+        w->call(w->ctx, &e->ref);
 }
 
 void
 ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx)
 {
-    struct walk w = { 0 };
-
-    vec_push(&w.open, e);
-    finish(&w, call, ctx);
+    ast_visit(e, see_ref, &(struct each_ref){ call, ctx });
 }
 
 void
 ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx)
 {
-    struct walk w = { 0 };
+    const ast_ref *r = &x->expect->element;
 
     if (x->expect->kind == AST_EXPECT_ACTIVITY) {
-        call(ctx, &x->expect->element);
-        add_indexes(&w, &x->expect->element);
+        call(ctx, r);
+        for (int i = 0; i < r->nparts; i++)
+            for (int k = 0; k < r->part[i].nindex; k++) {
+                ast_each_ref(r->part[i].index[k].from, call, ctx);
+                ast_each_ref(r->part[i].index[k].to, call, ctx);
+            }
     }
-    vec_push(&w.open, x->a);
-    vec_push(&w.open, x->b);
-    vec_push(&w.open, x->expect->time);
-    vec_push(&w.open, x->expect->value);
-    finish(&w, call, ctx);
+    ast_each_ref(x->a, call, ctx);
+    ast_each_ref(x->b, call, ctx);
+    ast_each_ref(x->expect->time, call, ctx);
+    ast_each_ref(x->expect->value, call, ctx);
 }

@@ -1,18 +1,19 @@
 # setup.sh - installs what building and testing need, where it is missing; sourced by examples/demo.sh and tests/run.sh
 #
-# Debian 12 packages, all from its main section. Nothing is installed, and no rights are asked for, when all of them are there.
+# Debian 12 packages, all from its main section (libarpack2: eigenvalues of models too large for dense matrices). Nothing is installed, and no rights are asked for, when all of them are there.
 
 packages="
     make cmake gcc libc6-dev flex bison
     llvm-19-dev
     libsundials-dev libsuitesparse-dev liblapacke-dev libopenblas-dev
+    libarpack2-dev
     libudunits2-dev libcjson-dev
     graphviz gnuplot-nox
     libcmocka-dev
 "
 
 # the fuzzers' compiler, for who asks for it
-[ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev"
+[ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev llvm"
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then

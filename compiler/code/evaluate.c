@@ -16,6 +16,7 @@ struct block_run {
     double *value, *r, *z, *step, *trial, *weight;
     double *most;                /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is zero */
     double *seen;
+    double *before;              /* [n] residuals that a step set out from */
 };
 
 /* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before (a flow that comes to an end through a law
@@ -48,13 +49,14 @@ evaluator *evaluator_new(program *g, block_memory *memory)
 
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 7, sizeof(double));
+        b->r = bg_calloc((size_t)n * 8, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
         b->trial = b->step + n;
         b->weight = b->trial + n;
         b->most = b->weight + n;
         b->seen = b->most + n;
+        b->before = b->seen + n;
     }
     return v;
 }
@@ -220,6 +222,7 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
         if (!factor_numeric(run->factor, run->value, &singular))
             return is_zero(b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
         memcpy(run->step, run->r, b->n * sizeof(double));
+        memcpy(run->before, run->r, b->n * sizeof(double));
         factor_solve(run->factor, run->step);
         for (uint32_t i = 0; i < b->n; i++) {
             if (run->step[i] != 0)
@@ -248,6 +251,9 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
                 break;
             damping /= 2;
         }
+        /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are */
+        if (damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
+            return 0;
         memcpy(run->z, run->trial, b->n * sizeof(double));
     }
     return fail(v, b, worst, false);

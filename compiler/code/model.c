@@ -44,8 +44,9 @@ struct bg_model {
     double *modes;
     double *slope, *offset;      /* of known modes */
     const char **mode_text;
-    clock_list clock; bool clocks_known, bends;
-    bounds *bounds;              /* of the clocks */
+    clock_list clock; bool clocks_known;
+    bend_list bend;
+    bounds *bounds, *bends;      /* of the clocks; of what may bend within little of the states */
     pole_list pole; bool poles_known;
     double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
     bool held; double held_at;   /* time stands still there */
@@ -345,7 +346,7 @@ bool model_need(bg_model *m, enum model_part part)
 
 static char *condition_text(bg_model *m, const eq_mode *q)
 {
-    static const char *const sign[] = { " < 0", " <= 0", " == 0", "", "", "", "", "" };
+    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -356,7 +357,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign[q->kind] && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
@@ -367,7 +368,7 @@ static char *condition_text(bg_model *m, const eq_mode *q)
             strbuf_puts(&b, "0");
     } else {
         flat_print(m->f, q->g, &b);
-        strbuf_puts(&b, sign[q->kind]);
+        strbuf_puts(&b, sign);
     }
     text = arena_strdup(m->f->arena, b.at);
     strbuf_free(&b);
@@ -481,6 +482,8 @@ void model_free(bg_model *m)
     free(m->offset);
     free(m->mode_text);
     bounds_free(m->bounds);
+    bounds_free(m->bends);
+    vec_free(&m->bend);
     vec_free(&m->clock);
     vec_free(&m->pole);
     free(m->determinant);
@@ -683,14 +686,31 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
 size_t model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
-        clocks_find(m->e, &m->clock, &m->bends);
+        clocks_find(m->e, &m->clock, &m->bend);
     m->clocks_known = true;
     return m->clock.n;
 }
 
 bool model_bends(bg_model *m)
 {
-    return (void)model_nclocks(m), m->bends;
+    (void)model_nclocks(m);
+    for (size_t k = 0; k < m->bend.n; k++)
+        if (!m->bend.at[k].reciprocal)
+            return true;
+    return false;
+}
+
+bool model_bends_over(bg_model *m, double start, double stop)
+{
+    (void)model_nclocks(m);
+    bounds_free(m->bends);
+    m->bends = m->bend.n ? bounds_of_bends(m->e, &m->bend, m->position, m->value, m->modes, start, stop) : NULL;
+    return m->bends;
+}
+
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
+{
+    return m->bends ? bounds_clear(m->bends, m->modes, t, x, f) : 1;
 }
 
 int model_clocks(bg_model *m, double t, double *value)
@@ -800,11 +820,11 @@ bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->net
 bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
 bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
 
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, time_of(m, t), x, ahead, start ? m->stated : NULL, r);
+    return nets_search(m->nets, time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
 }
 
 int model_rhs(bg_model *m, double t, const double *x, double *dx)
@@ -884,7 +904,12 @@ int model_port_values(bg_model *m, double t, const double *x, double *value)
 
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    return storage_energy(m->f, m->value, port, stored, conjugate);
+    return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+}
+
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+{
+    return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
 }
 
 double model_energy_curvature(const bg_model *m, size_t state, const double *x)
@@ -1005,7 +1030,7 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
 
 partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs);
+    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs, (partials_beside){ 0 });
 
     if (p) {
         partials_set_parameters(p, m->value, m->overridden);
@@ -1013,6 +1038,29 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
     }
     return p;
 }
+
+partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs)
+{
+    struct targets row = { 0 };
+    struct positions unused = { 0 };
+    partials *p;
+
+    for (size_t i = 0; i < m->e->row.n; i++)
+        add_expansion(m->e, &m->e->row.at[i].r, &row, &unused);
+    p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs,
+                     (partials_beside){ m->e->held.at, m->e->held.n, row.at, row.n });
+    if (p) {
+        partials_set_parameters(p, m->value, m->overridden);
+        vec_push(&m->partials, p);
+    }
+    vec_free(&row);
+    vec_free(&unused);
+    return p;
+}
+
+size_t model_nheld(const bg_model *m) { return m->e->held.n; }
+
+bool model_held_by(bg_model *m, const double *rows, double *held) { return m->nets && nets_combine(m->nets, rows, held); }
 
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {

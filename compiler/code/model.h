@@ -66,6 +66,10 @@ bool model_root_states(bg_model *m, bool *fed);
 
 /* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
 bool model_bends(bg_model *m);
+/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to stop. Then: of a step from t[0] to t[1], states
+ * and rates at its ends, the part from its start in which none of them goes unseen; 1: all of it. */
+bool model_bends_over(bg_model *m, double start, double stop);
+double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
 
 /* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
  * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
@@ -75,6 +79,8 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value);
 int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+/* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than its own port and parameters. */
+double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2]);
 /* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores none, or its law reads what is no state. */
 double model_energy_curvature(const bg_model *m, size_t i, const double *x);
 
@@ -130,8 +136,8 @@ typedef struct nets_report { bool jumped; size_t state; double from, to; span at
 bool model_has_nets(const bg_model *m);
 bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
- * happens. start: x are initial values, of which those not stated may be moved. */
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r);
+ * happens. farther: 1, or more where a contradiction was taken for rounding. start: x are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);
@@ -165,6 +171,12 @@ typedef struct partials partials;
 partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs);
 struct model_pattern model_partials_pattern(const partials *p);
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
+
+/* With ideal switches: columns of what they determine (model_nheld) behind those of by, and three rows for each behind those of outputs. What they determine
+ * follows the rest so that model_held_by of all rows stays zero, with the modes as they are. False: not determined there (after model_partials_at). */
+partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs);
+size_t model_nheld(const bg_model *m);
+bool model_held_by(bg_model *m, const double *rows, double *held);
 
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
 struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */

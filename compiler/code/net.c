@@ -401,6 +401,18 @@ int nets_solve(nets *s, double t, const double *x)
     return 0;
 }
 
+bool nets_combine(nets *s, const double *rows, double *held)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+
+        if (!s->solved || !q->now)
+            return false;
+        sparse_apply(&q->now->now->solve, rows + ORDERS * q->q->held0, held + q->q->held0);
+    }
+    return true;
+}
+
 void net_held_sizes(nets *s)
 {
     for (size_t i = 0; i < s->nheld; i++)

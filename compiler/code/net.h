@@ -34,6 +34,9 @@ void nets_reset(nets *s);                /* parameters have changed */
 
 /* Held unknowns at (t, x) for the modes as they are. 0, 1 (no solution there) or -1. */
 int nets_solve(nets *s, double t, const double *x);
+/* What the conditions (three each) say of the held unknowns, by the last solution's modes: these are minus that, where the conditions are the values with the unknowns
+ * at zero. False: there is no solution. */
+bool nets_combine(nets *s, const double *rows, double *held);
 /* Rates of states that a condition holds at zero are zero exactly. After rates with the held unknowns solved for. */
 void nets_rest(const nets *s, double *dx);
 /* Differences of watched modes, by mode, that are rounding are zero. After an evaluation with the held unknowns solved for. */
@@ -43,8 +46,9 @@ int nets_project(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode);     /* is it set by the search? */
 
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it. ahead: a time in which nothing else happens.
+ * farther: 1, or how much farther than usual to look, where a contradiction grows so slowly that it was taken for rounding.
  * stated (NULL but at the start): states whose jumps are judged; others may be moved. */
-enum nets_status nets_search(nets *s, double t, double *x, double ahead, const bool *stated, nets_report *r);
+enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r);
 
 /* ---- the integrator's matrix: states, kept variables and held unknowns (model.h) ---- */
 struct model_pattern nets_pattern(nets *s);

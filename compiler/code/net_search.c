@@ -471,7 +471,7 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
     return !refused;
 }
 
-static enum nets_status search_net(nets *s, struct net *k, double t, double *x, double ahead, const bool *stated, nets_report *r)
+static enum nets_status search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
 {
     static const double part[GUESSES] = { 1, 1e-3, 1e2 };
     uint32_t nw = k->q->nwatch;
@@ -487,6 +487,7 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
     } else {
         if (isfinite(k->tau))
             h = AHEAD * k->tau;
+        h *= farther;
         for (int i = 0; i < GUESSES && !found; i++) {
             set_modes(s, k, given);
             copy_states(x, x_given, s->nx);
@@ -542,7 +543,7 @@ static span place_of(const nets *s, const struct net *k)
     return k->q->at;
 }
 
-enum nets_status nets_search(nets *s, double t, double *x, double ahead, const bool *stated, nets_report *r)
+enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
 {
     enum nets_status all = NETS_SAME;
     bool jumped = false;
@@ -554,7 +555,7 @@ enum nets_status nets_search(nets *s, double t, double *x, double ahead, const b
         if (s->net[i].bound && !settle_drift(s, &s->net[i], t, x))
             return NETS_FAILED;
     for (size_t i = 0; i < s->n; i++) {
-        enum nets_status one = search_net(s, &s->net[i], t, x, ahead, stated, r);
+        enum nets_status one = search_net(s, &s->net[i], t, x, ahead, farther, stated, r);
         struct known *w;
 
         if (one > NETS_SWITCHED) {

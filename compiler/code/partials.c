@@ -22,7 +22,8 @@ struct partials {
 
 /* Rates, then outputs, in one program, so that both are differentiated by the same variables. */
 static jacobian *
-make_inner(equations *e, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights, size_t noutputs)
+make_inner(equations *e, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights, size_t noutputs,
+           partials_beside beside)
 {
     flat_model *f = e->f;
     VEC(inst) target = { 0 };
@@ -36,6 +37,10 @@ make_inner(equations *e, layout l, block_memory *memory, bool optimise, const va
     }
     for (size_t i = 0; i < noutputs; i++) {
         vec_push(&target, e->output.at[i]);
+        vec_push(&position, 0);
+    }
+    for (size_t i = 0; i < beside.nrows; i++) {
+        vec_push(&target, beside.row[i]);
         vec_push(&position, 0);
     }
     g = program_plan(e, target.at, position.at, (uint32_t)target.n);
@@ -72,31 +77,33 @@ find_entry(const partials *p, uint32_t row, uint32_t column)
     return (uint32_t)low;
 }
 
-/* The pattern, and where each entry comes from. weight[i] stands in the inner column first + i, first being the number of states and kept variables. */
+/* The pattern, and where each entry comes from. weight[i] stands in the inner column first + i, first being the number of states and kept variables; the
+ * last nbeside of them are columns of their own. noutputs: rows behind, all of them. */
 static void
-compose(partials *p, const var_id *weight, size_t nweights, size_t noutputs)
+compose(partials *p, const var_id *weight, size_t nweights, size_t nbeside, size_t noutputs)
 {
     struct model_pattern in = jacobian_pattern(p->inner);
-    size_t first = in.n - noutputs - nweights, distinct = 0;
+    size_t first = in.n - noutputs - nweights, moving = nweights - nbeside, distinct = 0;
     VEC(struct entry) list = { 0 };
 
     p->nx = in.nx;
-    p->n = first + p->nby + noutputs;
+    p->n = first + p->nby + nbeside + noutputs;
     /* two rounds: entries, then where they come from */
     for (int round = 0; round < 2; round++) {
         for (uint32_t c = 0; c < first + nweights; c++)
             for (int64_t k = in.column[c]; k < in.column[c + 1]; k++) {
-                uint32_t r = (uint32_t)in.row[k], row = r < first ? r : (uint32_t)(r - nweights + p->nby);
-                var_id v = c < first ? 0 : weight[c - first];
+                bool plain = c < first || c >= first + moving;
+                uint32_t r = (uint32_t)in.row[k], row = r < first ? r : (uint32_t)(r - nweights + p->nby + nbeside);
+                var_id v = plain ? 0 : weight[c - first];
 
                 if (r >= first && r < first + nweights)
                     continue;
-                for (uint32_t m = c < first ? 0 : p->moves.first[v]; m < (c < first ? 1 : p->moves.first[v + 1]); m++) {
-                    uint32_t column = c < first ? c : (uint32_t)first + p->moves.entry.at[m].by;
+                for (uint32_t m = plain ? 0 : p->moves.first[v]; m < (plain ? 1 : p->moves.first[v + 1]); m++) {
+                    uint32_t column = c < first ? c : plain ? (uint32_t)(c - moving + p->nby) : (uint32_t)first + p->moves.entry.at[m].by;
 
                     if (round == 0)
                         vec_push(&list, ((struct entry){ row, column }));
-                    else if (c < first)
+                    else if (plain)
                         vec_push(&p->copy, ((copy){ find_entry(p, row, column), (uint32_t)k }));
                     else
                         vec_push(&p->share, ((share){ find_entry(p, row, column), (uint32_t)k, m }));
@@ -120,7 +127,8 @@ compose(partials *p, const var_id *weight, size_t nweights, size_t noutputs)
 }
 
 partials *
-partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs)
+partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs,
+             partials_beside beside)
 {
     partials *p = bg_calloc(1, sizeof *p);
     VEC(var_id) weight = { 0 };
@@ -137,9 +145,11 @@ partials_new(equations *e, layout l, block_memory *memory, bool optimise, const 
     for (uint32_t v = 0; v < e->f->var.n; v++)
         if (p->moves.first[v + 1] > p->moves.first[v])
             vec_push(&weight, v);
-    p->inner = make_inner(e, l, memory, optimise, weight.at, (uint32_t)weight.n, noutputs);
+    for (size_t i = 0; i < beside.ncolumns; i++)
+        vec_push(&weight, beside.column[i]);
+    p->inner = make_inner(e, l, memory, optimise, weight.at, (uint32_t)weight.n, noutputs, beside);
     if (p->inner) {
-        compose(p, weight.at, weight.n, noutputs);
+        compose(p, weight.at, weight.n, beside.ncolumns, noutputs + beside.nrows);
         p->value = bg_calloc(jacobian_pattern(p->inner).nonzeros + 1, sizeof *p->value);
     }
     vec_free(&weight);

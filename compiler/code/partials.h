@@ -17,8 +17,12 @@
 #include "jacobian.h"
 #include "parameters.h"
 
+/* What may stand beside, for ideal switches (net.h): columns of held unknowns behind q, rows of their conditions behind y. */
+typedef struct partials_beside { const var_id *column; size_t ncolumns; const inst *row; size_t nrows; } partials_beside;
+
 /* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the code fails. */
-partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs);
+partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs,
+                       partials_beside beside);
 void partials_free(partials *p);
 /* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
 void partials_set_parameters(partials *p, const double *value, const bool *fixed);

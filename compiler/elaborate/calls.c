@@ -577,7 +577,7 @@ make_functions(elab *el)
     VEC(struct frame) open = { 0 };
 
     for (uint32_t k = 0; k < el->function.n; k++)
-        each_expr(el->function.at[k].ast->body, see_call, &(struct callees){ el, k });
+        ast_visit(el->function.at[k].ast->body, see_call, &(struct callees){ el, k });
     for (uint32_t k = 0; k < el->function.n; k++) {
         if (el->function.at[k].mark != MARK_NEW)
             continue;

@@ -465,8 +465,6 @@ void make_functions(elab *el);
 /* `integral(...)` as a whole value: the rate and initial value of `into`. */
 bool is_integral(const elab *el, const ast_expr *e);
 val make_integral(builder *b, const ast_expr *e, var_id into);
-/* Calls see(ctx, e) for e and every expression in it, in no set order, without recursion. */
-void each_expr(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 bool only_parameters(const flat_model *f, const var_id *slot, size_t n);
 
 /* ---------------------------------------------------------------- functions of several numbers (several.c) */

@@ -138,7 +138,7 @@ stores_momentum(elab *el, const ast_node *written, enum element_type type, const
             l.q = l.q || item->left.part[1].name == el->n_q;
             l.p = l.p || item->left.part[1].name == el->n_p;
         }
-        each_expr(item->right, see_stored, &l);
+        ast_visit(item->right, see_stored, &l);
     }
     if (l.q && l.p && (type == EL_C || type == EL_I)) {
         diag_error(el->s, "field-stored", port->at, "port %s is read with its q and with its p; it stores one of them", port->name);
@@ -343,7 +343,7 @@ mentioned(elab *el, const field *f, uint32_t p, bool *seen)
         const ast_law_item *item = &written->item[k];
 
         if (item->kind == AST_LAW_EQUATION && item->left.nparts == 2 && item->left.part[0].name == el->field_port.at[p].name)
-            each_expr(item->right, see_port, &m);
+            ast_visit(item->right, see_port, &m);
     }
     for (uint32_t k = 0; k < f->n; k++)
         n += seen[k];

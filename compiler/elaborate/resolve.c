@@ -151,55 +151,6 @@ only_parameters(const flat_model *f, const var_id *slot, size_t n)
     return true;
 }
 
-void
-each_expr(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx)
-{
-    VEC(const ast_expr *) open = { 0 };
-
-#define OPEN(x) do { if (x) vec_push(&open, (x)); } while (0)
-    OPEN(e);
-    while (open.n) {
-        e = open.at[--open.n];
-        see(ctx, e);
-        switch (e->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            for (int k = 0; k < e->ref.nparts; k++) {
-                for (int i = 0; i < e->ref.part[k].nindex; i++) {
-                    OPEN(e->ref.part[k].index[i].from);
-                    OPEN(e->ref.part[k].index[i].to);
-                }
-            }
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            OPEN(e->un.a);
-            break;
-        case AST_BINARY:
-            OPEN(e->bin.a);
-            OPEN(e->bin.b);
-            break;
-        case AST_IF:
-            OPEN(e->cond.c);
-            OPEN(e->cond.a);
-            OPEN(e->cond.b);
-            break;
-        case AST_CALL:
-            for (int k = 0; k < e->call.nargs; k++)
-                OPEN(e->call.arg[k]);
-            break;
-        case AST_MATRIX:
-            for (int k = 0; k < e->matrix.rows * e->matrix.cols; k++)
-                OPEN(e->matrix.entry[k]);
-            break;
-        }
-    }
-#undef OPEN
-    vec_free(&open);
-}
-
 /* ---------------------------------------------------------------- numbers */
 
 static node

@@ -333,6 +333,24 @@ rises(elab *el, const struct csv *t, const double *x, const ast_expr *call)
     return true;
 }
 
+/* As the model's own file would write them: a table of an imported file is named from there. */
+static const char *
+first_arguments(elab *el, uint32_t file, const char *name, uint32_t column)
+{
+    const char *path = path_beside(el, file, name), *of_model = source_path(el->s, el->file->file), *slash = strrchr(of_model, '/');
+    size_t n = slash ? (size_t)(slash - of_model) + 1 : 0;
+    strbuf b = { 0 };
+    const char *text;
+
+    strbuf_puts(&b, "\"");
+    for (const char *s = strncmp(path, of_model, n) == 0 ? path + n : path; *s; s++)
+        strbuf_printf(&b, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    strbuf_printf(&b, "\", %u", column);
+    text = arena_strdup(el->a, b.at);
+    strbuf_free(&b);
+    return text;
+}
+
 uint32_t
 read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at, const unit **x_unit, const unit **y_unit)
 {
@@ -357,7 +375,7 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
         free(y);
         return NONE;
     }
-    made = pool_add_table(el->pool, (ex_table){ arena_format(el->a, "%s:%u", t->name, k + 1), rows, x, y });
+    made = pool_add_table(el->pool, (ex_table){ first_arguments(el, call->at.file, t->name, k + 1), rows, x, y });
     map_set(&t->column, k, made);
     return made;
 }

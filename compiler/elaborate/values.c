@@ -272,13 +272,13 @@ open_value(elab *el, struct reading *r, uint32_t at, struct frame *to)
     *to = (struct frame){ at, r->dep.n, r->dep.n };
     r->in = v->expr_in;
     if (v->expr && !v->set)
-        each_expr(v->expr, see_value, r);
+        ast_visit(v->expr, see_value, r);
     r->in = el->model_scope;
     for (uint32_t k = 0; k < v->count && v->entries_set; k++) {
         uint32_t o = map_get(&el->override_of, entry_key(at, k));
 
         if (o != MAP_NONE && !el->override.at[o].set)
-            each_expr(el->override.at[o].expr, see_value, r);
+            ast_visit(el->override.at[o].expr, see_value, r);
     }
 }
 

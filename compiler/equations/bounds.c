@@ -12,7 +12,7 @@
 #define PEAK_HALVINGS 60
 
 /* Behind ex_op: what stands at leaves. */
-enum { OP_TIME = EX_NOPS, OP_GIVEN, OP_MODE };
+enum { OP_TIME = EX_NOPS, OP_GIVEN, OP_MODE, OP_STATE, OP_UNKNOWN };
 
 typedef struct interval { double lo, hi; } interval;
 typedef struct course { interval v, d, s; } course;      /* value, first and second derivative */
@@ -38,6 +38,10 @@ struct bounds {
     VEC(uint32_t) place;                 /* ops of the tape at hand */
     map place_of;
     double start, stop;
+    bool of_states;                      /* states and unknowns are no parameters */
+    VEC(uint32_t) moving;                /* ops of states */
+    const interval *state;               /* [moving.n] where they are; NULL: anywhere */
+    interval *range;                     /* [moving.n] scratch */
 };
 
 /* ---- intervals ---- */
@@ -309,6 +313,8 @@ evaluate(bounds *b, const double *modes, double from, double to, size_t n)
         case OP_TIME: *out = (course){ { from, to }, point(1), zero }; break;
         case OP_GIVEN: *out = still(b->value[o->a]); break;
         case OP_MODE: *out = mode_course(o, modes); break;
+        case OP_STATE: *out = (course){ b->state ? b->state[o->b] : everything, zero, zero }; break;
+        case OP_UNKNOWN: *out = (course){ everything, zero, zero }; break;
         case EX_CONST: *out = still(o->value); break;
         case EX_SELECT: {
             const course *c = &at[o->a], *yes = &at[o->b], *no = &at[o->c];
@@ -409,6 +415,11 @@ add_variable(bounds *b, var_id v)
             o.a = b->position[at];
             o.kind = m->kind;
             o.table = m->kind == MODE_PIECE ? pool_table(e->f->pool, m->table) : NULL;
+        } else if (b->of_states && q->kind == DEF_STATE) {
+            o = (struct op){ .op = OP_STATE, .a = b->position[at], .b = (uint32_t)b->moving.n };
+            vec_push(&b->moving, (uint32_t)b->op.n);
+        } else if (b->of_states && at != 0 && q->kind != DEF_GIVEN && q->kind != DEF_NONE) {
+            o.op = OP_UNKNOWN;
         }
         vec_push(&b->op, o);
         b->of_var[at] = (uint32_t)b->op.n;
@@ -478,6 +489,8 @@ bounds_free(bounds *b)
         return;
     vec_free(&b->op);
     vec_free(&b->term);
+    vec_free(&b->moving);
+    free(b->range);
     free(b->at);
     free(b);
 }
@@ -578,4 +591,96 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
         width[k] = to - from;
     }
     return n;
+}
+
+/* ---- of states ---- */
+
+#define BEND_PARTS 8                 /* what moves far within such a part of a step, the step's method may not see */
+#define BEND_FAR 0.5                 /* of all it can do */
+#define SOMEWHERE 1.2345             /* a value of a state, to see what else is not known */
+
+static double width(interval x) { return x.hi - x.lo; }
+
+bounds *
+bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, const double *value, const double *modes, double start, double stop)
+{
+    bounds *b = bg_calloc(1, sizeof *b);
+    size_t kept = 0;
+
+    *b = (bounds){ .e = e, .position = position, .value = value, .of_states = true, .start = start, .stop = stop };
+    b->of_var = bg_calloc(e->var.n + 1, sizeof *b->of_var);
+    for (uint32_t k = 0; k < bends->n; k++) {
+        inst def = bends->at[k].def;
+        uint32_t op;
+
+        for (uint32_t i = 0; i < def.n; i++)
+            add_variable(b, inst_slots(e->f, def)[i]);
+        op = add_expression(b, def);
+        if (bends->at[k].reciprocal) {
+            vec_push(&b->op, ((struct op){ .op = EX_CONST, .value = 1 }));
+            vec_push(&b->op, ((struct op){ .op = EX_DIV, .a = (uint32_t)b->op.n - 1, .b = op }));
+            op = (uint32_t)b->op.n - 1;
+        }
+        vec_push(&b->term, ((struct term){ .op = op }));
+    }
+    free(b->of_var);
+    b->of_var = NULL;
+    vec_free(&b->place);
+    map_free(&b->place_of);
+    b->at = bg_calloc(b->op.n + 1, sizeof *b->at);
+    b->range = bg_calloc(b->moving.n + 1, sizeof *b->range);
+
+    evaluate(b, NULL, start, stop, b->op.n);
+    for (size_t k = 0; k < b->term.n; k++)
+        b->term.at[k].range = width(b->at[b->term.at[k].op].v);
+    for (size_t i = 0; i < b->moving.n; i++)
+        b->range[i] = point(SOMEWHERE);
+    b->state = b->range;
+    evaluate(b, modes, start, start, b->op.n);
+    for (size_t k = 0; k < b->term.n; k++)
+        if (isfinite(b->term.at[k].range) && b->term.at[k].range > 0 && width(b->at[b->term.at[k].op].v) == 0)
+            b->term.at[kept++] = b->term.at[k];
+    b->term.n = kept;
+    if (kept > 0)
+        return b;
+    bounds_free(b);
+    return NULL;
+}
+
+/* Ranges of the states over the part u..v of a step, of the cubic through its ends: between the points that control it. */
+static void
+states_over(bounds *b, double h, double u, double v, const double *const x[2], const double *const f[2])
+{
+    for (size_t i = 0; i < b->moving.n; i++) {
+        uint32_t s = b->op.at[b->moving.at[i]].a;
+        double change = x[1][s] - x[0][s], a = h * f[0][s], c = h * (f[0][s] + f[1][s]) - 2 * change, q = change - a - c;   /* x0 + a w + q w^2 + c w^3 */
+        double at_u = x[0][s] + u * (a + u * (q + u * c)), at_v = x[0][s] + v * (a + v * (q + v * c));
+        double from_u = at_u + (v - u) / 3 * (a + u * (2 * q + 3 * u * c)), from_v = at_v - (v - u) / 3 * (a + v * (2 * q + 3 * v * c));
+
+        b->range[i] = join(join(point(at_u), point(at_v)), join(point(from_u), point(from_v)));
+    }
+}
+
+static bool
+moves_far(bounds *b, const double *modes, const double t[2], double u, double v, const double *const x[2], const double *const f[2])
+{
+    double h = t[1] - t[0];
+
+    states_over(b, h, u, v, x, f);
+    evaluate(b, modes, t[0] + u * h, t[0] + v * h, b->op.n);
+    for (size_t k = 0; k < b->term.n; k++)
+        if (!(width(b->at[b->term.at[k].op].v) <= BEND_FAR * b->term.at[k].range))
+            return true;
+    return false;
+}
+
+double
+bounds_clear(bounds *b, const double *modes, const double t[2], const double *const x[2], const double *const f[2])
+{
+    if (!moves_far(b, modes, t, 0, 1, x, f))
+        return 1;
+    for (int k = 0; k < BEND_PARTS; k++)
+        if (moves_far(b, modes, t, (double)k / BEND_PARTS, (double)(k + 1) / BEND_PARTS, x, f))
+            return (double)(k > 0 ? k : 1) / BEND_PARTS;
+    return 1;
 }

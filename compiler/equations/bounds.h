@@ -27,4 +27,11 @@ double bounds_step(bounds *b, const double *modes, double from, double to, bool 
 /* Where terms that rates read are greatest, and how long they are about it: at most `most` places, ascending in no order. */
 size_t bounds_peaks(bounds *b, double *time, double *width, size_t most);
 
+/* ---- what rates read of states and may bend within little of them ----
+ * A mass that passes a magnet, a step long: its ends do not show the force. NULL where there is nothing of the kind whose values have bounds. modes: as they
+ * are at first; the run is from start to stop. */
+bounds *bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, const double *value, const double *modes, double start, double stop);
+/* A step from t0 to t1, states x and rates f at its ends: the part of it, from its start, in which nothing moves far within an eighth of the step; 1: all of it. */
+double bounds_clear(bounds *b, const double *modes, const double t[2], const double *const x[2], const double *const f[2]);
+
 #endif

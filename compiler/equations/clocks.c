@@ -11,7 +11,7 @@ struct finder {
     map found;                           /* hash of an inst -> its place in out */
     bool *read;                          /* by variable: rates read it */
     clock_list *out;
-    bool bends;
+    bend_list *bends;
 };
 
 static bool
@@ -189,7 +189,12 @@ find_in(struct finder *d, inst i, span at, bool driving)
             slot = inst_slots(f, i);     /* may have moved */
             continue;
         }
-        d->bends |= driving && is_sharp(x->op);
+        if (driving && is_sharp(x->op))
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
+        else if (driving && x->op == EX_DIV && d->of_node.at[map_get(&d->place, x->b)] == MOVING)
+            vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));
+        slot = inst_slots(f, i);         /* may have moved */
+        x = pool_node(f->pool, n);
         for (int k = 0; k < ex_ops[x->op].arity; k++) {
             node child = k == 0 ? x->a : k == 1 ? x->b : x->c;
 
@@ -202,9 +207,9 @@ find_in(struct finder *d, inst i, span at, bool driving)
 }
 
 void
-clocks_find(equations *e, clock_list *out, bool *bends)
+clocks_find(equations *e, clock_list *out, bend_list *bends)
 {
-    struct finder d = { .e = e, .out = out, .read = read_by_rates(e) };
+    struct finder d = { .e = e, .out = out, .bends = bends, .read = read_by_rates(e) };
 
     vec_resize(&d.of_var, e->var.n);
     for (uint32_t v = 0; v < e->var.n; v++)
@@ -218,7 +223,6 @@ clocks_find(equations *e, clock_list *out, bool *bends)
             find_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);
     for (size_t k = 0; k < e->power.n; k++)
         find_in(&d, e->power.at[k], e->f->element.at[k].at, false);
-    *bends = d.bends;
     vec_free(&d.of_var);
     vec_free(&d.of_node);
     map_free(&d.place);

@@ -15,7 +15,11 @@
 typedef struct eq_clock { inst def; span at; bool driving; } eq_clock;     /* driving: rates read it */
 typedef VEC(eq_clock) clock_list;
 
-/* Each once. at: of a variable that it is in. *bends: do rates read a function of what moves that may bend sharply, an exponential or one made of them? */
-void clocks_find(equations *e, clock_list *out, bool *bends);
+/* What rates read of states and may bend within little of them: an exponential or what is made of one; or, reciprocal, one over def. */
+typedef struct eq_bend { inst def; bool reciprocal; } eq_bend;
+typedef VEC(eq_bend) bend_list;
+
+/* Each once. at: of a variable that it is in. */
+void clocks_find(equations *e, clock_list *out, bend_list *bends);
 
 #endif

@@ -70,6 +70,22 @@ static void print_block(struct dumper *d, FILE *out, const eq_block *q)
         print_equation(d, out, "    0", e->residual.at[q->residual0 + i]);
 }
 
+/* What a mode says of the value g that is watched. */
+static void print_mode(FILE *out, enum mode_kind kind, const char *g)
+{
+    switch (kind) {                          /* without a default: a new kind is asked for its words by the compiler */
+    case MODE_LESS:       fprintf(out, "%s < 0\n", g); break;
+    case MODE_LESS_EQUAL: fprintf(out, "%s <= 0\n", g); break;
+    case MODE_EQUAL:      fprintf(out, "%s == 0\n", g); break;
+    case MODE_PIECE:      fprintf(out, "piece at %s\n", g); break;
+    case MODE_FLOOR:      fprintf(out, "floor(%s)\n", g); break;
+    case MODE_SIGN:       fprintf(out, "slip of sign(%s)\n", g); break;
+    case MODE_DOMAIN:     fprintf(out, "root of %s\n", g); break;
+    case MODE_GIVEN:      fprintf(out, "given at %s\n", g); break;
+    case MODE_STICK:      fprintf(out, "stick of %s\n", g); break;
+    }
+}
+
 void equations_dump(const equations *eq, FILE *out)
 {
     struct dumper d = { .e = (equations *)eq };      /* composing adds templates, the equations stay as they are */
@@ -105,24 +121,12 @@ void equations_dump(const equations *eq, FILE *out)
                 print_block(&d, out, &eq->block.at[x->index]);
             }
         } else if (f->var.at[v].kind == VAR_MODE) {
-            static const char *const relation[] = {
-                [MODE_LESS] = "%s < 0", [MODE_LESS_EQUAL] = "%s <= 0", [MODE_EQUAL] = "%s == 0", [MODE_PIECE] = "piece at %s", [MODE_FLOOR] = "floor(%s)",
-                [MODE_SIGN] = "slip of sign(%s)", [MODE_DOMAIN] = "root of %s", [MODE_STICK] = "stick of %s",
-            };
             const eq_mode *m = &eq->mode.at[f->var.at[v].owner];
             strbuf g = { 0 };
 
             flat_print(f, readable(&d, m->g), &g);
             fprintf(out, "%s: ", f->var.at[v].name);
-            for (const char *p = relation[m->kind]; *p; p++) {
-                if (*p == '%' && p[1] == 's') {
-                    fputs(g.at, out);
-                    p++;
-                } else {
-                    fputc(*p, out);
-                }
-            }
-            fputc('\n', out);
+            print_mode(out, (enum mode_kind)m->kind, g.at);
             strbuf_free(&g);
         } else {
             print_equation(&d, out, f->var.at[v].name, x->def);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "passive.h"
 #include "quote.h"
 #include "report.h"
 
@@ -291,6 +292,7 @@ check_one(const request *q, const char *path, int stage, FILE *out)
         else
             dump(&l, stage, out);
     } else if (status == STATUS_DONE) {
+        passive_notes(l.c.flat);
         print_diagnostics(q, l.c.sources);
         if (q->json)
             report_json(&l, true, out);

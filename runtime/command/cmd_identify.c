@@ -8,20 +8,18 @@
 #include "edit.h"
 #include "identify.h"
 #include "identify_command.h"
+#include "numbers.h"
 #include "report.h"
 #include "textdiff.h"
 
 /* The active parameters carry so much of the activity unless told otherwise. */
 static const double ACTIVE = 0.92;
 
-/* Where a parameter's number stands in the text. */
-struct place { bool known; span at; double written, scale, offset; };   /* SI = scale*written + offset */
-
 struct session {
     const request *q;
     VEC(loaded *) run;           /* one for each data file */
     VEC(const char *) data;      /* their paths */
-    VEC(struct place) place;     /* of the parameters */
+    VEC(number_place) place;     /* of the parameters */
     fit f;
     fit_result r;
     edits edits;
@@ -236,63 +234,6 @@ load_runs(struct session *s)
 
 /* ---------------------------------------------------------------- parameters */
 
-static struct place
-number_at(const loaded *l, span at, const unit *u)
-{
-    struct place p = { .scale = u ? unit_scale(u) : 1, .offset = u ? unit_offset(u) : 0 };
-    const char *text = source_text(l->c.sources, at.file) + at.begin, *from = text;
-    char *end;
-
-    if (at.file != l->c.ast->file)
-        return p;
-    while (*from == '-' || *from == ' ')         /* a sign is part of the number */
-        from++;
-    p.written = strtod(from, &end);
-    if (end == from || memchr(text, '-', (size_t)(from - text)))
-        p.written = -p.written;
-    p.known = end > from;
-    p.at = (span){ at.file, at.begin, at.begin + (uint32_t)(end - text) };
-    return p;
-}
-
-/* Of a parameter of the model itself that --set gives another value: what the text says. */
-static struct place
-place_in_tree(const loaded *l, const char *name)
-{
-    const ast_file *file = l->c.ast;
-    struct place none = { 0 };
-
-    for (size_t i = 0; i < file->ndecls; i++) {
-        const ast_model *m = file->decl[i].kind == AST_DECL_MODEL ? file->decl[i].model : NULL;
-
-        for (int k = 0; m && !strcmp(m->name, l->c.flat->name) && k < m->nstmt; k++) {
-            const ast_stmt *x = m->stmt[k];
-            const ast_expr *e = x->kind == AST_STMT_VALUE ? x->value.value : NULL, *number = e && e->kind == AST_NEG ? e->un.a : e;
-            const ast_unit *written;
-            const char *why;
-
-            if (!number || x->value.kind != AST_PARAMETER || strcmp(x->value.name, name) || number->kind != AST_NUMBER)
-                continue;
-            written = number->number.unit ? number->number.unit : x->value.unit;
-            return number_at(l, e->at, written ? unit_parse(l->c.units, written->text, &why) : NULL);
-        }
-    }
-    return none;
-}
-
-/* The literal that alone gives v, VAR_NONE: there is none of the text. */
-static var_id
-only_literal(const flat_model *f, var_id v)
-{
-    inst d = f->var.at[v].def;
-    var_id w;
-
-    if (!inst_known(d) || d.n != 1)
-        return VAR_NONE;
-    w = f->slot.at[d.first];
-    return f->var.at[w].kind == VAR_LITERAL && span_known(f->var.at[w].at) ? w : VAR_NONE;
-}
-
 static int
 set_bounds(struct session *s)
 {
@@ -351,7 +292,6 @@ choose(struct session *s)
 {
     const loaded *l = s->run.at[0];
     const flat_model *f = l->c.flat;
-    VEC(var_id) literal = { 0 };
     chosen c;
     char *why;
     int status = STATUS_DONE;
@@ -364,15 +304,14 @@ choose(struct session *s)
     }
     for (size_t i = 0; i < c.by.n && status == STATUS_DONE; i++) {
         fit_parameter p = { .name = c.name.at[i], .start = model_parameter_value(l->c.model, c.by.at[i]) };
-        var_id w = only_literal(f, c.by.at[i]);
-        struct place at = w == VAR_NONE ? place_in_tree(l, p.name) : number_at(l, f->var.at[w].at, f->var.at[w].display);
+        number_place at = number_find(&l->c, c.by.at[i], p.name);
         size_t k = 0;
 
         if (!at.known && !s->q->text[OPT_PARAMETERS])
             continue;                        /* of an imported file, or written as a formula: no number of this text to change */
-        while (w != VAR_NONE && k < literal.n && literal.at[k] != w)
+        while (k < s->place.n && !(at.known && s->place.at[k].known && s->place.at[k].at.begin == at.at.begin))
             k++;
-        if (w != VAR_NONE && k < literal.n) {            /* one number of a component that is there more than once */
+        if (k < s->place.n) {            /* one number of a component that is there more than once */
             vec_push(&s->f.parameter.at[k].all, p.name);
             continue;
         }
@@ -381,7 +320,6 @@ choose(struct session *s)
         vec_push(&p.all, p.name);
         vec_push(&s->f.parameter, p);
         vec_push(&s->place, at);
-        vec_push(&literal, w);
         for (size_t r = 1; r < s->run.n && status == STATUS_DONE; r++)
             if (model_parameter(s->run.at[r]->c.model, p.name) == VAR_NONE) {
                 complain("\"%s\" is no parameter of the model of experiment \"%s\"", p.name, s->run.at[r]->experiment);
@@ -392,26 +330,11 @@ choose(struct session *s)
         complain("%s has no parameters that are given as numbers in this file", f->name);
         status = STATUS_USAGE;
     }
-    vec_free(&literal);
     chosen_free(&c);
     return status == STATUS_DONE ? set_bounds(s) : status;
 }
 
 /* ---------------------------------------------------------------- the text */
-
-static char *
-with_digits(double x)
-{
-    char full[NUMBER_SIZE], *text = bg_format("%.10g", x);
-
-    /* fewer digits where they say the same */
-    number_text(x, full);
-    if (strlen(full) < strlen(text)) {
-        free(text);
-        text = bg_strdup(full);
-    }
-    return text;
-}
 
 static bool
 make_text(struct session *s, char **why)
@@ -419,13 +342,13 @@ make_text(struct session *s, char **why)
     const loaded *l = s->run.at[0];
 
     for (size_t k = 0; k < s->f.parameter.n; k++) {
-        const struct place *p = &s->place.at[k];
+        const number_place *p = &s->place.at[k];
         double to = (s->r.value[k] - p->offset) / p->scale;
         char *text;
 
         if (!p->known || !s->r.active[k] || fabs(to - p->written) <= 1e-9 * fabs(p->written))
             continue;
-        text = with_digits(to);
+        text = number_written(to);
         edits_replace(&s->edits, p->at.begin, p->at.end, text, strlen(text));
         free(text);
     }
@@ -517,7 +440,7 @@ write_text(const struct session *s, FILE *out)
 
     table_put(&t, "parameter"), table_put(&t, "before"), table_put(&t, "now"), table_put(&t, "standard error"), table_put(&t, "%s", "");
     for (size_t k = 0; k < n; k++) {
-        const struct place *p = &s->place.at[k];
+        const number_place *p = &s->place.at[k];
         double scale = p->known ? p->scale : 1, offset = p->known ? p->offset : 0;
 
         table_put(&t, "%s", s->f.parameter.at[k].name);

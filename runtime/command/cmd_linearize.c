@@ -1,10 +1,11 @@
 /* cmd_linearize.c - bgc linearize: the linear model at operating points */
-#include <ctype.h>
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "events.h"
 #include "figure.h"
 #include "linear_export.h"
 #include "linear_figures.h"
@@ -119,6 +120,15 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     }
     if (status == STATUS_DONE)
         status = give_states(q, m, given, x);
+    if (status == STATUS_DONE && (q->state.n || (model_has_nets(m) && !r.x_end))) {      /* the modes that hold there */
+        events *e = events_new(m, *t, *t + 1);
+
+        if (events_start(e, *t, x) == EVENTS_FAILED || diag_errors(l->c.sources)) {
+            complain("%s has no modes that hold at these states", l->path);
+            status = STATUS_NUMBERS;
+        }
+        events_free(e);
+    }
     sim_options_free(&o);
     sim_result_free(&r);
     return status;
@@ -327,6 +337,22 @@ write_export(const char *path, const linear_points *all)
 
 /* ---------------------------------------------------------------- the whole */
 
+/* What needs the whole of A is not there where only some eigenvalues are found. */
+static int
+check_sparse(const request *q, const linearization *p)
+{
+    static const struct { enum option option; const char *name; } whole[] = { { OPT_TF, "tf" }, { OPT_TRUNCATE, "truncate" }, { OPT_AGAINST, "against" },
+                                                                             { OPT_EXPORT, "export" }, { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },
+                                                                             { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" } };
+
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (q->given & OPT(whole[i].option)) {
+            complain("--%s needs the whole matrix: %s", whole[i].name, p->structure.why);
+            return STATUS_USAGE;
+        }
+    return STATUS_DONE;
+}
+
 static int
 show(const request *q, const loaded *l, const points *at, size_t number, linearization *p, FILE *out, json *j)
 {
@@ -335,9 +361,11 @@ show(const request *q, const loaded *l, const points *at, size_t number, lineari
     pairs list = { 0 };
     linear_view v = { .experiment = l->experiment };
     yardstick reductions = { 0 };
-    int status = read_pairs(q, p, &list);
+    int status = p->sparse ? check_sparse(q, p) : STATUS_DONE;
     char *why = NULL;
 
+    if (status == STATUS_DONE)
+        status = read_pairs(q, p, &list);
     if (status == STATUS_DONE && (q->truncate.n || q->against.n)) {
         status = measure_reductions(q, point, p, &reductions, &over);
         v.reductions = &reductions;
@@ -401,7 +429,7 @@ cmd_linearize(const request *q)
             double t;
 
             status = go_to(&opened, &l, at.at[i], true, &t, x);
-            if (status == STATUS_DONE && !linearize_at(l.c.model, t, x, &p)) {
+            if (status == STATUS_DONE && !linearize_some(l.c.model, t, x, (mode_request){ q->eigenvalues, q->near[0] + q->near[1] * I }, &p)) {
                 complain("%s cannot be linearized at %g s: %s", l.c.flat->name, t, p.why);
                 status = STATUS_NUMBERS;
             }

@@ -5,9 +5,13 @@
 #include "command.h"
 #include "mode_reduction.h"
 #include "reduce.h"
+#include "refit.h"
 #include "report.h"
 #include "simplify.h"
 #include "textdiff.h"
+#include "verify.h"
+
+typedef VEC(const char *) name_list;
 
 static void
 write_trials(json *j, const reduction *r)
@@ -28,6 +32,11 @@ write_trials(json *j, const reduction *r)
     }
     json_close(j, ']');
     json_key(j, "simulations"), json_count(j, r->simulations);
+    json_key(j, "sets"), json_count(j, r->sets);
+    json_key(j, "not_tried"), json_open(j, '[');
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        json_string(j, r->not_tried.at[i]);
+    json_close(j, ']');
 }
 
 static void
@@ -142,6 +151,18 @@ put_reasons(FILE *out, const reduction *r)
 }
 
 /* The path of the search: rounds, what was tried together, what came of it. */
+/* What was looked for and how, so that a reader knows what may have been missed */
+static void
+put_search(FILE *out, const reduction *r, bool verbose)
+{
+    put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+    if (r->sets)
+        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts that fit only together were tried\n",
+                 r->sets);
+    for (size_t i = 0; i < r->not_tried.n; i++)
+        put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
+}
+
 static void
 put_trials(FILE *out, const reduction *r)
 {
@@ -187,10 +208,11 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
         put_names(out, r, REWRITE_FOLD,      "  folded             ");
+        put_names(out, r, REWRITE_REFIT,     "  refitted           ");
         put_reasons(out, r);
     }
     if (bounded)
-        put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+        put_search(out, r, verbose);
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
@@ -255,12 +277,31 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_free(&there);
 }
 
+/* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of each hold. */
+static int
+verify_both(const request *q, const loaded *l, const reduction *r, const char *const *experiment, size_t n)
+{
+    int status = STATUS_DONE;
+
+    for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
+        status = verify_text(q, l, "as given", l->text, l->length, experiment[i]);
+        if (status == STATUS_DONE)
+            status = verify_text(q, l, "reduced", r->text, r->length, experiment[i]);
+    }
+    if (status != STATUS_DONE)
+        complain("--verify: nothing is written");
+    return status;
+}
+
 /* Where the text goes: the file, standard output, or nowhere. */
 static int
-write_results(const request *q, const loaded *l, reduction *r, bool bounded, const char *target)
+write_results(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments, bool bounded, const char *target)
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
+    int status = q->given & OPT(OPT_VERIFY) ? verify_both(q, l, r, experiment, nexperiments) : STATUS_DONE;
 
+    if (status != STATUS_DONE)
+        return status;
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length, reduction_origin, r,
                        color_on(stdout));
@@ -279,7 +320,7 @@ write_results(const request *q, const loaded *l, reduction *r, bool bounded, con
 /* ---------------------------------------------------------------- by a threshold */
 
 static int
-finish(const request *q, loaded *l, enum reduce_result result, reduction *r, bool bounded, const char *target, char *why)
+finish(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment, bool bounded, const char *target, char *why)
 {
     int status = STATUS_MODEL;
 
@@ -289,7 +330,7 @@ finish(const request *q, loaded *l, enum reduce_result result, reduction *r, boo
     } else if (result == REDUCE_INTERNAL)
         complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
     else
-        status = write_results(q, l, r, bounded, target);
+        status = write_results(q, l, r, experiment->at, experiment->n, bounded, target);
     return status;
 }
 
@@ -298,6 +339,24 @@ adjust_quietly(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
     o->progress = NULL;          /* many short runs */
+}
+
+/* --refit: after what goes has gone. Not taken: said, and the reduction stands as it is. */
+static int
+refit(const request *q, const loaded *l, const char *const *experiment, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
+      reduction *r)
+{
+    refit_options o = { .experiment = experiment, .nexperiments = n, .parameters = q->text[OPT_PARAMETERS], .adjust = adjust, .ctx = ctx };
+    char *why = NULL;
+    enum refit_result result;
+
+    if (!(q->given & OPT(OPT_REFIT)) || !r->text)
+        return STATUS_DONE;
+    result = reduction_refit(l->path, l->text, l->length, &o, r, &why);
+    if (result == REFIT_FAILED || (result == REFIT_NOT_TAKEN && !q->quiet))
+        complain("%s: %s%s", l->path, result == REFIT_FAILED ? "it cannot be fitted: " : "not fitted: ", why);
+    free(why);
+    return result == REFIT_FAILED ? STATUS_NUMBERS : STATUS_DONE;
 }
 
 static int
@@ -322,8 +381,10 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     if (status == STATUS_DONE) {
         reduction r;
         char *why = NULL;
+        name_list used = { 0 };
         enum reduce_result result;
 
+        vec_push(&used, l.experiment);
         o.experiment = l.experiment;
         o.set = l.set.at;
         o.nset = l.set.n;
@@ -336,7 +397,12 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                 result = REDUCE_INTERNAL;
         }
         print_diagnostics(q, l.c.sources);
-        status = result == REDUCE_FAILED ? status_of(l.c.sources) : finish(q, &l, result, &r, false, target, why);
+        status = result == REDUCE_FAILED ? status_of(l.c.sources) : STATUS_DONE;
+        if (result == REDUCE_DONE)
+            status = refit(q, &l, &o.experiment, 1, adjust_quietly, &settings, &r);
+        if (status == STATUS_DONE)
+            status = finish(q, &l, result, &r, &used, false, target, why);
+        vec_free(&used);
         free(why);
         reduction_free(&r);
     }
@@ -355,6 +421,10 @@ reduce_by_modes(const request *q, const char *target)
 
     opened.open = true;
     status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
+    if (status == STATUS_DONE && (q->given & OPT(OPT_VERIFY)) && !l.experiment) {
+        complain("--verify runs an experiment, and %s has none", l.path);
+        status = STATUS_USAGE;
+    }
     if (status == STATUS_DONE) {
         compile_options o = { .experiment = l.experiment, .set = l.set.at, .nset = l.set.n };
         double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
@@ -380,7 +450,7 @@ reduce_by_modes(const request *q, const char *target)
             complain("%s cannot be reduced to these eigenvalues: %s", l.c.flat->name, why);
             status = STATUS_NUMBERS;
         } else {
-            status = write_results(q, &l, &r, false, target);
+            status = write_results(q, &l, &r, &l.experiment, 1, false, target);
             if (!q->quiet && !q->json && notes.n)
                 fputs(notes.at, (q->given & OPT(OPT_DRY_RUN)) || (target && !strcmp(target, "-")) ? stderr : stdout);
         }
@@ -397,8 +467,6 @@ reduce_by_modes(const request *q, const char *target)
 }
 
 /* ---------------------------------------------------------------- within tolerances */
-
-typedef VEC(const char *) name_list;
 
 static bool
 observes(const ast_experiment *x, bool within)
@@ -533,7 +601,11 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
                 result = REDUCE_INTERNAL;
         }
-        status = result == REDUCE_FAILED ? settings.status : finish(q, &l, result, &r, true, target, why);
+        status = result == REDUCE_FAILED ? settings.status : STATUS_DONE;
+        if (result == REDUCE_DONE)
+            status = refit(q, &l, o.experiment, o.nexperiments, o.adjust, o.ctx, &r);
+        if (status == STATUS_DONE)
+            status = finish(q, &l, result, &r, chosen, true, target, why);
         free(why);
         reduction_free(&r);
     }
@@ -583,13 +655,21 @@ cmd_reduce(const request *q)
         complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;
     }
+    if ((q->given & OPT(OPT_REFIT)) && q->set.n) {
+        complain("--refit changes the numbers of the text, --set gives others");
+        return STATUS_USAGE;
+    }
+    if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & OPT(OPT_REFIT))) {
+        complain("--parameters goes with --refit: those that are fitted");
+        return STATUS_USAGE;
+    }
     if (q->given & OPT(OPT_IN_PLACE))
         target = input;
     else if (!target && !q->json)
         target = "-";
     if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
-        if (by_threshold || bounded || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
-            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds and tolerances are others");
+        if (by_threshold || bounded || (q->given & OPT(OPT_REFIT)) || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
+            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and --refit are others");
             return STATUS_USAGE;
         }
         return reduce_by_modes(q, target);

@@ -13,6 +13,23 @@
 #include "verify.h"
 
 static void
+audit_json(json *j, const flat_model *f, const audit_totals *a)
+{
+    json_key(j, "energy");
+    json_open(j, '{');
+    json_key(j, "supplied"), json_number(j, a->supplied);
+    json_key(j, "stored"), json_number(j, a->stored);
+    json_key(j, "dissipated"), json_number(j, a->dissipated);
+    json_key(j, "jumps"), json_number(j, a->jumps);
+    json_key(j, "residual"), json_number(j, a->residual);
+    json_key(j, "size"), json_number(j, a->size);
+    json_key(j, "worst"), json_string(j, a->worst == SIZE_MAX ? NULL : f->element.at[a->worst].name);
+    json_key(j, "worst_residual"), json_number(j, a->worst_residual);
+    json_key(j, "pseudo_elements"), json_count(j, a->pseudo);
+    json_close(j, '}');
+}
+
+static void
 write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, const verified *v, FILE *out)
 {
     json j = { .out = out };
@@ -42,6 +59,8 @@ write_json(const loaded *l, const sim_result *r, bool whole, const columns *c, c
     for (size_t i = 0; i < r->nevents; i++)
         json_number(&j, r->event[i]);
     json_close(&j, ']');
+    if (r->audit.known)
+        audit_json(&j, l->c.flat, &r->audit);
     json_key(&j, "samples"), json_count(&j, r->nsamples);
     if (r->stopped)
         json_key(&j, "stopped_by"), json_string(&j, r->stopped);
@@ -227,7 +246,7 @@ cmd_run(const request *q)
     bool verify = (q->given & OPT(OPT_VERIFY)) != 0, keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, fine;
     size_t points = q->points ? q->points : RUN_POINTS;
     sim_options o = { .points = verify ? verify_points(points) : points, .outputs = true, .states = verify || (q->given & OPT(OPT_STATES)),
-                      .activity = verify, .told_to_stop = keep ? interrupt_asked : NULL };
+                      .activity = verify, .audit = q->json || q->verbose, .told_to_stop = keep ? interrupt_asked : NULL };
     sim_result r = { 0 };
     verified v = { 0 };
     int status;

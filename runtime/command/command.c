@@ -147,6 +147,7 @@ static const struct option_row { const char *name; char letter; const char *argu
     [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
     [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
     [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
+    [OPT_REFIT]      = { "refit",      0,   NULL,         "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
     [OPT_JUNIT]      = { "junit",      0,   "FILE",       "what was expected and how it came, as JUnit XML, for build servers" },
     [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
 };
@@ -860,6 +861,20 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
     }
 }
 
+static void
+print_audit(const flat_model *f, const audit_totals *a)
+{
+    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored, a->dissipated);
+    if (fabs(a->jumps) > 1e-12 * a->size)
+        fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
+    if (a->worst != SIZE_MAX)
+        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"", a->size > 0 ? fabs(a->residual) / a->size : 0, a->size,
+                f->element.at[a->worst].name);
+    if (a->pseudo)
+        fprintf(stderr, "; %zu elements on pseudo bonds take no part", a->pseudo);
+    fputc('\n', stderr);
+}
+
 bool
 run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
 {
@@ -878,6 +893,7 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         o->finite_outputs = wanted.finite_outputs;
         o->states = wanted.states;
         o->activity = wanted.activity;
+        o->audit = wanted.audit;
         o->extra = wanted.extra;
         o->sampler = wanted.sampler;
         o->nsamplers = wanted.nsamplers;
@@ -894,6 +910,8 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
                 l->experiment ? l->experiment : "run", r->method ? r->method : "no integration", (unsigned long long)r->steps,
                 (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians, r->nevents, r->cpu_seconds);
+        if (r->audit.known)
+            print_audit(l->c.flat, &r->audit);
         if (r->activity)
             fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
     }

@@ -23,7 +23,9 @@ static const struct command commands[] = {
       COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX, cmd_check,
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations quarter_car.bg\n" },
     { "run", "FILE", "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
-      "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.",
+      "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by side; each writes a table.\n"
+      "With -v and with --json it accounts for energy: what sources supplied, what is stored, dissipated, taken by jumps,\n"
+      "and what the integrator's steps lost or made.",
       COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) | OPT(OPT_PLOT)
       | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN) | OPT(OPT_KEEP_PARTIAL), 1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
@@ -50,12 +52,18 @@ static const struct command commands[] = {
       "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become sources that act one way.\n"
       "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not seen; the gain at rest is put right in\n"
       "the line of the output. What each eigenvalue feels: `bgc linearize`.\n"
+      "With --refit the parameters of what stays (or --parameters a,b) are then fitted to the outputs of the model as given, over the experiments;\n"
+      "numbers in the lines of parameters change, and the report has those that were.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) | OPT(OPT_BONDS) |
-          OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE), 1, 1, cmd_reduce,
-      "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
+          OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_PARAMETERS) |
+          OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE) |
+          OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN), 1, 1, cmd_reduce,
+      "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 2% --verify -o reduced.bg\n"
+      "  bgc reduce quarter_car.bg -e smooth_curb --within 5[mm] --terms --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb --within 2% -v\n  bgc reduce quarter_car.bg -e smooth_curb --threshold 99% --dry-run\n"
+      "  bgc reduce quarter_car.bg -e smooth_curb --within 1% --refit --parameters b_s,k_s1 --dry-run\n"
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within 1% --bonds --simplify\n"
       "  bgc reduce two_masses_modes.bg --modes 3,4 --dry-run\n  bgc reduce macro_micro.bg --band 0..10 --dry-run\n" },
@@ -63,9 +71,12 @@ static const struct command commands[] = {
       "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, it is inactive there), makes\n"
       "one-way signals of the inactive ones, and says into which subgraphs the model falls, which drives which, and which signals lead in a circle.\n"
       "Of several experiments (-e A -e B, or --all) and windows a bond is inactive where it is so in each.\n"
-      "The conditioned model is compiled and run before it counts, and the report says what it costs. With -o DIR it is written there, and a model\n"
-      "for each partition, which the recorded signals of those before it drive, and a drawing; components, loops and arrays are written out part\n"
-      "by part where needed. With --over: the ratios as curves over a parameter, and where they cross the threshold.",
+      "The conditioned model is compiled and run before it counts, and the report says what it costs: a small ratio is no bound for that. With -o DIR\n"
+      "it is written there, and a model for each partition that something asked for needs (outputs that are observed, or all; what is recorded),\n"
+      "which the recorded signals of those before it drive, and a drawing; `bgc run DIR` runs them again. Components, loops and arrays are written\n"
+      "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models beside each other (states, loops,\n"
+      "steps, time) and what --mora takes out of each partition and of the whole. With --over: the ratios as curves over a parameter, and where\n"
+      "they cross the threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) | OPT(OPT_POINTS)
       | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT), 1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
@@ -85,12 +96,16 @@ static const struct command commands[] = {
       "what moves them. The point is the experiment's start, or where it is at --at TIME, or --at equilibrium, with the states that --state gives.\n"
       "Inputs are those of the model; where it has none, its sources. `effects` says how each eigenvalue moves with each parameter while states and\n"
       "inputs stay; effects_total, at equilibria, lets the equilibrium move too. E_IC, E_R: |d(eigenvalue)/ds|, |d(eigenvalue)/dl| by the slopes of\n"
-      "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters.",
+      "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve slowest are found (--eigenvalues, --near).\n"
+      "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
+      "--truncate and --against put reduced models beside this one: H-infinity errors between proved bounds, and whether they are passive.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX) | OPT(OPT_TF) |
           OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) | OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) |
           OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR), 1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq .eigenvalues\n"
-      "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n" },
+      "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg --symbolic\n"
+      "  bgc linearize rcl_ladder.bg --truncate 10 --against reduced.bg --bode compared.svg\n"
+      "  bgc linearize three_masses_effects.bg --poles poles.svg --effects effects.png --export model.npz\n" },
     { "test", "FILE...",
       "Runs the experiments that expect something, and says whether it is so.\n"
       "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"

@@ -205,6 +205,31 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
 }
 
 int
+verify_text(const request *q, const loaded *l, const char *what, const char *text, size_t length, const char *experiment)
+{
+    loaded of = { .path = l->path, .text = (char *)(uintptr_t)text, .length = length }, one;
+    sim_options o = { .points = RUN_POINTS, .outputs = true, .states = true, .activity = true };
+    sim_result r = { 0 };
+    verified v = { 0 };
+    int status = load_experiment(q, &of, experiment, STAGE_MODEL, &one);
+
+    if (status == STATUS_DONE && !run_loaded(q, &one, RANKING_RTOL, &o, &r))
+        status = status_of(one.c.sources);
+    else if (status == STATUS_DONE)
+        status = verify_run(q, &one, &o, &r, &v);
+    if (status == STATUS_DONE) {
+        if (!q->quiet || !v.fine)
+            complain("%s, %s", what, experiment);
+        status = verify_report(q, &v);
+    }
+    verified_free(&v);
+    sim_result_free(&r);
+    sim_options_free(&o);
+    loaded_free(&one);
+    return status;
+}
+
+int
 verify_report(const request *q, const verified *v)
 {
     bool said = !q->quiet || !v->fine;

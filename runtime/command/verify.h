@@ -27,6 +27,8 @@ void verify_thin(const bg_model *m, sim_result *r, size_t points);
 
 /* l was run with the options o, whose result with outputs or states or activities is r. STATUS_DONE, else the second run did not work, which has been said. */
 int verify_run(const request *q, const loaded *l, const sim_options *o, const sim_result *r, verified *v);
+/* Runs and verifies an experiment of a text that l is of, or that was made of it: `what` names it in the report. */
+int verify_text(const request *q, const loaded *l, const char *what, const char *text, size_t length, const char *experiment);
 /* A line on standard error; STATUS_NUMBERS where a difference is beyond the bound. verified_free it afterwards. */
 int verify_report(const request *q, const verified *v);
 void verify_json(json *j, const verified *v);

@@ -170,7 +170,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
     bool known;
 
     *t = (effect_table){ np, bg_calloc(np + 1, sizeof *t->parameter), bg_calloc(np + 1, sizeof(double)), bg_calloc(count * np + 1, sizeof *t->at),
-                         bg_calloc(count * np + 1, sizeof *t->total), l->equilibrium };
+                         bg_calloc(count * np + 1, sizeof *t->total), l->equilibrium && !l->sparse };
     for (size_t p = 0; p < np; p++) {
         t->parameter[p] = f->var.at[by[p]].name;
         t->value[p] = model_parameter_value(l->model, by[p]);
@@ -180,7 +180,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
     for (size_t i = 0; i < n; i++)
         x[l->order[i]] = l->x[i];
     v.c = model_curvature(l->model, by, np);
-    if (l->equilibrium)
+    if (t->has_total)
         v.dx = equilibrium_moves(l, np, all);
     known = model_curvature_at(l->model, v.c, l->time, x);
     for (size_t k = 0; k < l->modes.nclusters && known; k++) {

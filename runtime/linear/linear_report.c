@@ -322,7 +322,9 @@ norms_json(const linearization *l, const linear_view *v, json *j)
     const yardstick *y = v->reductions ? v->reductions : &own;
 
     if (y == &own) {
-        if (l->space.n <= NORMS_MOST)
+        if (l->sparse)
+            own.why = bg_strdup(l->structure.why);
+        else if (l->space.n <= NORMS_MOST)
             yardstick_open(&l->space, &own);
         else
             own.why = bg_format("more than %d states: --truncate finds them", NORMS_MOST);
@@ -351,13 +353,14 @@ linear_json(const linearization *l, const linear_view *v, json *j)
 {
     const state_space *s = &l->space;
     size_t n = s->n;
-    bool small = n <= DENSE_MOST;
 
     json_open(j, '{');
     json_key(j, "model"), json_string(j, model_flat(l->model)->name);
     json_key(j, "experiment"), json_string(j, v->experiment);
     json_key(j, "time"), json_number(j, l->time);
     json_key(j, "equilibrium"), json_bool(j, l->equilibrium);
+    json_key(j, "all_eigenvalues"), json_bool(j, l->modes_known && l->modes.count == n);
+    json_key(j, "no_eigenvalues"), json_string(j, l->few);
     json_key(j, "held"), json_string(j, "effects: states and inputs stay as they are; effects_total: the equilibrium moves with the parameter");
     name_list(j, "states", n, linear_state_name, l);
     name_list(j, "inputs", l->input.n, input_name, l);
@@ -372,7 +375,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     for (size_t i = 0; i < n; i++)
         number_or_null(j, l->rate[i]);
     json_close(j, ']');
-    matrix(j, "A", n, n, small ? s->A : NULL);
+    matrix(j, "A", n, n, s->A);
     matrix(j, "B", n, s->nu, s->B);
     matrix(j, "C", s->ny, n, s->C);
     matrix(j, "D", s->ny, s->nu, s->D);
@@ -387,7 +390,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     matrix(j, "E_R_relative", n, l->structure.nl, l->E_R_relative);
     if (l->structure.nd)
         matrix(j, "E_IC_dependent", n, l->structure.nd, l->E_D);
-    if (l->modes_known) {
+    if (l->modes_known && !l->switched) {
         effects_json(l, "effects", l->effect.at, j);
         if (l->effect.has_total)
             effects_json(l, "effects_total", l->effect.total, j);
@@ -574,7 +577,7 @@ hamiltonian_text(const linearization *l, FILE *out)
     }
     if (!h.why)
         fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
-    else
+    else if (!l->sparse)
         put_text(out, "no port-Hamiltonian form: %s\n", h.why);
     hamiltonian_free(&h);
 }
@@ -586,9 +589,13 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
     const flat_model *f = model_flat(l->model);
 
     fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time, l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
+    if (l->sparse && l->modes_known)
+        fprintf(out, "%zu eigenvalues, found by sparse matrices:\n", l->modes.count);
     if (l->modes_known)
         modes_text(l, out);
-    if (s->n <= TEXT_MOST) {
+    else if (l->few)
+        fprintf(out, "no eigenvalues: %s\n", l->few);
+    if (s->n <= TEXT_MOST && !l->sparse) {
         fputs("states", out);
         for (size_t i = 0; i < s->n; i++)
             fprintf(out, " %s", linear_state_name(l, i));
@@ -608,7 +615,7 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
                 matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns, l->structure.matrix[k].value, out);
     }
     if (l->structure.why)
-        fprintf(out, "no structured form: %s\n", l->structure.why);
+        fprintf(out, l->sparse ? "no matrices: %s\n" : "no structured form: %s\n", l->structure.why);
     else if (!(l->mismatch < 1e-8))
         fprintf(out, "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage vary while it moves\n", l->mismatch);
     if (l->modes_known)

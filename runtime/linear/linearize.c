@@ -94,8 +94,9 @@ find_order(linearization *l, size_t n)
 /* ---------------------------------------------------------------- A, B, C, D */
 
 /* Columns of the partial derivatives: parameters, then what acts from outside and its rates. */
-struct columns_of { var_id *by; size_t n, nparameters; };
+struct columns_of { var_id *by; size_t n, nparameters, first; /* column of the first that acts from outside */ };
 
+/* sparse: parameters are listed, but have no columns. */
 static void
 list_columns(const linearization *l, struct columns_of *c)
 {
@@ -107,6 +108,7 @@ list_columns(const linearization *l, struct columns_of *c)
         if (f->var.at[v].role == ROLE_PARAMETER && f->var.at[v].kind == VAR_PARAM)
             c->by[c->n++] = v;
     c->nparameters = c->n;
+    c->first = l->sparse ? 0 : c->n;
     for (size_t i = 0; i < f->opening.n; i++) {
         c->by[c->n++] = f->opening.at[i].by;
         c->by[c->n++] = f->opening.at[i].rate;
@@ -146,17 +148,17 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
 
     for (size_t i = 0; i < f->opening.n; i++)
         declared = declared || f->opening.at[i].element == UINT32_MAX;
-    l->space = state_space_new(n, 2 * f->opening.n, all->ny);
-    l->space.nu = 0;
+    l->space = (state_space){ n, 0, all->ny, all->A ? bg_calloc(n * n + 1, sizeof(double)) : NULL, bg_calloc(n * 2 * f->opening.n + 1, sizeof(double)),
+                              bg_calloc(all->ny * n + 1, sizeof(double)), bg_calloc(all->ny * 2 * f->opening.n + 1, sizeof(double)) };
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < n && all->A; k++)
             l->space.A[i + n * k] = all->A[l->order[i] + n * l->order[k]];
         for (size_t k = 0; k < all->ny; k++)
             l->space.C[k + all->ny * i] = all->C[k + all->ny * l->order[i]];
     }
     for (size_t i = 0; i < f->opening.n; i++) {
         const flat_opening *o = &f->opening.at[i];
-        size_t column = c->nparameters + 2 * i;
+        size_t column = c->first + 2 * i;
 
         if (declared != (o->element == UINT32_MAX))
             continue;
@@ -203,7 +205,7 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
         LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < s->nu; k++)
-            B[i + n * k] = all->B[l->order[i] + n * (c->nparameters + 2 * s->source[k])] / scale[i];
+            B[i + n * k] = all->B[l->order[i] + n * (c->first + 2 * s->source[k])] / scale[i];
     round_A = ROUNDING * dense_norm(n * n, balanced);
     round_B = ROUNDING * dense_norm(n * s->nu, B);
     for (size_t i = 0; i < n && !s->why; i++) {
@@ -289,87 +291,150 @@ find_conserved(linearization *l)
     free(balanced);
 }
 
+/* ---------------------------------------------------------------- some eigenvalues of large models */
+
+/* Rows in the order here. */
+static void
+permute_rows(const linearization *l, modes *m)
+{
+    double complex *U = bg_calloc(m->n * m->count + 1, sizeof *U), *W = bg_calloc(m->n * m->count + 1, sizeof *W);
+
+    for (size_t i = 0; i < m->n; i++)
+        for (size_t k = 0; k < m->count; k++) {
+            U[i + m->n * k] = m->U[l->order[i] + m->n * k];
+            W[k + m->count * i] = m->W[k + m->count * l->order[i]];
+        }
+    free(m->U);
+    free(m->W);
+    m->U = U;
+    m->W = W;
+}
+
+static void
+find_some(linearization *l, const sparse_jacobian *A, mode_request which)
+{
+    size_t n = l->space.n, count = which.count ? which.count : SPARSE_COUNT;
+
+    l->structure.why = n > DENSE_MOST ? bg_format("%zu states: matrices are written for up to %d", n, DENSE_MOST)
+                                      : bg_strdup("only some eigenvalues were asked for");
+    l->modes_known = sparse_modes_find(A, which.near, count, &l->modes, &l->few);
+    if (l->modes_known)
+        permute_rows(l, &l->modes);
+}
+
 /* ---------------------------------------------------------------- the whole */
 
+/* size: [n] what the greatest term of each rate is made of, in the order here. */
 static bool
-at_rest(linearization *l)
+at_rest(linearization *l, const double *size)
 {
-    size_t n = l->space.n;
     bool rests = true;
 
-    for (size_t i = 0; i < n && rests; i++) {
-        double size = 0;
-
-        if (model_state(l->model, l->order[i]).only_outputs)
-            continue;
-        for (size_t k = 0; k < n; k++)
-            size = fmax(size, fabs(l->space.A[i + n * k] * l->x[k]));
-        rests = fabs(l->rate[i]) <= RESTS * size || l->rate[i] == 0 || fabs(l->rate[i]) < 1e-12;
-    }
+    for (size_t i = 0; i < l->space.n && rests; i++)
+        rests = model_state(l->model, l->order[i]).only_outputs || fabs(l->rate[i]) <= RESTS * size[i] || fabs(l->rate[i]) < 1e-12;
     return rests;
 }
 
+static void
+size_terms(const linearization *l, const sparse_jacobian *A, double *size)
+{
+    size_t n = l->space.n;
+    size_t *row_of = bg_calloc(n + 1, sizeof *row_of);
+
+    for (size_t i = 0; i < n; i++)
+        row_of[l->order[i]] = i;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n && l->space.A; k++)
+            size[i] = fmax(size[i], fabs(l->space.A[i + n * k] * l->x[k]));
+    for (size_t c = 0; c < n && !l->space.A; c++)
+        for (int64_t k = A->column[c]; k < A->column[c + 1]; k++)
+            if ((size_t)A->row[k] < n)
+                size[row_of[A->row[k]]] = fmax(size[row_of[A->row[k]]], fabs(A->value[k] * l->x[row_of[c]]));
+    free(row_of);
+}
+
+/* All that needs A as a whole. */
+static void
+find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c)
+{
+    if (l->switched)                     /* which bonds are open changes with the mode */
+        l->structure.why = bg_strdup("ideal switches are in it: the matrices are those of the mode that holds there");
+    else
+        structure_make(l->model, t, x, l->order, false, false, &l->structure);
+    compare_ways(l, all, c);
+    if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
+        structure_free(&l->structure);
+        l->as_equations = true;
+        structure_make(l->model, t, x, l->order, false, true, &l->structure);
+        compare_ways(l, all, c);
+    }
+    l->modes_known = modes_find(l->space.n, l->space.A, &l->modes);
+    find_conserved(l);
+}
+
 bool
-linearize_at(bg_model *m, double t, const double *x, linearization *l)
+linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l)
 {
     const flat_model *f = model_flat(m);
     size_t n = model_nstates(m), ny = f->output.n;
     struct columns_of c = { 0 };
     state_space all = { 0 };
+    sparse_jacobian A = { 0 };
     double *rate = bg_calloc(n + 1, sizeof *rate);
     partials *p;
     enum space_result result;
 
-    *l = (linearization){ .model = m, .time = t, .mismatch = NAN };
+    *l = (linearization){ .model = m, .time = t, .mismatch = NAN, .sparse = n > DENSE_MOST || (which.count && !model_nheld(m)) };
     find_order(l, n);
     list_columns(l, &c);
     l->x = bg_calloc(n + 1, sizeof *l->x);
     l->rate = bg_calloc(n + 1, sizeof *l->rate);
-    p = model_equations(m)->held.n ? NULL : model_partials(m, c.by, c.n, ny);
-    if (model_equations(m)->held.n) {
-        l->why = bg_format("ideal switches determine \"%s\", which has no derivative", f->var.at[model_equations(m)->held.at[0]].name);
+    l->switched = model_nheld(m) > 0;
+    p = (l->switched ? model_partials_held : model_partials)(m, c.by + (c.nparameters - c.first), c.n - (c.nparameters - c.first), ny);
+    if (l->switched && l->sparse) {
+        l->why = bg_format("ideal switches are in it, and %zu states: up to %d are linearized with them", n, DENSE_MOST);
     } else if (!p || model_rhs(m, t, x, rate) != 0) {
         l->why = bg_strdup("the rates have no finite values there");
     } else {
+        size_t nu = c.n - (c.nparameters - c.first);
+
         for (size_t i = 0; i < n; i++) {
             l->x[i] = x[l->order[i]];
             l->rate[i] = rate[l->order[i]];
         }
-        result = state_space_at(m, p, c.n, ny, t, x, &all);
+        result = l->switched ? state_space_held(m, p, nu, ny, t, x, &all)
+                 : l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A) : state_space_at(m, p, nu, ny, t, x, &all);
         if (result != SPACE_DONE)
             l->why = bg_strdup(result == SPACE_SINGULAR ? "algebraic variables are not determined there" : "a partial derivative is not finite there");
     }
     if (!l->why) {
+        double *size = bg_calloc(n + 1, sizeof *size);
+
         pick(l, &all, &c);
-        l->equilibrium = at_rest(l);
-        if (n <= DENSE_MOST) {
-            structure_make(m, t, x, l->order, false, false, &l->structure);
-            compare_ways(l, &all, &c);
-            if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
-                structure_free(&l->structure);
-                l->as_equations = true;
-                structure_make(m, t, x, l->order, false, true, &l->structure);
-                compare_ways(l, &all, &c);
-            }
-            l->modes_known = modes_find(n, l->space.A, &l->modes);
-            find_conserved(l);
-        } else {
-            l->structure.why = bg_format("%zu states: matrices are written for up to %d", n, DENSE_MOST);
-        }
-        if (l->modes_known)
+        size_terms(l, &A, size);
+        l->equilibrium = at_rest(l, size);
+        free(size);
+        if (l->sparse)
+            find_some(l, &A, which);
+        else
+            find_all(l, t, x, &all, &c);
+        if (l->modes_known && !l->switched)
             effects_find(l, c.by, c.nparameters, &all);
     }
     state_space_free(&all);
+    sparse_jacobian_free(&A);
     free(c.by);
     free(rate);
     return !l->why;
 }
 
+bool linearize_at(bg_model *m, double t, const double *x, linearization *l) { return linearize_some(m, t, x, (mode_request){ 0 }, l); }
+
 void
 linearization_free(linearization *l)
 {
     void *const owned[] = { l->x, l->rate, l->order, l->effect.parameter, l->effect.value, l->effect.at, l->effect.total, l->holder, l->E_IC, l->E_R,
-                            l->E_IC_physical, l->E_R_physical, l->E_IC_relative, l->E_R_relative, l->E_D, l->conserved, l->why };
+                            l->E_IC_physical, l->E_R_physical, l->E_IC_relative, l->E_R_relative, l->E_D, l->conserved, l->few, l->why };
 
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);

@@ -31,7 +31,10 @@ typedef struct linearization {
     bool as_equations;           /* the structure's dependent storage is as the equations have it: no E of single stores */
     double mismatch;             /* of A and B from the structure, relative to each row; NAN without a structure */
     modes modes;
-    bool modes_known;            /* false: too many states for dense eigenvalues, or they did not converge */
+    bool modes_known;            /* false: they did not converge */
+    bool switched;               /* ideal switches are in it: the matrices are those of the modes as they are; no structure, no effects */
+    bool sparse;                 /* only some eigenvalues are known, A is not, nor what needs all of it */
+    char *few;                   /* why none is known of a sparse one */
     effect_table effect;
     bool *holder;                /* [nclusters] some parameter splits it like a root */
     /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element], where all eigenvalues are known; by the physical parameter; relative. NULL: none */
@@ -41,10 +44,14 @@ typedef struct linearization {
     char *why;                   /* it could not be done: a sentence */
 } linearization;
 
-enum { DENSE_MOST = 1500 };      /* states up to which eigenvalues are found by the QR algorithm */
+enum { DENSE_MOST = 1500,        /* states up to which all eigenvalues are found, by the QR algorithm */
+       SPARSE_COUNT = 12 };      /* eigenvalues that are found where there are more, unless told otherwise */
+/* Which eigenvalues: count 0: all where A may be dense, else SPARSE_COUNT. */
+typedef struct mode_request { size_t count; double complex near; } mode_request;
 
 /* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any case, before the model. */
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
+bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
 void linearization_free(linearization *l);
 
 /* What mode i carries from an input to an output: (C u)(w B). */

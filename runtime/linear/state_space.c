@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dense.h"
 #include "factor.h"
 #include "state_space.h"
 
@@ -104,16 +105,36 @@ fill_column(struct model_pattern p, const double *value, struct inner *g, size_t
     return true;
 }
 
-enum space_result
-state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+/* Rows and columns of states and kept variables. */
+static void
+take_sparse(struct model_pattern j, size_t nz, const double *value, sparse_jacobian *A)
+{
+    size_t n = j.nx + nz;
+    int64_t count = 0;
+
+    *A = (sparse_jacobian){ n, j.nx, bg_calloc(n + 1, sizeof *A->column), bg_calloc(j.nonzeros + 1, sizeof *A->row), bg_calloc(j.nonzeros + 1, sizeof *A->value) };
+    for (size_t c = 0; c < n; c++) {
+        for (int64_t k = j.column[c]; k < j.column[c + 1]; k++)
+            if ((size_t)j.row[k] < n) {
+                A->row[count] = j.row[k];
+                A->value[count++] = value[k];
+            }
+        A->column[c + 1] = count;
+    }
+}
+
+/* sparse: A goes there, not into s. */
+static enum space_result
+matrices_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s, sparse_jacobian *sparse)
 {
     struct model_pattern j = model_partials_pattern(p);
     size_t nz = j.n - j.nx - nu - ny, singular;
-    double *value = bg_calloc(j.nonzeros + 1, sizeof *value), *z = bg_calloc(nz + 1, sizeof *z);
+    double *value = bg_calloc(j.nonzeros + 1, sizeof *value), *z = bg_calloc(nz + 1, sizeof *z), *column = bg_calloc(j.nx + 1, sizeof *column);
     enum space_result result = SPACE_DONE;
     struct inner g;
 
-    *s = state_space_new(j.nx, nu, ny);
+    *s = (state_space){ j.nx, nu, ny, sparse ? NULL : bg_calloc(j.nx * j.nx + 1, sizeof(double)), bg_calloc(j.nx * nu + 1, sizeof(double)), bg_calloc(ny * j.nx + 1, sizeof(double)),
+                        bg_calloc(ny * nu + 1, sizeof(double)) };
     inner_open(&g, j, nz);
     if (model_has_blocks(m))
         model_accept(m, t, x);
@@ -124,9 +145,11 @@ state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const d
             g.value[k] = value[g.from[k]];
         if (nz && !factor_numeric(g.factor, g.value, &singular))
             result = SPACE_SINGULAR;
+        if (sparse)
+            take_sparse(j, nz, value, sparse);
     }
     for (size_t c = 0; c < j.nx && result == SPACE_DONE; c++)
-        if (!fill_column(j, value, &g, c, ny, z, s->A + c * j.nx, s->C + c * ny))
+        if (!fill_column(j, value, &g, c, ny, z, sparse ? column : s->A + c * j.nx, s->C + c * ny))
             result = SPACE_SINGULAR;
     for (size_t c = 0; c < nu && result == SPACE_DONE; c++)
         if (!fill_column(j, value, &g, j.nx + nz + c, ny, z, s->B + c * j.nx, s->D + c * ny))
@@ -134,5 +157,76 @@ state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const d
     inner_close(&g);
     free(value);
     free(z);
+    free(column);
+    return result;
+}
+
+enum space_result
+state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+{
+    return matrices_at(m, p, nu, ny, t, x, s, NULL);
+}
+
+enum space_result
+state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s, sparse_jacobian *A)
+{
+    *A = (sparse_jacobian){ 0 };
+    return matrices_at(m, p, nu, ny, t, x, s, A);
+}
+
+/* Columns of (conditions by something): what it does to the held unknowns, into the rows of G (nw by columns). */
+static bool
+held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size_t columns, double *G)
+{
+    bool fine = true;
+
+    for (size_t c = 0; c < columns && fine; c++)
+        fine = model_held_by(m, C + first + rows * c, G + nw * c);
+    return fine;
+}
+
+/* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns) */
+static void
+subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns, double *M)
+{
+    for (size_t c = 0; c < columns; c++)
+        for (size_t j = 0; j < k; j++)
+            for (size_t i = 0; i < rows && G[j + k * c] != 0; i++)
+                M[i + lead * c] -= left[i + left_lead * j] * G[j + k * c];
+}
+
+enum space_result
+state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+{
+    size_t nw = model_nheld(m), wide = ny + 3 * nw, n;
+    state_space all;
+    enum space_result result = state_space_at(m, p, nu + nw, wide, t, x, &all);
+    double *W = bg_calloc(nw * nw + 1, sizeof *W), *G, *H;
+
+    n = all.n;
+    G = bg_calloc(nw * (n + nu) + 1, sizeof *G);
+    H = G + nw * n;
+    *s = state_space_new(n, nu, ny);
+    /* W w + G x + H u = 0 */
+    if (result == SPACE_DONE && (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
+                                 !held_by(m, nw, ny, wide, all.D, nu, H) || !dense_solve(nw, W, n + nu, G)))
+        result = SPACE_SINGULAR;
+    if (result == SPACE_DONE) {
+        memcpy(s->A, all.A, n * n * sizeof(double));
+        memcpy(s->B, all.B, n * nu * sizeof(double));
+        subtract(n, n, all.B + n * nu, n, nw, G, n, s->A);
+        subtract(n, n, all.B + n * nu, n, nw, H, nu, s->B);
+        for (size_t i = 0; i < ny; i++) {
+            for (size_t k = 0; k < n; k++)
+                s->C[i + ny * k] = all.C[i + wide * k];
+            for (size_t k = 0; k < nu; k++)
+                s->D[i + ny * k] = all.D[i + wide * k];
+        }
+        subtract(ny, ny, all.D + wide * nu, wide, nw, G, n, s->C);
+        subtract(ny, ny, all.D + wide * nu, wide, nw, H, nu, s->D);
+    }
+    state_space_free(&all);
+    free(W);
+    free(G);
     return result;
 }

@@ -73,30 +73,34 @@ make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
 /* A conditioned text that falls apart may swing ever faster: what needs so many steps has failed. */
 enum { TRIAL_STEPS = 200000 };
 
-static const char *
-run_fails(struct conditioner *d, const strbuf *text)
+const char *
+text_fails(const recording *run_of, size_t nruns, const char *text, size_t length, arena *a)
 {
     const char *why = NULL;
 
-    for (size_t i = 0; i < d->nruns && !why; i++) {
-        const recording *r = &d->run[i];
+    for (size_t i = 0; i < nruns && !why; i++) {
+        const recording *r = &run_of[i];
         compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
         compilation c = { 0 };
         sim_options so = { 0 };
         sim_result run = { 0 };
+        track outputs = { 0 };
 
-        if (!compile_text(&c, r->path, text->at, text->n, STAGE_MODEL, &co))
-            why = arena_format(d->a, "without it the model does not compile: %s", diag_first_error(c.sources));
+        if (!compile_text(&c, r->path, text, length, STAGE_MODEL, &co))
+            why = arena_format(a, "without it the model does not compile: %s", diag_first_error(c.sources));
         else if (!sim_options_from_experiment(c.model, &so))
-            why = arena_format(d->a, "without it the experiment makes no sense: %s", diag_first_error(c.sources));
+            why = arena_format(a, "without it the experiment makes no sense: %s", diag_first_error(c.sources));
         else {
             if (r->adjust)
                 r->adjust(r->ctx, c.model, &so);
             if (so.max_steps == 0)
                 so.max_steps = TRIAL_STEPS;
+            outputs.n = model_noutputs(c.model);
+            so.track = &outputs;
             if (!simulate(c.model, &so, &run))
-                why = arena_format(d->a, "without it the run fails: %s", diag_first_error(c.sources));
+                why = arena_format(a, "without it the run fails: %s", diag_first_error(c.sources));
         }
+        track_free(&outputs);
         sim_options_free(&so);
         sim_result_free(&run);
         compile_free(&c);
@@ -118,7 +122,7 @@ try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
     edits_apply(&t->plan.edits, r->text, r->length, &t->text);
     if (!t->text.at)
         strbuf_puts(&t->text, "");
-    t->failure = run_fails(d, &t->text);
+    t->failure = text_fails(d->run, d->nruns, t->text.at, t->text.n, d->a);
     if (!t->failure)
         t->internal = reduction_check(r->path, r->text, r->length, &co, &t->plan, t->text.at, t->text.n, &co);
 }
@@ -231,93 +235,84 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 
 /* ---------------------------------------------------------------- what it costs */
 
-/* Of the grid on which outputs and states are compared. No round number: what has a period would always be seen at the same phase. */
-enum { COMPARE_POINTS = 5003 };
-
-struct ran { compilation c; sim_result run; };
-struct difference { double max, rms; };
-
-static struct difference
-difference_of(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n)
-{
-    struct difference d = { 0 };
-
-    for (size_t i = 0; i < n; i++) {
-        double x = a[i * stride_a] - b[i * stride_b];
-
-        d.max = fabs(x) <= d.max ? d.max : fabs(x);
-        d.rms += x * x / (double)n;
-    }
-    d.rms = sqrt(d.rms);
-    return d;
-}
+struct ran { compilation c; track track; };
 
 static bool
 run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
 {
     compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
     sim_options so = { 0 };
+    sim_result run = { 0 };
     bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(x->c.model, &so);
 
     if (fine) {
-        so.points = COMPARE_POINTS;
-        so.outputs = so.states = true;
         if (r->adjust)
             r->adjust(r->ctx, x->c.model, &so);
-        fine = simulate(x->c.model, &so, &x->run);
+        x->track.n = model_noutputs(x->c.model);
+        x->track.nstates = model_nstates(x->c.model);
+        so.track = &x->track;
+        so.points = 0;
+        fine = simulate(x->c.model, &so, &run);
     }
     if (!fine)
         failed(ctx, x->c.sources);
     sim_options_free(&so);
+    sim_result_free(&run);
     return fine;
 }
 
 static void
 ran_free(struct ran *x)
 {
-    sim_result_free(&x->run);
+    track_free(&x->track);
     compile_free(&x->c);
 }
 
-static double
-root_mean_square(const double *at, size_t stride, size_t n)
-{
-    double square = 0;
+/* What a track keeps: outputs, then states. */
+struct kept { const char *name, *unit; const unit *display; bool state; };
 
-    for (size_t i = 0; i < n; i++)
-        square += at[i * stride] * at[i * stride];
-    return n ? sqrt(square / (double)n) : 0;
+static struct kept
+kept(const struct ran *x, size_t k)
+{
+    const flat_output *o;
+    struct model_state s;
+
+    if (k < x->track.n) {
+        o = model_output(x->c.flat, k);
+        return (struct kept){ o->name, unit_shown(o->unit, o->display), o->display, false };
+    }
+    s = model_state(x->c.model, k - x->track.n);
+    return (struct kept){ s.name, unit_shown(s.unit, s.display), s.display, true };
 }
 
 static void
 compare(const struct ran *a, const struct ran *b, const char *experiment, const char *(*renamed)(arena *a, const char *name), arena *mem,
         run_errors *out)
 {
-    columns x, y;
-    map at = { 0 };
+    map at = { 0 }, said = { 0 };
 
-    columns_make(a->c.model, &a->run, &x);
-    columns_make(b->c.model, &b->run, &y);
-    for (size_t k = 0; k < y.column.n; k++)
-        map_set(&at, bg_hash_bytes(y.column.at[k].name, strlen(y.column.at[k].name), 0), (uint32_t)k);
-    for (size_t k = 0; k < x.column.n; k++) {
-        const column *one = &x.column.at[k], *other;
-        const char *name = renamed ? renamed(mem, one->name) : one->name, *shown = column_unit(one);
-        uint32_t m = map_get(&at, bg_hash_bytes(name, strlen(name), 0));
-        struct difference e;
+    for (size_t k = b->track.n + b->track.nstates; k-- > 0;) {
+        const char *name = kept(b, k).name;
 
-        if (m == MAP_NONE)
-            continue;
-        other = &y.column.at[m];
-        e = difference_of(one->at, one->stride, other->at, other->stride, x.points < y.points ? x.points : y.points);
-        vec_push(out, ((run_error){ .experiment = experiment, .name = arena_strdup(mem, one->name), .unit = shown ? arena_strdup(mem, shown) : NULL,
-                                    .state = one->at >= a->run.state && one->at < a->run.state + model_nstates(a->c.model),
-                                    .shown = one->display ? unit_scale(one->display) : 1, .max = e.max, .rms = e.rms,
-                                    .size = root_mean_square(one->at, one->stride, x.points) }));
+        map_set(&at, bg_hash_bytes(name, strlen(name), 0), (uint32_t)k);
     }
-    columns_free(&x);
-    columns_free(&y);
+    for (size_t k = 0; k < a->track.n + a->track.nstates; k++) {
+        struct kept one = kept(a, k);
+        const char *name = renamed ? renamed(mem, one.name) : one.name;
+        uint64_t key = bg_hash_bytes(name, strlen(name), 0);
+        uint32_t m = map_get(&at, key);
+        track_difference e;
+
+        if (m == MAP_NONE || map_get(&said, key) != MAP_NONE)
+            continue;
+        map_set(&said, key, 1);
+        e = track_compare(&a->track, k, &b->track, m);
+        vec_push(out, ((run_error){ .experiment = experiment, .name = arena_strdup(mem, one.name), .unit = one.unit ? arena_strdup(mem, one.unit) : NULL,
+                                    .state = one.state, .shown = one.display ? unit_scale(one.display) : 1, .max = e.max, .rms = e.rms,
+                                    .size = track_compare(&a->track, k, NULL, 0).rms }));
+    }
     map_free(&at);
+    map_free(&said);
 }
 
 bool

@@ -14,6 +14,9 @@
 bool condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a, char **text,
                     size_t *length, char **why);
 
+/* Why a text made from that of the recordings does not compile or run, in the arena; NULL: it does. What needs very many steps has failed. */
+const char *text_fails(const recording *run, size_t nruns, const char *text, size_t length, arena *a);
+
 /* ---- what a change of the text costs ---- */
 typedef struct run_error {
     const char *experiment, *name, *unit;    /* of an output or a state; unit as shown, or NULL */

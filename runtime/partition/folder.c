@@ -18,10 +18,54 @@ enum { NOT_WRITTEN = 4 };
 struct member { char *name, *path; VEC(char *) experiment; VEC(uint32_t) waits; bool done; };
 struct folder { const folder_options *o; VEC(struct member) member; map by_name; };
 
+/* The whole model, not one of its partitions. */
+static bool
+is_whole(const char *name)
+{
+    return !strcmp(name, "conditioned.bg") || !strcmp(name, "reduced.bg");
+}
+
 static bool
 is_partition(const char *name)
 {
-    return has_suffix(name, ".bg") && name[0] != '.' && strcmp(name, "conditioned.bg");
+    return has_suffix(name, ".bg") && name[0] != '.' && !is_whole(name);
+}
+
+static bool
+is_marked(const char *path)
+{
+    char line[sizeof FOLDER_MARK] = "";
+    FILE *f = fopen(path, "r");
+    bool marked = f && fread(line, 1, sizeof FOLDER_MARK - 1, f) == sizeof FOLDER_MARK - 1 && !strcmp(line, FOLDER_MARK);
+
+    if (f)
+        fclose(f);
+    return marked;
+}
+
+bool
+folder_clear(const char *path, char **other)
+{
+    DIR *dir = opendir(path);
+    struct dirent *e;
+    bool fine = dir != NULL;
+
+    *other = NULL;
+    while (dir && fine && (e = readdir(dir)))
+        if (is_partition(e->d_name)) {
+            char *file = bg_format("%s/%s", path, e->d_name);
+
+            if (!is_marked(file)) {
+                *other = bg_strdup(e->d_name);
+                fine = false;
+            } else {
+                fine = remove(file) == 0;
+            }
+            free(file);
+        }
+    if (dir)
+        closedir(dir);
+    return fine;
 }
 
 static int
@@ -72,39 +116,26 @@ writer_of(const struct folder *d, const char *csv, const char *experiment)
     return map_get(&d->by_name, bg_hash_bytes(csv, n - m, 0));
 }
 
+struct waiting { struct folder *d; struct member *m; const char *experiment; };
+
+static void
+see_table(void *ctx, const ast_expr *e)
+{
+    struct waiting *w = ctx;
+    uint32_t k;
+
+    if (e->kind == AST_CALL && !strcmp(e->call.name, "table") && e->call.nargs && e->call.arg[0]->kind == AST_STRING &&
+        (k = writer_of(w->d, e->call.arg[0]->string, w->experiment)) != MAP_NONE)
+        vec_push(&w->m->waits, k);
+}
+
 /* What an experiment's formulas read of other members. */
 static void
 find_tables(struct folder *d, struct member *m, const ast_experiment *x)
 {
-    VEC(const ast_expr *) work = { 0 };
-
     for (int i = 0; i < x->nitems; i++)
-        if (x->item[i].kind == AST_EXP_LET && x->item[i].a)
-            vec_push(&work, x->item[i].a);
-    while (work.n) {
-        const ast_expr *e = work.at[--work.n];
-        uint32_t k;
-
-        switch (e->kind) {
-        case AST_CALL:
-            if (!strcmp(e->call.name, "table") && e->call.nargs && e->call.arg[0]->kind == AST_STRING &&
-                (k = writer_of(d, e->call.arg[0]->string, x->name)) != MAP_NONE)
-                vec_push(&m->waits, k);
-            for (int i = 0; i < e->call.nargs; i++)
-                vec_push(&work, e->call.arg[i]);
-            break;
-        case AST_NEG:
-            vec_push(&work, e->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&work, e->bin.a);
-            vec_push(&work, e->bin.b);
-            break;
-        default:
-            break;
-        }
-    }
-    vec_free(&work);
+        if (x->item[i].kind == AST_EXP_LET)
+            ast_visit(x->item[i].a, see_table, &(struct waiting){ d, m, x->name });
 }
 
 static bool

@@ -1,6 +1,6 @@
 /* folder.h - partitions in a folder: run one after the other, those that do not wait for each other side by side
  *
- * Each NAME.bg of the folder (but conditioned.bg) is a partition. Its experiments' tables NAME_EXPERIMENT.csv of others in the folder are
+ * Each NAME.bg of the folder (but conditioned.bg and reduced.bg, the whole) is a partition. Its experiments' tables NAME_EXPERIMENT.csv of others in the folder are
  * what it waits for; its own run of each experiment is written to such a file: outputs and recorded signals. Of FOLDER_POINTS points of the
  * run as many as it takes for the lines between them to be no further from any column than FOLDER_SAMPLING of its range; or all of a
  * uniform grid, where a number is given.
@@ -11,6 +11,7 @@
 #include "simulate.h"
 
 #define FOLDER_SAMPLING 1e-4
+#define FOLDER_MARK "// partition "
 enum { FOLDER_POINTS = 20001, FOLDER_NAME = 128 };
 
 typedef struct folder_run {
@@ -31,6 +32,10 @@ typedef struct folder_options {
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     int (*failed)(void *ctx, const sources *s); void *ctx;       /* prints messages, returns a status */
 } folder_options;
+
+/* Takes away the partitions that were written before, which say so in their first line: FOLDER_MARK. False: another model lies there, *other
+ * (free it), or it cannot be done (errno; *other NULL). */
+bool folder_clear(const char *path, char **other);
 
 /* In the order in which they ran. False: *why (free it) says what is wrong with the folder; or a run failed (its status is not 0) and *why
  * is NULL. */

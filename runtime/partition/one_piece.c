@@ -34,9 +34,8 @@ root_of(uint32_t *root, uint32_t j)
     return j;
 }
 
-/* The weakest of the links that are needed to hold the graph together; NULL: none can be cut. */
-static const link *
-holds_together(const flat_model *f, const link_plan *p, double *ratio)
+const link *
+next_to_part(const flat_model *f, const link_plan *p, double *ratio)
 {
     struct held *order = bg_calloc(p->link.n + 1, sizeof *order);
     uint32_t *root = bg_calloc(f->junction.n + 1, sizeof *root);
@@ -51,7 +50,7 @@ holds_together(const flat_model *f, const link_plan *p, double *ratio)
         order[i] = (struct held){ strength_of(&p->link.at[i]), i };
     if (p->link.n)
         qsort(order, p->link.n, sizeof *order, by_strength);
-    for (size_t i = 0; i < p->link.n; i++) {
+    for (size_t i = 0; i < p->link.n && !(order[i].ratio < p->limit); i++) {
         const link *x = &p->link.at[order[i].at];
         uint32_t a = root_of(root, x->end[0]), b = root_of(root, x->end[1]);
 
@@ -88,7 +87,7 @@ one_piece(const flat_model *f, const link_plan *p, const subgraphs *s, arena *a)
         return "signals lead in a circle through all of its subgraphs";
     if (p->link.n == 0)
         return "it has no bond between two junctions";
-    weakest = holds_together(f, p, &ratio);
+    weakest = next_to_part(f, p, &ratio);
     if (p->conditioned)
         cause = arena_format(a, "other bonds join both sides of %s that is conditioned", p->conditioned == 1 ? "the one" : "each");
     else if (refused)

@@ -11,6 +11,8 @@
 
 #include "subgraphs.h"
 
+/* The weakest of the links that hold subgraphs together at the plan's threshold, and its ratio: above that there are more of them. NULL: none can go. */
+const link *next_to_part(const flat_model *f, const link_plan *p, double *ratio);
 /* A sentence in the arena; NULL: there are several partitions. */
 const char *one_piece(const flat_model *f, const link_plan *p, const subgraphs *s, arena *a);
 

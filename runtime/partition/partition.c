@@ -11,6 +11,7 @@
 #include "one_piece.h"
 #include "partition_drawing.h"
 #include "picture.h"
+#include "portable.h"
 #include "textrefs.h"
 #include "writeout.h"
 
@@ -21,7 +22,9 @@ struct worker {
     recording *run;              /* [nruns] of the text at hand */
     char *written;               /* the text written out; NULL: it says each part once */
     char *text;                  /* the text at hand, frozen or conditioned; NULL: neither */
+    char *given;                 /* the text with what --set gives said in it; NULL: nothing is given */
     signal_freeze *freeze;       /* [nfreezes] */
+    portable portable;           /* what lies in the folder beside the texts */
     bool failed;
 };
 
@@ -84,6 +87,20 @@ look(struct worker *d)
     return PARTITION_DONE;
 }
 
+/* From here on texts are written, which are to run without a command line. */
+static void
+say_overrides(struct worker *d)
+{
+    size_t length;
+
+    d->given = text_with_overrides(d->run, d->o->nruns, d->out->graph.flat, &length);
+    if (!d->given)
+        return;
+    set_text(d, d->given, length);
+    for (size_t i = 0; i < d->o->nruns; i++)
+        d->run[i].nset = 0;
+}
+
 /* ---------------------------------------------------------------- freezes */
 
 /* Each must name a signal between two subgraphs, and its readers. */
@@ -140,6 +157,7 @@ find_subgraphs(struct worker *d)
     subgraphs_free(&p->subgraphs);
     subgraphs_find(p->graph.flat, &p->plan, d->freeze, d->o->nfreezes, d->a, &p->subgraphs);
     p->one_piece = one_piece(p->graph.flat, &p->plan, &p->subgraphs, d->a);
+    p->next = next_to_part(p->graph.flat, &p->plan, &p->next_ratio);
 }
 
 /* The text with what is frozen in it. */
@@ -416,21 +434,97 @@ draw(struct worker *d)
     return result;
 }
 
+/* A text of the folder, with the files that it names beside it. */
+static enum partition_result
+write_text(struct worker *d, const char *name, const char *text, size_t length)
+{
+    char *path = bg_format("%s/%s.bg", d->o->folder, name);
+    enum partition_result result = PARTITION_DONE;
+
+    if (same_file(path, d->o->run->path))
+        result = usage(d, bg_format("%s is the model itself: choose another folder", path));
+    else if (!write_whole(path, text, length))
+        result = not_written(d, path);
+    free(path);
+    return result;
+}
+
+static enum partition_result
+write_portable(struct worker *d, const char *name, const char *text, size_t length)
+{
+    enum partition_result result = PARTITION_FILE;
+    char *why, *out = portable_text(&d->portable, d->o->run->path, text, length, NULL, NULL, &length, &why);
+
+    if (out)
+        result = write_text(d, name, out, length);
+    else
+        d->out->why = why;
+    free(out);
+    return result;
+}
+
+/* Does the run of a part write this table? */
+static bool
+is_recorded(void *ctx, const char *name)
+{
+    const struct worker *d = ctx;
+
+    for (size_t i = 0; i < d->out->parts.part.n; i++)
+        for (size_t k = 0; k < d->o->nruns; k++)
+            if (!strcmp(name, part_csv(&d->out->parts.part.at[i], d->o->run[k].experiment, d->a)))
+                return true;
+    return false;
+}
+
+/* The first line says what it is, to readers and to who clears the folder. */
+static enum partition_result
+write_part(struct worker *d, part *x)
+{
+    strbuf b = { 0 };
+    char *why, *text;
+    size_t length;
+
+    strbuf_printf(&b, FOLDER_MARK "%s of %s", x->name, d->out->graph.flat->name);
+    for (size_t i = 0; i < x->reads.n; i++)
+        strbuf_printf(&b, "%s %s", i ? "," : ", driven by", d->out->parts.part.at[x->reads.at[i]].name);
+    strbuf_puts(&b, "\n");
+    strbuf_add(&b, x->text, x->length);
+    text = portable_text(&d->portable, d->o->run->path, b.at, b.n, is_recorded, d, &length, &why);
+    strbuf_free(&b);
+    if (!text) {
+        d->out->why = why;
+        return PARTITION_FILE;
+    }
+    free(x->text);
+    x->text = text;
+    x->length = length;
+    return write_text(d, x->name, text, length);
+}
+
+/* The folder is there and has no models but what an earlier partitioning left, which goes. */
+static enum partition_result
+prepare_folder(struct worker *d)
+{
+    char *other = NULL;
+
+    if (mkdir(d->o->folder, 0777) != 0 && errno != EEXIST)
+        return not_written(d, d->o->folder);
+    if (!folder_clear(d->o->folder, &other))
+        return usage(d, other ? bg_format("%s has a model of its own, %s: choose another folder", d->o->folder, other)
+                              : bg_format("%s: %s", d->o->folder, file_error(errno)));
+    return PARTITION_DONE;
+}
+
 static enum partition_result
 write_folder(struct worker *d)
 {
     partitioning *p = d->out;
     struct namer n = { .d = d };
-    enum partition_result result = PARTITION_DONE;
-    char *path = bg_format("%s/conditioned.bg", d->o->folder), *why = NULL;
+    enum partition_result result = prepare_folder(d);
+    char *why = NULL;
 
-    if (mkdir(d->o->folder, 0777) != 0 && errno != EEXIST)
-        result = not_written(d, d->o->folder);
-    else if (same_file(path, d->o->run->path))
-        result = usage(d, bg_format("%s is the model itself: choose another folder", path));
-    else if (!write_whole(path, d->run->text, d->run->length))
-        result = not_written(d, path);
-    free(path);
+    if (result == PARTITION_DONE)
+        result = write_portable(d, "conditioned", d->run->text, d->run->length);
     if (result == PARTITION_DONE)
         result = draw(d);
     if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
@@ -441,16 +535,9 @@ write_folder(struct worker *d)
         result = PARTITION_INTERNAL;
     }
     map_free(&n.of_part);
-    for (size_t i = 0; i < p->parts.part.n && result == PARTITION_DONE; i++) {
-        const part *x = &p->parts.part.at[i];
-
-        path = bg_format("%s/%s.bg", d->o->folder, x->name);
-        if (same_file(path, d->o->run->path))
-            result = usage(d, bg_format("%s is the model itself: choose another folder", path));
-        else if (!write_whole(path, x->text, x->length))
-            result = not_written(d, path);
-        free(path);
-    }
+    for (size_t i = 0; i < p->parts.part.n && result == PARTITION_DONE; i++)
+        if (p->parts.part.at[i].wanted)
+            result = write_part(d, &p->parts.part.at[i]);
     return result;
 }
 
@@ -468,70 +555,145 @@ run_folder(struct worker *d)
 
 /* ---------------------------------------------------------------- beside each other */
 
-/* Runs a text once: its row of the table, and what a threshold on activity would take out of it. */
-static bool
-measure_model(struct worker *d, const recording *r, const char *name, bool row)
+/* Of all experiments, in another text. Free the array. */
+static recording *
+recordings_of(const struct worker *d, const recording *like, const char *path, const char *text, size_t length)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
-    measure_options mo = { .metrics = METRIC(METRIC_ACTIVITY) };
-    compilation c = { 0 };
-    sim_options so = { 0 };
-    sim_result run = { 0 };
-    measure *q = NULL;
-    bool fine = compile_text(&c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so) &&
-        (q = measure_new(c.model, &mo, &so));
+    recording *r = bg_calloc(d->o->nruns, sizeof *r);
 
-    if (fine && r->adjust)
-        r->adjust(r->ctx, c.model, &so);
-    fine = fine && simulate(c.model, &so, &run);
-    if (fine) {
-        ranking k = { 0 };
-        name_list list = { .of = name };
+    for (size_t i = 0; i < d->o->nruns; i++) {
+        r[i] = like[i];
+        r[i].path = path ? path : like[i].path;
+        r[i].text = text;
+        r[i].length = length;
+    }
+    return r;
+}
 
-        if (measure_ranking(q, &run, METRIC_ACTIVITY, &k)) {
-            ranking_decide(&k, d->o->mora);
-            for (size_t i = 0; i < k.row.n; i++)
-                if (k.row.at[i].decision == DECISION_GOES)
-                    vec_push(&list.name, arena_strdup(d->a, k.row.at[i].name));
-        }
-        ranking_free(&k);
-        vec_push(&d->out->inactive, list);
-        if (row)
-            vec_push(&d->out->table, ((table_row){ name, c.flat->element.n, model_nstates(c.model), c.causal->dependent.n,
-                                                   equations_nloops(c.equations), run.steps, run.cpu_seconds }));
-    } else
-        run_failed(d, c.sources);
-    measure_free(q);
-    sim_options_free(&so);
-    sim_result_free(&run);
-    compile_free(&c);
+static bool
+add_row(struct worker *d, const recording *r, const char *name)
+{
+    table_row row = { .name = name };
+
+    if (!row_of(r, run_failed, d, &row))
+        return false;
+    vec_push(&d->out->table, row);
+    return true;
+}
+
+static bool
+add_inactive(struct worker *d, const recording *r, const char *name)
+{
+    name_list list = { .of = name };
+    bool fine = inactive_find(r, d->o->nruns, d->o->mora, d->a, run_failed, d, &list);
+
+    vec_push(&d->out->inactive, list);
     return fine;
 }
 
+/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL: none. */
+static enum partition_result
+reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name, without *out)
+{
+    char *text;
+    size_t length;
+    enum partition_result result = PARTITION_DONE;
+    recording *less;
+
+    text_without(r, d->o->nruns, gone, d->a, &text, &length, &out->stay);
+    if (!text)
+        return result;
+    less = recordings_of(d, r, NULL, text, length);
+    if (!add_row(d, less, row) ||
+        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL, d->a, run_failed, d, &out->error))
+        result = PARTITION_FAILED;
+    else if (name)
+        result = write_portable(d, name, text, length);
+    free(less);
+    free(text);
+    return result;
+}
+
+/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of the errors' root mean squares
+ * over their own. */
+static bool
+compare_part(struct worker *d, const recording *r, part *x)
+{
+    run_errors e = { 0 };
+    bool fine = compare_runs(d->run, r, d->o->nruns, NULL, d->a, run_failed, d, &e);
+
+    x->replay = NAN;
+    for (size_t i = 0; fine && i < e.n; i++)
+        if (!e.at[i].state && e.at[i].size > 0)
+            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / e.at[i].size);
+    vec_free(&e);
+    return fine;
+}
+
+/* Of a partition that is left out everything that could be ranked. */
+static void
+add_left_out(struct worker *d, const part *x, name_list *all)
+{
+    const subgraphs *s = &d->out->subgraphs;
+    const flat_model *f = d->out->graph.flat;
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        uint32_t k = s->of_element[i];
+
+        if (k == NO_SUBGRAPH || is_source(e) || is_two_port(e))
+            continue;
+        for (size_t n = 0; n < s->partition.at[s->subgraph.at[k].partition].subgraph.n; n++)
+            if (!strcmp(s->subgraph.at[s->partition.at[s->subgraph.at[k].partition].subgraph.at[n]].name, x->name))
+                vec_push(&all->name, d->written ? written_name(d->a, e->name) : e->name);
+    }
+}
+
+static enum partition_result
+compare_parts(struct worker *d, name_list *all)
+{
+    partitioning *p = d->out;
+    bool fine = true;
+
+    for (size_t i = 0; i < p->parts.part.n && fine; i++) {
+        part *x = &p->parts.part.at[i];
+        char *path = bg_format("%s/%s.bg", d->o->folder, x->name);
+        recording *r = recordings_of(d, d->run, path, x->text, x->length);
+
+        if (x->wanted) {
+            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name) && compare_part(d, r, x);
+            for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
+                vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
+        }
+        if (!x->wanted)
+            add_left_out(d, x, all);
+        free(r);
+        free(path);
+    }
+    return fine ? PARTITION_DONE : PARTITION_FAILED;
+}
+
+/* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each partition. */
 static enum partition_result
 compare(struct worker *d)
 {
     partitioning *p = d->out;
+    enum partition_result result;
 
     if (!d->o->folder)
         return PARTITION_DONE;
-    if (!measure_model(d, &d->o->run[0], "as given", true) || (p->changed && !measure_model(d, &d->run[0], "conditioned", true)))
+    if (!add_row(d, d->o->run, "as given") || !add_inactive(d, d->o->run, "as given"))
         return PARTITION_FAILED;
-    for (size_t i = 0; i < p->parts.part.n; i++) {
-        const part *x = &p->parts.part.at[i];
-        recording r = d->run[0];
-        bool fine;
-
-        r.path = bg_format("%s/%s.bg", d->o->folder, x->name);
-        r.text = x->text;
-        r.length = x->length;
-        r.nset = 0;
-        fine = measure_model(d, &r, x->name, true);
-        free((char *)(uintptr_t)r.path);
-        if (!fine)
-            return PARTITION_FAILED;
-    }
-    return PARTITION_DONE;
+    result = reduce_model(d, d->o->run, &p->inactive.at[0], "as given, reduced", NULL, &p->less_whole);
+    if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
+        result = PARTITION_FAILED;
+    if (result != PARTITION_DONE || p->parts.part.n == 0)
+        return result;
+    p->all_inactive.of = "all partitions";
+    result = compare_parts(d, &p->all_inactive);
+    if (result == PARTITION_DONE)
+        result = reduce_model(d, d->run, &p->all_inactive, "conditioned, reduced", "reduced", &p->less_parts);
+    return result;
 }
 
 /* A text that makes parts from components, loops or conditions says them once when it is written out. */
@@ -543,7 +705,7 @@ write_out(struct worker *d)
 
     if ((!d->out->plan.conditioned && !d->o->nfreezes && !d->o->folder) || is_written_out(&d->out->graph))
         return PARTITION_DONE;
-    if (!written_out(d->run, d->o->nruns, d->a, &d->written, &length, &why)) {
+    if (!written_out(d->run, d->a, &d->written, &length, &why)) {
         d->out->why = why;
         return PARTITION_INTERNAL;
     }
@@ -554,7 +716,7 @@ write_out(struct worker *d)
 enum partition_result
 partition_find(const partition_options *o, partitioning *out)
 {
-    struct worker d = { .o = o, .out = out };
+    struct worker d = { .o = o, .out = out, .portable.folder = o->folder };
     enum partition_result result;
 
     memset(out, 0, sizeof *out);
@@ -565,14 +727,16 @@ partition_find(const partition_options *o, partitioning *out)
     result = look(&d);
     if (result == PARTITION_DONE)
         result = find_freezes(&d);
-    if (result == PARTITION_DONE) {
+    if (result == PARTITION_DONE)
         find_subgraphs(&d);
-        result = o->only_look ? PARTITION_DONE : write_out(&d);
-    }
     if (o->only_look) {
         free(d.freeze);
         free(d.run);
         return result;
+    }
+    if (result == PARTITION_DONE) {
+        say_overrides(&d);
+        result = write_out(&d);
     }
     if (result == PARTITION_DONE)
         result = freeze_signals(&d);
@@ -586,8 +750,10 @@ partition_find(const partition_options *o, partitioning *out)
         result = compare(&d);
     free(d.freeze);
     free(d.run);
+    free(d.given);
     free(d.written);
     free(d.text);
+    portable_free(&d.portable);
     return result;
 }
 
@@ -595,8 +761,9 @@ partition_report
 partition_report_of(const partitioning *p)
 {
     return (partition_report){ .model = p->graph.flat->name, .f = p->graph.flat, .local = &p->local, .plan = &p->plan, .subgraphs = &p->subgraphs,
-                               .one_piece = p->one_piece, .error = &p->error, .parts = &p->parts, .runs = &p->runs, .table = &p->table,
-                               .inactive = &p->inactive, .mora = p->mora, .frozen = &p->frozen, .conditioned = p->changed };
+                               .one_piece = p->one_piece, .next = p->next, .next_ratio = p->next_ratio, .error = &p->error, .parts = &p->parts, .runs = &p->runs, .table = &p->table,
+                               .inactive = &p->inactive, .all_inactive = &p->all_inactive, .less_whole = &p->less_whole,
+                               .less_parts = &p->less_parts, .mora = p->mora, .frozen = &p->frozen, .conditioned = p->changed };
 }
 
 void
@@ -607,6 +774,11 @@ partitioning_free(partitioning *p)
     local_free(&p->local);
     parts_free(&p->parts);
     vec_free(&p->error);
+    vec_free(&p->less_whole.error);
+    vec_free(&p->less_whole.stay.name);
+    vec_free(&p->less_parts.error);
+    vec_free(&p->less_parts.stay.name);
+    vec_free(&p->all_inactive.name);
     vec_free(&p->runs);
     vec_free(&p->table);
     vec_free(&p->frozen);

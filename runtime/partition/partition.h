@@ -27,11 +27,14 @@ typedef struct partitioning {
     link_plan plan;
     subgraphs subgraphs;
     const char *one_piece;                   /* one_piece.h */
+    const link *next; double next_ratio;     /* likewise: what a higher threshold would part */
     run_errors error;
+    without less_whole, less_parts;          /* without what is inactive in the whole, in the partitions */
     parts parts;
     folder_runs runs;
     table_rows table;
-    name_lists inactive;
+    name_lists inactive;                     /* of the model as given, then of each partition */
+    name_list all_inactive;                  /* of all partitions together */
     frozen_list frozen;
     double mora;                             /* as asked for */
     bool changed;                            /* something is conditioned or frozen */

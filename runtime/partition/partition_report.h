@@ -10,15 +10,14 @@
 #include "condition.h"
 #include "folder.h"
 #include "frozen.h"
+#include "inactive.h"
 #include "separate.h"
 #include "subgraphs.h"
 
-/* One model of the comparison: as given, conditioned, each partition. */
-typedef struct table_row { const char *name; size_t elements, states, dependent, loops; uint64_t steps; double seconds; } table_row;
 typedef VEC(table_row) table_rows;
-/* Elements that a threshold on activity would take out, in a model. */
-typedef struct name_list { const char *of; VEC(const char *) name; } name_list;
 typedef VEC(name_list) name_lists;
+/* A model without what is inactive in it: what of that has to stay, for else it does not run, and the errors of the rest. */
+typedef struct without { name_list stay; run_errors error; } without;
 typedef VEC(frozen) frozen_list;
 
 typedef struct partition_report {
@@ -28,11 +27,14 @@ typedef struct partition_report {
     const link_plan *plan;
     const subgraphs *subgraphs;
     const char *one_piece;       /* why it is one; NULL: it is not */
+    const link *next; double next_ratio;     /* what a higher threshold would part; NULL: nothing */
     const run_errors *error;     /* of the conditioned text, in all experiments */
     const parts *parts;
     const folder_runs *runs;
     const table_rows *table;
     const name_lists *inactive;  /* of the whole, then of each partition */
+    const name_list *all_inactive;           /* of all partitions together */
+    const without *less_whole, *less_parts;  /* without these */
     double mora;
     const frozen_list *frozen;
     bool conditioned;            /* a text was conditioned */

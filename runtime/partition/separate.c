@@ -608,23 +608,31 @@ name_parts(struct splitter *d, const char *(*name_of)(void *ctx, const flat_mode
     }
 }
 
-/* Who records what for whom, once each. */
+/* What parts that are wanted read is recorded, once each. */
 static void
 pass_on(struct splitter *d, struct one *x)
 {
     map said = { 0 };
 
     for (size_t k = 0; k < d->out->part.n; k++)
-        for (size_t i = 0; i < x[k].need.n; i++) {
+        for (size_t i = 0; i < x[k].need.n && d->out->part.at[k].wanted; i++) {
             const struct need *n = &x[k].need.at[i];
             uint64_t key = bg_hash_bytes(n->text, strlen(n->text), n->owner);
 
-            vec_push(&d->out->part.at[k].reads, n->owner);
             if (map_get(&said, key) == MAP_NONE)
                 vec_push(&d->out->part.at[n->owner].recorded, n->text);
             map_set(&said, key, 1);
         }
     map_free(&said);
+}
+
+/* Who reads whom. */
+static void
+find_reads(struct splitter *d, struct one *x)
+{
+    for (size_t k = 0; k < d->out->part.n; k++)
+        for (size_t i = 0; i < x[k].need.n; i++)
+            vec_push(&d->out->part.at[k].reads, x[k].need.at[i].owner);
     for (size_t k = 0; k < d->out->part.n; k++) {
         part *p = &d->out->part.at[k];
         size_t n = 0;
@@ -638,12 +646,14 @@ pass_on(struct splitter *d, struct one *x)
     }
 }
 
-/* Parts with an output that an experiment observes (any output where none observes any), and those that they need. */
+/* Parts with an output that an experiment observes (any output where none observes any) or with something that it records, and those that they
+ * need; all where nothing is asked for. */
 static void
 find_wanted(struct splitter *d)
 {
     const ast_model *m = d->c.flat->ast;
     map observed = { 0 };
+    bool any = false;
 
     for (size_t i = 0; i < d->c.ast->ndecls; i++) {
         const ast_experiment *e = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
@@ -651,6 +661,9 @@ find_wanted(struct splitter *d)
         for (int k = 0; e && e->model == m->name && is_chosen(d, e) && k < e->nitems; k++)
             if (e->item[k].kind == AST_EXP_OBSERVE && e->item[k].ref.nparts)
                 map_set(&observed, key_of(e->item[k].ref.part[0].name), 1);
+            else
+                for (int n = 0; n < e->item[k].nexprs && d->out->part.n; n++)
+                    d->out->part.at[place_of_expr(d, e->item[k].exprs[n])].wanted = true;
     }
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
@@ -659,9 +672,12 @@ find_wanted(struct splitter *d)
         if (s->kind != AST_STMT_VALUE || s->value.kind != AST_OUTPUT || d->out->part.n == 0)
             continue;
         p = &d->out->part.at[last_of(d, s->value.name)];
-        p->noutputs++;
         p->wanted |= observed.n == 0 || map_get(&observed, key_of(s->value.name)) != MAP_NONE;
     }
+    for (size_t k = 0; k < d->out->part.n; k++)
+        any |= d->out->part.at[k].wanted;
+    for (size_t k = 0; k < d->out->part.n && !any; k++)
+        d->out->part.at[k].wanted = true;
     for (size_t k = d->out->part.n; k-- > 0;)
         for (size_t i = 0; i < d->out->part.at[k].reads.n && d->out->part.at[k].wanted; i++)
             d->out->part.at[d->out->part.at[k].reads.at[i]].wanted = true;
@@ -698,10 +714,12 @@ separate_text(const recording *run, size_t nruns, const char *(*name_of)(void *c
             x[k].text = run->text;
             find_needs(&x[k]);
         }
-        pass_on(&d, x);
+        find_reads(&d, x);
         find_wanted(&d);
+        pass_on(&d, x);
         for (uint32_t k = 0; k < out->part.n && fine; k++)
-            fine = make_text(&x[k], why);
+            if (out->part.at[k].wanted)
+                fine = make_text(&x[k], why);
         for (uint32_t k = 0; k < out->part.n; k++)
             one_free(&x[k]);
     }

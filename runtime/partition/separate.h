@@ -18,8 +18,8 @@ typedef struct part {
     char *text; size_t length;
     VEC(const char *) recorded;  /* what others read of it, as text */
     VEC(uint32_t) reads;         /* parts before it */
-    size_t noutputs;             /* that stand in it */
-    bool wanted;                 /* it has such an output that was asked for, or is needed for one */
+    double replay;               /* of its outputs against the conditioned text's: the greatest rms error over its own; NAN: it has none */
+    bool wanted;                 /* something that stands in it was asked for, or it is needed for such a part; else it has no text */
 } part;
 typedef struct parts { VEC(part) part; } parts;
 

@@ -260,6 +260,7 @@ sweep_plot(const sweep *s, const char *path, char **why)
     const char *dot = strrchr(path, '.'), *terminal = !dot ? "" : !strcmp(dot, ".svg") ? "svg" : !strcmp(dot, ".png") ? "pngcairo" : "pdfcairo";
     char *label = bg_format(s->unit ? "%s [%s]" : "%s", s->parameter, s->unit);
     strbuf b = { 0 };
+    enum { COLOURS = 8 };        /* of gnuplot's own lines; then dashes tell curves of one colour apart */
     bool fine;
 
     strbuf_puts(&b, "$ratio << EOD\n");
@@ -275,7 +276,7 @@ sweep_plot(const sweep *s, const char *path, char **why)
             strbuf_printf(&b, "%.9g %.9g\n", s->curve.at[k].crossing.at[i] / s->shown, 100 * s->limit);
     strbuf_puts(&b, "? ?\nEOD\n");
     strbuf_printf(&b, "set terminal %s size %s\nset encoding utf8\nset termoption noenhanced\nset datafile missing \"?\"\nset logscale y\n"
-                      "set key outside right top Left reverse\nset grid\nset ylabel \"ratio [%%]\"\nset xlabel ",
+                      "set key outside right top Left reverse\nset grid\nset format y \"%%g\"\nset ylabel \"ratio [%%]\"\nset xlabel ",
                   terminal, strcmp(terminal, "pdfcairo") ? "900,500" : "9in,5in");
     quote_z(&b, QUOTE_GNUPLOT, label);
     strbuf_printf(&b, "\nplot %.9g with lines lw 2 lc rgb \"#808080\" dt 2 title \"threshold\", \\\n     $crossing using 1:2 with points pt 7 ps 1 "
@@ -283,7 +284,7 @@ sweep_plot(const sweep *s, const char *path, char **why)
     for (size_t k = 0; k < s->curve.n; k++) {
         char *title = bg_format("%s at %s", s->curve.at[k].name, s->curve.at[k].at);
 
-        strbuf_printf(&b, ", \\\n     $ratio using 1:%zu with lines lw 1.6 title ", k + 2);
+        strbuf_printf(&b, ", \\\n     $ratio using 1:%zu with lines lw 1.6 lt %zu dt %zu title ", k + 2, k % COLOURS + 1, k / COLOURS + 1);
         quote_z(&b, QUOTE_GNUPLOT, title);
         free(title);
     }

@@ -5,52 +5,24 @@
 
 #include "domain.h"
 
-/* A list of its own instead of recursion: long sums are deep trees. */
+/* Whose law it is, and where the references go. */
+struct gathering { const ast_node *node; text_ref like; text_refs *out; };
+
+static void
+see_ref(void *ctx, const ast_ref *ref)
+{
+    struct gathering *g = ctx;
+
+    if (!ref->nparts || ast_own_name(g->node, ref->part[0].name))
+        return;
+    g->like.ref = ref;
+    vec_push(g->out, g->like);
+}
+
 void
 textrefs_of(const ast_expr *e, const ast_node *n, text_ref like, text_refs *out)
 {
-    VEC(const ast_expr *) walk = { 0 };
-
-    vec_push(&walk, e);
-    while (walk.n) {
-        const ast_expr *x = walk.at[--walk.n];
-
-        if (!x)
-            continue;
-        switch (x->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            if (x->ref.nparts && !ast_own_name(n, x->ref.part[0].name)) {
-                like.ref = &x->ref;
-                vec_push(out, like);
-            }
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            vec_push(&walk, x->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&walk, x->bin.b);
-            vec_push(&walk, x->bin.a);
-            break;
-        case AST_IF:
-            vec_push(&walk, x->cond.b);
-            vec_push(&walk, x->cond.a);
-            vec_push(&walk, x->cond.c);
-            break;
-        case AST_CALL:
-            for (int i = x->call.nargs; i-- > 0;)
-                vec_push(&walk, x->call.arg[i]);
-            break;
-        case AST_MATRIX:
-            for (int i = x->matrix.rows * x->matrix.cols; i-- > 0;)
-                vec_push(&walk, x->matrix.entry[i]);
-            break;
-        }
-    }
-    vec_free(&walk);
+    ast_each_ref(e, see_ref, &(struct gathering){ n, like, out });
 }
 
 static void

@@ -14,8 +14,9 @@ struct writer {
     const char *text;
     arena *a;
     map kind;                    /* where a value is declared -> its kind */
+    map pair_port;               /* full name of a port of a transformer field -> the first of that name */
+    bool *by_input;              /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
     strbuf *out;
-    const char *refused;
 };
 
 /* ---------------------------------------------------------------- names */
@@ -96,6 +97,59 @@ is_declared_name(const char *s)
     return true;
 }
 
+static uint64_t name_key(const char *name, size_t n) { return bg_hash_bytes(name, n, 0); }
+
+/* A transformer field: pairs of ports, those of one name once for each pair. */
+static bool
+is_pairs(const struct writer *d, const flat_element *e)
+{
+    return is_two_port(e) && e->nports && d->f->port.at[e->port0].name;
+}
+
+/* "rod.joint.e": what the pairs of a transformer field sum up to at one of its ports. The field's own text gives it. */
+static bool
+is_sum_of_pairs(const struct writer *d, const flat_var *x)
+{
+    size_t n = x->name ? strlen(x->name) : 0;
+
+    return x->kind == VAR_SIGNAL && n > 2 && x->name[n - 2] == '.' && map_get(&d->pair_port, name_key(x->name, n - 2)) != MAP_NONE;
+}
+
+/* Before names change. */
+static void
+find_pair_ports(struct writer *d)
+{
+    for (uint32_t i = 0; i < d->f->port.n; i++) {
+        const flat_port *p = &d->f->port.at[i];
+
+        if (p->name && is_pairs(d, &d->f->element.at[p->element]) && map_get(&d->pair_port, name_key(p->name, strlen(p->name))) == MAP_NONE)
+            map_set(&d->pair_port, name_key(p->name, strlen(p->name)), i);
+    }
+}
+
+/* Parameters are declared before what reads them. */
+static void
+find_by_input(struct writer *d)
+{
+    const flat_model *f = d->f;
+    bool more = true;
+
+    d->by_input = bg_calloc(f->var.n + 1, sizeof *d->by_input);
+    while (more) {
+        more = false;
+        for (var_id v = 1; v < f->var.n; v++) {
+            const flat_var *x = &f->var.at[v];
+
+            for (uint32_t k = 0; x->kind == VAR_PARAM && !d->by_input[v] && inst_known(x->def) && k < x->def.n; k++) {
+                var_id of = inst_slots(f, x->def)[k];
+
+                d->by_input[v] = d->by_input[of] || f->var.at[of].role == ROLE_INPUT;
+                more |= d->by_input[v];
+            }
+        }
+    }
+}
+
 /* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden
  * ones as deep as they go. */
 static void
@@ -121,11 +175,15 @@ name_variables(struct writer *d)
         case VAR_LITERAL: {
             char digits[NUMBER_SIZE];
 
-            x->name = arena_strdup(d->a, number_text(x->value, digits));
+            x->name = x->unit && !unit_is_number(x->unit)
+                ? arena_format(d->a, "(%s [%s])", number_text(x->value, digits), unit_text(unit_dimension(x->unit)))
+                : arena_strdup(d->a, number_text(x->value, digits));
             break;
         }
         default:
-            if (is_declared_name(x->name))
+            if (is_sum_of_pairs(d, x))
+                x->name = arena_format(d->a, "%s.%c", port_text(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
+            else if (is_declared_name(x->name))
                 x->name = part_name(d, x->name);
             break;
         }
@@ -195,13 +253,18 @@ put_values(struct writer *d)
         uint32_t kind = span_known(x->at) ? map_get(&d->kind, place_key(x->at)) : MAP_NONE, k = map_get(&output, v);
         const char *def = inst_known(x->def) ? print(d, x->def) : "0";
 
-        if (!is_declared_name(x->name))
+        if (!is_declared_name(x->name) || strchr(x->name, '.'))
             continue;
         if (x->kind == VAR_PARAM) {
             bool of_others = x->def.n > 0;
-            const char *word = kind == AST_INPUT ? of_others ? "signal" : "input" : kind == AST_CONSTANT ? "constant" : "parameter";
+            const char *word = d->by_input[v]          ? "signal"
+                             : kind == AST_INPUT       ? of_others ? "signal" : "input"
+                             : kind == AST_CONSTANT    ? "constant"
+                                                       : "parameter";
 
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
+        } else if (x->kind == VAR_INTEGRAL && x->holds) {
+            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x), inst_known(x->init) ? print(d, x->init) : "0");
         } else if (x->kind == VAR_INTEGRAL) {
             strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
                           inst_known(x->init) ? print(d, x->init) : "0");
@@ -283,6 +346,32 @@ put_law(struct writer *d, const flat_law *law, bool only)
             d->f->var.at[own[k]].name = before[k];
 }
 
+/* Was this port of a transformer field there before, in another pair? */
+static bool
+is_repeated(const struct writer *d, uint32_t port)
+{
+    const char *name = d->f->port.at[port].name;
+
+    return is_pairs(d, &d->f->element.at[d->f->port.at[port].element]) && map_get(&d->pair_port, name_key(name, strlen(name))) != port;
+}
+
+/* The flow of each port right of the arrow: the sum over its pairs. */
+static void
+put_ratios(struct writer *d, const flat_element *e)
+{
+    for (uint32_t k = 1; k < e->nports; k += 2) {
+        if (is_repeated(d, e->port0 + k))
+            continue;
+        for (uint32_t i = k; i < e->nports; i += 2)
+            if (!strcmp(d->f->port.at[e->port0 + i].name, d->f->port.at[e->port0 + k].name)) {
+                if (i == k)
+                    strbuf_printf(d->out, " %s.f = ", port_part(d, e->port0 + k));
+                strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ", print(d, d->f->law.at[e->law0 + i / 2].def), port_part(d, e->port0 + i - 1));
+            }
+        strbuf_puts(d->out, ";");
+    }
+}
+
 static void
 put_field(struct writer *d, const flat_element *e)
 {
@@ -293,13 +382,15 @@ put_field(struct writer *d, const flat_element *e)
         bool first = true;
 
         for (uint32_t k = 0; k < e->nports; k++)
-            if ((d->f->port.at[e->port0 + k].sign < 0) == side) {
+            if ((d->f->port.at[e->port0 + k].sign < 0) == side && !is_repeated(d, e->port0 + k)) {
                 strbuf_printf(d->out, "%s %s", !first ? "," : side ? " ->" : "", port_part(d, e->port0 + k));
                 first = false;
             }
     }
     strbuf_puts(d->out, ";");
-    for (uint32_t k = 0; k < e->nlaws; k++)
+    if (is_pairs(d, e))
+        put_ratios(d, e);
+    for (uint32_t k = 0; k < e->nlaws && !is_pairs(d, e); k++)
         put_law(d, &d->f->law.at[e->law0 + k], false);
     for (uint32_t k = 0; k < e->nports; k++)
         put_initials(d, e->port0 + k, UINT32_MAX);
@@ -308,6 +399,8 @@ put_field(struct writer *d, const flat_element *e)
         const flat_port *p = &d->f->port.at[e->port0 + k];
         const char *at = junction_name(d, p->junction), *port = port_text(d, e->port0 + k);
 
+        if (is_repeated(d, e->port0 + k))
+            continue;
         strbuf_printf(d->out, "    %s -> %s;\n", p->sign > 0 ? at : port, p->sign > 0 ? port : at);
     }
 }
@@ -324,11 +417,7 @@ put_element(struct writer *d, uint32_t i)
 
     if (e->nports == 0)
         return;
-    if (is_two_port(e) && e->nports > 2) {
-        d->refused = arena_format(d->a, "%s is a transformer field", e->name);
-        return;
-    }
-    if (is_two_port(e)) {
+    if (is_two_port(e) && !p->name) {
         strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, print(d, law->def), junction_name(d, p[1].junction));
         return;
     }
@@ -361,6 +450,7 @@ put_element(struct writer *d, uint32_t i)
     strbuf_puts(d->out, "\n");
 }
 
+/* Samples, assertions and ends of runs are not partitioned. */
 static void
 put_whens(struct writer *d)
 {
@@ -384,6 +474,8 @@ put_model(struct writer *d)
     if (d->f->text && *d->f->text)
         strbuf_printf(d->out, " \"%s\"", d->f->text);
     strbuf_puts(d->out, " {\n");
+    find_pair_ports(d);
+    find_by_input(d);
     name_variables(d);
     put_values(d);
     strbuf_puts(d->out, "\n");
@@ -505,7 +597,7 @@ is_written_out(const compilation *c)
 static bool
 compile_plain(const recording *r, compilation *c)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset }, without = { 0 };
+    compile_options co = { .experiment = r->experiment }, without = { 0 };
     compilation with = { 0 };
     bool same;
 
@@ -526,7 +618,7 @@ compile_plain(const recording *r, compilation *c)
 }
 
 bool
-written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why)
+written_out(const recording *run, arena *a, char **text, size_t *length, char **why)
 {
     compilation c = { 0 }, again = { 0 };
     strbuf out = { 0 };
@@ -545,18 +637,7 @@ written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length,
             for (int k = 0; c.ast->decl[i].kind == AST_DECL_MODEL && k < c.ast->decl[i].model->nstmt; k++)
                 find_kinds(&d, c.ast->decl[i].model->stmt[k]);
         put_file(&d);
-        for (size_t i = 0; i < nruns; i++) {
-            struct elaborate_override *set = arena_new_array(a, struct elaborate_override, run[i].nset + 1);
-
-            for (size_t k = 0; k < run[i].nset; k++)
-                set[k] = (struct elaborate_override){ written_name(a, run[i].set[k].name), run[i].set[k].value, run[i].set[k].formula, run[i].set[k].said };
-            run[i].set = set;
-        }
-        co.set = run->set;
-        co.nset = run->nset;
-        if (d.refused)
-            *why = bg_format("the model cannot be written out part by part: %s", d.refused);
-        else if (!compile_text(&again, run->path, out.at, out.n, STAGE_GRAPH, &co))
+        if (!compile_text(&again, run->path, out.at, out.n, STAGE_GRAPH, &co))
             *why = bg_format("the model cannot be written out part by part: %s", diag_first_error(again.sources));
         fine = !*why;
     }
@@ -567,6 +648,8 @@ written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length,
     }
     strbuf_free(&out);
     map_free(&d.kind);
+    map_free(&d.pair_port);
+    free(d.by_input);
     compile_free(&again);
     compile_free(&c);
     return fine;

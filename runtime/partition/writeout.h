@@ -13,7 +13,7 @@
 const char *written_name(arena *a, const char *full);
 /* Does the text of the model say each part once already? */
 bool is_written_out(const compilation *c);
-/* *text: free it. The overrides of the recordings are renamed, in the arena. False: *why (free it) says what cannot be written out. */
-bool written_out(recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why);
+/* run: without overrides. *text: free it. False: *why (free it) says what cannot be written out. */
+bool written_out(const recording *run, arena *a, char **text, size_t *length, char **why);
 
 #endif

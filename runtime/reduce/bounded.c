@@ -8,7 +8,7 @@
 
 #include "bonds.h"
 #include "columns.h"
-#include "foretell.h"
+#include "exchange.h"
 #include "readings.h"
 #include "trial.h"
 
@@ -75,6 +75,7 @@ find_bounds(struct search *d)
         const compilation *c = &d->first.c[i];
         const flat_experiment *e = &c->flat->experiment;
 
+        d->most[i] = bg_calloc(d->held[i].n + 1, sizeof **d->most);
         for (size_t k = 0; k < d->held[i].n; k++) {
             struct bound b = { .experiment = i, .output = d->held[i].at[k], .slot = k, .stated = INFINITY };
 
@@ -83,8 +84,12 @@ find_bounds(struct search *d)
             vec_push(&d->bound, b);
         }
     }
-    for (size_t i = 0; i < d->bound.n; i++)
-        d->bound.at[i].tolerance = tolerance(d, &d->first, &d->bound.at[i]);
+    for (size_t i = 0; i < d->bound.n; i++) {
+        struct bound *b = &d->bound.at[i];
+
+        b->tolerance = tolerance(d, &d->first, b);
+        d->most[b->experiment][b->slot] = WITHIN * b->tolerance;
+    }
 }
 
 /* ---------------------------------------------------------------- what is said of trials */
@@ -139,6 +144,52 @@ recordings(const struct search *d)
 
 typedef VEC(struct candidate) candidates;
 
+/* A source that adds to a sum, a weight say: without it the sum is one less. One that imposes the variable of its junction is what makes the model run. */
+static bool
+adds(const flat_model *f, const flat_element *e)
+{
+    int type = f->junction.at[f->port.at[e->port0].junction].type;
+
+    return (e->type == EL_SE && type == 1) || (e->type == EL_SF && type == 0);
+}
+
+/* A source of zero, as the text says it: by this reduction, or by a number. */
+static bool
+is_zero(const struct search *d, const flat_element *e)
+{
+    const flat_model *f = d->now.c[0].flat;
+    const flat_law *law = is_source(e) ? port_law(f, e->port0) : NULL;
+
+    if (map_get(&d->clamped, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
+        return true;
+    for (uint32_t k = 0; law && k < law->def.n; k++)
+        if (f->var.at[inst_slots(f, law->def)[k]].kind != VAR_LITERAL)
+            return false;
+    return law && inst_known(law->def) && model_value(d->now.c[0].model, law->def) == 0;
+}
+
+/* What a source of zero imposes is zero at all bonds of its junction, so that each adds nothing at its other end and may go; with the last one the source
+ * goes too. */
+static int
+zero_branches(const struct search *d, const flat_element *e, const bond_candidates *bonds, struct reading *out, int n)
+{
+    const flat_model *f = d->now.c[0].flat;
+    uint32_t j = f->port.at[e->port0].junction;
+
+    for (size_t i = 0; i < bonds->n && n < READINGS_MOST; i++) {
+        const bond_candidate *x = &bonds->at[i];
+        bond_candidate *kept;
+
+        if (x->bond == UINT32_MAX || (f->bond.at[x->bond].from != j && f->bond.at[x->bond].to != j) || !x->may[BOND_DROP])
+            continue;
+        kept = arena_new_array(d->out->arena, bond_candidate, 1);
+        *kept = *x;
+        out[n++] = (struct reading){ .kind = REWRITE_DROP_BOND, .bond = &kept->change[BOND_DROP],
+                                     .why = arena_format(d->out->arena, "the %s that it brings is zero", f->junction.at[j].type ? "flow" : "effort") };
+    }
+    return n;
+}
+
 static void
 find_elements(struct search *d, candidates *out)
 {
@@ -146,25 +197,29 @@ find_elements(struct search *d, candidates *out)
     factor *at = bg_calloc(f->element.n + 1, sizeof *at);
     bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
     candidates zero = { 0 };
+    bond_candidates bonds = { 0 };
     bool known;
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
         m[i] = d->now.c[i].model;
+    bonds_find(&d->now.c[0], NULL, d->out->arena, &bonds);
     known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
 
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
         struct candidate x = { .element = i, .term = UINT32_MAX };
 
-        bool rests = map_get(&d->clamped, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE;
+        bool rests = is_zero(d, e);
 
-        if ((is_source(e) && !rests) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
+        if ((is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
             map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
             continue;
         x.name = e->name;
         x.line = trial_line(d, rewrite_place(f, e->parent, e->node->at));
         x.predicted = known ? at[i].activity : (double)i;
         x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
+        if (rests && !adds(f, e))
+            x.nreadings = zero_branches(d, e, &bonds, x.reading, x.nreadings);
         if (rests)
             vec_push(&zero, x);
         else
@@ -173,6 +228,7 @@ find_elements(struct search *d, candidates *out)
     for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++)       /* of many, one by one is too dear for what it saves */
         vec_push(out, zero.at[i]);
     vec_free(&zero);
+    vec_free(&bonds);
     free(m);
     free(at);
 }
@@ -271,8 +327,8 @@ by_prediction(const void *pa, const void *pb)
 
 /* ---------------------------------------------------------------- rounds */
 
-/* batch: the first. predicts: the candidates' errors, over what was left of the tolerances when the round began, were predicted, not measured. */
-struct order { VEC(struct candidate *) at; size_t batch; bool predicts; };
+/* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates' errors, over what was left of the tolerances when the round began, were predicted, not measured. */
+struct order { VEC(struct candidate *) at; size_t batch; bool predicts; VEC(struct option) option; };
 
 /* From the i-th on, as many as should go together if errors add up to what is left. */
 static size_t
@@ -296,9 +352,9 @@ to_three_digits(double x)
 
 /* Of a candidate tried alone: does one of its readings do? They are tried in their order; chosen is the one that does, or the last. */
 static bool
-judge_alone(struct search *d, struct candidate *x, const struct outcome *y, int nreadings, double *worst)
+judge_alone(struct search *d, struct candidate *x, const struct outcome *y, struct order *o, double *worst)
 {
-    for (x->chosen = 0; x->chosen < nreadings; x->chosen++) {
+    for (x->chosen = 0; x->chosen < x->nreadings; x->chosen++) {
         struct verdict v = { 0 };
         bool fine;
 
@@ -307,17 +363,18 @@ judge_alone(struct search *d, struct candidate *x, const struct outcome *y, int 
             v.why = v.fine ? NULL : arena_strdup(d->out->arena, y[x->chosen].why);
             d->out->simulations += y[x->chosen].simulations;
         } else {
-            v = try_set(d, &x, 1);
+            v = try_set(d, &x, 1, NULL);
         }
         if (!v.internal)
             note_trial(d, &x, 1, &v);
         *worst = v.worst;
+        vec_push(&o->option, ((struct option){ x, x->chosen, v.ran ? v.worst : INFINITY }));
         fine = v.fine || v.internal;
         verdict_free(d, &v);
         if (fine)
             return !v.internal;
     }
-    x->chosen = nreadings - 1;
+    x->chosen = x->nreadings - 1;
     return false;
 }
 
@@ -347,7 +404,7 @@ order_by_error(struct search *d, candidates *list, struct order *o)
         struct candidate *x = &list->at[i];
         double worst;
 
-        if (judge_alone(d, x, y + i * READINGS_MOST, x->nreadings, &worst))
+        if (judge_alone(d, x, y + i * READINGS_MOST, o, &worst))
             vec_push(&o->at, x);
         x->predicted = to_three_digits(worst);
     }
@@ -422,7 +479,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         for (int reading = 0;; reading++) {
             struct candidate *x = taken[*n];
 
-            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n) : try_set(d, taken, *n + batch);
+            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n) : try_set(d, taken, *n + batch, NULL);
             internal = v.internal;
             if (internal)
                 break;
@@ -517,6 +574,26 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
     allow_steps(d, &d->now);
 }
 
+/* A set of elements better than those that went in the order of their errors. */
+static bool
+find_better(struct search *d, const struct order *o, size_t ncandidates, struct candidate **taken, size_t *n, struct verdict *best)
+{
+    const char *by_activity = "sets of parts that do not fit in the order of their activity: there are too many parts to try each alone";
+    size_t before = *n;
+    const char *text = best->v.text;
+
+    if (ncandidates > ALONE_MOST) {
+        if (!d->out->not_tried.n)
+            vec_push(&d->out->not_tried, by_activity);
+        return true;
+    }
+    if (!exchange(d, o->option.at, o->option.n, taken, n, best))
+        return false;
+    if (best->v.text != text || *n != before)
+        note_trial(d, taken, *n, best);
+    return true;
+}
+
 enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };
 enum subject { OF_ELEMENTS, OF_BONDS, OF_TERMS };
 
@@ -542,12 +619,13 @@ do_round(struct search *d, enum subject what)
     else
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
-    fine = fine && take_batches(d, &o, taken, &n, &best);
+    fine = fine && take_batches(d, &o, taken, &n, &best) && (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     if (fine && n)
         commit(d, taken, n, &best);
     verdict_free(d, &best);
     term_candidates_free(&d->terms);
     vec_free(&o.at);
+    vec_free(&o.option);
     vec_free(&list);
     free(taken);
     return !fine ? STEP_INTERNAL : n ? STEP_CHANGED : STEP_NOTHING;
@@ -629,7 +707,7 @@ enum reduce_result
 reduce_within(const char *path, const char *text, size_t length, const bounded_options *o, reduction *out, char **why)
 {
     struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length },
-                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held), .shared = compile_shared_new() };
+                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held), .most = bg_calloc(o->nexperiments + 1, sizeof *d.most), .shared = compile_shared_new() };
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 
@@ -639,7 +717,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     out->kept_share = NAN;
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
-    if (run_version(&d, &d.first, d.set.at, d.set.n, &at)) {
+    if (run_version(&d, &d.first, d.set.at, d.set.n, NULL, &at)) {
         if (o->failed)
             o->failed(o->ctx, d.first.c[at].sources);
         result = REDUCE_FAILED;
@@ -663,9 +741,12 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     *why = d.error;
     version_free(&d, &d.first);
     vec_free(&d.bound);
-    for (size_t i = 0; i < o->nexperiments; i++)
+    for (size_t i = 0; i < o->nexperiments; i++) {
         vec_free(&d.held[i]);
+        free(d.most[i]);
+    }
     free(d.held);
+    free(d.most);
     vec_free(&d.refused);
     vec_free(&d.set);
     map_free(&d.kept_names);

@@ -31,7 +31,7 @@ foretell_one(void *ctx, size_t i, void *result)
         return false;
     f->set[f->n - 1] = x;
     x->chosen = f->list[i].reading;
-    v = try_set(d, f->set, f->n);
+    v = try_set(d, f->set, f->n, NULL);
     y.fine = v.fine;
     y.ran = v.ran;
     y.refused = !v.fine && !v.internal && v.why && strlen(v.why) < sizeof y.why;
@@ -122,7 +122,7 @@ ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, siz
             return (struct verdict){ .ran = y->ran, .worst = y->worst, .why = arena_strdup(d->out->arena, y->why) };
         }
     }
-    v = try_set(d, taken, n + 1);
+    v = try_set(d, taken, n + 1, NULL);
     a->refused = v.fine || v.internal ? 0 : a->refused + 1;
     return v;
 }

@@ -185,6 +185,38 @@ find_factors(const struct reducer *d, const struct version *v)
     return NULL;
 }
 
+static void
+add_choice(const struct reducer *d, const flat_model *f, const flat_element *e, const factor *at, choices *out)
+{
+    struct chosen x = { .name = e->name, .place = rewrite_place(f, e->parent, e->at) };
+
+    if (e->keep || !e->node)
+        return;
+    x.n = readings_of(f, e, at, d->out->arena, x.reading);
+    vec_push(out, x);
+}
+
+/* Elements to try, the least important first: those that were named. */
+static void
+choose_named(const struct reducer *d, const struct version *v, const factor *at, choices *out)
+{
+    const flat_model *f = v->c->flat;
+    map named = { 0 };
+    ranking r;
+
+    for (size_t i = 0; i < d->o->nonly; i++)
+        map_set(&named, bg_hash_bytes(d->o->only[i], strlen(d->o->only[i]), 0), 1);
+    ranking_make(f, &v->run, d->o->metric, &r);
+    for (size_t i = r.row.n; i-- > 0;) {
+        const flat_element *e = &f->element.at[r.row.at[i].element];
+
+        if (!r.row.at[i].source && map_get(&named, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
+            add_choice(d, f, e, at ? &at[r.row.at[i].element] : NULL, out);
+    }
+    ranking_free(&r);
+    map_free(&named);
+}
+
 /* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
 static void
 choose(const struct reducer *d, const struct version *v, const factor *at, choices *out)
@@ -200,18 +232,13 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
     /* from the small end: what may go together stays within the share that the threshold leaves */
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
-        const flat_element *e = &f->element.at[row->element];
-        struct chosen x = { .name = e->name, .place = rewrite_place(f, e->parent, e->at) };
 
         if (row->source)
             continue;
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        if (e->keep || !e->node)
-            continue;
-        x.n = readings_of(f, e, at ? &at[row->element] : NULL, d->out->arena, x.reading);
-        vec_push(out, x);
+        add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
     }
     ranking_free(&r);
 }
@@ -442,7 +469,9 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     enum round result = ROUND_NOTHING;
 
     d->most_steps = reduction_steps(v->run.steps);
-    if (metric_is_integral(d->o->metric))
+    if (d->o->nonly)
+        choose_named(d, v, at, &all);
+    else if (metric_is_integral(d->o->metric))
         choose(d, v, at, &all);
     else
         choose_bonds(d, v, &all);
@@ -596,6 +625,7 @@ reduction_free(reduction *r)
     vec_free(&r->operation);
     vec_free(&r->kept);
     vec_free(&r->trial);
+    vec_free(&r->not_tried);
     vec_free(&r->error);
     free(r->text);
     arena_free(r->arena);

@@ -22,6 +22,7 @@ typedef struct reduce_options {
     const struct elaborate_override *set; size_t nset;
     enum metric metric;
     size_t rounds;                   /* at most; 0: one */
+    const char *const *only; size_t nonly;   /* these elements are tried, whatever the threshold says; none: the threshold decides */
     double threshold;                /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a bond is negligible */
     /* Fills the run's options beyond the experiment's: tolerances, method, progress. */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
@@ -53,6 +54,8 @@ typedef struct reduction {
     double kept_share;               /* by a threshold: what those that stay have of the given model's measure, sources left out; NAN: does not apply */
     const char *model;
     size_t simulations;              /* that the error-bounded search took */
+    size_t sets;                     /* of parts that it tried together, beyond the order of their errors (exchange.h) */
+    VEC(const char *) not_tried;     /* what could give a smaller model and was not looked at */
 } reduction;
 
 enum reduce_result { REDUCE_DONE, REDUCE_FAILED, REDUCE_INTERNAL,

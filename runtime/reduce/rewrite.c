@@ -59,7 +59,6 @@ struct plan {
     bool *live;                  /* [entity] */
     uint32_t *via;               /* [entity] the reading that made it live */
     VEC(uint32_t) work;
-    VEC(const ast_expr *) walk;
     VEC(span) lost;              /* statements that go with their line */
     const rewrite_change *change; size_t nchanges;
     VEC(span) replaced;          /* bytes of the changes, in order of the text */
@@ -75,7 +74,7 @@ rewrite_kind_name(enum rewrite_kind k)
     static const char *const name[] = {
         [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
         [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
-        [REWRITE_EXPECT] = "expect",
+        [REWRITE_EXPECT] = "expect",           [REWRITE_REFIT] = "refit",
         [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
         [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",    [REWRITE_WITHOUT] = "without",
         [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"
@@ -262,13 +261,6 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
 {
     uint32_t x;
 
-    for (int i = 0; i < ref->nparts; i++)
-        for (int k = 0; k < ref->part[i].nindex; k++) {
-            if (ref->part[i].index[k].from)
-                vec_push(&p->walk, ref->part[i].index[k].from);
-            if (ref->part[i].index[k].to)
-                vec_push(&p->walk, ref->part[i].index[k].to);
-        }
     if (!ref->nparts || ast_own_name(owner, ref->part[0].name))
         return;
     if (ref->nparts == 1) {
@@ -283,47 +275,21 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
     }
 }
 
-/* A list of its own instead of recursion: long sums are deep trees. */
+/* Whose expression is read, and of which node's block. */
+struct reads { struct plan *p; uint32_t reader; const ast_node *owner; };
+
+static void
+see_read(void *ctx, const ast_ref *ref)
+{
+    const struct reads *r = ctx;
+
+    read_ref(r->p, r->reader, ref, r->owner);
+}
+
 static void
 read_expr(struct plan *p, uint32_t reader, const ast_expr *e, const ast_node *owner)
 {
-    if (e)
-        vec_push(&p->walk, e);
-    while (p->walk.n) {
-        const ast_expr *x = p->walk.at[--p->walk.n];
-
-        if (!x)
-            continue;
-        switch (x->kind) {
-        case AST_NUMBER:
-        case AST_STRING:
-            break;
-        case AST_REF:
-            read_ref(p, reader, &x->ref, owner);
-            break;
-        case AST_NEG:
-        case AST_NOT:
-            vec_push(&p->walk, x->un.a);
-            break;
-        case AST_BINARY:
-            vec_push(&p->walk, x->bin.a);
-            vec_push(&p->walk, x->bin.b);
-            break;
-        case AST_IF:
-            vec_push(&p->walk, x->cond.c);
-            vec_push(&p->walk, x->cond.a);
-            vec_push(&p->walk, x->cond.b);
-            break;
-        case AST_CALL:
-            for (int i = 0; i < x->call.nargs; i++)
-                vec_push(&p->walk, x->call.arg[i]);
-            break;
-        case AST_MATRIX:
-            for (int i = 0; i < x->matrix.rows * x->matrix.cols; i++)
-                vec_push(&p->walk, x->matrix.entry[i]);
-            break;
-        }
-    }
+    ast_each_ref(e, see_read, &(struct reads){ p, reader, owner });
 }
 
 /* A reference outside of expressions: its indexes, and the part or value itself. */
@@ -333,7 +299,11 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
     uint32_t x;
 
     read_ref(p, reader, ref, NULL);
-    read_expr(p, reader, NULL, NULL);
+    for (int i = 0; i < ref->nparts; i++)
+        for (int k = 0; k < ref->part[i].nindex; k++) {
+            read_expr(p, reader, ref->part[i].index[k].from, NULL);
+            read_expr(p, reader, ref->part[i].index[k].to, NULL);
+        }
     if (as_part && ref->nparts && (x = find_part(p, ref->part[0].name)) != MAP_NONE)
         add_reading(p, reader, x, ref->at);
 }
@@ -1444,7 +1414,6 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     vec_free(&p.chain0);
     vec_free(&p.reading);
     vec_free(&p.work);
-    vec_free(&p.walk);
     vec_free(&p.lost);
     vec_free(&p.replaced);
     free(p.reads0);

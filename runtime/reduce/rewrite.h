@@ -27,7 +27,8 @@ enum rewrite_kind {
     REWRITE_WITHOUT,             /* a statement that says `without` what went elsewhere */
     REWRITE_DROP_BOND,           /* a bond between junctions */
     REWRITE_CONDITION,           /* a bond or two-port that became a modulated source */
-    REWRITE_FOLD                 /* what only passed a bond on (fold.h) */
+    REWRITE_FOLD,                /* what only passed a bond on (fold.h) */
+    REWRITE_REFIT                /* another number of a parameter (refit.h) */
 };
 typedef struct rewrite_item {
     enum rewrite_kind kind; const char *name; span at;

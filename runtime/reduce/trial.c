@@ -47,8 +47,20 @@ find_held(struct search *d, const compilation *c, size_t experiment)
         vec_push(&d->held[experiment], k);
 }
 
+/* The output that is too far off, as people see it: its difference there, and what it may be. */
+static const char *
+too_far(const struct search *d, const track *k, size_t experiment)
+{
+    const flat_output *y = &d->first.c[experiment].flat->output.at[k->which[k->off]];
+    const char *shown = unit_shown(y->unit, y->display);
+    double scale = y->display ? unit_scale(y->display) : 1;
+
+    return arena_format(d->out->arena, "error of %s in %s is %.3g%s%s%s at %.6g s", y->name, d->o->experiment[experiment], k->by / scale, shown ? " [" : "",
+                        shown ? shown : "", shown ? "]" : "", k->t);
+}
+
 const char *
-run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at)
+run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, const struct demand *demand, size_t *at)
 {
     size_t n = d->o->nexperiments;
     const char *why = NULL;
@@ -66,18 +78,27 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
             why = arena_strdup(d->out->arena, diag_first_error(c->sources));
             continue;
         }
+        if (demand && (model_nstates(c->model) > demand->states ||
+                       (model_nstates(c->model) == demand->states && c->flat->element.n >= demand->elements))) {
+            why = "it is no smaller";
+            continue;
+        }
         if (sim_options_from_experiment(c->model, &so)) {
             if (!d->held[i].n)
                 find_held(d, c, i);
             v->outputs[i].which = d->held[i].at;
             v->outputs[i].n = d->held[i].n;
+            if (demand) {
+                v->outputs[i].against = &d->first.outputs[i];
+                v->outputs[i].most = d->most[i];
+            }
             so.track = &v->outputs[i];
             if (d->o->adjust)
                 d->o->adjust(d->o->ctx, c->model, &so);
             if (d->most_steps)
                 so.max_steps = d->most_steps[i];
             if (!simulate(c->model, &so, &v->run[i]))
-                why = arena_strdup(d->out->arena, diag_first_error(c->sources));
+                why = v->outputs[i].beyond ? too_far(d, &v->outputs[i], i) : arena_strdup(d->out->arena, diag_first_error(c->sources));
             d->out->simulations++;
         } else {
             why = arena_strdup(d->out->arena, diag_first_error(c->sources));
@@ -201,7 +222,7 @@ measure_verdict(struct search *d, struct verdict *x)
 
 /* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that another try may do. */
 static struct verdict
-try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_changes *initial, bool *more)
+try_stated(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand, rewrite_changes *initial, bool *more)
 {
     arena *a = d->out->arena;
     struct verdict x = { .worst = NAN };
@@ -221,8 +242,11 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_cha
         edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
         version_text(&x.v, &text);
         nset = reduction_remaining(d->set.at, d->set.n, &x.plan, over_set);
-        why = run_version(d, &x.v, over_set, nset, &at);
-        if (why) {
+        why = run_version(d, &x.v, over_set, nset, demand, &at);
+        if (why && x.v.outputs[at].beyond) {
+            x.ran = true;
+            x.why = why;
+        } else if (why) {
             x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
             *more = x.v.c[at].model && rewrite_contradicted(&x.v.c[at], &x.plan.edits, &d->now.c[0], a, initial) > 0;
         } else {
@@ -239,14 +263,14 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, rewrite_cha
 }
 
 struct verdict
-try_set(struct search *d, struct candidate *const *set, size_t n)
+try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand)
 {
     rewrite_changes initial = { 0 };
     struct verdict x;
     bool more;
 
     for (;;) {
-        x = try_stated(d, set, n, &initial, &more);
+        x = try_stated(d, set, n, demand, &initial, &more);
         if (!more)
             break;
         verdict_free(d, &x);

@@ -45,6 +45,10 @@ struct verdict {
     rewrite plan;
 };
 
+/* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many and fewer elements; and its run
+ * ends where an output is certainly too far off. */
+struct demand { size_t states, elements; };
+
 struct search {
     const bounded_options *o;
     reduction *out;
@@ -52,6 +56,7 @@ struct search {
     struct version first, now;
     VEC(struct bound) bound;
     VEC(uint32_t) *held;         /* by experiment: outputs that are held */
+    double **most;               /* by experiment: what each of them may differ by */
     VEC(struct elaborate_override) set;
     map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
     map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
@@ -64,16 +69,16 @@ struct search {
 };
 
 void version_free(const struct search *d, struct version *v);
-/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. */
-const char *run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, size_t *at);
+/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. demand: NULL, none. */
+const char *run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, const struct demand *demand, size_t *at);
 /* Greatest difference of an output of two versions */
 track_difference version_difference(const struct version *a, const struct version *b, const struct bound *x);
 double error_over(double error, double tolerance);
 /* The line of the text as given; 0: unknown */
 int trial_line(const struct search *d, span at);
 
-/* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. */
-struct verdict try_set(struct search *d, struct candidate *const *set, size_t n);
+/* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. demand: NULL, none. */
+struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
 void verdict_free(const struct search *d, struct verdict *x);
 
 #endif

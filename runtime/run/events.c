@@ -7,6 +7,9 @@
 
 #include "samples.h"
 
+#define FARTHER 100.0                /* and so much farther each time, the search for a net's modes looks where one contradicts that it found to agree */
+#define FARTHEST 1e4
+#define LOUDER 4.0                   /* times what was found to be rounding is none */
 #define CHATTER_MOST 500             /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
 #define ROUNDS 60                    /* of switchings that follow from one another at one time; four more for each condition */
@@ -44,6 +47,7 @@ struct events {
     double *g_try, *g_aside, *x_try, *kick;  /* what would be, were a mode or the state another */
     bool any_sign;
     bool nets, starting;             /* the model has ideal switches; x are initial values */
+    double *quiet;                   /* [n] up to this size a net's condition is rounding */
     bool *of_net;                    /* [n] modes that the search for theirs sets */
     double drift;                    /* greatest |x| that sticks, in parts of its size */
     size_t last;                     /* mode that switched last, or SIZE_MAX */
@@ -195,6 +199,7 @@ events *events_new(bg_model *m, double start, double stop)
     e->value = model_modes(m);
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
+    e->quiet = bg_calloc(n + 1, sizeof *e->quiet);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
@@ -214,6 +219,7 @@ void events_free(events *e)
     free(e->f);
     free(e->f_half);
     free(e->marked);
+    free(e->quiet);
     free(e->of_net);
     free(e->count);
     free(e->since);
@@ -343,6 +349,8 @@ bool events_margin(events *e, double t, const double *x, double *least)
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double size = e->size[k] > 0 ? e->size[k] : 1, v = margin(e, k, e->g[k]);
+        if (e->quiet[k] > 0 && fabs(v) <= e->quiet[k])
+            continue;
         if (v / size + noise < low && (v != 0 || !e->marked[k]))     /* on its border since the step began: no switching */
             low = v / size + noise;
         if (e->mode[k].kind == MODE_SIGN && sticks(e, k))
@@ -589,17 +597,18 @@ static bool settle_sign(events *e, uint32_t k, double t, const double *x, double
 /* ---- ideal switches ---- */
 
 /* Sets the modes of ideal switches for just behind t, all those of a net together. */
-static enum events_status search(events *e, double t, double *x)
+static enum events_status search(events *e, double t, double *x, double farther)
 {
     sources *s = model_flat(e->model)->sources;
     nets_report r;
 
     if (!e->nets)
         return EVENTS_SAME;
-    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), e->starting, &r)) {
+    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), farther, e->starting, &r)) {
     case NETS_SAME:
         return EVENTS_SAME;
     case NETS_SWITCHED:
+        memset(e->quiet, 0, e->n * sizeof *e->quiet);
         return EVENTS_SWITCHED;
     case NETS_NONE:
         diag_error(s, "run-no-mode", r.at, "no combination of open and closed is consistent at %.6g s, for this switch and those it acts on", t);
@@ -698,7 +707,7 @@ static enum events_status settle_right(events *e, double t, double *x, bool jump
     memcpy(e->value_before, e->value, e->n * sizeof(double));
     for (int round = 0; round < ROUNDS; round++) {
         bool changed = false, ahead = false;
-        enum events_status found = search(e, t, x);
+        enum events_status found = search(e, t, x, 1);
 
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
@@ -854,6 +863,22 @@ static bool turn_all(events *e, double t, const double *x)
     return true;
 }
 
+/* The same where a condition of a net is seen to contradict. Where nothing comes of it however far the search looks, it is rounding, and rests until it is larger. */
+static enum events_status search_seen(events *e, double t, double *x)
+{
+    enum events_status found = EVENTS_SAME;
+    bool seen = false;
+
+    for (size_t i = 0; i < e->turn.n; i++)
+        seen |= e->of_net[e->turn.at[i]];
+    for (double farther = 1; farther <= (seen ? FARTHEST : 1) && found == EVENTS_SAME; farther *= FARTHER)
+        found = search(e, t, x, farther);
+    for (size_t i = 0; i < e->turn.n && found == EVENTS_SAME; i++)
+        if (e->of_net[e->turn.at[i]])
+            e->quiet[e->turn.at[i]] = LOUDER * fabs(e->g[e->turn.at[i]]);
+    return found;
+}
+
 /* Switches what clearly contradicts its mode at (t, x), round by round: all of it at first, later the first alone, which comes to an end where
  * diodes and contacts have one (least-index pivoting; Murty 1974). */
 static enum events_status follow(events *e, double t, double *x)
@@ -861,7 +886,7 @@ static enum events_status follow(events *e, double t, double *x)
     size_t most = ROUNDS + 4 * e->watched.n;
 
     for (size_t round = 0;; round++) {
-        enum events_status found = search(e, t, x);
+        enum events_status found = round == 0 ? search_seen(e, t, x) : search(e, t, x, 1);
 
         if (found == EVENTS_FAILED || found == EVENTS_STOP)
             return found;
@@ -1160,7 +1185,7 @@ bool events_settle(events *e, double t, const double *x)
         nets_report r;
 
         memcpy(e->x_try, x, e->nx * sizeof(double));
-        changed |= model_search(e->model, t, e->x_try, AHEAD * (e->stop - e->start), true, &r) == NETS_SWITCHED;
+        changed |= model_search(e->model, t, e->x_try, AHEAD * (e->stop - e->start), 1, true, &r) == NETS_SWITCHED;
     }
     if (!e->watched.n || !look_released(e, t, x))
         return changed;

@@ -22,6 +22,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define BDF_CARE 10                  /* its local errors are held so much below the tolerance: there are many of them, and of one sign */
 #define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
 #define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
+#define CREEPING 50                  /* times shorter steps than what the states do asks for, */
+#define CREEPING_LOOKS 8             /* at so many looks in a row: something at rest rules them */
 #define EASY_STEPS 20                /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
@@ -37,6 +39,8 @@ enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 #define BEND_AGAIN 0.1               /* and one that is taken again: among many lengths one is found that satisfies any rule */
 #define BEND_TRIES 5                 /* halvings after which a bend is straight; what is left is rounding in the rates, */
 #define BEND_PAUSE 64                /* and is not looked at for so many steps, then twice as many */
+#define UNSEEN_TRIES 60              /* steps shortened until nothing goes unseen in them */
+#define FIRST_GROWTH 10000           /* the libraries': of a first step whose length they guessed */
 #define GROWTH 20                    /* a step may be so much longer than the one before it, but for the second */
 
 struct integrator {
@@ -55,6 +59,7 @@ struct integrator {
     bool third;
     bool first, stopped;             /* the last step: was the first of its method; ended because it had to, the libraries then do not say how long the next is */
     double *bent[4];                 /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    bool unseen;                     /* something may happen within little of the states */
     uint64_t bent_from, bent_pause;  /* bends are looked for from this step on; how many are left out next */
     double set_out;                  /* length of the first step, or 0: the library finds one */
     double t[3];
@@ -78,7 +83,7 @@ struct integrator {
     bool scouting;
     double rho, reach;               /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
-    unsigned limited, easy, easy_needed, young; /* young: steps until BDF has found its step length */
+    unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
     long erk_failures, cv_failures;  /* of instances since their last reset */
@@ -412,6 +417,7 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
         g->rooted = NULL;
     }
     g->weight = bg_calloc(n + 1, sizeof(double));
+    g->unseen = n > 0 && model_bends_over(m, start, stop);
     if (n > 0 && model_bends(m))
         for (int i = 0; i < 4; i++)
             g->bent[i] = bg_calloc(n + 1, sizeof(double));
@@ -506,7 +512,7 @@ static bool prepare(integrator *g)
                 ERKStepSetPostprocessStepFn(g->arkode, project_explicit);
         }
         ERKStepSetInitStep(g->arkode, g->set_out);
-        g->set_out = 0;
+        ERKStepSetMaxFirstGrowth(g->arkode, g->set_out > 0 ? GROWTH : FIRST_GROWTH);
         g->erk_failures = 0;
     } else if (g->kind == BDF) {
         if (!need_linear(g))
@@ -532,10 +538,12 @@ static bool prepare(integrator *g)
                 CVodeSetProjErrEst(g->cvode, false);
             }
         }
+        CVodeSetInitStep(g->cvode, g->set_out);
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
 
     }
+    g->set_out = 0;
     g->restart = false;
     return true;
 }
@@ -632,9 +640,16 @@ static void change_to(integrator *g, enum kind next, const char *why)
                       g->rho);
 }
 
+/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol |f|), in the error weights, in which they
+ * change by their own size about rtol^(1/5) T / 2. */
+static double change_over(integrator *g, double h)
+{
+    scales_weights(g->scales, state(g, 2), g->weight);
+    return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
+}
+
 /* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at rest; at the limit of stability they may
- * rule the estimate though nobody sees them. If they are damped, the time in which the states change by their own size, T = 1/(rtol |f|) in the error weights,
- * tells: a method of order five follows that with about rtol^(1/5) T / 2. */
+ * rule the estimate though nobody sees them. If they are damped, what the states do tells. */
 static double accuracy_over(integrator *g, double h)
 {
     N_Vector error = g->y[0];        /* dense output of this step does without the step before */
@@ -643,8 +658,7 @@ static double accuracy_over(integrator *g, double h)
     scales_weights(g->scales, state(g, 2), g->weight);
     if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
         return 0;
-    double estimate = vec_wrms(g->n, NV_DATA_S(error), g->weight), change = g->rtol * vec_wrms(g->n, g->f[2], g->weight);
-    double by_error = pow(fmax(1.5 * estimate, 1e-12), -0.2), by_change = 0.5 * pow(g->rtol, 0.2) / fmax(change * h, 1e-12);
+    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2), by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }
 
@@ -657,6 +671,14 @@ static void decide(integrator *g, bool cut)
 
     if (g->kind == EXPLICIT) {
         g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
+        if (g->until_rho == RHO_EVERY) {
+            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING ? g->creeping + 1 : 0;
+            if (g->creeping >= CREEPING_LOOKS && need_linear(g)) {
+                g->creeping = 0;
+                change_to(g, BDF, "what is at rest limits the explicit steps");
+                return;
+            }
+        }
         double left = (g->stop - g->t[2]) / h * explicit_cost(g);
         if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !need_linear(g))
             return;
@@ -825,6 +847,28 @@ static bool bends(integrator *g, unsigned tries)
     return true;
 }
 
+/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins. */
+static bool goes_unseen(integrator *g, unsigned tries)
+{
+    double *f[2] = { g->f[1], g->f[2] }, part;
+
+    if (!g->unseen || tries >= UNSEEN_TRIES)
+        return false;
+    for (int i = 0; i < 2 && g->kind == BDF; i++) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+
+        content.data = f[i];
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        if (CVodeGetDky(g->cvode, g->t[1 + i], 1, &v) != 0)
+            return false;
+    }
+    part = model_clear(g->model, &g->t[1], (const double *const[]){ state(g, 1), state(g, 2) }, (const double *const[]){ f[0], f[1] });
+    g->set_out = part * (g->t[2] - g->t[1]);
+    return part < 1;
+}
+
 /* States without a rate are what they were when the step began, to the last bit. */
 static void keep_still(const integrator *g, double *x)
 {
@@ -839,7 +883,7 @@ enum integrator_status integrator_step(integrator *g, double until)
     if (g->kind == STATIC)
         return static_step(g, until);
     bool explicit_failed = false;
-    unsigned tries = 0;
+    unsigned tries = 0, unseen = 0;
     for (;;) {
         if (g->next != g->kind) {
             gather_failures(g);
@@ -860,7 +904,7 @@ enum integrator_status integrator_step(integrator *g, double until)
             g->history = !first && g->kind == EXPLICIT;
             keep_still(g, state(g, 2));
             end_rate(g);
-            if (!bends(g, tries++))
+            if (!goes_unseen(g, unseen++) && !bends(g, tries++))
                 break;
             rotate(g, false);
             g->history = false;
@@ -1073,6 +1117,13 @@ void integrator_counts(integrator *g, sim_result *r)
         r->jacobians = linear_evaluations(g->linear);
         r->factorizations = linear_factorizations(g->linear);
     }
+}
+
+double integrator_stiff(const integrator *g)
+{
+    double h = g->t[2] - g->t[1];
+
+    return g->kind == EXPLICIT && g->want == SIM_EXPLICIT && h > 0 && h * g->rho > NEAR_LIMIT * g->reach ? (g->stop - g->t[2]) / h : 0;
 }
 
 const char *integrator_other(const integrator *g)

@@ -45,6 +45,8 @@ bool integrator_dense3(integrator *g, const double s[3], double t_end, double *c
 /* State with the greatest estimated error against its tolerance in the last attempt, and that ratio. */
 size_t integrator_worst(integrator *g, double *ratio);
 
+/* Steps to the end at the present length, where the explicit method was asked for and stability limits it; else 0. */
+double integrator_stiff(const integrator *g);
 /* The solver that was not at work though it might do better, "bdf" or "explicit"; NULL where there is none. */
 const char *integrator_other(const integrator *g);
 void integrator_counts(integrator *g, sim_result *r);

@@ -34,6 +34,8 @@
 #define MOST_JUMP 1e-4               /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors */
 #define PROGRESS_EVERY 256           /* steps */
 #define SWITCHINGS_TOLD 200000       /* after so many it is asked whether the run will ever end */
+#define STIFF_EVERY 16384            /* steps after which it is asked whether the explicit method is the right one */
+#define STIFF_STEPS 1e7              /* that it may need to the end, where nobody allowed a number */
 #define LIMIT_EVERY 16               /* steps, or pieces of them, between looks at the clock */
 
 typedef struct run {
@@ -65,6 +67,9 @@ typedef struct run {
     double piece_from, *piece_begin; /* for delays: where the piece at hand begins, and its state there */
     double *x_before, *modes_before; /* for a follower: where the last piece ended, and its modes */
     delays *delays;                  /* NULL: the model has none */
+    const sim_follower *follow;      /* the options', or the audit */
+    sim_follower audited;
+    audit *audit;
     watch *watch;
     struct timespec began;
     size_t unlooked;                 /* steps and pieces since the last look at the clock */
@@ -197,6 +202,20 @@ static bool fail_switchings(run *s)
     if (k != SIZE_MAX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
     diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
+    return false;
+}
+
+/* The explicit method was asked for, and creeps: better said now than in an hour. Who allows a number of steps is believed. */
+static bool creeps(const run *s, size_t step)
+{
+    return step > 0 && step % STIFF_EVERY == 0 && !s->o->max_steps && integrator_stiff(s->integrator) > STIFF_STEPS;
+}
+
+static bool fail_stiff(run *s)
+{
+    diag_error(s->sources, "run-steps", model_flat(s->model)->at, "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t, s->stop,
+               integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
+    help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
     return false;
 }
 
@@ -689,7 +708,7 @@ static bool follow_piece(run *s, double t0, double t1)
 {
     memcpy(s->x_before, s->x, s->nx * sizeof(double));
     memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
-    return s->o->follow->piece(s->o->follow->ctx, t0, t1, dense_in_step, s);
+    return s->follow->piece(s->follow->ctx, t0, t1, dense_in_step, s);
 }
 
 /* Takes what the smooth piece [t0, t1] of the last step gives; its end state is s->x. */
@@ -702,11 +721,11 @@ static bool take_step(run *s, double t0, double t1)
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
     int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
-    if (status == TRACK_NOT_FINITE)
-        return false;                /* watch_report says which output it is */
+    if (status == TRACK_NOT_FINITE || status == TRACK_BEYOND)
+        return false;                /* watch_report says which output it is; the track's owner knows */
     if (status != 0)
         return fail_evaluation(s, t0, s->x);
-    return (!s->o->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
+    return (!s->follow || follow_piece(s, t0, t1)) && emit_step(s, t0, t1);
 }
 
 static void warn_unresolved(const run *s)
@@ -762,6 +781,8 @@ static bool main_loop(run *s)
             return fail_told(s);
         if (step % LIMIT_EVERY == 0 && never_ends(s))
             return fail_switchings(s);
+        if (creeps(s, step))
+            return fail_stiff(s);
 
         if (s->o->max_step > 0)
             until = fmin(until, s->t + s->o->max_step);
@@ -829,7 +850,7 @@ static bool main_loop(run *s)
             return false;
         if (!cross_border(s))
             return false;
-        if ((switched || c.found) && s->o->follow && !s->o->follow->jump(s->o->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
+        if ((switched || c.found) && s->follow && !s->follow->jump(s->follow->ctx, s->t, s->x_before, s->modes_before, s->x))
             return false;
         if (s->bent && (switched || c.found))
             s->bent = false;
@@ -868,7 +889,7 @@ static bool check_options(run *s)
 
 static bool need_parts(bg_model *m, const sim_options *o)
 {
-    return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && (!o->activity || model_need(m, PART_POWERS))
+    return (model_nstates(m) == 0 || model_need(m, PART_RHS)) && ((!o->activity && !o->audit) || model_need(m, PART_POWERS))
         && (!((o->outputs && o->points) || o->track) || model_need(m, PART_OUTPUTS)) && (model_nmodes(m) == 0 || model_need(m, PART_CONDITIONS))
         && (model_nwhens(m) == 0 || model_need(m, PART_REINITS)) && (model_ndelays(m) == 0 || model_need(m, PART_DELAYS));
 }
@@ -920,10 +941,10 @@ static bool begin(run *s)
         return false;
     if (!cross_border(s))            /* the first window may begin here */
         return false;
-    if (o->follow) {
+    if (s->follow) {
         memcpy(s->x_before, s->x, s->nx * sizeof(double));
         memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
-        if (!o->follow->start(o->follow->ctx, s->start, s->x))
+        if (!s->follow->start(s->follow->ctx, s->start, s->x))
             return false;
     }
     if (s->nx) {                     /* said here with the equation's line rather than by the integrator */
@@ -979,6 +1000,12 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     if (o->activity || o->track || s.delays || events_watched(s.events))
         s.pieces = pieces_new(m, s.start, s.stop);
 
+    s.follow = o->follow;
+    if (o->audit && !o->follow) {
+        s.audit = audit_new(m, rtol, s.start, s.stop);
+        s.audited = (sim_follower){ audit_start, audit_piece, audit_jump, s.audit };
+        s.follow = &s.audited;
+    }
     s.watch = watch_new(m, o->activity);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
@@ -990,6 +1017,8 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->cpu_seconds = bg_cpu_seconds() - before - (model_compile_seconds(m) - compiled);
 
     memcpy(r->x_end, s.x, s.nx * sizeof(double));
+    if (s.audit)
+        r->audit = audit_close(s.audit, s.t, s.x);
     integrator_counts(s.integrator, r);
     r->method = integrator_method(s.integrator);
     if (!ok || s.ended)
@@ -1015,6 +1044,7 @@ bool simulate(bg_model *m, const sim_options *o, sim_result *r)
     pieces_free(s.pieces);
     reach_free(s.reach);
     watch_free(s.watch);
+    audit_free(s.audit);
     free(s.x);
     free(s.x_probe);
     free(s.x_first);

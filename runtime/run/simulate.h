@@ -7,6 +7,7 @@
 #define BG_SIMULATE_H
 
 #include "activity.h"
+#include "audit.h"
 #include "track.h"
 
 /* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
@@ -46,6 +47,7 @@ typedef struct sim_options {
     const double *x0;            /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps); void *ctx;    /* now and then; may be NULL */
     const sim_follower *follow;  /* may be NULL */
+    bool audit;                  /* accounts for energy (audit.h); not beside a follower */
     int (*told_to_stop)(void);   /* looked at between steps: where it is not 0 the run ends there, with an error; may be NULL */
 } sim_options;
 
@@ -63,6 +65,7 @@ typedef struct sim_result {
     size_t nevents; double *event;           /* times at which something switched */
     size_t nsamples;                         /* taken by `every` */
     double t_end;                            /* where the run ended: o.stop, or where its `stop when` turned true */
+    audit_totals audit;                      /* where it was asked for */
     const char *stopped;                     /* the condition that did so, or NULL */
     uint64_t steps, rhs_evaluations, jacobians, factorizations, switches, error_failures;
     double max_power_sum;                    /* greatest |sum of all powers| over the step ends, relative to the greatest |P| so far */

@@ -21,6 +21,8 @@ track_free(track *k)
     *k = (track){ 0 };
 }
 
+static size_t width(const track *k) { return k->n + k->nstates; }
+
 static int
 evaluate(track *k, bg_model *m, double t, const double *x, double *out)
 {
@@ -36,14 +38,62 @@ evaluate(track *k, bg_model *m, double t, const double *x, double *out)
             status = TRACK_NOT_FINITE;
         }
     }
+    if (k->nstates)
+        memcpy(out + k->n, x, k->nstates * sizeof *out);
     return status;
+}
+
+/* Value of output j in piece i at a time within it */
+static double
+value_in_piece(const track *k, size_t i, size_t j, double t)
+{
+    static const double end[2] = { 0, 1 };
+    double from = k->border.at[2 * i], s = (t - from) / (k->border.at[2 * i + 1] - from), sum = 0;
+
+    /* Lagrange's form: a look at one moment needs no coefficients */
+    for (int a = 0; a < 5; a++) {
+        double at = a == 0 ? end[0] : a == 4 ? end[1] : quartic_place[a - 1], part = k->value.at[(5 * i + (size_t)a) * k->n + j];
+
+        for (int b = 0; b < 5; b++) {
+            double other = b == 0 ? end[0] : b == 4 ? end[1] : quartic_place[b - 1];
+
+            if (b != a)
+                part *= (s - other) / (at - other);
+        }
+        sum += part;
+    }
+    return sum;
+}
+
+/* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out: what jumps has two values there. */
+static bool
+is_beyond(track *k, double t, const double *value)
+{
+    const track *o = k->against;
+
+    while (2 * k->piece + 1 < o->border.n && o->border.at[2 * k->piece + 1] <= t)
+        k->piece++;
+    if (2 * k->piece + 1 >= o->border.n || !(o->border.at[2 * k->piece] < t))
+        return false;
+    for (size_t j = 0; j < k->n; j++) {
+        double by = fabs(value[j] - value_in_piece(o, k->piece, j, t));
+
+        if (by > k->most[j]) {
+            k->beyond = true;
+            k->t = t;
+            k->off = j;
+            k->by = by;
+            return true;
+        }
+    }
+    return false;
 }
 
 int
 track_begin(track *k, bg_model *m, double t, const double *x)
 {
     if (!k->last)
-        k->last = bg_calloc(k->n + 1, sizeof *k->last);
+        k->last = bg_calloc(width(k) + 1, sizeof *k->last);
     k->t = t;
     return evaluate(k, m, t, x, k->last);
 }
@@ -51,24 +101,28 @@ track_begin(track *k, bg_model *m, double t, const double *x)
 int
 track_step(track *k, bg_model *m, double t, const double *const x[4])
 {
-    size_t from = k->value.n;
+    size_t from = k->value.n, w = width(k);
     double h = t - k->t;
 
-    if (k->full || from + 5 * k->n > TRACK_MOST_VALUES) {
+    if (w == 0)                   /* a model without outputs */
+        return 0;
+    if (k->full || from + 5 * w > TRACK_MOST_VALUES) {
         k->full = true;
         return 0;
     }
     vec_push(&k->border, k->t);
     vec_push(&k->border, t);
-    vec_resize(&k->value, from + 5 * k->n);
-    memcpy(k->value.at + from, k->last, k->n * sizeof *k->last);
+    vec_resize(&k->value, from + 5 * w);
+    memcpy(k->value.at + from, k->last, w * sizeof *k->last);
     for (size_t i = 0; i < 4; i++) {
-        int status = evaluate(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i], k->value.at + from + (i + 1) * k->n);
+        int status = evaluate(k, m, i < 3 ? k->t + quartic_place[i] * h : t, x[i], k->value.at + from + (i + 1) * w);
 
         if (status != 0)
             return status;
+        if (k->against && i < 3 && is_beyond(k, k->t + quartic_place[i] * h, k->value.at + from + (i + 1) * k->n))
+            return TRACK_BEYOND;
     }
-    memcpy(k->last, k->value.at + from + 4 * k->n, k->n * sizeof *k->last);
+    memcpy(k->last, k->value.at + from + 4 * w, w * sizeof *k->last);
     k->t = t;
     return 0;
 }
@@ -89,7 +143,7 @@ read_piece(struct reader *r)
     if (2 * r->piece >= r->of->border.n)
         return;
     for (size_t k = 0; k < 5; k++)
-        value[k] = r->of->value.at[(5 * r->piece + k) * r->of->n + r->output];
+        value[k] = r->of->value.at[(5 * r->piece + k) * width(r->of) + r->output];
     quartic_monomial(r->tables, value, r->c);
 }
 

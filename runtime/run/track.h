@@ -16,15 +16,21 @@ enum { TRACK_MOST_VALUES = 1 << 26 };
 
 typedef struct track {
     const uint32_t *which; size_t n;     /* outputs that are kept, by number in the model; the caller's. NULL: the first n */
+    size_t nstates;                      /* so many of the states are kept too, behind the outputs: from number n on in what follows */
     VEC(double) border;                  /* piece i is from border[2i] to border[2i+1] */
-    VEC(double) value;                   /* of piece i, place k, output j: value[(5*i + k)*n + j] */
+    VEC(double) value;                   /* of piece i, place k, output j: value[(5*i + k)*(n + nstates) + j] */
     bool full;                           /* the run went on, but no more was kept */
+    /* Another run's track of the same outputs, and what each may differ from it: a run that is further off at some moment ends there. NULL: none. */
+    const struct track *against; const double *most;
+    bool beyond;                         /* it was: at t, output number `off` of those that are kept, by `by` */
+    size_t off; double by;
+    size_t piece;                        /* of `against`, that the last moment was in */
     double *all, *last;                  /* scratch: every output at one moment; the kept ones at the end of the last piece */
     double t;                            /* where the last call ended, or the place that is not finite */
 } track;
 
-/* Status beyond those of model.h: an output that is kept has no finite value at (t, x); `all` has the outputs there. */
-enum { TRACK_NOT_FINITE = 2 };
+/* Status beyond those of model.h: an output that is kept has no finite value at (t, x), `all` has the outputs there; `beyond`. */
+enum { TRACK_NOT_FINITE = 2, TRACK_BEYOND = 3 };
 
 void track_free(track *t);
 /* A stretch begins at (t, x): at the start and after each switching. Status as the evaluations of model.h. */

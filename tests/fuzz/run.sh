@@ -3,8 +3,10 @@
 #
 #   sh tests/fuzz/run.sh SECONDS [HARNESS...]     so long for each; all of them where none is named
 #   BUILD=/tmp/f sh tests/fuzz/run.sh 900         two hours
+#   sh tests/fuzz/run.sh 0 [HARNESS...]           only what share of lines the corpus reaches: grammar, compiler, rewriter
 #
-# Inputs that found something new are kept in BUILD/corpus from run to run. Exit status 1: an input that crashes, leaks or hangs is in BUILD/found.
+# Inputs that found something new are kept in BUILD/corpus from run to run. A minute or more each also prints the lines reached, by a second build.
+# Exit status 1: an input that crashes, leaks or hangs is in BUILD/found.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -14,36 +16,77 @@ seconds=${1:-60}
 harnesses=${*:-parse front edit run reduce yaml table options}
 jobs=$(nproc 2>/dev/null || echo 2)
 export OPENBLAS_NUM_THREADS=1
-
 mkdir -p "$build/found"
-cmake -S "$root" -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON \
-    -DBGC_TESTS=OFF -DBGC_WERROR=OFF >"$build/build.log" 2>&1 || { cat "$build/build.log"; exit 2; }
-targets=
-for h in $harnesses; do targets="$targets fuzz_$h"; done
-# shellcheck disable=SC2086
-cmake --build "$build" -j "$jobs" --target $targets >>"$build/build.log" 2>&1 || { tail -n 40 "$build/build.log"; exit 2; }
 
-status=0
-for h in $harnesses; do
-    corpus=$build/corpus/$h
+# build FOLDER TARGETS OPTIONS...
+build() {
+    folder=$1 targets=$2
+    shift 2
+    mkdir -p "$folder"
+    cmake -S "$root" -B "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DBGC_WERROR=OFF "$@" >"$folder/build.log" 2>&1 ||
+        { cat "$folder/build.log"; exit 2; }
+    # shellcheck disable=SC2086
+    cmake --build "$folder" -j "$jobs" --target $targets >>"$folder/build.log" 2>&1 || { tail -n 40 "$folder/build.log"; exit 2; }
+}
+
+# targets PREFIX: of the harnesses
+targets() {
+    for h in $harnesses; do printf '%s_%s ' "$1" "$h"; done
+}
+
+# seeds HARNESS
+seeds() {
+    case $1 in
+        parse|front|edit|run) echo "$root/tests/fuzz/corpus/model $root/tests/run $root/tests/messages $root/tests/models $root/examples $root/stdlib" ;;
+        reduce) echo "$root/tests/fuzz/corpus/model $root/tests/run" ;;
+        yaml) echo "$root/tests/fuzz/corpus/yaml $root/tests/import" ;;
+        *) echo "$root/tests/fuzz/corpus/$1" ;;
+    esac
+}
+
+fuzz() {
+    corpus=$build/corpus/$1 log=$build/$1.log longest=16384 from=$(seeds "$1")
     mkdir -p "$corpus"
-    longest=16384
-    case $h in
-        parse|front|edit|run) seeds="$root/tests/fuzz/corpus/model $root/tests/run $root/tests/messages $root/tests/models $root/examples $root/stdlib" ;;
-        reduce) seeds="$root/tests/fuzz/corpus/model $root/tests/run"; longest=4096 ;;
-        yaml) seeds="$root/tests/fuzz/corpus/yaml $root/tests/import" ;;
-        options) seeds="$root/tests/fuzz/corpus/options"; longest=400 ;;
-        *) seeds="$root/tests/fuzz/corpus/$h" ;;
+    case $1 in
+        reduce) longest=4096 ;;
+        options) longest=400 ;;
     esac
     # a smoke has no time to read every model of the tests
-    [ "$seconds" -ge 60 ] || seeds=${seeds%% *}
-    log=$build/$h.log
+    [ "$seconds" -ge 60 ] || from=${from%% *}
     # shellcheck disable=SC2086
-    "$build/tests/fuzz/fuzz_$h" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=60 -rss_limit_mb=3000 -max_total_time="$seconds" \
-        -print_final_stats=1 -artifact_prefix="$build/found/$h-" "$corpus" $seeds >"$log" 2>&1 || { status=1; tail -n 60 "$log"; }
+    "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=60 -rss_limit_mb=3000 -max_total_time="$seconds" \
+        -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1; tail -n 60 "$log"; }
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     all=$(sed -n 's/^INFO: Loaded 1 modules *(\([0-9]*\) inline.*/\1/p' "$log")
-    echo "fuzz $h: ${runs:-?} executions, ${edges:-?} of ${all:-?} edges"
-done
+    echo "fuzz $1: ${runs:-?} executions, ${edges:-?} of ${all:-?} edges"
+}
+
+# The corpora once more, by a build that counts lines. The parser's generated code counts as grammar.
+lines() {
+    build "$build/lines" "$(targets replay)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g1 -fprofile-instr-generate -fcoverage-mapping" -DBGC_FUZZ=OFF
+    for h in $harnesses; do
+        mkdir -p "$build/corpus/$h"
+        # shellcheck disable=SC2046
+        LLVM_PROFILE_FILE=$build/lines/$h.profraw "$build/lines/tests/fuzz/replay_$h" $(seeds "$h") "$build/corpus/$h" >"$build/lines/$h.log" 2>&1 ||
+            { status=1; tail -n 20 "$build/lines/$h.log"; }
+    done
+    (
+        cd "$build/lines"
+        llvm-profdata merge -sparse ./*.profraw -o all.profdata
+        # shellcheck disable=SC2046
+        llvm-cov report -instr-profile=all.profdata libbgc.so $(for h in $harnesses; do printf ' -object tests/fuzz/replay_%s' "$h"; done) >report.txt 2>/dev/null
+        for part in 'grammar (grammar/|generated/)' 'compiler compiler/' 'rewriter runtime/reduce/(rewrite|edit|fold)'; do
+            awk -v name="${part%% *}" -v of="${part#* }" '$1 ~ of && $1 ~ /\.[chly]$/ { all += $8; missed += $9 }
+                END { if (all) printf "lines of the %s: %.1f %% of %d\n", name, 100 * (all - missed) / all, all }' report.txt
+        done
+    )
+}
+
+status=0
+if [ "$seconds" -gt 0 ]; then
+    build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
+    for h in $harnesses; do fuzz "$h"; done
+fi
+[ "$seconds" -gt 0 ] && [ "$seconds" -lt 60 ] || lines
 exit $status

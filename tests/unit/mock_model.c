@@ -138,9 +138,9 @@ int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x;
 bool model_projects(const bg_model *m) { (void)m; return false; }
 bool model_has_nets(const bg_model *m) { (void)m; return false; }
 bool model_net_mode(const bg_model *m, size_t k) { (void)m, (void)k; return false; }
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, bool start, nets_report *r)
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
-    (void)m, (void)t, (void)x, (void)ahead, (void)start, (void)r;
+    (void)m, (void)t, (void)x, (void)ahead, (void)farther, (void)start, (void)r;
     return NETS_SAME;
 }
 struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }

@@ -18,8 +18,10 @@
 
 #include "compile.h"
 #include "dense.h"
+#include "events.h"
 #include "linearize.h"
 #include "simulate.h"
+#include "transfer.h"
 
 /* ---------------------------------------------------------------- helpers */
 
@@ -484,6 +486,80 @@ hand_eigenvalue(const struct by_hand *h, const double *at, size_t q, double off,
     return z;
 }
 
+/* c (s - A)^-1 b + d of the model by hand, by elimination with the greatest pivot of each column. */
+static double complex
+hand_response(const struct by_hand *h, const double *x, size_t input, size_t output, double complex s)
+{
+    double complex M[4][5] = { { 0 } }, z[4], y;
+    double d[8];
+
+    for (size_t k = 0; k < h->n; k++) {
+        complex_step(h, x, h->value, 0, k, d);
+        for (size_t i = 0; i < h->n; i++)
+            M[i][k] = (i == k ? s : 0) - d[i];
+    }
+    complex_step(h, x, h->value, 1, input, d);
+    y = d[h->n + output];
+    for (size_t i = 0; i < h->n; i++)
+        M[i][h->n] = d[i];
+    for (size_t k = 0; k < h->n; k++) {
+        size_t best = k;
+
+        for (size_t i = k; i < h->n; i++)
+            best = cabs(M[i][k]) > cabs(M[best][k]) ? i : best;
+        for (size_t c = 0; c <= h->n; c++) {
+            double complex swap = M[k][c];
+
+            M[k][c] = M[best][c];
+            M[best][c] = swap;
+        }
+        for (size_t i = 0; i < h->n; i++) {
+            double complex factor = i == k ? 0 : M[i][k] / M[k][k];
+
+            for (size_t c = 0; c <= h->n; c++)
+                M[i][c] -= factor * M[k][c];
+        }
+    }
+    for (size_t i = 0; i < h->n; i++)
+        z[i] = M[i][h->n] / M[i][i];
+    for (size_t k = 0; k < h->n; k++) {
+        complex_step(h, x, h->value, 0, k, d);
+        y += d[h->n + output] * z[k];
+    }
+    return y;
+}
+
+/* Zeros, poles and gains: their product is the response by hand at some points, which vanishes at the zeros. */
+static void
+check_transfer(const struct by_hand *h, const linearization *l, const double *x)
+{
+    static const double complex point[] = { 1, 0.3 + 2 * I, -0.2 + 0.7 * I, 5 };
+
+    for (size_t u = 0; u < h->nu; u++)
+        for (size_t y = 0; y < h->ny; y++) {
+            struct zeros_poles z;
+            double size = 0;
+
+            assert_true(transfer_function(&l->space, input_named(l, h->input[u]), y, &z));
+            for (size_t k = 0; k < sizeof point / sizeof *point; k++) {
+                double complex want = hand_response(h, x, u, y, point[k]), got = z.gain;
+
+                for (size_t i = 0; i < z.nzeros; i++)
+                    got *= point[k] - z.zero[i];
+                for (size_t i = 0; i < z.npoles; i++)
+                    got /= point[k] - z.pole[i];
+                size = fmax(size, cabs(want));
+                if (!(cabs(got - want) <= 1e-9 * (cabs(want) + 1e-6)))
+                    fail_msg("response of %s to input %zu, output %zu: %g%+gi, by hand %g%+gi", h->state[0], u, y, creal(got), cimag(got), creal(want), cimag(want));
+            }
+            for (size_t i = 0; i < z.nzeros; i++)
+                assert_true(cabs(hand_response(h, x, u, y, z.zero[i])) <= 1e-7 * (1 + size));
+            if (isfinite(z.dc))
+                close_to(z.dc, creal(hand_response(h, x, u, y, 0)), 1e-9 * (1 + fabs(z.dc)), "gain at rest", u, y);
+            zeros_poles_free(&z);
+        }
+}
+
 /* The state order by hand need not be that here: which row is which. */
 static void
 check_by_hand(const struct by_hand *h, const linearization *l, const double *x, bool rests)
@@ -507,6 +583,7 @@ check_by_hand(const struct by_hand *h, const linearization *l, const double *x, 
             for (size_t i = 0; i < h->ny; i++)
                 close_to((which ? l->space.D : l->space.C)[i + h->ny * column], d[n + i], 1e-12 * (1 + fabs(d[n + i])), which ? "D" : "C", i, k);
         }
+    check_transfer(h, l, x);
     for (size_t q = 0; q < h->np; q++) {
         size_t p = 0;
 
@@ -652,12 +729,73 @@ test_expressions(void **state)
         }
 }
 
+/* ---------------------------------------------------------------- ideal switches */
+
+/* A against differences of the rates with the modes as they are: what switches determine is solved for anew in each of these. */
+static void
+check_switched(const char *text)
+{
+    compilation c = { 0 };
+    linearization l;
+    events *e;
+    size_t n;
+    double *x, *up, *down, *moved;
+
+    open_text(&c, text, NULL);
+    n = model_nstates(c.model);
+    x = calloc(n + 1, sizeof *x);
+    up = calloc(n + 1, sizeof *up);
+    down = calloc(n + 1, sizeof *down);
+    moved = calloc(n + 1, sizeof *moved);
+    assert_true(model_initial(c.model, 0, x));
+    e = events_new(c.model, 0, 1);                       /* the modes that hold at the start */
+    assert_true(events_start(e, 0, x) != EVENTS_FAILED);
+    events_free(e);
+    if (!linearize_at(c.model, 0, x, &l))
+        fail_msg("%s", l.why);
+    assert_true(l.switched && l.modes_known);
+    for (size_t k = 0; k < n; k++) {
+        double h = 1e-4 * (fabs(x[l.order[k]]) + 1e-3);
+
+        memcpy(moved, x, n * sizeof *x);
+        moved[l.order[k]] = x[l.order[k]] + h;
+        assert_int_equal(model_rhs(c.model, 0, moved, up), 0);
+        moved[l.order[k]] = x[l.order[k]] - h;
+        assert_int_equal(model_rhs(c.model, 0, moved, down), 0);
+        for (size_t i = 0; i < n; i++) {
+            double slope = (up[l.order[i]] - down[l.order[i]]) / (2 * h);
+
+            close_to(l.space.A[i + n * k], slope, 1e-6 * (fabs(slope) + 1), "A of a switched circuit", i, k);
+        }
+    }
+    linearization_free(&l);
+    compile_free(&c);
+    free(x);
+    free(up);
+    free(down);
+    free(moved);
+}
+
+static void
+test_switched(void **state)
+{
+    (void)state;
+    /* conducting and blocking, with a resistor whose slope depends on the state and one that is found by iteration */
+    check_switched("model a { Se:s = 5 -> 1:a; a -> R:r { e = f + 0.3*f^3; } a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+                   "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
+    check_switched("model b { Se:s = -5 -> 1:a; a -> R:r = 1; a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+                   "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
+    /* two ways for a coil's current */
+    check_switched("model c { Se:s = 12 -> 1:a; a -> Sf:contact such that if time < 1 then contact.e else contact.f; a -> 0:n; Se:diode such that min(diode.f, diode.e) -> n;\n"
+                   "n -> 1:l -> I:L { f = 2*p + p^3; p(0) = 0.4; } l -> 0:out -> C:C = 0.5; out -> R:load = 2; output i = l.f; }\n");
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_three_masses), cmocka_unit_test(test_one_way), cmocka_unit_test(test_two_masses),
                                         cmocka_unit_test(test_dampers_in_series), cmocka_unit_test(test_nonlinear),
-                                        cmocka_unit_test(test_expressions) };
+                                        cmocka_unit_test(test_expressions), cmocka_unit_test(test_switched) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,128 @@
+/* numbers.c - see numbers.h */
+#include "numbers.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+
+static number_place
+number_at(const compilation *c, span at, const unit *u)
+{
+    number_place p = { .scale = u ? unit_scale(u) : 1, .offset = u ? unit_offset(u) : 0 };
+    const char *text = source_text(c->sources, at.file) + at.begin, *from = text;
+    char *end;
+
+    if (at.file != c->ast->file)
+        return p;
+    while (*from == '-' || *from == ' ')         /* a sign is part of the number */
+        from++;
+    p.written = strtod(from, &end);
+    if (end == from || memchr(text, '-', (size_t)(from - text)))
+        p.written = -p.written;
+    p.known = end > from;
+    p.at = (span){ at.file, at.begin, at.begin + (uint32_t)(end - text) };
+    return p;
+}
+
+static const ast_model *
+find_model(const ast_file *file, const char *name, size_t n)
+{
+    for (size_t i = 0; i < file->ndecls; i++)
+        if (file->decl[i].kind == AST_DECL_MODEL && strlen(file->decl[i].model->name) == n && !strncmp(file->decl[i].model->name, name, n))
+            return file->decl[i].model;
+    return NULL;
+}
+
+/* Where a model says Wheel:front(...), the node; NULL: it does not, or in a loop. */
+static const ast_node *
+find_instance(const ast_model *m, const char *name, size_t n)
+{
+    for (int k = 0; k < m->nstmt; k++)
+        for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
+            const ast_node *x = &m->stmt[k]->chain.node[i];
+
+            if (x->type && x->ref.nparts == 1 && !x->ref.part[0].nindex && strlen(x->ref.part[0].name) == n && !strncmp(x->ref.part[0].name, name, n))
+                return x;
+        }
+    return NULL;
+}
+
+/* Where it is written, and the unit of the declaration: as argument of its instance, else where its model declares it. NULL: neither in this file. */
+static const ast_expr *
+find_written(const compilation *c, const char *name, const ast_unit **declared)
+{
+    const ast_model *m = find_model(c->ast, c->flat->name, strlen(c->flat->name));
+    const ast_node *instance = NULL;
+    const ast_expr *given = NULL, *own = NULL;
+
+    for (size_t n; m && name[n = strcspn(name, ".")]; name += n + 1) {
+        instance = find_instance(m, name, n);
+        m = instance ? find_model(c->ast, instance->type, strlen(instance->type)) : NULL;
+    }
+    for (int k = 0; m && k < m->nstmt; k++) {
+        const ast_stmt *x = m->stmt[k];
+
+        if (x->kind == AST_STMT_VALUE && x->value.kind == AST_PARAMETER && !x->value.nsize && !strcmp(x->value.name, name)) {
+            own = x->value.value;
+            *declared = x->value.unit;
+        }
+    }
+    for (int i = 0; instance && i < instance->nargs; i++)
+        if (!strcmp(instance->arg[i].name, name))
+            given = instance->arg[i].value;
+    if (given)
+        *declared = NULL;
+    return own ? (given ? given : own) : NULL;
+}
+
+static number_place
+place_in_tree(const compilation *c, const char *name)
+{
+    const ast_unit *declared = NULL;
+    const ast_expr *e = find_written(c, name, &declared), *number = e && e->kind == AST_NEG ? e->un.a : e;
+    const char *why;
+
+    if (!number || number->kind != AST_NUMBER)
+        return (number_place){ 0 };
+    if (number->number.unit)
+        declared = number->number.unit;
+    return number_at(c, e->at, declared ? unit_parse(c->units, declared->text, &why) : NULL);
+}
+
+/* The literal that alone gives v, VAR_NONE: there is none of the text. */
+static var_id
+only_literal(const flat_model *f, var_id v)
+{
+    inst d = f->var.at[v].def;
+    var_id w;
+
+    if (!inst_known(d) || d.n != 1)
+        return VAR_NONE;
+    w = f->slot.at[d.first];
+    return f->var.at[w].kind == VAR_LITERAL && span_known(f->var.at[w].at) ? w : VAR_NONE;
+}
+
+number_place
+number_find(const compilation *c, var_id v, const char *name)
+{
+    const flat_model *f = c->flat;
+    var_id literal = only_literal(f, v);
+
+    return literal == VAR_NONE ? place_in_tree(c, name) : number_at(c, f->var.at[literal].at, f->var.at[literal].display);
+}
+
+char *
+number_written(double x)
+{
+    char full[NUMBER_SIZE], *text = bg_format("%.10g", x);
+
+    /* fewer digits where they say the same */
+    number_text(x, full);
+    if (strlen(full) < strlen(text)) {
+        free(text);
+        text = bg_strdup(full);
+    }
+    return text;
+}

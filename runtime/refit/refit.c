@@ -1,0 +1,327 @@
+/* refit.c - see refit.h */
+#include "refit.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chosen.h"
+#include "columns.h"
+#include "identify.h"
+#include "numbers.h"
+
+/* A number that is another when it differs by more than this part: what the search cannot tell is left as it was. */
+static const double ANOTHER = 1e-6;
+
+enum { POINTS = 501 };               /* of each experiment */
+
+struct refitter {
+    const char *path;
+    const refit_options *o;
+    reduction *r;
+    VEC(compilation *) full, small;  /* of each experiment */
+    VEC(track *) outputs;            /* of the full one */
+    fit f;
+    VEC(number_place) place;         /* of the parameters */
+    fit_result found;
+    edits edits;
+    strbuf text;
+    VEC(reduce_error) error;         /* of the new text, as r->error */
+};
+
+static char *
+said(const compilation *c, const char *otherwise)
+{
+    const char *first = diag_first_error(c->sources);
+
+    return bg_strdup(first ? first : otherwise);
+}
+
+static compilation *
+compile_one(struct refitter *d, const char *text, size_t n, const char *experiment, char **why)
+{
+    compilation *c = bg_calloc(1, sizeof *c);
+    compile_options o = { .experiment = experiment };
+
+    if (!compile_text(c, d->path, text, n, STAGE_MODEL, &o))
+        *why = said(c, "it does not compile");
+    return c;
+}
+
+/* Runs with outputs kept whole in k, and on the grid of r. */
+static bool
+run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
+{
+    sim_options o = { 0 };
+    bool fine = sim_options_from_experiment(c->model, &o);
+
+    memset(r, 0, sizeof *r);
+    if (fine) {
+        if (d->o->adjust)
+            d->o->adjust(d->o->ctx, c->model, &o);
+        k->n = model_noutputs(c->model);
+        o.track = k;
+        o.points = POINTS;
+        o.outputs = true;
+        fine = simulate(c->model, &o, r);
+    }
+    if (!fine)
+        *why = said(c, "it does not run");
+    sim_options_free(&o);
+    return fine;
+}
+
+static uint32_t
+find_output(const bg_model *m, const char *name)
+{
+    for (uint32_t k = 0; k < model_noutputs(m); k++)
+        if (!strcmp(model_output(model_flat(m), k)->name, name))
+            return k;
+    return UINT32_MAX;
+}
+
+/* ---------------------------------------------------------------- what is wanted */
+
+/* One experiment: the outputs reported on, as the full model has them. */
+static bool
+add_run(struct refitter *d, const char *experiment, const char *given, size_t ngiven, char **why)
+{
+    compilation *full = compile_one(d, given, ngiven, experiment, why), *small;
+    track *k = bg_calloc(1, sizeof *k);
+    sim_result r = { 0 };
+    fit_run x = { 0 };
+    bool fine;
+
+    vec_push(&d->full, full);
+    vec_push(&d->outputs, k);
+    fine = !*why && run(d, full, k, &r, why);
+    small = compile_one(d, d->r->text, d->r->length, experiment, fine ? why : &(char *){ NULL });
+    vec_push(&d->small, small);
+    fine = fine && !*why;
+    if (fine) {
+        x = (fit_run){ .model = small->model, .ntimes = r.points };
+        fine = sim_options_from_experiment(small->model, &x.o);
+        if (fine && d->o->adjust)
+            d->o->adjust(d->o->ctx, small->model, &x.o);
+        x.o.progress = NULL;
+        x.time = bg_calloc(r.points + 1, sizeof *x.time);
+        memcpy(x.time, r.time, r.points * sizeof *x.time);
+        x.output = bg_calloc(d->r->error.n + 1, sizeof *x.output);
+        x.weight = bg_calloc(d->r->error.n + 1, sizeof *x.weight);
+        x.datum = bg_calloc(d->r->error.n * r.points + 1, sizeof *x.datum);
+    }
+    for (size_t i = 0; i < d->r->error.n && fine; i++) {
+        const reduce_error *e = &d->r->error.at[i];
+        uint32_t of = find_output(full->model, e->output), in = find_output(small->model, e->output);
+        double size = 0;
+
+        if (strcmp(e->experiment, experiment) != 0 || of == UINT32_MAX || in == UINT32_MAX)
+            continue;
+        for (size_t p = 0; p < r.points; p++) {
+            double v = r.output[p * model_noutputs(full->model) + of];
+
+            x.datum[x.ncolumns * r.points + p] = v;
+            size += v * v / (double)r.points;
+        }
+        x.weight[x.ncolumns] = e->within > 0 ? 1 / e->within : size > 0 ? 1 / sqrt(size) : 1;
+        x.output[x.ncolumns++] = in;
+    }
+    vec_push(&d->f.run, x);
+    sim_result_free(&r);
+    return fine;
+}
+
+static bool
+choose(struct refitter *d, char **why)
+{
+    const compilation *c = d->small.at[0];
+    chosen by;
+    bool fine = chosen_parameters(c->model, d->o->parameters, &by, why);
+
+    for (size_t i = 0; i < by.by.n && fine; i++) {
+        fit_parameter p = { .name = by.name.at[i], .start = model_parameter_value(c->model, by.by.at[i]) };
+        number_place at = number_find(c, by.by.at[i], p.name);
+        size_t k = 0;
+
+        if (!at.known)
+            continue;                        /* of an imported file, or a formula */
+        while (k < d->place.n && !(at.known && d->place.at[k].known && d->place.at[k].at.begin == at.at.begin))
+            k++;
+        if (k < d->place.n) {            /* one number that is read more than once */
+            vec_push(&d->f.parameter.at[k].all, p.name);
+            continue;
+        }
+        p.low = p.start > 0 ? 1e-6 * p.start : -INFINITY;
+        p.high = p.start < 0 ? 1e-6 * p.start : INFINITY;
+        vec_push(&p.all, p.name);
+        vec_push(&d->f.parameter, p);
+        vec_push(&d->place, at);
+    }
+    if (fine && d->f.parameter.n == 0) {
+        *why = bg_strdup("no parameter that is left is given as a number of this file");
+        fine = false;
+    }
+    chosen_free(&by);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- the text */
+
+static bool
+make_edits(struct refitter *d, char **why)
+{
+    for (size_t k = 0; k < d->f.parameter.n; k++) {
+        const number_place *p = &d->place.at[k];
+        double to = (d->found.value[k] - p->offset) / p->scale;
+        char *text;
+
+        if (fabs(to - p->written) <= ANOTHER * fabs(p->written))
+            continue;
+        text = number_written(to);
+        edits_replace(&d->edits, p->at.begin, p->at.end, text, strlen(text));
+        free(text);
+    }
+    if (!edits_seal(&d->edits, d->r->length, why))
+        return false;
+    edits_apply(&d->edits, d->r->text, d->r->length, &d->text);
+    return true;
+}
+
+static bool
+measure_anew(struct refitter *d, size_t experiment, char **why)
+{
+    compilation *c = compile_one(d, d->text.at, d->text.n, d->o->experiment[experiment], why);
+    track k = { 0 };
+    sim_result r = { 0 };
+    bool fine = !*why && run(d, c, &k, &r, why);
+
+    for (size_t i = 0; i < d->r->error.n && fine; i++) {
+        reduce_error e = d->r->error.at[i];
+        uint32_t of = find_output(d->full.at[experiment]->model, e.output), in = find_output(c->model, e.output);
+        track_difference t;
+        double tolerance;
+
+        if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == UINT32_MAX || in == UINT32_MAX)
+            continue;
+        t = track_compare(d->outputs.at[experiment], of, &k, in);
+        tolerance = isnan(e.within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e.within;
+        e.max = t.max;
+        e.rms = t.rms;
+        e.avasim = tolerance > 0 ? 1 - t.mean / tolerance : t.mean == 0 ? 1 : NAN;
+        vec_push(&d->error, e);
+    }
+    sim_result_free(&r);
+    track_free(&k);
+    compile_free(c);
+    free(c);
+    return fine;
+}
+
+/* Is it better in the sum of squares, and in no tolerance that it kept worse? */
+static bool
+better(const struct refitter *d)
+{
+    double before = 0, now = 0;
+
+    for (size_t i = 0; i < d->error.n; i++)
+        for (size_t k = 0; k < d->r->error.n; k++) {
+            const reduce_error *x = &d->error.at[i], *was = &d->r->error.at[k];
+            double size = x->within > 0 ? x->within : 1;
+
+            if (strcmp(x->experiment, was->experiment) != 0 || strcmp(x->output, was->output) != 0)
+                continue;
+            if (was->max <= was->within && !(x->max <= x->within))
+                return false;
+            before += was->rms * was->rms / (size * size);
+            now += x->rms * x->rms / (size * size);
+        }
+    return now < before;
+}
+
+static void
+take(struct refitter *d)
+{
+    reduction *r = d->r;
+    const compilation *c = d->small.at[0];
+
+    for (size_t k = 0; k < d->f.parameter.n; k++) {
+        const number_place *p = &d->place.at[k];
+        double to = (d->found.value[k] - p->offset) / p->scale;
+        int line, at;
+        char *text;
+
+        if (fabs(to - p->written) <= ANOTHER * fabs(p->written))
+            continue;
+        text = number_written(to);
+        source_place(c->sources, c->ast->file, p->at.begin, &line, &at);
+        vec_push(&r->operation, ((reduce_operation){
+            .kind = REWRITE_REFIT, .name = arena_strdup(r->arena, d->f.parameter.at[k].name), .line = line, .round = (int)r->rounds.n + 1,
+            .why = arena_format(r->arena, "%.*s becomes %s", (int)(p->at.end - p->at.begin), r->text + p->at.begin, text) }));
+        free(text);
+    }
+    vec_push(&r->rounds, d->edits);
+    d->edits = (edits){ 0 };
+    free(r->text);
+    r->text = d->text.at;
+    r->length = d->text.n;
+    d->text = (strbuf){ 0 };
+    for (size_t i = 0; i < d->error.n; i++)
+        for (size_t k = 0; k < r->error.n; k++)
+            if (!strcmp(d->error.at[i].experiment, r->error.at[k].experiment) && !strcmp(d->error.at[i].output, r->error.at[k].output))
+                r->error.at[k] = d->error.at[i];
+}
+
+static void
+free_all(struct refitter *d)
+{
+    fit_free(&d->f);
+    fit_result_free(&d->found);
+    for (size_t i = 0; i < d->full.n; i++) {
+        compile_free(d->full.at[i]);
+        free(d->full.at[i]);
+    }
+    for (size_t i = 0; i < d->small.n; i++) {
+        compile_free(d->small.at[i]);
+        free(d->small.at[i]);
+    }
+    for (size_t i = 0; i < d->outputs.n; i++) {
+        track_free(d->outputs.at[i]);
+        free(d->outputs.at[i]);
+    }
+    vec_free(&d->full);
+    vec_free(&d->small);
+    vec_free(&d->outputs);
+    vec_free(&d->place);
+    vec_free(&d->error);
+    edits_free(&d->edits);
+    strbuf_free(&d->text);
+}
+
+enum refit_result
+reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o, reduction *r, char **why)
+{
+    struct refitter d = { .path = path, .o = o, .r = r, .f = { .step_tolerance = 1e-6 } };
+    enum refit_result result = REFIT_FAILED;
+    bool fine = true;
+
+    *why = NULL;
+    for (size_t i = 0; i < o->nexperiments && fine; i++)
+        fine = add_run(&d, o->experiment[i], given, ngiven, why);
+    fine = fine && choose(&d, why) && fit_search(&d.f, &d.found, why) && make_edits(&d, why);
+    if (fine && d.edits.list.n == 0) {
+        result = REFIT_NOT_TAKEN;
+        *why = bg_strdup("no number has to change");
+        fine = false;
+    }
+    for (size_t i = 0; i < o->nexperiments && fine; i++)
+        fine = measure_anew(&d, i, why);
+    if (fine && !better(&d)) {
+        result = REFIT_NOT_TAKEN;
+        *why = bg_strdup("the numbers that fit best over the grid keep the tolerances less than those there were");
+    } else if (fine) {
+        take(&d);
+        result = REFIT_DONE;
+    }
+    free_all(&d);
+    return result;
+}

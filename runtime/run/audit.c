@@ -1,0 +1,380 @@
+/* audit.c - see audit.h */
+#include "audit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "pieces.h"
+#include "quartic.h"
+
+#define SMOOTH 1e-5                  /* how well a piece follows what depends on time alone (pieces.h) */
+#define ALLOWED 100                  /* times rtol: what a run's steps may lose, of its energy. Steps keep rtol each; over a run they add up */
+#define LEAST_ALLOWED 1e-9           /* below it rounding of sums and quadratures decides */
+#define GIVES 1e-6                   /* of an element's greatest power, and GIVES_ALL of the model's: what an element that only takes power may give by error */
+#define GIVES_ALL 1e-9
+#define BENDS_LOOKS 64               /* looks for negative stiffness, at most, and over the run */
+
+/* work: that flowed in; change: of what its law says, over smooth pieces; least: power and when */
+struct taken { double work, change, least, at, greatest, given; };
+
+static const double weight[5] = { QUARTIC_WEIGHT_END, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_MIDDLE, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_END };
+
+struct audit {
+    bg_model *model;
+    double rtol, start, stop, t, least_bend, bend_at, next_bend;
+    size_t nx, n, bent;
+    bool broken, begun;
+    struct taken *taken;
+    bool *pseudo;
+    VEC(uint32_t) store;             /* elements */
+    double *modes;                   /* scratch */
+    double *power[5], *x, *inner;    /* [n]; [nx] */
+    double last;                     /* time of power[4], NAN: none */
+    double *bonds[3];                /* values of model_bond_values: where the stretch began; now; scratch */
+    double jumps, most, through[2];  /* most: that was stored; through: went in or out of sources, of resistors */
+    pieces *pieces;
+};
+
+/* Of pseudo bonds, or a law between true and pseudo ones. */
+static bool on_pseudo_bonds(const flat_model *f, const flat_element *e)
+{
+    for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
+        const flat_domain *d = junction_domain(f, f->port.at[p].junction);
+
+        if (d && d->power != NODE_NONE)
+            return true;
+    }
+    return false;
+}
+
+audit *audit_new(bg_model *m, double rtol, double start, double stop)
+{
+    const flat_model *f = model_flat(m);
+    audit *a = bg_calloc(1, sizeof *a);
+
+    a->model = m;
+    a->rtol = rtol;
+    a->start = start;
+    a->stop = stop;
+    a->nx = model_nstates(m);
+    a->n = model_nelements(m);
+    a->bent = SIZE_MAX;
+    a->last = NAN;
+    a->next_bend = start;
+    a->taken = bg_calloc(a->n + 1, sizeof *a->taken);
+    a->pseudo = bg_calloc(a->n + 1, sizeof *a->pseudo);
+    for (int k = 0; k < 5; k++)
+        a->power[k] = bg_calloc(a->n + 1, sizeof(double));
+    a->x = bg_calloc(a->nx + 1, sizeof(double));
+    a->inner = bg_calloc(a->nx + 1, sizeof(double));
+    a->modes = bg_calloc(model_nmodes(m) + 1, sizeof(double));
+    for (int k = 0; k < 3; k++)
+        a->bonds[k] = bg_calloc(model_nbond_values(m) + 1, sizeof(double));
+    for (uint32_t i = 0; i < a->n; i++) {
+        a->pseudo[i] = on_pseudo_bonds(f, &f->element.at[i]);
+        if (f->element.at[i].type == EL_C || f->element.at[i].type == EL_I)
+            vec_push(&a->store, i);
+    }
+    a->pieces = pieces_new(m, start, stop);
+    return a;
+}
+
+void audit_free(audit *a)
+{
+    if (!a)
+        return;
+    free(a->taken);
+    free(a->pseudo);
+    for (int k = 0; k < 5; k++)
+        free(a->power[k]);
+    free(a->x);
+    free(a->inner);
+    for (int k = 0; k < 3; k++)
+        free(a->bonds[k]);
+    free(a->modes);
+    vec_free(&a->store);
+    pieces_free(a->pieces);
+    free(a);
+}
+
+/* The energy that store s took up from bonds[0] to bonds[1]: NAN without a closed form. first: where its ports stand in them. */
+static double taken_up(const audit *a, size_t s, size_t first)
+{
+    const flat_element *e = &model_flat(a->model)->element.at[a->store.at[s]];
+    double sum = 0;
+
+    for (uint32_t p = 0; p < e->nports; p++)
+        sum += model_energy_taken(a->model, e->port0 + p, a->bonds[0] + first + 2 * p, a->bonds[1] + first + 2 * p);
+    return sum;
+}
+
+/* The same along a straight line between the states, for laws without a closed form. */
+static double along_line(audit *a, size_t s, size_t first, double t, const double *from, const double *to)
+{
+    const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
+    size_t ports = model_flat(a->model)->element.at[a->store.at[s]].nports;
+    double sum = 0;
+    bool changes = false;
+
+    for (size_t p = 0; p < ports; p++)
+        changes |= a->bonds[0][first + 2 * p] != a->bonds[1][first + 2 * p];
+    for (int k = 0; k < 5 && changes; k++) {
+        for (size_t i = 0; i < a->nx; i++)
+            a->inner[i] = from[i] + place[k] * (to[i] - from[i]);
+        if (model_bond_values(a->model, t, a->inner, a->bonds[2]) != 0)
+            return NAN;
+        for (size_t at = first; at < first + 2 * ports; at += 2)
+            sum += weight[k] * a->bonds[2][at + 1] * (a->bonds[1][at] - a->bonds[0][at]);
+    }
+    return sum;
+}
+
+/* What storage ports hold at (t, x), behind the powers of ports and bonds (model.h), in bonds[1]. */
+static bool look(audit *a, double t, const double *x)
+{
+    const flat_model *f = model_flat(a->model);
+    const double *at = a->bonds[1] + f->port.n + f->bond.n;
+    double all = 0;
+
+    if (model_bond_values(a->model, t, x, a->bonds[1]) != 0)
+        return false;
+    for (size_t s = 0; s < a->store.n; s++)
+        for (uint32_t p = 0; p < f->element.at[a->store.at[s]].nports; p++, at += 2)
+            all += a->pseudo[a->store.at[s]] ? 0 : fabs(at[0] * at[1]) / 2;
+    a->most = fmax(a->most, all);
+    return true;
+}
+
+static void swap(double **a, double **b)
+{
+    double *kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+/* Ends the smooth stretch at (t, x): what the laws say against what flowed in. */
+static bool end_stretch(audit *a, double t, const double *x)
+{
+    const flat_model *f = model_flat(a->model);
+    size_t at = f->port.n + f->bond.n;
+
+    if (!look(a, t, x))
+        return false;
+    for (size_t s = 0; s < a->store.n; s++) {
+        struct taken *e = &a->taken[a->store.at[s]];
+        double change = taken_up(a, s, at);
+
+        e->change = isfinite(change) ? e->change + change : e->work;     /* no closed form: what flowed in is what it holds */
+        at += 2 * f->element.at[a->store.at[s]].nports;
+    }
+    swap(&a->bonds[0], &a->bonds[1]);
+    return true;
+}
+
+bool audit_start(void *of, double t, const double *x)
+{
+    audit *a = of;
+
+    a->begun = true;
+    a->t = t;
+    a->broken = !look(a, t, x);
+    swap(&a->bonds[0], &a->bonds[1]);
+    return true;                     /* the run itself says what is wrong */
+}
+
+static void note_power(audit *a, double t, const double *power)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        struct taken *e = &a->taken[i];
+
+        e->greatest = fmax(e->greatest, fabs(power[i]));
+        if (power[i] < e->least) {
+            e->least = power[i];
+            e->at = t;
+        }
+    }
+}
+
+/* One piece: powers at five places, by Lobatto's rule. */
+static bool take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
+{
+    const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
+    double h = t1 - t0, *first = a->power[0];
+
+    for (int k = 0; k < 5; k++) {
+        double t = k == 4 ? t1 : t0 + place[k] * h;
+
+        if (k == 0 && a->last == t0) {
+            a->power[0] = a->power[4];
+            a->power[4] = first;
+            continue;
+        }
+        if (!dense(of, t, a->x) || model_powers(a->model, t, a->x, a->power[k]) != 0)
+            return false;
+        note_power(a, t, a->power[k]);
+    }
+    a->last = t1;
+    for (size_t i = 0; i < a->n; i++) {
+        enum element_type type = model_flat(a->model)->element.at[i].type;
+        double sum = 0, out = 0;
+
+        for (int k = 0; k < 5; k++) {
+            sum += weight[k] * a->power[k][i];
+            out += weight[k] * fmin(0, a->power[k][i]);
+        }
+        a->taken[i].work += sum * h;
+        a->taken[i].given -= out * h;
+        if (!a->pseudo[i] && type <= EL_R)
+            a->through[type == EL_R] += (sum - 2 * out) * h;
+    }
+    return true;
+}
+
+/* The storage with the most negative stiffness so far; its state is a->x. */
+static void look_at_bends(audit *a, double t)
+{
+    const flat_model *f = model_flat(a->model);
+
+    if (t < a->next_bend)
+        return;
+    a->next_bend = t + (a->stop - a->start) / BENDS_LOOKS;
+    for (size_t i = 0; i < a->nx; i++) {
+        struct model_state s = model_state(a->model, i);
+        double bend = f->var.at[s.var].kind == VAR_STORED ? model_energy_curvature(a->model, i, a->x) : NAN;
+
+        if (bend < a->least_bend) {
+            a->least_bend = bend;
+            a->bend_at = t;
+            a->bent = i;
+        }
+    }
+}
+
+bool audit_piece(void *of_audit, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
+{
+    audit *a = of_audit;
+    const double *end = &t1;
+    size_t n = 1;
+
+    if (a->broken || !(t1 > t0))
+        return true;
+    if (a->pieces)
+        pieces_cut(a->pieces, t0, t1, SMOOTH, &end, &n);
+    for (size_t k = 0; k < n && !a->broken; t0 = end[k++])
+        a->broken = !take_piece(a, t0, end[k], dense, of);
+    look_at_bends(a, t1);
+    a->t = t1;
+    return true;
+}
+
+bool audit_jump(void *of, double t, const double *before, const double *modes_before, const double *after)
+{
+    audit *a = of;
+    const flat_model *f = model_flat(a->model);
+    size_t nmodes = model_nmodes(a->model), at = f->port.n + f->bond.n;
+    double *modes = model_modes(a->model);
+
+    a->last = NAN;
+    pieces_forget(a->pieces);
+    if (a->broken || !a->store.n)
+        return true;
+    memcpy(a->modes, modes, nmodes * sizeof *modes);
+    memcpy(modes, modes_before, nmodes * sizeof *modes);
+    a->broken = !end_stretch(a, t, before);
+    memcpy(modes, a->modes, nmodes * sizeof *modes);
+    a->broken = a->broken || !look(a, t, after);
+    for (size_t s = 0; s < a->store.n && !a->broken; s++) {
+        double change = taken_up(a, s, at);
+
+        if (!isfinite(change))
+            change = along_line(a, s, at, t, before, after);
+        if (!a->pseudo[a->store.at[s]])
+            a->jumps -= change;
+        at += 2 * f->element.at[a->store.at[s]].nports;
+    }
+    swap(&a->bonds[0], &a->bonds[1]);
+    return true;
+}
+
+/* Resistors that gave power, and storage that is softer than not at all. */
+static void put_notes(audit *a)
+{
+    const flat_model *f = model_flat(a->model);
+    double greatest = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        greatest = fmax(greatest, a->taken[i].greatest);
+    for (size_t i = 0; i < a->n; i++) {
+        const struct taken *e = &a->taken[i];
+        const flat_element *el = &f->element.at[i];
+
+        if (el->type != EL_R || a->pseudo[i] || !(-e->least > GIVES * e->greatest && -e->least > GIVES_ALL * greatest))
+            continue;
+        diag_info(f->sources, "audit-resistor", el->at, "\"%s\" gives power though it is a resistor: %.4g W at %.6g s, %.4g J in all", el->name, -e->least, e->at,
+                  e->given);
+    }
+    if (a->bent != SIZE_MAX) {
+        struct model_state s = model_state(a->model, a->bent);
+        const flat_element *el = &f->element.at[f->port.at[f->var.at[s.var].owner].element];
+
+        diag_info(f->sources, "audit-stiffness", el->at, "\"%s\" is unstable by itself at %.6g s: the second derivative of its energy by %s is %.4g", el->name,
+                  a->bend_at, s.name, a->least_bend);
+    }
+}
+
+static void warn_residual(audit *a, const audit_totals *r, double t)
+{
+    const flat_model *f = model_flat(a->model);
+    double allowed = fmax(ALLOWED * a->rtol, LEAST_ALLOWED) * r->size;
+
+    if (r->worst == SIZE_MAX || !(fmax(fabs(r->residual), fabs(r->worst_residual)) > allowed))
+        return;
+    const flat_element *e = &f->element.at[r->worst];
+
+    if (fabs(r->residual) > allowed)
+        diag_warn(f->sources, "audit-energy", e->at, "the energy of the run does not add up until %.6g s: %.3g J of %.3g J are %s by its steps, most of it (%.3g J) in "
+                  "\"%s\"", t, fabs(r->residual), r->size, r->residual > 0 ? "lost" : "made", fabs(r->worst_residual), e->name);
+    else
+        diag_warn(f->sources, "audit-energy", e->at, "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and as much elsewhere",
+                  e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
+    diag_help(f->sources, "Tighten rtol; `--verify` tells what it changes.");
+}
+
+audit_totals audit_close(audit *a, double t, const double *x)
+{
+    const flat_model *f = model_flat(a->model);
+    audit_totals r = { .worst = SIZE_MAX };
+
+    if (!a->begun || a->broken || !end_stretch(a, t, x))
+        return r;
+    r.known = true;
+    for (size_t i = 0; i < a->n; i++) {
+        const struct taken *e = &a->taken[i];
+        enum element_type type = f->element.at[i].type;
+
+        r.pseudo += a->pseudo[i];
+        if (a->pseudo[i])
+            continue;
+        if (type == EL_SE || type == EL_SF)
+            r.supplied -= e->work;
+        else if (type == EL_R)
+            r.dissipated += e->work;
+        else if (type == EL_C || type == EL_I) {
+            double residual = e->work - e->change;
+
+            r.stored += e->change;
+            r.residual += residual;
+            if (r.worst == SIZE_MAX || fabs(residual) > fabs(r.worst_residual)) {
+                r.worst = i;
+                r.worst_residual = residual;
+            }
+        }
+    }
+    r.jumps = a->jumps;
+    r.stored -= a->jumps;
+    r.size = fmax(a->most, fmax(a->through[0], a->through[1]));
+    put_notes(a);
+    warn_residual(a, &r, t);
+    return r;
+}
