@@ -135,6 +135,8 @@ times(const struct check *c, measure a, measure b, int sign)
         if (!r.num)
             r.sym = NONE;
     }
+    if (r.sym == NONE && unit_is_number(r.known))
+        r.written = false;          /* time/1 [s] is a number like others */
     return r;
 }
 
