@@ -266,6 +266,7 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
         p->fresh = false;
         if (begins_declaration(t.kind))
             p->declaration = t.kind;
+        p->units |= (t.kind == UNIT_TEXT && p->declaration != EXPERIMENT) || t.kind == IMPORT;
         p->before = p->last;
         p->last = (struct seen_token){ t.kind, t.at, t.first };
         p->pending->last = t;
@@ -388,6 +389,7 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
     f->ok = !bg_yyparse(&p);
     experiments_complete(&p);
     f->ok = f->ok && !p.broken && !scan.broken;
+    f->units = p.units;
     f->decl = p.decls.at;
     f->ndecls = (size_t)p.decls.n;
     f->comment = arena_new_array(a, span, scan.comment.n);

@@ -74,6 +74,7 @@ struct parse {
     bool fresh;                        /* the next token begins a statement */
     uint32_t statement;                /* where the statement at hand begins */
     int declaration;                   /* its word: MODEL, EXPERIMENT, ... */
+    bool units;                        /* one was read outside of experiments */
     uint32_t said_to;                  /* up to here one message has said it all */
     bool in_experiment, item_begins;    /* the last declaration is one; the next token is the first of a statement */
     span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */

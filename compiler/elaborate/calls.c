@@ -107,7 +107,7 @@ make_der(builder *b, const ast_expr *e)
     if (v.fit == FIT_UNIT)
         v = (val){ .n = v.n, .fit = FIT_UNIT, .unit = unit_divide(el->u, v.unit, el->second) };
     else
-        v = (val){ .n = v.n, .fit = FIT_ANY };
+        v = (val){ .n = v.n, .fit = FIT_ANY, .unit = v.fit == FIT_ANY && v.unit ? unit_divide(el->u, v.unit, el->second) : NULL };
     {
         inst i = builder_inst(&in, v.n);
 

@@ -18,8 +18,10 @@
 #include "elab.h"
 
 /* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums and no factor.
- * stated: a unit of the text takes part. Where none does, nothing is said: models without units are in plain numbers. */
-typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated; } measure;
+ * stated: a unit of the text takes part. Where none does, nothing is said: models without units are in plain numbers.
+ * bare: a number or parameter without unit. written: a number, parameter or constant with one takes part, beside which a bare number is a pure factor.
+ * loose: a bare number multiplies what is made of variables alone, and so fits any; known is the unit without it. */
+typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated, bare, written, loose; } measure;
 
 struct region {
     const unit *effort, *flow;      /* NULL: not known yet */
@@ -57,9 +59,10 @@ struct check {
     VEC(uint32_t) queue;
     size_t head;
     struct finding found;
+    bool shows;                     /* the equation gives an output that has a unit */
 };
 
-static const measure anything = { .sym = NONE };
+static const measure anything = { .sym = NONE }, bare_number = { .sym = NONE, .bare = true };
 
 /* ---------------------------------------------------------------- what is known */
 
@@ -88,11 +91,30 @@ region_measure(const struct check *c, uint32_t r, bool effort)
     return (measure){ .known = effort ? c->watt : c->el->one, .sym = 2 * r, .num = effort ? -1 : 1, .den = 1 };
 }
 
+/* A bare number times a (sign 1) or by it (-1). */
+static measure
+bare_times(const struct check *c, measure a, int sign)
+{
+    if (a.one || a.bare)
+        return bare_number;
+    if (!a.known)
+        return anything;
+    if (sign < 0) {
+        a.known = unit_power(c->el->u, a.known, -1, 1);
+        a.num = -a.num;
+    }
+    a.loose = !a.written || sign < 0;
+    a.written = a.written && sign > 0;
+    return a.known ? a : anything;
+}
+
 static measure
 times(const struct check *c, measure a, measure b, int sign)
 {
     measure r = anything;
 
+    if (a.bare || b.bare)
+        return a.bare ? bare_times(c, b, sign) : bare_times(c, a, 1);
     if (a.one)
         a.known = c->el->one;
     if (b.one)
@@ -102,6 +124,8 @@ times(const struct check *c, measure a, measure b, int sign)
     r.known = sign > 0 ? unit_multiply(c->el->u, a.known, b.known) : unit_divide(c->el->u, a.known, b.known);
     r.sym = a.sym != NONE ? a.sym : b.sym;
     r.stated = a.stated || b.stated;
+    r.written = a.written || b.written;
+    r.loose = (a.loose || b.loose) && !r.written;
     r.den = 1;
     if (r.sym != NONE) {
         r.num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) + (b.sym != NONE ? sign * b.num * (a.sym != NONE ? a.den : 1) : 0);
@@ -111,6 +135,8 @@ times(const struct check *c, measure a, measure b, int sign)
         if (!r.num)
             r.sym = NONE;
     }
+    if (r.sym == NONE && unit_is_number(r.known))
+        r.written = false;          /* time/1 [s] is a number like others */
     return r;
 }
 
@@ -118,7 +144,7 @@ static measure
 raised(const struct check *c, measure a, int num, int den)
 {
     if (!a.known)
-        return anything;
+        return a.bare ? a : anything;
     a.known = unit_power(c->el->u, a.known, num, den);
     a.num *= num;
     a.den *= den;
@@ -142,6 +168,16 @@ region_of(const struct check *c, var_id v)
     }
 }
 
+/* Of a number of the text, a parameter or a constant. */
+static measure
+given_number(const flat_var *x)
+{
+    measure m = x->unit ? stated(x->unit) : bare_number;
+
+    m.written = x->unit && !unit_is_number(x->unit);
+    return m;
+}
+
 static measure
 variable(const struct check *c, var_id v)
 {
@@ -158,7 +194,10 @@ variable(const struct check *c, var_id v)
         if (f->var.at[x->owner].kind == VAR_RATE)
             return x->unit ? stated(x->unit) : anything;
         return times(c, variable(c, x->owner), plain(c->el->second), -1);
-    case VAR_TIME: return plain(c->el->second);
+    case VAR_TIME: return c->el->file->units ? plain(c->el->second) : anything;
+    case VAR_PARAM:
+    case VAR_LITERAL:
+        return x->kind == VAR_PARAM && x->role != ROLE_PARAMETER && x->role != ROLE_CONSTANT ? (x->unit ? stated(x->unit) : anything) : given_number(x);
     default: return x->unit ? stated(x->unit) : anything;
     }
 }
@@ -187,7 +226,10 @@ same(struct check *c, node na, measure a, node nb, measure b)
     const unit *x;
 
     if (!a.known || !b.known)
-        return a.known ? a : b.known ? b : anything;
+        return a.bare && b.bare ? a : a.loose || b.loose ? anything : a.known ? a : b.known ? b : anything;
+    if (a.loose || b.loose)
+        return !a.loose ? a : !b.loose ? b : anything;
+    a.written = a.written && b.written;
     a.stated = b.stated = a.stated || b.stated;
     if (!a.stated)
         return a;
@@ -246,6 +288,15 @@ to_power(struct check *c, const ex_node *x)
     return same(c, x->a, a, NODE_NONE, a.known ? plain(c->el->one) : anything).known ? plain(c->el->one) : anything;
 }
 
+/* Numbers that are the form of a formula (q^2/2) rather than data: in an output, whose unit is declared, they are pure factors. */
+static measure
+form_number(const struct check *c, double x)
+{
+    if (fabs(x) == 1)
+        return (measure){ .sym = NONE, .den = 1, .one = true };
+    return c->shows ? plain(c->el->one) : bare_number;
+}
+
 static measure
 operation(struct check *c, node n, const var_id *slot)
 {
@@ -254,7 +305,7 @@ operation(struct check *c, node n, const var_id *slot)
 
     switch ((enum ex_op)x->op) {
     case EX_CONST:
-        return (measure){ .sym = NONE, .den = 1, .one = fabs(x->value) == 1 };
+        return form_number(c, x->value);
     case EX_SLOT:
         return variable(c, slot[x->a]);
     case EX_ADD:
@@ -281,6 +332,8 @@ operation(struct check *c, node n, const var_id *slot)
         return raised(c, c->at[x->a], 1, 2);
     case EX_EXP: case EX_LN: case EX_LOG10: case EX_SIN: case EX_COS: case EX_TAN: case EX_ASIN: case EX_ACOS: case EX_ATAN:
     case EX_SINH: case EX_COSH: case EX_TANH: case EX_ASINH:
+        if (c->at[x->a].loose)
+            return anything;
         return same(c, x->a, c->at[x->a], NODE_NONE, c->at[x->a].known ? one : anything).known ? one : anything;
     case EX_ATAN2:
     case EX_LT:
@@ -314,7 +367,7 @@ expression(struct check *c, inst i)
     tape = ex_tape(c->el->pool, i.root, &n);
     for (size_t k = 0; k < n; k++)
         c->at[tape[k]] = operation(c, tape[k], slot);
-    return c->at[i.root].one ? anything : c->at[i.root];
+    return c->at[i.root].one || c->at[i.root].bare || c->at[i.root].loose ? anything : c->at[i.root];
 }
 
 /* ---------------------------------------------------------------- equations */
@@ -350,6 +403,7 @@ static measure
 given(struct check *c, const struct equation *e, measure *to)
 {
     const flat_model *f = c->f;
+    measure from;
 
     if (e->kind == EQ_INITIAL) {
         const flat_initial *i = &f->initial.at[e->index];
@@ -363,7 +417,10 @@ given(struct check *c, const struct equation *e, measure *to)
         return expression(c, f->reinit.at[e->index].value);
     }
     *to = variable(c, e->index);
-    return expression(c, f->var.at[e->index].def);
+    c->shows = f->var.at[e->index].role == ROLE_OUTPUT && f->var.at[e->index].display;
+    from = expression(c, f->var.at[e->index].def);
+    c->shows = false;
+    return from;
 }
 
 static void

@@ -1,6 +1,7 @@
 /* check_units.c - whether units fit together
  *
- * A bare number is SI and fits any unit, and so does what it multiplies. Next to a name declared in a unit that is not SI's own ([bar], [mm])
+ * A bare number is SI and fits any unit alone and in sums. In a product it is a pure factor beside a unit that the text states with a number, parameter or
+ * constant, and adapts beside variables of bonds and time alone: m/2 is in [kg], 40*q whatever a spring gives. Next to a name declared in a unit that is not SI's own ([bar], [mm])
  * it is an error, because there it would be read as that unit; 0 is the same in all of them.
  */
 #include <math.h>
@@ -52,6 +53,16 @@ bare_clash(elab *el, val named, val bare, span bare_at)
     return true;
 }
 
+/* Where a bare number was taken for a pure factor, and one with a unit would make it right. */
+static void
+help_factor(elab *el, val v, const unit *target)
+{
+    const unit *missing = v.factor ? unit_divide(el->u, unit_dimension(target), v.unit) : NULL;
+
+    if (missing)
+        diag_help(el->s, "Beside a unit that is stated, a number without one is a pure factor; one in [%s] would fit.", unit_text(missing));
+}
+
 val
 units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
 {
@@ -63,6 +74,8 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s", unit_text(a.unit), unit_text(b.unit), verb);
         diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a.unit));
         diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b.unit));
+        if (a.factor || b.factor)
+            help_factor(el, a.factor ? a : b, a.factor ? b.unit : a.unit);
         return val_bad(el);
     }
     if (bare_clash(el, a, b, b_at) || bare_clash(el, b, a, a_at))
@@ -70,7 +83,13 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     if (b.fit > r.fit) {
         r.fit = b.fit;
         r.unit = b.unit;
+        r.stated = b.stated;
+    } else if (a.fit == FIT_UNIT && b.fit == FIT_UNIT) {
+        r.stated = a.stated && b.stated;         /* time - 1 [s] goes on being time */
     }
+    if (r.fit == FIT_ANY && (a.fit != FIT_ANY ? a.fit != FIT_ZERO : b.fit != FIT_ANY ? b.fit != FIT_ZERO : a.unit != b.unit))
+        r.unit = NULL;              /* 0.05 + 0.01*time: what the one number is decides what the other is */
+    r.factor = a.factor || b.factor;
     if (!r.shown)
         r.shown = b.shown;
     if (r.written != b.written)
@@ -94,26 +113,46 @@ turns_to_hertz(const unit *from, const unit *to)
 
 static bool is_bare(val v) { return v.fit == FIT_BARE || v.fit == FIT_ZERO; }
 
+/* u: the unit of both together, of which bare numbers have none; NULL where one is not known */
 static val
 product(elab *el, val a, val b, const unit *u)
 {
+    bool any = a.fit != FIT_UNIT || b.fit != FIT_UNIT;
+    val r = { .n = a.n, .fit = FIT_ANY, .unit = u };
+
     if (a.bad || b.bad)
         return val_bad(el);
-    if (u)
-        return (val){ .n = a.n, .fit = FIT_UNIT, .unit = u };
-    return (val){ .n = a.n, .fit = is_bare(a) && is_bare(b) ? FIT_BARE : FIT_ANY };
+    if (is_bare(a) && is_bare(b))
+        return (val){ .n = a.n, .fit = FIT_BARE };
+    r.stated = (a.stated || b.stated) && u && !unit_is_number(u);
+    r.factor = a.factor || b.factor || (any && (a.stated || b.stated));
+    if (u && (!any || a.stated || b.stated))
+        r.fit = FIT_UNIT;
+    return r;
+}
+
+static const unit *
+own_unit(elab *el, val v)
+{
+    return is_bare(v) ? el->one : v.unit;
 }
 
 val
 units_multiply(elab *el, val a, val b)
 {
-    return product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_multiply(el->u, a.unit, b.unit) : NULL);
+    const unit *x = own_unit(el, a), *y = own_unit(el, b);
+
+    return product(el, a, b, x && y ? unit_multiply(el->u, x, y) : NULL);
 }
 
 val
 units_divide(elab *el, val a, val b)
 {
-    return product(el, a, b, a.fit == FIT_UNIT && b.fit == FIT_UNIT ? unit_divide(el->u, a.unit, b.unit) : NULL);
+    const unit *x = own_unit(el, a), *y = own_unit(el, b);
+
+    /* 1/k may be anything by a stiffness */
+    b.stated = b.stated && !is_bare(a);
+    return product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
 }
 
 /* x as a fraction with a small denominator */
@@ -146,8 +185,11 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
         diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in [%s]", text_of(el, exponent_at), unit_text(exponent.unit));
         return val_bad(el);
     }
-    if (a.fit != FIT_UNIT)
-        return (val){ .n = a.n, .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY };
+    if (a.fit != FIT_UNIT) {
+        bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) && small_fraction(x, &num, &den);
+
+        return (val){ .n = a.n, .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY, .unit = known ? unit_power(el->u, a.unit, num, den) : NULL };
+    }
     if (unit_is_number(a.unit))
         return (val){ .n = a.n, .fit = FIT_UNIT, .unit = a.unit };
     if (!ex_is_const(el->pool, exponent.n, &x)) {
@@ -162,7 +204,7 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
         diag_help(el->s, "Divide by a reference value first, so that the base is a pure number.");
         return val_bad(el);
     }
-    return (val){ .n = a.n, .fit = FIT_UNIT, .unit = u };
+    return (val){ .n = a.n, .fit = FIT_UNIT, .unit = u, .stated = a.stated, .factor = a.factor };
 }
 
 bool
@@ -174,6 +216,7 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
         return true;
     if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
         diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target), in_words(el, v.unit));
+        help_factor(el, v, target);
         return false;
     }
     if (v.fit == FIT_BARE && !coherent(target)) {

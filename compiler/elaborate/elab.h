@@ -41,7 +41,8 @@ enum { NONE = UINT32_MAX };
 
 /* ---------------------------------------------------------------- units of expressions */
 
-/* What an expression fits. A bare number is SI and fits any unit; so does what it multiplies, and what nothing is known of. */
+/* What an expression fits. A bare number is SI and fits any unit alone and in sums, and so does what it multiplies as long as that is made of
+ * variables of bonds and time (ANY: its base is the unit without the number); beside a unit that is stated it is a pure factor. */
 enum fit { FIT_ZERO, FIT_BARE, FIT_ANY, FIT_UNIT };
 
 /* A vector (rank 1: rows entries) or matrix (rank 2), row by row. */
@@ -51,7 +52,9 @@ typedef struct val {
     node n;
     const matrix *m;                /* not one number but these; else NULL */
     enum fit fit;
-    const unit *unit;               /* FIT_UNIT: its dimension */
+    const unit *unit;               /* FIT_UNIT: its dimension; FIT_ANY: of what a bare number multiplies, NULL where that is not known */
+    bool stated;                    /* FIT_UNIT: by a number, parameter or constant that carries one; no pure number */
+    bool factor;                    /* a bare number was taken for a pure factor */
     const unit *shown;              /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
     const unit *written;            /* the unit of the one name it is, for what SI cannot tell apart (Hz, rad/s) */
     bool condition;                 /* true or false rather than a number */

@@ -53,12 +53,16 @@ value_fits(const value *x)
 
     if (x->declared) {
         v = val_unit(NODE_NONE, x->declared);
+        v.stated = !unit_is_number(x->declared);
     } else {
         v = x->mark == MARK_DONE ? x->fits : (val){ .fit = FIT_ANY };
         if (v.fit == FIT_ZERO)
             v.fit = FIT_BARE;       /* 0 for now, not 0 by nature */
     }
-    v.bad = v.condition = false;
+    /* what changes during the run is a variable, whatever it is declared in */
+    if (x->kind != AST_PARAMETER && x->kind != AST_CONSTANT)
+        v.stated = false;
+    v.bad = v.condition = v.factor = false;
     v.m = NULL;
     return v;
 }
@@ -263,8 +267,8 @@ read_name(builder *b, const ast_ref *r)
             diag_error(el->s, "read-early", p->at, "%s reads time, but it is fixed before the run", b->who);
             return val_bad(el);
         }
-        /* who gives a formula on the command line means seconds: sin(time) */
-        if (from_outside(el, p->at))
+        /* where nothing has a unit, and for who gives a formula on the command line, time is a number: sin(time) */
+        if (from_outside(el, p->at) || !el->file->units)
             return (val){ .n = builder_slot(b, 0), .fit = FIT_ANY };
         return (val){ .n = builder_slot(b, 0), .fit = FIT_UNIT, .unit = el->second };
     }

@@ -194,7 +194,7 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
             diag_error(el->s, "number-range", e->at, "this value is too large: in [%s] it is more than 1.8e308", unit_text(unit_dimension(u)));
             return val_bad(el);
         }
-        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u) };
+        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u), .stated = !unit_is_number(u) };
         v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }

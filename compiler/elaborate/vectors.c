@@ -182,6 +182,7 @@ in_unit(elab *el, val *v, const ast_expr *entry, const unit *u)
         v->n = ex_make(el->pool, EX_ADD, v->n, ex_const(el->pool, unit_offset(u)), NODE_NONE);
     v->fit = FIT_UNIT;
     v->unit = unit_dimension(u);
+    v->stated = !unit_is_number(u);
     return true;
 }
 

@@ -158,8 +158,8 @@ arrays(void **state)
         "!R:begin", "output y[2] [m/s] = y[2]", "parameter m[3] [kg] = 2\n");
     HAS("model m {\n  parameter v[3] = [1, 2, 3] [mm];\n  parameter K[2,3] = [1, 2, 3; 4, 5, 6];\n  signal a[2] = K*v;\n  signal d = v*v;\n  signal b[3] = a*K;\n"
         "  signal q = v[2]*K[2,3];\n  signal h[3] = -v/2 + b;\n  signal s[2] = v[2..3];\n}\n",
-        "parameter v[2] [mm] = 0.002", "signal a[2] = K[2,1]*v[1] + K[2,2]*v[2] + K[2,3]*v[3]", "signal d [m^2] = v[1]^2 + v[2]^2 + v[3]^2",
-        "signal q = v[2]*K[2,3]", "signal s[2] [m] = v[3]");
+        "parameter v[2] [mm] = 0.002", "signal a[2] [m] = K[2,1]*v[1] + K[2,2]*v[2] + K[2,3]*v[3]", "signal d [m^2] = v[1]^2 + v[2]^2 + v[3]^2",
+        "signal q [m] = v[2]*K[2,3]", "signal s[2] [m] = v[3]");
     HAS("model m {\n  for i in 1..2 { for j in 1..2 { 1:x[i,j] -> R:r[i,j] = i + 2*j; signal s[i,j] = x[i,j].f; x[i,j] -> 0:all; } }\n  all -> Se:u = 1;\n"
         "  output y = s[2,1];\n}\n",
         "R:r[2,1] <- x[2,1]", "bond x[1,2] -> all", "signal y = s[2,1]");

@@ -338,7 +338,7 @@ put(const char *name, const char *text)
 static struct run
 with_table(const char *csv, const char *call)
 {
-    char *path = bg_format("%s/model.bg", folder), *text = bg_format("model m {\nsignal s = %s;\n}", call);
+    char *path = bg_format("%s/model.bg", folder), *text = bg_format("model m { parameter length = 1 [m];\nsignal s = %s;\n}", call);
     struct run r;
 
     put("t.csv", csv);
@@ -494,17 +494,17 @@ unit_mistakes(void **state)
         { "parameter U [K] = 2*5 [degC];", "unit-offset", 1, "[K]" },
         { "parameter U [K] = 1 [K] - 5 [degC];", "unit-offset", 1, "[K]" },
         { "parameter m_s = 1 [kg];\nsignal s = sin(m_s);", "unit-argument", 2, "\"m_s\" is in [kg]" },
-        { "signal s = exp(time);", "unit-argument", 1, "[s]" },
-        { "signal s = time^0.123;", "unit-exponent", 1, "[s] to the power 0.123" },
-        { "parameter n = 2;\nsignal s = time^n;", "unit-exponent", 2, "written out" },
-        { "signal s = 2^time;", "unit-exponent", 1, "pure number" },
+        { "signal s = exp(time); parameter x = 1 [m];", "unit-argument", 1, "[s]" },
+        { "signal s = time^0.123; parameter x = 1 [m];", "unit-exponent", 1, "[s] to the power 0.123" },
+        { "parameter n = 2; parameter x = 1 [m];\nsignal s = time^n;", "unit-exponent", 2, "written out" },
+        { "signal s = 2^time; parameter x = 1 [m];", "unit-exponent", 1, "pure number" },
         { "parameter a = 1 [furlongs_];", "unit-unknown", 1, "is not a unit" },
         { "parameter a [m^1/2] = 1;", "unit-unknown", 1, "whole numbers" },
         { "parameter a [kg] = 1 [kg] + der(2);", "read-early", 1, "der" },
         { "signal a [m] = integral(time);", "unit-clash", 1, "[m]" },
         { "signal a = integral(time, 3 [m]);", "unit-clash", 1, "initial value of a" },
         { "signal s = 1 + (time > 2);", "condition-number", 1, "true or false" },
-        { "signal s = if time then 1 else 0;", "condition-number", 1, "a condition is needed" },
+        { "signal s = if time then 1 else 0; parameter x = 1 [m];", "condition-number", 1, "a condition is needed" },
         { "signal s = 1e308 [km];", "number-range", 1, "too large" },
     };
 
