@@ -192,7 +192,7 @@ by_element(struct parse *p)
         if (now->kind != NUMBER && is_word_in(made[k].words, w))
             return say(p, now->at, "a part is declared as `TYPE:name`, and an arrow joins it to a junction",
                        arena_format(p->a, "Write `junction -> %s:%s = %s;`.", made[k].type, now->kind == '(' ? "name" : "{N}", now->kind == '(' ? "{A}" : "{V}"));
-    if ((now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) && strchr("RCLVI", w[0]) && (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
+    if (*w && strchr("RCLVI", *w) && (now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) && (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
         return say(p, word_at(p, &x), "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
                    arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];", w[0] == 'L' ? "I" : w[0] == 'V' ? "Se" : w[0] == 'I' ? "Sf" : (char[]){ w[0], 0 }, w));
     return false;

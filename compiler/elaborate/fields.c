@@ -241,13 +241,14 @@ join_field_port(elab *el, uint32_t p, uint32_t l, bool ends)
 
 /* ---------------------------------------------------------------- ports */
 
+/* Of an element, and where it is: in a component or not. */
 static uint32_t
-add_junction(elab *el, uint8_t type, const char *name, span at)
+add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at)
 {
     flat_model *f = el->f;
     uint32_t j = (uint32_t)f->junction.n;
 
-    vec_push(&f->junction, ((flat_junction){ .type = type, .implicit = true, .name = name, .at = at }));
+    vec_push(&f->junction, ((flat_junction){ .type = type, .implicit = true, .name = name, .at = at, .parent = f->element.at[element].parent }));
     f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_format(el->a, "%s.%s", name, type ? "f" : "e"), at);
     return j;
 }
@@ -296,10 +297,10 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
 
 /* The junction that the port's bond joins; one of its own where it has none: no flow into C and R, no effort on I and TF. */
 static uint32_t
-outer_junction(elab *el, const field_port *p, enum element_type type)
+outer_junction(elab *el, uint32_t element, const field_port *p, enum element_type type)
 {
     if (p->link == NONE)
-        return add_junction(el, type == EL_TF || p->momentum, p->full, p->at);
+        return add_junction(el, element, type == EL_TF || p->momentum, p->full, p->at);
     return el->link.at[p->link].junction_from;
 }
 
@@ -388,7 +389,7 @@ make_transformer(elab *el, field *f)
     f->pair0 = (uint32_t)el->field_pair.n;
     for (uint32_t k = 0; k < f->n; k++) {
         field_port *p = &el->field_port.at[f->first + k];
-        uint32_t outer = outer_junction(el, p, EL_TF), n = p->out ? mentioned(el, f, f->first + k, seen) : 2;
+        uint32_t outer = outer_junction(el, f->element, p, EL_TF), n = p->out ? mentioned(el, f, f->first + k, seen) : 2;
         uint8_t type = el->f->junction.at[outer].type;
         bool taken = false;
 
@@ -396,7 +397,7 @@ make_transformer(elab *el, field *f)
         for (uint32_t i = 0; i < k; i++)
             taken = taken || landing[i] == outer;
         if (p->out ? n > 1 && type == 1 : type == 0 || taken) {
-            landing[k] = add_junction(el, p->out ? 0 : 1, p->full, p->at);
+            landing[k] = add_junction(el, f->element, p->out ? 0 : 1, p->full, p->at);
             if (p->out)
                 add_bond(el, landing[k], outer, p->full, NULL, p->at, &p->e, &p->f);
             else
@@ -476,13 +477,13 @@ make_field(elab *el, uint32_t element)
         for (uint32_t k = 0; k < f->n; k++) {
             field_port *p = &el->field_port.at[f->first + k];
             bool stores = type == EL_C || type == EL_I;
-            uint32_t j = outer_junction(el, p, type), outer = j;
+            uint32_t j = outer_junction(el, element, p, type), outer = j;
             const flat_port *port;
             var_id e, flow;
 
             /* of two ports on one junction each needs a variable to be told by */
             if (map_get(&taken, outer) != MAP_NONE) {
-                j = add_junction(el, el->f->junction.at[outer].type, p->full, p->at);
+                j = add_junction(el, element, el->f->junction.at[outer].type, p->full, p->at);
                 add_bond(el, p->out ? j : outer, p->out ? outer : j, p->full, NULL, p->at, &e, &flow);
             }
             map_set(&taken, outer, 1);
