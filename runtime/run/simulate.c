@@ -419,7 +419,7 @@ static bool find_contradiction(run *s, struct look *before, struct look *at, boo
 static bool find_crossing(run *s, struct crossing *c)
 {
     double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo, m;
-    struct look before, at;
+    struct look before = { 0 }, at;
 
     if (!find_contradiction(s, &before, &at, &c->found))
         return false;
