@@ -61,7 +61,7 @@ inst_hash(const flat_model *f, inst i)
 static bool
 same_inst(const flat_model *f, inst a, inst b)
 {
-    return a.root == b.root && a.n == b.n && !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id));
+    return a.root == b.root && a.n == b.n && (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
 }
 
 /* The variable an expression is: itself where it is one name, else a hidden signal, shared by equal expressions. */

@@ -150,7 +150,8 @@ inst inst_part(composer *c, node root, const var_id *slot, uint32_t n)
     if (bound < n)
         n = bound;
     vec_resize(&c->used, n);
-    memset(c->used.at, 0, n * sizeof *c->used.at);
+    if (n)
+        memset(c->used.at, 0, n * sizeof *c->used.at);
     ex_slots_used(f->pool, root, c->used.at, n);
     begin_list(c);
     c->pattern.n = 0;
@@ -229,5 +230,5 @@ uint32_t inst_slot_of(const flat_model *f, inst i, var_id v)
 
 bool inst_equal(const flat_model *f, inst a, inst b)
 {
-    return a.root == b.root && a.n == b.n && !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id));
+    return a.root == b.root && a.n == b.n && (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
 }
