@@ -157,7 +157,7 @@ put_search(FILE *out, const reduction *r, bool verbose)
 {
     put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
     if (r->sets)
-        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts that fit only together were tried\n",
+        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts were tried together\n",
                  r->sets);
     for (size_t i = 0; i < r->not_tried.n; i++)
         put_text(out, "  not tried: %s\n", r->not_tried.at[i]);

@@ -524,7 +524,7 @@ why_taken(struct candidate *const *taken, size_t n, const rewrite_item *item)
     for (size_t i = 0; i < n; i++) {
         const struct reading *r = &taken[i]->reading[taken[i]->chosen];
 
-        if (r->kind == item->kind && !strcmp(taken[i]->name, item->name))
+        if (r->kind == item->kind && !strcmp(r->bond ? r->bond->label : taken[i]->name, item->name))
             return r->why;
     }
     return NULL;
@@ -578,20 +578,11 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
 static bool
 find_better(struct search *d, const struct order *o, size_t ncandidates, struct candidate **taken, size_t *n, struct verdict *best)
 {
-    const char *by_activity = "sets of parts that do not fit in the order of their activity: there are too many parts to try each alone";
-    size_t before = *n;
-    const char *text = best->v.text;
-
-    if (ncandidates > ALONE_MOST) {
-        if (!d->out->not_tried.n)
-            vec_push(&d->out->not_tried, by_activity);
-        return true;
-    }
-    if (!exchange(d, o->option.at, o->option.n, taken, n, best))
-        return false;
-    if (best->v.text != text || *n != before)
+    if (ncandidates > ALONE_MOST)
+        note_not_tried(d, "sets of parts that do not fit in the order of their activity: there are too many parts to try each alone");
+    else if (exchange(d, o->option.at, o->option.n, taken, n, best))
         note_trial(d, taken, *n, best);
-    return true;
+    return !d->error;
 }
 
 enum step { STEP_CHANGED, STEP_NOTHING, STEP_INTERNAL };

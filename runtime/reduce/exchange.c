@@ -133,8 +133,8 @@ make_sets(const struct exchange *x, struct set *out)
     return count;
 }
 
-static void
-not_tried(struct search *d, const char *what)
+void
+note_not_tried(struct search *d, const char *what)
 {
     for (size_t i = 0; i < d->out->not_tried.n; i++)
         if (!strcmp(d->out->not_tried.at[i], what))
@@ -153,11 +153,11 @@ take_options(struct exchange *x, const struct option *option, size_t n)
         if (!(isfinite(option[i].alone) && option[i].alone > CANCELS_MOST))
             all[count++] = option[i];
     if (count < n)
-        not_tried(x->d, arena_format(x->d->out->arena, "parts that alone err by more than %g times the tolerance, together", CANCELS_MOST));
+        note_not_tried(x->d, arena_format(x->d->out->arena, "parts that alone err by more than %g times the tolerance, together with others", CANCELS_MOST));
     if (count)
         qsort(all, count, sizeof *all, by_weight);
     if (count > MOST_OPTIONS) {
-        not_tried(x->d, arena_format(x->d->out->arena, "sets that have others than the %d parts that err least alone", (int)MOST_OPTIONS));
+        note_not_tried(x->d, arena_format(x->d->out->arena, "sets that have others than the %d parts that err least alone", (int)MOST_OPTIONS));
         count = MOST_OPTIONS;
     }
     memcpy(x->option, all, count * sizeof *all);
@@ -200,6 +200,24 @@ begin(struct search *d, const struct verdict *best)
     return x;
 }
 
+/* The set found takes the place of what there is. Its trial is made again, since no version of it was kept. */
+static bool
+take_better(const struct exchange *x, uint32_t options, struct candidate **taken, size_t *n, struct verdict *best)
+{
+    size_t members = choose(x, options, x->members);
+    struct verdict v = try_set(x->d, x->members, members, NULL);
+
+    if (!v.fine) {                   /* a process had memory or time for it and this one has not, or internal: the search ends with that */
+        verdict_free(x->d, &v);
+        return false;
+    }
+    memcpy(taken, x->members, members * sizeof *taken);
+    *n = members;
+    verdict_free(x->d, best);
+    *best = v;
+    return true;
+}
+
 bool
 exchange(struct search *d, const struct option *option, size_t noptions, struct candidate **taken, size_t *n, struct verdict *best)
 {
@@ -231,18 +249,14 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
             better = block[found].options;
         tried += size;
         if (tried >= MOST_SETS && i < count)
-            not_tried(d, arena_format(d->out->arena, "sets whose parts alone err by more than %.2g tolerances in sum", set[i].sum));
+            note_not_tried(d, arena_format(d->out->arena, "sets beyond the first %d of a round, whose parts alone err by more in sum", (int)MOST_SETS));
     }
     d->out->sets += tried;
     for (size_t i = 0; i < *n; i++)
         taken[i]->chosen = chosen[i];
-    if (better) {
-        verdict_free(d, best);
-        *n = choose(&x, better, taken);
-        *best = try_set(d, taken, *n, NULL);
-    }
+    better = better && take_better(&x, better, taken, n, best);
     free(set);
     free(x.members);
     free(chosen);
-    return !better || !best->internal;
+    return better;
 }

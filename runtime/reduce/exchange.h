@@ -13,7 +13,9 @@
 struct option { struct candidate *candidate; int reading; double alone; };
 
 /* Looks for a set of options that leaves fewer states than *best does, or as many and fewer elements. taken: *n of the round's candidates that *best takes
- * out, 0 with nothing in *best; both are replaced where a better set is found. What was not tried is added to the report. False: internal. */
+ * out, 0 with nothing in *best; both are replaced where a better set is found, and true is returned. What was not tried is added to the report. */
 bool exchange(struct search *d, const struct option *option, size_t noptions, struct candidate **taken, size_t *n, struct verdict *best);
+/* Adds what was not tried to the report, once. The text outlives the reduction or is in its arena. */
+void note_not_tried(struct search *d, const char *what);
 
 #endif
