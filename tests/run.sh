@@ -23,7 +23,7 @@ configure_and_build() {
 }
 
 echo "== building $build and $build-sanitize"
-configure_and_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBGC_TESTS=ON
+configure_and_build "$build" -DCMAKE_BUILD_TYPE=Release -DBGC_TESTS=ON
 configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_TESTS=ON
 
 
