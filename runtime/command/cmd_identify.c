@@ -110,15 +110,6 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
     return STATUS_DONE;
 }
 
-static size_t
-find_output(const bg_model *m, const char *name)
-{
-    for (size_t k = 0; k < model_noutputs(m); k++)
-        if (!strcmp(model_output(model_flat(m), k)->name, name))
-            return k;
-    return SIZE_MAX;
-}
-
 static bool
 known_weight(const char *by)
 {
@@ -134,7 +125,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
     run->weight = bg_calloc(m->columns, sizeof *run->weight);
     run->datum = bg_calloc(m->columns * m->rows, sizeof *run->datum);
     for (size_t c = 0; c < m->columns && status == STATUS_DONE; c++) {
-        size_t k = find_output(run->model, m->name[c]);
+        size_t k = model_find_output(model_flat(run->model), m->name[c]);
         double *datum = run->datum + run->ncolumns * m->rows;
         const flat_output *o;
         const unit *u;

@@ -30,29 +30,15 @@ struct studies {
 
 /* ---------------------------------------------------------------- JSON */
 
-static void
-key_number(json *j, const char *key, double x)
-{
-    json_key(j, key);
-    json_number(j, x);
-}
-
-static void
-key_string(json *j, const char *key, const char *s)
-{
-    json_key(j, key);
-    json_string(j, s);
-}
-
 /* What was asked, for any metric. */
 static void
 write_head(json *j, const struct studies *s, enum metric m, double total)
 {
-    key_string(j, "metric", metric_name(m));
-    key_string(j, "unit", s->study.n > 1 && metric_ranks(m) ? "1" : metric_unit(m));
+    json_key_string(j, "metric", metric_name(m));
+    json_key_string(j, "unit", s->study.n > 1 && metric_ranks(m) ? "1" : metric_unit(m));
     if (s->study.n > 1)
-        key_string(j, "values", metric_ranks(m) ? "greatest index over the experiments" : "greatest over the experiments");
-    key_number(j, "total", total);
+        json_key_string(j, "values", metric_ranks(m) ? "greatest index over the experiments" : "greatest over the experiments");
+    json_key_number(j, "total", total);
 }
 
 static void
@@ -64,13 +50,13 @@ write_elements(json *j, const struct studies *s, const ranking *k)
         const metric_row *x = &k->row.at[i];
 
         json_open(j, '{');
-        key_string(j, "name", x->name);
-        key_string(j, "type", x->type);
-        key_number(j, "value", x->value);
-        key_number(j, "index", x->index);
-        key_number(j, "cumulative", x->cumulative);
+        json_key_string(j, "name", x->name);
+        json_key_string(j, "type", x->type);
+        json_key_number(j, "value", x->value);
+        json_key_number(j, "index", x->index);
+        json_key_number(j, "cumulative", x->cumulative);
         json_key(j, "source"), json_bool(j, x->source);
-        key_string(j, "decision", decision_name(x->decision));
+        json_key_string(j, "decision", decision_name(x->decision));
         if (k->nper > 1) {
             json_key(j, "experiments");
             json_open(j, '[');
@@ -80,10 +66,10 @@ write_elements(json *j, const struct studies *s, const ranking *k)
                 if (!one)
                     continue;
                 json_open(j, '{');
-                key_string(j, "name", s->name.at[e]);
-                key_number(j, "value", one->value);
-                key_number(j, "index", one->index);
-                key_number(j, "cumulative", one->cumulative);
+                json_key_string(j, "name", s->name.at[e]);
+                json_key_number(j, "value", one->value);
+                json_key_number(j, "index", one->index);
+                json_key_number(j, "cumulative", one->cumulative);
                 json_close(j, '}');
             }
             json_close(j, ']');
@@ -97,7 +83,7 @@ static void
 write_ranking(json *j, const struct studies *s, const ranking *k)
 {
     write_head(j, s, k->metric, k->total);
-    key_number(j, "threshold", s->threshold);
+    json_key_number(j, "threshold", s->threshold);
     if (k->metric == METRIC_KL || k->metric == METRIC_KL_NORMALISED)
         json_key(j, "samples"), json_count(j, measure_samples(s->study.at[0]->measure));
     write_elements(j, s, k);
@@ -116,10 +102,10 @@ write_ratio_experiments(json *j, const struct studies *s, const ratio_table *t, 
         if (!one)
             continue;
         json_open(j, '{');
-        key_string(j, "name", s->name.at[e]);
+        json_key_string(j, "name", s->name.at[e]);
         for (int k = 0; k < RATIO_VALUES; k++)
             if (key[k])
-                key_number(j, key[k], one->value[k]);
+                json_key_number(j, key[k], one->value[k]);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -139,7 +125,7 @@ write_relative(json *j, const struct studies *s, const ratio_table *t)
             next++;
     }
     write_head(j, s, t->metric, total);
-    key_number(j, "limit", s->limit);
+    json_key_number(j, "limit", s->limit);
     json_key(j, "samples"), json_count(j, RELATIVE_SAMPLES);
     json_key(j, "elements");
     json_open(j, '[');
@@ -148,23 +134,23 @@ write_relative(json *j, const struct studies *s, const ratio_table *t)
 
         sum += x->value[RATIO_ENERGY];
         json_open(j, '{');
-        key_string(j, "name", x->of);
-        key_string(j, "type", x->type);
-        key_string(j, "junction", x->from);
-        key_number(j, "value", x->value[RATIO_ENERGY]);
-        key_number(j, "index", total > 0 ? x->value[RATIO_ENERGY] / total : 0);
-        key_number(j, "cumulative", total > 0 ? fmin(sum / total, 1) : 0);
+        json_key_string(j, "name", x->of);
+        json_key_string(j, "type", x->type);
+        json_key_string(j, "junction", x->from);
+        json_key_number(j, "value", x->value[RATIO_ENERGY]);
+        json_key_number(j, "index", total > 0 ? x->value[RATIO_ENERGY] / total : 0);
+        json_key_number(j, "cumulative", total > 0 ? fmin(sum / total, 1) : 0);
         json_key(j, "neighbours");
         json_open(j, '[');
         for (next = i; next < t->row.n && !strcmp(t->row.at[next].of, x->of) && !strcmp(t->row.at[next].from, x->from); next++) {
             const ratio_row *y = &t->row.at[next];
 
             json_open(j, '{');
-            key_string(j, "name", y->to);
-            key_string(j, "kind", y->bond ? "bond" : "element");
+            json_key_string(j, "name", y->to);
+            json_key_string(j, "kind", y->bond ? "bond" : "element");
             for (int k = 0; k < RATIO_VALUES; k++)
                 if (key[k])
-                    key_number(j, key[k], y->value[k]);
+                    json_key_number(j, key[k], y->value[k]);
             json_key(j, "negligible"), json_bool(j, ratio_negligible(t, y, s->limit));
             write_ratio_experiments(j, s, t, next, key);
             json_close(j, '}');
@@ -181,20 +167,20 @@ write_junction(json *j, const struct studies *s, const ratio_table *t)
     static const char *const key[RATIO_VALUES] = { "activity", "ratio_from", "ratio_to", NULL };
 
     write_head(j, s, t->metric, t->total);
-    key_number(j, "limit", s->limit);
+    json_key_number(j, "limit", s->limit);
     json_key(j, "bonds");
     json_open(j, '[');
     for (size_t i = 0; i < t->row.n; i++) {
         const ratio_row *x = &t->row.at[i];
 
         json_open(j, '{');
-        key_string(j, "name", x->of);
-        key_string(j, "from", x->from);
-        key_string(j, "to", x->to);
+        json_key_string(j, "name", x->of);
+        json_key_string(j, "from", x->from);
+        json_key_string(j, "to", x->to);
         json_key(j, "internal"), json_bool(j, x->bond);
         for (int k = 0; k < RATIO_VALUES; k++)
             if (key[k])
-                key_number(j, key[k], x->value[k]);
+                json_key_number(j, key[k], x->value[k]);
         json_key(j, "negligible"), json_bool(j, ratio_negligible(t, x, s->limit));
         write_ratio_experiments(j, s, t, i, key);
         json_close(j, '}');
@@ -340,8 +326,8 @@ write_result(const struct studies *s)
         json j = { .out = out.out };
 
         json_open(&j, '{');
-        key_string(&j, "model", first->l.c.flat->name);
-        key_string(&j, "experiment", s->study.n > 1 ? NULL : first->l.experiment);
+        json_key_string(&j, "model", first->l.c.flat->name);
+        json_key_string(&j, "experiment", s->study.n > 1 ? NULL : first->l.experiment);
         if (s->study.n > 1) {
             json_key(&j, "experiments");
             json_open(&j, '[');

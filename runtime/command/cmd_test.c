@@ -41,19 +41,12 @@ worse(struct session *s, int status)
         s->status = status;
 }
 
-static char *
-first_error(const sources *s)
-{
-    for (size_t i = 0; s && i < diag_count(s); i++)
-        if (diag_at(s, i)->severity == SEV_ERROR)
-            return bg_strdup(diag_at(s, i)->message);
-    return bg_strdup("it could not be taken");
-}
-
 static void
 could_not(struct session *s, struct tested *t, const sources *of, int status)
 {
-    t->error = first_error(of);
+    const char *said = of ? diag_first_error(of) : "";
+
+    t->error = bg_strdup(*said ? said : "it could not be taken");
     s->errors++;
     worse(s, status);
 }

@@ -164,29 +164,10 @@ compare_activities(struct session *s)
     }
 }
 
-/* The output or recorded expression of that name, SIZE_MAX without one. */
-static size_t
-find_output(const flat_model *f, const char *name)
-{
-    for (size_t k = 0; k < f->output.n + f->experiment.record.n; k++)
-        if (!strcmp(model_output(f, k)->name, name))
-            return k;
-    return SIZE_MAX;
-}
-
-static char *
-first_error(const sources *s)
-{
-    for (size_t i = 0; i < diag_count(s); i++)
-        if (diag_at(s, i)->severity == SEV_ERROR)
-            return bg_format("%s", diag_at(s, i)->message);
-    return bg_format("it does not run");
-}
-
 static char *
 compare_tracks(const struct session *s, compilation *other, expectation *r)
 {
-    size_t k = find_output(other->flat, r->of->name);
+    size_t k = model_find_output(other->flat, r->of->name);
     const flat_output *here = subject(s, r->of), *there = k == SIZE_MAX ? NULL : model_output(other->flat, k);
     sim_options o = { 0 };
     sim_result run = { 0 };
@@ -198,7 +179,7 @@ compare_tracks(const struct session *s, compilation *other, expectation *r)
     if (here->unit && there->unit && strcmp(unit_text(unit_dimension(here->unit)), unit_text(unit_dimension(there->unit))) != 0)
         return bg_format("\"%s\" is in [%s] there, in [%s] here", r->of->name, unit_text(there->unit), unit_text(here->unit));
     if (!sim_options_from_experiment(other->model, &o)) {
-        why = first_error(other->sources);
+        why = bg_strdup(diag_first_error(other->sources));
     } else if (o.start != s->run.start || o.stop != s->run.stop) {
         why = bg_format("its experiment goes from %.6g to %.6g s, this one from %.6g to %.6g s", o.start, o.stop, s->run.start, s->run.stop);
     } else {
@@ -206,7 +187,7 @@ compare_tracks(const struct session *s, compilation *other, expectation *r)
         if (s->o->adjust)
             s->o->adjust(s->o->ctx, other->model, &o);
         if (!simulate(other->model, &o, &run)) {
-            why = first_error(other->sources);
+            why = bg_strdup(diag_first_error(other->sources));
         } else {
             track_difference d = track_compare(&s->track, place(s, r->of), &outputs, k);
 
@@ -231,7 +212,7 @@ compare_model(struct session *s, expectation *r)
     if (compile_path(&other, r->of->path, STAGE_MODEL, &o))
         why = compare_tracks(s, &other, r);
     else
-        why = other.unreadable ? bg_format("it cannot be read") : first_error(other.sources);
+        why = other.unreadable ? bg_format("it cannot be read") : bg_strdup(diag_first_error(other.sources));
     if (why)
         r->why = bg_format("%s: %s", r->of->file, why);
     free(why);

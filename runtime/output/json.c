@@ -99,3 +99,17 @@ json_bool(json *j, bool b)
     lead(j);
     fputs(b ? "true" : "false", j->out);
 }
+
+void
+json_key_number(json *j, const char *key, double x)
+{
+    json_key(j, key);
+    json_number(j, x);
+}
+
+void
+json_key_string(json *j, const char *key, const char *s)
+{
+    json_key(j, key);
+    json_string(j, s);
+}

@@ -16,6 +16,8 @@ void json_close(json *j, char bracket);                  /* '}' or ']'; the oute
 void json_key(json *j, const char *key);
 void json_string(json *j, const char *s);                /* NULL: null */
 void json_number(json *j, double x);
+void json_key_number(json *j, const char *key, double x);
+void json_key_string(json *j, const char *key, const char *s);
 void json_count(json *j, uint64_t n);
 void json_bool(json *j, bool b);
 

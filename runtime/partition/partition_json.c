@@ -69,20 +69,6 @@ make_rows(const partition_report *r, arena *a, rows *out)
 /* ---------------------------------------------------------------- JSON */
 
 static void
-key_number(json *j, const char *key, double x)
-{
-    json_key(j, key);
-    json_number(j, x);
-}
-
-static void
-key_string(json *j, const char *key, const char *s)
-{
-    json_key(j, key);
-    json_string(j, s);
-}
-
-static void
 write_bonds(json *j, const partition_report *r)
 {
     arena *a = arena_new();
@@ -95,16 +81,16 @@ write_bonds(json *j, const partition_report *r)
         const struct row *x = &list.at[i];
 
         json_open(j, '{');
-        key_string(j, "name", x->name);
-        key_string(j, "from", x->from);
-        key_string(j, "to", x->to);
+        json_key_string(j, "name", x->name);
+        json_key_string(j, "from", x->from);
+        json_key_string(j, "to", x->to);
         json_key(j, "internal"), json_bool(j, x->of != NULL);
-        key_number(j, "activity", x->activity);
-        key_number(j, "ratio_from", ratio_of(&r->local->greatest, r->f, x, LINK_TAIL));
-        key_number(j, "ratio_to", ratio_of(&r->local->greatest, r->f, x, LINK_HEAD));
-        key_string(j, "conditioned", x->of ? link_conditioned(x->of) : NULL);
+        json_key_number(j, "activity", x->activity);
+        json_key_number(j, "ratio_from", ratio_of(&r->local->greatest, r->f, x, LINK_TAIL));
+        json_key_number(j, "ratio_to", ratio_of(&r->local->greatest, r->f, x, LINK_HEAD));
+        json_key_string(j, "conditioned", x->of ? link_conditioned(x->of) : NULL);
         json_key(j, "left_within"), json_bool(j, x->of && x->of->left);
-        key_string(j, "refused", !x->of ? NULL : x->of->refused ? x->of->refused : x->of->where);
+        json_key_string(j, "refused", !x->of ? NULL : x->of->refused ? x->of->refused : x->of->where);
         if (r->local->study.n > 1) {
             json_key(j, "windows");
             json_open(j, '[');
@@ -112,12 +98,12 @@ write_bonds(json *j, const partition_report *r)
                 const local_study *s = &r->local->study.at[k];
 
                 json_open(j, '{');
-                key_string(j, "experiment", s->experiment);
-                key_number(j, "start", s->from);
-                key_number(j, "stop", s->to);
-                key_number(j, "activity", activity_of(s, x));
-                key_number(j, "ratio_from", ratio_of(s, r->f, x, LINK_TAIL));
-                key_number(j, "ratio_to", ratio_of(s, r->f, x, LINK_HEAD));
+                json_key_string(j, "experiment", s->experiment);
+                json_key_number(j, "start", s->from);
+                json_key_number(j, "stop", s->to);
+                json_key_number(j, "activity", activity_of(s, x));
+                json_key_number(j, "ratio_from", ratio_of(s, r->f, x, LINK_TAIL));
+                json_key_number(j, "ratio_to", ratio_of(s, r->f, x, LINK_HEAD));
                 json_close(j, '}');
             }
             json_close(j, ']');
@@ -133,10 +119,10 @@ static void
 write_crossing(json *j, const subgraphs *s, const crossing *x)
 {
     json_open(j, '{');
-    key_string(j, "name", x->name);
-    key_string(j, "from", s->subgraph.at[x->from].name);
-    key_string(j, "to", s->subgraph.at[x->to].name);
-    key_string(j, "reader", x->reader);
+    json_key_string(j, "name", x->name);
+    json_key_string(j, "from", s->subgraph.at[x->from].name);
+    json_key_string(j, "to", s->subgraph.at[x->to].name);
+    json_key_string(j, "reader", x->reader);
     json_key(j, "conditioned"), json_bool(j, x->link != LINK_NONE);
     json_close(j, '}');
 }
@@ -152,7 +138,7 @@ write_subgraphs(json *j, const partition_report *r)
         const subgraph *x = &s->subgraph.at[i];
 
         json_open(j, '{');
-        key_string(j, "name", x->name);
+        json_key_string(j, "name", x->name);
         json_key(j, "elements");
         json_open(j, '[');
         for (size_t k = 0; k < x->element.n; k++)
@@ -233,7 +219,7 @@ write_partitions(json *j, const partition_report *r)
         const partition *x = &s->partition.at[i];
 
         json_open(j, '{');
-        key_string(j, "name", s->subgraph.at[x->subgraph.at[0]].name);
+        json_key_string(j, "name", s->subgraph.at[x->subgraph.at[0]].name);
         json_key(j, "subgraphs");
         json_open(j, '[');
         for (size_t k = 0; k < x->subgraph.n; k++)
@@ -245,7 +231,7 @@ write_partitions(json *j, const partition_report *r)
             json_key(j, "file");
             json_string(j, part_named(r, x)->name);
             json_key(j, "wanted"), json_bool(j, part_named(r, x)->wanted);
-            key_number(j, "replay_error", part_named(r, x)->wanted ? part_named(r, x)->replay : NAN);
+            json_key_number(j, "replay_error", part_named(r, x)->wanted ? part_named(r, x)->replay : NAN);
         }
         json_close(j, '}');
     }
@@ -263,11 +249,11 @@ write_errors(json *j, const run_errors *list, const char *key, bool states)
         if (e->state != states)
             continue;
         json_open(j, '{');
-        key_string(j, "experiment", e->experiment);
-        key_string(j, states ? "state" : "output", e->name);
-        key_number(j, "max", e->max);
-        key_number(j, "rms", e->rms);
-        key_number(j, "of_rms", e->size);
+        json_key_string(j, "experiment", e->experiment);
+        json_key_string(j, states ? "state" : "output", e->name);
+        json_key_number(j, "max", e->max);
+        json_key_number(j, "rms", e->rms);
+        json_key_number(j, "of_rms", e->size);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -320,9 +306,9 @@ write_costs(json *j, const partition_report *r)
     json_open(j, '[');
     for (size_t i = 0; i < r->frozen->n; i++) {
         json_open(j, '{');
-        key_string(j, "signal", r->frozen->at[i].name);
-        key_string(j, "reader", r->frozen->at[i].reader);
-        key_number(j, "value", r->frozen->at[i].value);
+        json_key_string(j, "signal", r->frozen->at[i].name);
+        json_key_string(j, "reader", r->frozen->at[i].reader);
+        json_key_number(j, "value", r->frozen->at[i].value);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -334,13 +320,13 @@ write_costs(json *j, const partition_report *r)
         const table_row *t = &r->table->at[i];
 
         json_open(j, '{');
-        key_string(j, "name", t->name);
+        json_key_string(j, "name", t->name);
         json_key(j, "elements"), json_count(j, t->elements);
         json_key(j, "states"), json_count(j, t->states);
         json_key(j, "dependent_states"), json_count(j, t->dependent);
         json_key(j, "algebraic_loops"), json_count(j, t->loops);
         json_key(j, "steps"), json_count(j, t->steps);
-        key_number(j, "seconds", t->seconds);
+        json_key_number(j, "seconds", t->seconds);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -348,7 +334,7 @@ write_costs(json *j, const partition_report *r)
     json_open(j, '[');
     for (size_t i = 0; i < r->inactive->n; i++) {
         json_open(j, '{');
-        key_string(j, "of", r->inactive->at[i].of);
+        json_key_string(j, "of", r->inactive->at[i].of);
         write_names(j, "elements", &r->inactive->at[i]);
         json_close(j, '}');
     }
@@ -358,10 +344,10 @@ write_costs(json *j, const partition_report *r)
     json_open(j, '[');
     for (size_t i = 0; i < r->runs->n; i++) {
         json_open(j, '{');
-        key_string(j, "name", r->runs->at[i].name);
-        key_string(j, "experiment", r->runs->at[i].experiment);
+        json_key_string(j, "name", r->runs->at[i].name);
+        json_key_string(j, "experiment", r->runs->at[i].experiment);
         json_key(j, "points"), json_count(j, r->runs->at[i].points);
-        key_number(j, "sampling_error", r->runs->at[i].sampling);
+        json_key_number(j, "sampling_error", r->runs->at[i].sampling);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -373,17 +359,17 @@ partition_report_json(const partition_report *r, FILE *out)
     json j = { .out = out };
 
     json_open(&j, '{');
-    key_string(&j, "model", r->model);
+    json_key_string(&j, "model", r->model);
     json_key(&j, "experiments");
     json_open(&j, '[');
     for (size_t k = 0; k < r->local->study.n; k++)
         if (k == 0 || strcmp(r->local->study.at[k].experiment, r->local->study.at[k - 1].experiment))
             json_string(&j, r->local->study.at[k].experiment);
     json_close(&j, ']');
-    key_number(&j, "threshold", r->plan->limit);
-    key_string(&j, "one_piece", r->one_piece);
-    key_string(&j, "next", r->next && r->next_ratio < 1 ? r->next->name : NULL);
-    key_number(&j, "next_ratio", r->next && r->next_ratio < 1 ? r->next_ratio : NAN);
+    json_key_number(&j, "threshold", r->plan->limit);
+    json_key_string(&j, "one_piece", r->one_piece);
+    json_key_string(&j, "next", r->next && r->next_ratio < 1 ? r->next->name : NULL);
+    json_key_number(&j, "next_ratio", r->next && r->next_ratio < 1 ? r->next_ratio : NAN);
     write_bonds(&j, r);
     write_subgraphs(&j, r);
     json_key(&j, "signals");

@@ -71,15 +71,6 @@ run(struct refitter *d, compilation *c, track *k, sim_result *r, char **why)
     return fine;
 }
 
-static uint32_t
-find_output(const bg_model *m, const char *name)
-{
-    for (uint32_t k = 0; k < model_noutputs(m); k++)
-        if (!strcmp(model_output(model_flat(m), k)->name, name))
-            return k;
-    return UINT32_MAX;
-}
-
 /* ---------------------------------------------------------------- what is wanted */
 
 /* One experiment: the outputs reported on, as the full model has them. */
@@ -112,10 +103,10 @@ add_run(struct refitter *d, const char *experiment, const char *given, size_t ng
     }
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         const reduce_error *e = &d->r->error.at[i];
-        uint32_t of = find_output(full->model, e->output), in = find_output(small->model, e->output);
+        size_t of = model_find_output(full->flat, e->output), in = model_find_output(small->flat, e->output);
         double size = 0;
 
-        if (strcmp(e->experiment, experiment) != 0 || of == UINT32_MAX || in == UINT32_MAX)
+        if (strcmp(e->experiment, experiment) != 0 || of == SIZE_MAX || in == SIZE_MAX)
             continue;
         for (size_t p = 0; p < r.points; p++) {
             double v = r.output[p * model_noutputs(full->model) + of];
@@ -197,11 +188,11 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
 
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         reduce_error e = d->r->error.at[i];
-        uint32_t of = find_output(d->full.at[experiment]->model, e.output), in = find_output(c->model, e.output);
+        size_t of = model_find_output(d->full.at[experiment]->flat, e.output), in = model_find_output(c->flat, e.output);
         track_difference t;
         double tolerance;
 
-        if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == UINT32_MAX || in == UINT32_MAX)
+        if (strcmp(e.experiment, d->o->experiment[experiment]) != 0 || of == SIZE_MAX || in == SIZE_MAX)
             continue;
         t = track_compare(d->outputs.at[experiment], of, &k, in);
         tolerance = isnan(e.within) ? SHARE_WITHOUT_TOLERANCE * t.reference : e.within;

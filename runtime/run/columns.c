@@ -10,6 +10,15 @@ model_output(const flat_model *f, size_t k)
     return k < f->output.n ? &f->output.at[k] : &f->experiment.record.at[k - f->output.n];
 }
 
+size_t
+model_find_output(const flat_model *f, const char *name)
+{
+    for (size_t k = 0; k < f->output.n + f->experiment.record.n; k++)
+        if (!strcmp(model_output(f, k)->name, name))
+            return k;
+    return SIZE_MAX;
+}
+
 double
 to_display(const unit *display, double si)
 {

@@ -26,6 +26,8 @@ const char *column_unit(const column *c);
 
 /* Name and unit of output k (outputs, then recorded expressions). */
 const flat_output *model_output(const flat_model *f, size_t k);
+/* The number of the one with that name; SIZE_MAX: there is none. */
+size_t model_find_output(const flat_model *f, const char *name);
 double to_display(const unit *display, double si);
 const char *unit_shown(const unit *u, const unit *display);
 
