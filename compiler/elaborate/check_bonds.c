@@ -20,8 +20,9 @@
 /* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums and no factor.
  * stated: a unit of the text takes part. Where none does, nothing is said: models without units are in plain numbers.
  * bare: a number or parameter without unit. written: a number, parameter or constant with one takes part, beside which a bare number is a pure factor.
- * loose: a bare number multiplies what is made of variables alone, and so fits any; known is the unit without it. */
-typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated, bare, written, loose; } measure;
+ * loose: a bare number multiplies what is made of variables alone, and so fits any; known is the unit without it.
+ * factor: a bare number was taken for a pure factor. */
+typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated, bare, written, loose, factor; } measure;
 
 struct region {
     const unit *effort, *flow;      /* NULL: not known yet */
@@ -104,6 +105,7 @@ bare_times(const struct check *c, measure a, int sign)
         a.num = -a.num;
     }
     a.loose = !a.written || sign < 0;
+    a.factor |= !a.loose;
     a.written = a.written && sign > 0;
     return a.known ? a : anything;
 }
@@ -125,6 +127,7 @@ times(const struct check *c, measure a, measure b, int sign)
     r.sym = a.sym != NONE ? a.sym : b.sym;
     r.stated = a.stated || b.stated;
     r.written = a.written || b.written;
+    r.factor = a.factor || b.factor;
     r.loose = (a.loose || b.loose) && !r.written;
     r.den = 1;
     if (r.sym != NONE) {
@@ -973,6 +976,24 @@ help_inverse_ratio(struct check *c, const struct equation *e)
                   y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in" : "a GY takes e_in/f_out, which is e_out/f_in");
 }
 
+/* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the number's unit is said. */
+static bool
+help_pure_factor(struct check *c, const struct equation *e, const struct region *x)
+{
+    const flat_law *law = e->kind == EQ_LAW ? &c->f->law.at[e->index] : NULL;
+    const unit *takes;
+    measure m;
+
+    if (!law || law->kind != LAW_ASSIGN || !is_source(c->f->element.at[element_of(c, e)].type))
+        return false;
+    m = expression(c, law->def);
+    takes = law->out == Q_EFFORT ? x->effort : x->flow;
+    if (!m.factor || !m.known || m.sym != NONE || !takes)
+        return false;
+    units_help_factor(c->el, takes, m.known);
+    return true;
+}
+
 /* An equation that does not hold with all that is known. */
 static void
 report(struct check *c, struct items *t, const struct equation *e)
@@ -1010,7 +1031,7 @@ report(struct check *c, struct items *t, const struct equation *e)
         note_region(c, r);
         c->region[r].said = true;
         found = c->found.is;
-        if (!help_inverse(c, e, x->effort, x->flow))
+        if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow))
             help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found);
         help_inverse_ratio(c, e);
         for (size_t i = 0; i < t->item.n && notes < 2; i++)

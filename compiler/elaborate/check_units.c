@@ -53,11 +53,10 @@ bare_clash(elab *el, val named, val bare, span bare_at)
     return true;
 }
 
-/* Where a bare number was taken for a pure factor, and one with a unit would make it right. */
-static void
-help_factor(elab *el, val v, const unit *target)
+void
+units_help_factor(elab *el, const unit *takes, const unit *is)
 {
-    const unit *missing = v.factor ? unit_divide(el->u, unit_dimension(target), v.unit) : NULL;
+    const unit *missing = unit_divide(el->u, unit_dimension(takes), is);
 
     if (missing)
         diag_help(el->s, "Beside a unit that is stated, a number without one is a pure factor; one in [%s] would fit.", unit_text(missing));
@@ -75,7 +74,7 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a.unit));
         diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b.unit));
         if (a.factor || b.factor)
-            help_factor(el, a.factor ? a : b, a.factor ? b.unit : a.unit);
+            units_help_factor(el, a.factor ? b.unit : a.unit, a.factor ? a.unit : b.unit);
         return val_bad(el);
     }
     if (bare_clash(el, a, b, b_at) || bare_clash(el, b, a, a_at))
@@ -216,7 +215,8 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
         return true;
     if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
         diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target), in_words(el, v.unit));
-        help_factor(el, v, target);
+        if (v.factor)
+            units_help_factor(el, target, v.unit);
         return false;
     }
     if (v.fit == FIT_BARE && !coherent(target)) {

@@ -498,6 +498,8 @@ const char *size_words(elab *el, const val *v);                               /*
 
 val val_bad(elab *el);
 val val_unit(node n, const unit *written);                                    /* of a name declared so; NULL: fits any */
+/* Help: a bare number was taken for a pure factor; one with a unit would turn what `is` into what it `takes`. */
+void units_help_factor(elab *el, const unit *takes, const unit *is);
 /* a and b added, compared, ... ; verb is "added". Reports and returns what both fit. n is a's. */
 val units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at);
 val units_multiply(elab *el, val a, val b);
