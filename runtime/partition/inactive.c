@@ -99,26 +99,24 @@ inactive_find(const recording *run, size_t nruns, double share, arena *a, void (
     return fine;
 }
 
-static bool
-has_name(const name_list *list, const char *name)
+static uint64_t
+name_hash(const char *name)
 {
-    for (size_t i = 0; i < list->name.n; i++)
-        if (!strcmp(list->name.at[i], name))
-            return true;
-    return false;
+    return bg_hash_bytes(name, strlen(name), 0);
 }
 
 name_list
 names_beyond(const name_list *of, const name_list *other, arena *a)
 {
-    name_list list = { .of = of->of }, plain = { 0 };
+    name_list list = { .of = of->of };
+    map there = { 0 };               /* hash of a name -> 1 */
 
     for (size_t i = 0; i < other->name.n; i++)
-        vec_push(&plain.name, written_name(a, other->name.at[i]));
+        map_set(&there, name_hash(written_name(a, other->name.at[i])), 1);
     for (size_t i = 0; i < of->name.n; i++)
-        if (!has_name(&plain, written_name(a, of->name.at[i])))
+        if (map_get(&there, name_hash(written_name(a, of->name.at[i]))) == MAP_NONE)
             vec_push(&list.name, of->name.at[i]);
-    vec_free(&plain.name);
+    map_free(&there);
     return list;
 }
 

@@ -202,7 +202,6 @@ find_elements(struct search *d, candidates *out)
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
         m[i] = d->now.c[i].model;
-    bonds_find(&d->now.c[0], NULL, d->out->arena, &bonds);
     known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
 
     for (uint32_t i = 0; i < f->element.n; i++) {
@@ -218,6 +217,8 @@ find_elements(struct search *d, candidates *out)
         x.line = trial_line(d, rewrite_place(f, e->parent, e->node->at));
         x.predicted = known ? at[i].activity : (double)i;
         x.nreadings = readings_of(f, e, known ? &at[i] : NULL, d->out->arena, x.reading);
+        if (rests && !adds(f, e) && !bonds.n)
+            bonds_find(&d->now.c[0], NULL, d->out->arena, &bonds);
         if (rests && !adds(f, e))
             x.nreadings = zero_branches(d, e, &bonds, x.reading, x.nreadings);
         if (rests)
