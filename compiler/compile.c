@@ -4,7 +4,8 @@
 #include "codegen.h"
 #include "compile.h"
 
-compile_shared *compile_shared_new(void)
+compile_shared *
+compile_shared_new(void)
 {
     compile_shared *s = bg_calloc(1, sizeof *s);
 
@@ -13,7 +14,8 @@ compile_shared *compile_shared_new(void)
     return s;
 }
 
-void compile_shared_free(compile_shared *s)
+void
+compile_shared_free(compile_shared *s)
 {
     if (!s)
         return;
@@ -22,7 +24,8 @@ void compile_shared_free(compile_shared *s)
     free(s);
 }
 
-static void begin(compilation *c)
+static void
+begin(compilation *c)
 {
     if (!c->sources)
         c->sources = sources_new();
@@ -32,11 +35,13 @@ static void begin(compilation *c)
         c->arena = arena_new();
 }
 
-static bool run_causality(compilation *c, const compile_options *o)
+static bool
+run_causality(compilation *c, const compile_options *o)
 {
     flat_model *f = c->flat;
     enum law_way *way = bg_calloc(f->port.n + 1, sizeof *way);
-    bool *varying = bg_calloc(f->element.n + 1, sizeof *varying), *invertible = bg_calloc(f->port.n + 1, sizeof *invertible);
+    bool *varying = bg_calloc(f->element.n + 1, sizeof *varying),
+         *invertible = bg_calloc(f->port.n + 1, sizeof *invertible);
     bool *stated = bg_calloc(f->port.n + 1, sizeof *stated);
 
     c->equations = equations_prepare(f);
@@ -50,7 +55,8 @@ static bool run_causality(compilation *c, const compile_options *o)
     return c->causal != NULL;
 }
 
-static bool has_ports(const flat_model *f)
+static bool
+has_ports(const flat_model *f)
 {
     for (int i = 0; i < f->ast->nstmt; i++)
         if (f->ast->stmt[i]->kind == AST_STMT_PORT)
@@ -59,7 +65,8 @@ static bool has_ports(const flat_model *f)
 }
 
 /* The stages behind the parser. */
-static bool run_model(compilation *c, enum compile_stage upto, const compile_options *o)
+static bool
+run_model(compilation *c, enum compile_stage upto, const compile_options *o)
 {
     elaborate_options eo = { 0 };
 
@@ -70,7 +77,8 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
     if (!c->units)
         c->units = units_new();
     if (!c->units) {
-        diag_error(c->sources, "units-missing", SPAN_NONE, "the unit definitions of udunits2 cannot be read (package libudunits2-data)");
+        diag_error(c->sources, "units-missing", SPAN_NONE,
+                   "the unit definitions of udunits2 cannot be read (package libudunits2-data)");
         return false;
     }
     c->pool = pool_new();
@@ -105,7 +113,8 @@ static bool run_model(compilation *c, enum compile_stage upto, const compile_opt
     return c->model != NULL;
 }
 
-static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
+static bool
+run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
 {
     c->ast = parse_file(c->sources, c->names, c->arena, file);
     if (!c->ast->ok || diag_errors(c->sources))
@@ -113,7 +122,8 @@ static bool run_stages(compilation *c, uint32_t file, enum compile_stage upto, c
     return upto == STAGE_PARSE || run_model(c, upto, o);
 }
 
-bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
+bool
+compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
 {
     int file;
 
@@ -126,19 +136,23 @@ bool compile_path(compilation *c, const char *path, enum compile_stage upto, con
     return run_stages(c, (uint32_t)file, upto, o);
 }
 
-bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto, const compile_options *o)
+bool
+compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto,
+             const compile_options *o)
 {
     begin(c);
     return run_stages(c, (uint32_t)sources_add_text(c->sources, path, text, n), upto, o);
 }
 
-bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o)
+bool
+compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o)
 {
     uint32_t file = of->ast->file;
 
     /* places in the tree hold in the copy, where the file has the same number */
     if (file != 0)
-        return compile_text(c, source_path(of->sources, file), source_text(of->sources, file), source_length(of->sources, file), upto, o);
+        return compile_text(c, source_path(of->sources, file), source_text(of->sources, file),
+                            source_length(of->sources, file), upto, o);
     c->lent = true;
     c->names = of->names;
     c->arena = of->arena;
@@ -151,7 +165,8 @@ bool compile_another(compilation *c, const compilation *of, enum compile_stage u
     return run_model(c, upto, o);
 }
 
-void compile_free(compilation *c)
+void
+compile_free(compilation *c)
 {
     model_free(c->model);
     equations_free(c->equations);

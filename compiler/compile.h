@@ -10,10 +10,14 @@
 #include "equations.h"
 #include "model.h"
 
-/* What compilations have in common, one after the other: unit tables, machine code. It outlives them; one thread at a time uses it. */
-typedef struct compile_shared { unit_system *units; struct code_store *code; } compile_shared;
+/* What compilations have in common, one after the other: unit tables, machine code. It outlives them; one thread at a
+ * time uses it. */
+typedef struct compile_shared {
+    unit_system *units;
+    struct code_store *code;
+} compile_shared;
 compile_shared *compile_shared_new(void);
-void compile_shared_free(compile_shared *s);         /* NULL is fine */
+void compile_shared_free(compile_shared *s); /* NULL is fine */
 
 typedef struct compilation {
     sources *sources;
@@ -26,32 +30,36 @@ typedef struct compilation {
     causal *causal;
     struct equations *equations;
     bg_model *model;
-    elaborate_index index;       /* what the file declares; of the file's first compilation */
-    elaborate_index *declared;   /* the index to go by */
-    bool shared_units;           /* the units are compile_shared's */
-    bool lent;                   /* names, arena, units and tree are another's: compile_another */
-    bool unreadable;             /* the file could not be read: errno tells why */
-    bool component;              /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at the graph */
+    elaborate_index index;     /* what the file declares; of the file's first compilation */
+    elaborate_index *declared; /* the index to go by */
+    bool shared_units;         /* the units are compile_shared's */
+    bool lent;                 /* names, arena, units and tree are another's: compile_another */
+    bool unreadable;           /* the file could not be read: errno tells why */
+    bool component; /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at
+                       the graph */
 } compilation;
 
 typedef struct compile_options {
-    const char *experiment;      /* NULL: none */
-    const char *model;           /* without an experiment: which; NULL: the first that is no component */
-    const struct elaborate_override *set; size_t nset;
-    bool long_run;               /* optimise all code */
-    const span *weigh; size_t nweigh;        /* operands to be weighed (elaborate.h) */
-    bool expect;                 /* what the experiment expects is made (elaborate.h) */
-    bool open;                   /* inputs and sources can be moved (elaborate.h) */
-    const compile_shared *shared;            /* NULL: nothing */
+    const char *experiment; /* NULL: none */
+    const char *model;      /* without an experiment: which; NULL: the first that is no component */
+    const struct elaborate_override *set;
+    size_t nset;
+    bool long_run; /* optimise all code */
+    const span *weigh;
+    size_t nweigh;                /* operands to be weighed (elaborate.h) */
+    bool expect;                  /* what the experiment expects is made (elaborate.h) */
+    bool open;                    /* inputs and sources can be moved (elaborate.h) */
+    const compile_shared *shared; /* NULL: nothing */
 } compile_options;
 
 enum compile_stage { STAGE_PARSE, STAGE_GRAPH, STAGE_CAUSALITY, STAGE_EQUATIONS, STAGE_MODEL };
 
 /* Takes a file through the stages up to the one named. False after errors: sources has them. o may be NULL. */
 bool compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o);
-bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto, const compile_options *o);
-/* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is empty, has messages of
- * its own, and goes before `of`. */
+bool compile_text(compilation *c, const char *path, const char *text, size_t n, enum compile_stage upto,
+                  const compile_options *o);
+/* Another model or experiment of the file of `of`, which has an elaborated model: the text is not parsed again. c is
+ * empty, has messages of its own, and goes before `of`. */
 bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o);
 void compile_free(compilation *c);
 

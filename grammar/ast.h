@@ -8,193 +8,330 @@
 
 #include "source.h"
 
-typedef struct ast_unit { span at; const char *text; } ast_unit;      /* text between [ and ], trimmed; at includes them */
+typedef struct ast_unit {
+    span at;
+    const char *text;
+} ast_unit; /* text between [ and ], trimmed; at includes them */
 
 /* ---------------------------------------------------------------- expressions */
 typedef struct ast_expr ast_expr;
 
 /* `front.spring[2].q`: parts, each a name with up to two indexes; an index is an expression or a range */
-typedef struct ast_index { ast_expr *from, *to; } ast_index;           /* to is NULL unless written from..to */
-typedef struct ast_part { span at; const char *name; ast_index index[2]; int nindex; span index_at; } ast_part;
-typedef struct ast_ref { span at; ast_part *part; int nparts; } ast_ref;
+typedef struct ast_index {
+    ast_expr *from, *to;
+} ast_index; /* to is NULL unless written from..to */
+typedef struct ast_part {
+    span at;
+    const char *name;
+    ast_index index[2];
+    int nindex;
+    span index_at;
+} ast_part;
+typedef struct ast_ref {
+    span at;
+    ast_part *part;
+    int nparts;
+} ast_ref;
 
-enum ast_expr_kind {
-    AST_NUMBER, AST_STRING, AST_REF, AST_NEG, AST_NOT, AST_BINARY, AST_IF, AST_CALL, AST_MATRIX
-};
+enum ast_expr_kind { AST_NUMBER, AST_STRING, AST_REF, AST_NEG, AST_NOT, AST_BINARY, AST_IF, AST_CALL, AST_MATRIX };
 enum ast_binary {
-    AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_POW, AST_LT, AST_LE, AST_GT, AST_GE, AST_EQ, AST_NE, AST_AND, AST_OR
+    AST_ADD,
+    AST_SUB,
+    AST_MUL,
+    AST_DIV,
+    AST_POW,
+    AST_LT,
+    AST_LE,
+    AST_GT,
+    AST_GE,
+    AST_EQ,
+    AST_NE,
+    AST_AND,
+    AST_OR
 };
 struct ast_expr {
     enum ast_expr_kind kind;
     span at;
     union {
-        struct { double value; ast_unit *unit; } number;               /* unit NULL: bare */
-        const char *string;                                            /* without quotes, escapes resolved */
-        ast_ref ref;                                                   /* also time and pi: one part */
-        struct { ast_expr *a; } un;
-        struct { enum ast_binary op; span op_at; ast_expr *a, *b; } bin;
-        struct { ast_expr *c, *a, *b; } cond;
-        struct { const char *name; span name_at; ast_expr **arg; int nargs; } call; /* also der, integral, table */
-        struct { ast_expr **entry; int rows, cols; ast_unit *unit; } matrix;        /* row by row */
+        struct {
+            double value;
+            ast_unit *unit;
+        } number;           /* unit NULL: bare */
+        const char *string; /* without quotes, escapes resolved */
+        ast_ref ref;        /* also time and pi: one part */
+        struct {
+            ast_expr *a;
+        } un;
+        struct {
+            enum ast_binary op;
+            span op_at;
+            ast_expr *a, *b;
+        } bin;
+        struct {
+            ast_expr *c, *a, *b;
+        } cond;
+        struct {
+            const char *name;
+            span name_at;
+            ast_expr **arg;
+            int nargs;
+        } call; /* also der, integral, table */
+        struct {
+            ast_expr **entry;
+            int rows, cols;
+            ast_unit *unit;
+        } matrix; /* row by row */
     };
 };
 
 /* ---------------------------------------------------------------- elements and chains */
 enum ast_law_item_kind {
-    AST_LAW_EQUATION,      /* e = ..., x.f = ..., energy = ... */
-    AST_LAW_INITIAL,       /* q(0) = ... */
-    AST_LAW_PORT           /* port a, b -> c[3]; */
+    AST_LAW_EQUATION, /* e = ..., x.f = ..., energy = ... */
+    AST_LAW_INITIAL,  /* q(0) = ... */
+    AST_LAW_PORT      /* port a, b -> c[3]; */
 };
-typedef struct ast_law_port { span at; const char *name; ast_expr *size; int arrow; } ast_law_port; /* arrow: 0 none, 1 left of ->, 2 right */
+typedef struct ast_law_port {
+    span at;
+    const char *name;
+    ast_expr *size;
+    int arrow;
+} ast_law_port; /* arrow: 0 none, 1 left of ->, 2 right */
 typedef struct ast_law_item {
     enum ast_law_item_kind kind;
-    span at;                         /* through the semicolon */
-    ast_ref left;                    /* equation, initial: without (0) */
+    span at;      /* through the semicolon */
+    ast_ref left; /* equation, initial: without (0) */
     ast_expr *right;
-    ast_law_port *port; int nports;
+    ast_law_port *port;
+    int nports;
 } ast_law_item;
 
-typedef struct ast_arg { span at; span name_at; const char *name; ast_expr *value; } ast_arg; /* k = expr */
+typedef struct ast_arg {
+    span at;
+    span name_at;
+    const char *name;
+    ast_expr *value;
+} ast_arg; /* k = expr */
 
 /* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. */
 typedef struct ast_node {
-    span at;                         /* the whole node, with law and block */
-    const char *type;                /* NULL: a reference. "1", "Se", "Wheel", ... */
+    span at;          /* the whole node, with law and block */
+    const char *type; /* NULL: a reference. "1", "Se", "Wheel", ... */
     span type_at;
-    ast_ref ref;                     /* the name declared or referred to, with its index */
-    ast_expr *linear;                /* = expr */
-    ast_expr *such_that;             /* such that expr */
-    ast_law_item *item; int nitems;  /* the block */
-    bool has_block; span block_at;   /* with braces */
-    const char *domain; span domain_at;           /* in heat */
-    ast_arg *arg; int nargs; span args_at;        /* Wheel:front(k = 2): with parentheses */
-    ast_ref *without; int nwithout;  /* Wheel:front(...) without rim, hub.bearing */
+    ast_ref ref;         /* the name declared or referred to, with its index */
+    ast_expr *linear;    /* = expr */
+    ast_expr *such_that; /* such that expr */
+    ast_law_item *item;
+    int nitems; /* the block */
+    bool has_block;
+    span block_at; /* with braces */
+    const char *domain;
+    span domain_at; /* in heat */
+    ast_arg *arg;
+    int nargs;
+    span args_at; /* Wheel:front(k = 2): with parentheses */
+    ast_ref *without;
+    int nwithout; /* Wheel:front(...) without rim, hub.bearing */
 } ast_node;
 
 /* ---------------------------------------------------------------- statements of a model */
 enum ast_stmt_kind {
-    AST_STMT_CHAIN, AST_STMT_VALUE, AST_STMT_PORT, AST_STMT_FOR, AST_STMT_IF, AST_STMT_WITHOUT, AST_STMT_WHEN
+    AST_STMT_CHAIN,
+    AST_STMT_VALUE,
+    AST_STMT_PORT,
+    AST_STMT_FOR,
+    AST_STMT_IF,
+    AST_STMT_WITHOUT,
+    AST_STMT_WHEN
 };
 enum ast_value_kind { AST_PARAMETER, AST_CONSTANT, AST_SIGNAL, AST_INPUT, AST_OUTPUT };
 
 typedef struct ast_stmt ast_stmt;
 struct ast_stmt {
     enum ast_stmt_kind kind;
-    span at;                         /* through the semicolon or closing brace */
+    span at; /* through the semicolon or closing brace */
     union {
-        struct {                     /* a -> b -> c as name; */
-            ast_node *node; span *arrow; int nnodes;      /* arrow[i] stands between node i and i+1 */
-            const char *bond; span bond_at; span as_at;   /* bond NULL: unnamed; as_at: `as name` */
+        struct { /* a -> b -> c as name; */
+            ast_node *node;
+            span *arrow;
+            int nnodes; /* arrow[i] stands between node i and i+1 */
+            const char *bond;
+            span bond_at;
+            span as_at; /* bond NULL: unnamed; as_at: `as name` */
         } chain;
-        struct {                     /* parameter k[3,3] = 2 [N/m] "text"; unit before or after the value */
+        struct { /* parameter k[3,3] = 2 [N/m] "text"; unit before or after the value */
             enum ast_value_kind kind;
-            const char *name; span name_at;
-            ast_expr *size[2]; int nsize;
-            ast_unit *unit;          /* unit written with the name */
-            ast_expr *value;         /* NULL if none (input without default) */
-            const char *text;        /* description or NULL */
+            const char *name;
+            span name_at;
+            ast_expr *size[2];
+            int nsize;
+            ast_unit *unit;   /* unit written with the name */
+            ast_expr *value;  /* NULL if none (input without default) */
+            const char *text; /* description or NULL */
         } value;
-        struct { ast_node *junction; int n; } port;        /* port 1:hub, 0:patch; */
-        struct { const char *var; span var_at; ast_expr *from, *to; ast_stmt **body; int n; } loop;
-        struct { ast_expr *cond; ast_stmt **then; int nthen; ast_stmt **other; int nother; } cond;
-        struct { ast_ref *ref; int n; } without;
-        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL; assert cond "text", which sets nothing */
+        struct {
+            ast_node *junction;
+            int n;
+        } port; /* port 1:hub, 0:patch; */
+        struct {
+            const char *var;
+            span var_at;
+            ast_expr *from, *to;
+            ast_stmt **body;
+            int n;
+        } loop;
+        struct {
+            ast_expr *cond;
+            ast_stmt **then;
+            int nthen;
+            ast_stmt **other;
+            int nother;
+        } cond;
+        struct {
+            ast_ref *ref;
+            int n;
+        } without;
+        /* when cond { reinit target = value; }; every period offset offset { target = value; }, whose cond is NULL;
+         * assert cond "text", which sets nothing */
         struct {
             ast_expr *cond, *period, *offset;
-            span head;               /* `every period offset offset` */
+            span head; /* `every period offset offset` */
             bool assertion;
-            const char *text;        /* of an assertion, or NULL */
-            struct ast_reinit { span at; ast_ref target; ast_expr *value; } *reinit; int n;
+            const char *text; /* of an assertion, or NULL */
+            struct ast_reinit {
+                span at;
+                ast_ref target;
+                ast_expr *value;
+            } * reinit;
+            int n;
         } when;
     };
 };
 
 /* ---------------------------------------------------------------- top level */
-typedef struct ast_size_param { span at; const char *name; ast_expr *value; } ast_size_param;
+typedef struct ast_size_param {
+    span at;
+    const char *name;
+    ast_expr *value;
+} ast_size_param;
 typedef struct ast_model {
     span at, name_at;
     const char *name, *text;
-    ast_size_param *size; int nsize;                       /* model truck(n = 10) */
-    ast_stmt **stmt; int nstmt;
+    ast_size_param *size;
+    int nsize; /* model truck(n = 10) */
+    ast_stmt **stmt;
+    int nstmt;
 } ast_model;
 
 typedef struct ast_function {
     span at, name_at;
     const char *name;
-    struct ast_formal { span at; const char *name; ast_unit *unit; } *arg; int nargs;
-    ast_unit *unit;                                        /* of the result, or NULL */
+    struct ast_formal {
+        span at;
+        const char *name;
+        ast_unit *unit;
+    } * arg;
+    int nargs;
+    ast_unit *unit; /* of the result, or NULL */
     ast_expr *body;
 } ast_function;
 
 enum ast_exp_kind {
-    AST_EXP_SET,           /* start, stop, rtol, atol, solver = expr; ref has one part */
-    AST_EXP_EQUILIBRIUM,   /* start from equilibrium; */
-    AST_EXP_LET,           /* let ref = expr; initial: let spring.q(0) = expr; */
-    AST_EXP_WINDOW,        /* window a .. b; */
-    AST_EXP_OBSERVE,       /* observe ref within expr; b NULL without within */
-    AST_EXP_KEEP,          /* keep refs; */
-    AST_EXP_RECORD,        /* record exprs; */
-    AST_EXP_EXPECT,        /* expect a ... within b; */
-    AST_EXP_STOP_WHEN      /* stop when expr; */
+    AST_EXP_SET,         /* start, stop, rtol, atol, solver = expr; ref has one part */
+    AST_EXP_EQUILIBRIUM, /* start from equilibrium; */
+    AST_EXP_LET,         /* let ref = expr; initial: let spring.q(0) = expr; */
+    AST_EXP_WINDOW,      /* window a .. b; */
+    AST_EXP_OBSERVE,     /* observe ref within expr; b NULL without within */
+    AST_EXP_KEEP,        /* keep refs; */
+    AST_EXP_RECORD,      /* record exprs; */
+    AST_EXP_EXPECT,      /* expect a ... within b; */
+    AST_EXP_STOP_WHEN    /* stop when expr; */
 };
 /* What `bgc test` compares a with. */
 enum ast_expect_kind {
-    AST_EXPECT_VALUE,      /* expect a at time = value; time NULL: at the end */
-    AST_EXPECT_FILE,       /* expect a from "path"; a trajectory */
-    AST_EXPECT_MODEL,      /* expect a of "path"; the same experiment of another model */
-    AST_EXPECT_ACTIVITY    /* expect activity of element = value; a NULL */
+    AST_EXPECT_VALUE,   /* expect a at time = value; time NULL: at the end */
+    AST_EXPECT_FILE,    /* expect a from "path"; a trajectory */
+    AST_EXPECT_MODEL,   /* expect a of "path"; the same experiment of another model */
+    AST_EXPECT_ACTIVITY /* expect activity of element = value; a NULL */
 };
 typedef struct ast_expect {
     enum ast_expect_kind kind;
     ast_expr *time, *value;
     ast_ref element;
-    const char *path; span path_at;
+    const char *path;
+    span path_at;
 } ast_expect;
 typedef struct ast_exp_item {
     enum ast_exp_kind kind;
     span at;
-    ast_ref ref; bool initial;
+    ast_ref ref;
+    bool initial;
     ast_expr *a, *b;
-    ast_ref *refs; int nrefs;
-    ast_expr **exprs; int nexprs;
+    ast_ref *refs;
+    int nrefs;
+    ast_expr **exprs;
+    int nexprs;
     const ast_expect *expect;
 } ast_exp_item;
 typedef struct ast_experiment ast_experiment;
 struct ast_experiment {
-    span at, name_at, model_at;      /* model_at: the name, where no model is written */
-    const char *name, *model;        /* the model of its base, or the only one of the file, where none is written */
-    const char *base; span base_at;  /* from BASE; NULL: from none */
-    const ast_experiment **bases; int nbases;    /* BASE and what that is from */
+    span at, name_at, model_at; /* model_at: the name, where no model is written */
+    const char *name, *model;   /* the model of its base, or the only one of the file, where none is written */
+    const char *base;
+    span base_at; /* from BASE; NULL: from none */
+    const ast_experiment **bases;
+    int nbases; /* BASE and what that is from */
     /* The first `inherited` items stand in the text of the experiments it is from; the rest is its own. */
-    ast_exp_item *item; int nitems, inherited;
+    ast_exp_item *item;
+    int nitems, inherited;
 };
 
 typedef struct ast_domain {
     span at, name_at;
     const char *name;
-    const char *effort, *flow; ast_unit *effort_unit, *flow_unit;
-    ast_expr *power;                                       /* NULL: effort*flow */
+    const char *effort, *flow;
+    ast_unit *effort_unit, *flow_unit;
+    ast_expr *power; /* NULL: effort*flow */
 } ast_domain;
 
-typedef struct ast_import { span at; bool is_file; const char *path; span path_at; } ast_import; /* mechanics.translation or "tire.bg" */
+typedef struct ast_import {
+    span at;
+    bool is_file;
+    const char *path;
+    span path_at;
+} ast_import; /* mechanics.translation or "tire.bg" */
 
-enum ast_decl_kind { AST_DECL_MODEL, AST_DECL_FUNCTION, AST_DECL_EXPERIMENT, AST_DECL_DOMAIN, AST_DECL_IMPORT, AST_DECL_CONSTANT };
+enum ast_decl_kind {
+    AST_DECL_MODEL,
+    AST_DECL_FUNCTION,
+    AST_DECL_EXPERIMENT,
+    AST_DECL_DOMAIN,
+    AST_DECL_IMPORT,
+    AST_DECL_CONSTANT
+};
 typedef struct ast_decl {
     enum ast_decl_kind kind;
-    union { ast_model *model; ast_function *function; ast_experiment *experiment; ast_domain *domain; ast_import *import;
-            ast_stmt *constant; };
+    union {
+        ast_model *model;
+        ast_function *function;
+        ast_experiment *experiment;
+        ast_domain *domain;
+        ast_import *import;
+        ast_stmt *constant;
+    };
 } ast_decl;
 
 typedef struct ast_file {
-    uint32_t file;                   /* number in sources */
-    ast_decl *decl; size_t ndecls;
-    span *comment; size_t ncomments; /* in order of the text, without the newline */
-    bool ok;                         /* no syntax error */
-    bool units;                      /* something outside of its experiments has a unit, or it imports */
+    uint32_t file; /* number in sources */
+    ast_decl *decl;
+    size_t ndecls;
+    span *comment;
+    size_t ncomments; /* in order of the text, without the newline */
+    bool ok;          /* no syntax error */
+    bool units;       /* something outside of its experiments has a unit, or it imports */
 } ast_file;
 
-/* How deep a tree is at most, so that passes may recurse: brackets, braces and else-ifs nest AST_MAX_NESTING levels, and no
- * expression is higher than AST_MAX_HEIGHT (every term of a sum is a level, as sums are taken from the left). */
+/* How deep a tree is at most, so that passes may recurse: brackets, braces and else-ifs nest AST_MAX_NESTING levels,
+ * and no expression is higher than AST_MAX_HEIGHT (every term of a sum is a level, as sums are taken from the left). */
 enum { AST_MAX_NESTING = 200, AST_MAX_HEIGHT = 2000 };
 
 /* Parses text number file. Syntax errors are reported (several a run) and recovered from: what could be read is in the
@@ -205,13 +342,15 @@ ast_file *parse_file(sources *s, names *n, arena *a, uint32_t file);
 void ast_each_ref(const ast_expr *e, void (*call)(void *ctx, const ast_ref *r), void *ctx);
 /* The same for what an expectation reads; the element of an activity comes as it is written. */
 void ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *r), void *ctx);
-/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL: no. */
+/* Is the name, alone or before a dot, a variable of the law that n's block holds (e f q p) or one of its ports? n NULL:
+ * no. */
 bool ast_own_name(const ast_node *n, const char *name);
 
 /* The canonical layout of a file that parsed (ok): idempotent, every comment kept, the tree unchanged. */
 void format_file(const sources *s, const ast_file *f, strbuf *out);
 
-/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may be NULL. */
+/* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may
+ * be NULL. */
 void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 /* Every expression of the file that way, but those of domains. */
 void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);

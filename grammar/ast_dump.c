@@ -73,8 +73,9 @@ static void
 dump_expr(const ast_expr *e, FILE *out, int depth)
 {
     static const char *const op[] = {
-        [AST_ADD] = "+", [AST_SUB] = "-", [AST_MUL] = "*", [AST_DIV] = "/", [AST_POW] = "^", [AST_LT] = "<", [AST_LE] = "<=",
-        [AST_GT] = ">", [AST_GE] = ">=", [AST_EQ] = "==", [AST_NE] = "!=", [AST_AND] = "and", [AST_OR] = "or"
+        [AST_ADD] = "+", [AST_SUB] = "-",   [AST_MUL] = "*", [AST_DIV] = "/", [AST_POW] = "^",
+        [AST_LT] = "<",  [AST_LE] = "<=",   [AST_GT] = ">",  [AST_GE] = ">=", [AST_EQ] = "==",
+        [AST_NE] = "!=", [AST_AND] = "and", [AST_OR] = "or"
     };
 
     switch (e->kind) {
@@ -187,10 +188,11 @@ static void dump_stmts(ast_stmt *const *stmt, int n, FILE *out, int depth);
 static void
 dump_value(const ast_stmt *s, FILE *out, int depth)
 {
-    static const char *const kind[] = {
-        [AST_PARAMETER] = "parameter", [AST_CONSTANT] = "constant", [AST_SIGNAL] = "signal", [AST_INPUT] = "input",
-        [AST_OUTPUT] = "output"
-    };
+    static const char *const kind[] = { [AST_PARAMETER] = "parameter",
+                                        [AST_CONSTANT] = "constant",
+                                        [AST_SIGNAL] = "signal",
+                                        [AST_INPUT] = "input",
+                                        [AST_OUTPUT] = "output" };
 
     begin(out, depth, kind[s->value.kind]);
     fprintf(out, " %s", s->value.name);
@@ -216,9 +218,7 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
         for (int i = 0; i < s->chain.nnodes; i++)
             dump_node(&s->chain.node[i], out, depth + 1);
         break;
-    case AST_STMT_VALUE:
-        dump_value(s, out, depth);
-        break;
+    case AST_STMT_VALUE: dump_value(s, out, depth); break;
     case AST_STMT_PORT:
         begin(out, depth, "ports\n");
         for (int i = 0; i < s->port.n; i++)
@@ -240,9 +240,7 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
             dump_stmts(s->cond.other, s->cond.nother, out, depth + 1);
         }
         break;
-    case AST_STMT_WITHOUT:
-        dump_refs("without", s->without.ref, s->without.n, out, depth);
-        break;
+    case AST_STMT_WITHOUT: dump_refs("without", s->without.ref, s->without.n, out, depth); break;
     case AST_STMT_WHEN:
         begin(out, depth, s->when.assertion ? "assert" : s->when.period ? "every" : "when");
         if (s->when.text)
@@ -298,9 +296,11 @@ static void
 dump_experiment(const ast_experiment *e, FILE *out)
 {
     static const char *const kind[] = {
-        [AST_EXP_SET] = "set", [AST_EXP_EQUILIBRIUM] = "start from equilibrium\n", [AST_EXP_LET] = "let",
-        [AST_EXP_WINDOW] = "window\n", [AST_EXP_OBSERVE] = "observe", [AST_EXP_KEEP] = "keep", [AST_EXP_RECORD] = "record\n",
-        [AST_EXP_STOP_WHEN] = "stop when\n", [AST_EXP_EXPECT] = "expect"
+        [AST_EXP_SET] = "set",         [AST_EXP_EQUILIBRIUM] = "start from equilibrium\n",
+        [AST_EXP_LET] = "let",         [AST_EXP_WINDOW] = "window\n",
+        [AST_EXP_OBSERVE] = "observe", [AST_EXP_KEEP] = "keep",
+        [AST_EXP_RECORD] = "record\n", [AST_EXP_STOP_WHEN] = "stop when\n",
+        [AST_EXP_EXPECT] = "expect"
     };
 
     fprintf(out, "experiment %s", e->name);
@@ -360,9 +360,7 @@ dump_decl(const ast_decl *d, FILE *out)
         }
         dump_expr(d->function->body, out, 1);
         break;
-    case AST_DECL_EXPERIMENT:
-        dump_experiment(d->experiment, out);
-        break;
+    case AST_DECL_EXPERIMENT: dump_experiment(d->experiment, out); break;
     case AST_DECL_DOMAIN:
         fprintf(out, "domain %s\n", d->domain->name);
         if (d->domain->effort) {
@@ -385,9 +383,7 @@ dump_decl(const ast_decl *d, FILE *out)
             fprintf(out, " %s", d->import->path);
         fputc('\n', out);
         break;
-    case AST_DECL_CONSTANT:
-        dump_stmt(d->constant, out, 0);
-        break;
+    case AST_DECL_CONSTANT: dump_stmt(d->constant, out, 0); break;
     }
 }
 

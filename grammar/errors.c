@@ -12,10 +12,12 @@ bool
 begins_declaration(int kind)
 {
     switch (kind) {
-    case MODEL: case FUNCTION: case EXPERIMENT: case DOMAIN: case IMPORT:
-        return true;
-    default:
-        return false;
+    case MODEL:
+    case FUNCTION:
+    case EXPERIMENT:
+    case DOMAIN:
+    case IMPORT: return true;
+    default: return false;
     }
 }
 
@@ -23,11 +25,25 @@ bool
 begins_statement(int kind)
 {
     switch (kind) {
-    case PARAMETER: case CONSTANT: case SIGNAL: case INPUT: case OUTPUT: case PORT: case FOR: case WHEN: case REINIT:
-    case LET: case OBSERVE: case EXPECT: case KEEP: case RECORD: case WINDOW: case START: case EVERY: case ASSERT:
-        return true;
-    default:
-        return begins_declaration(kind);
+    case PARAMETER:
+    case CONSTANT:
+    case SIGNAL:
+    case INPUT:
+    case OUTPUT:
+    case PORT:
+    case FOR:
+    case WHEN:
+    case REINIT:
+    case LET:
+    case OBSERVE:
+    case EXPECT:
+    case KEEP:
+    case RECORD:
+    case WINDOW:
+    case START:
+    case EVERY:
+    case ASSERT: return true;
+    default: return begins_declaration(kind);
     }
 }
 
@@ -42,10 +58,18 @@ static bool
 joins_values(int kind)
 {
     switch (kind) {
-    case THEN: case ELSE: case AND: case OR: case WITHIN: case AS: case SUCH: case THAT: case WITHOUT: case NOT: case IF:
-        return true;
-    default:
-        return false;
+    case THEN:
+    case ELSE:
+    case AND:
+    case OR:
+    case WITHIN:
+    case AS:
+    case SUCH:
+    case THAT:
+    case WITHOUT:
+    case NOT:
+    case IF: return true;
+    default: return false;
     }
 }
 
@@ -101,7 +125,7 @@ static const char *
 alternatives(const struct parse *p, const struct expected *e)
 {
     const char *list[LISTED + 1], *text;
-    bool value = e->name[CALL_WORD], operator = e->name['*'] && e->name['+'], statement = e->name[PARAMETER];
+    bool value = e->name[CALL_WORD], operator= e->name['*'] && e->name['+'], statement = e->name[PARAMETER];
     int n = 0;
 
     if (e->name[MODEL])
@@ -111,11 +135,12 @@ alternatives(const struct parse *p, const struct expected *e)
     else if (value)
         add_alternative(list, &n, "a value");
     else if (e->name[NAME])
-        add_alternative(list, &n, e->name[NUMBER] ? "a part" : e->name[OF] && operator ? "`at`" : "a name");
+        add_alternative(list, &n, e->name[NUMBER] ? "a part" : e->name[OF] && operator? "`at`" : "a name");
     for (int code = 0; code < EXPECTED_CODES; code++) {
         const char *name = e->name[code];
 
-        if (!name || code == RESUME || code == NAME || code == INDEX || code == MATRIX || code == VALUE_WORD || code == CALL_WORD)
+        if (!name || code == RESUME || code == NAME || code == INDEX || code == MATRIX || code == VALUE_WORD ||
+            code == CALL_WORD)
             continue;
         if (statement && code != '}')
             continue;
@@ -123,18 +148,17 @@ alternatives(const struct parse *p, const struct expected *e)
             continue;
         if (value && (code == NUMBER || code == STRING || code == '(' || code == '-' || code == NOT || code == IF))
             continue;
-        if (operator && ((code && code < 128 && strchr("+-*/^<>", code)) || code == LE || code == GE || code == EQ || code == NE
-                         || code == AND || code == OR))
+        if (operator&&((code && code < 128 && strchr("+-*/^<>", code)) || code == LE || code == GE || code == EQ ||
+                       code == NE || code == AND || code == OR))
             continue;
-        if (code == '.' || code == UNIT_TEXT || (operator && code == '('))
+        if (code == '.' || code == UNIT_TEXT || (operator&& code == '('))
             continue;
         switch (code) {
-        case NUMBER: case STRING: case END_OF_TEXT:
-            add_alternative(list, &n, name);
-            break;
-        case INDEX_END: case MATRIX_END:
-            add_alternative(list, &n, "`]`");
-            break;
+        case NUMBER:
+        case STRING:
+        case END_OF_TEXT: add_alternative(list, &n, name); break;
+        case INDEX_END:
+        case MATRIX_END: add_alternative(list, &n, "`]`"); break;
         default:
             add_alternative(list, &n, code < 256 ? arena_format(p->a, "`%c`", code) : arena_format(p->a, "`%s`", name));
         }
@@ -162,7 +186,7 @@ one_of(int kind, const char *signs)
 static bool
 takes_value(const struct expected *e)
 {
-    return e->name[CALL_WORD] != NULL;         /* expected only where an expression begins */
+    return e->name[CALL_WORD] != NULL; /* expected only where an expression begins */
 }
 
 static bool
@@ -180,22 +204,25 @@ behind(const struct parse *p)
 static bool
 bracket_error(struct parse *p, const struct expected *e)
 {
-    static const struct { int closing; char kind; const char *written, *cannot_follow; } bracket[] = {
-        { ')', '(', ")", ";{}]" }, { INDEX_END, 'i', "]", ";{})" }, { MATRIX_END, 'm', "]", "{})" }
-    };
+    static const struct {
+        int closing;
+        char kind;
+        const char *written, *cannot_follow;
+    } bracket[] = { { ')', '(', ")", ";{}]" }, { INDEX_END, 'i', "]", ";{})" }, { MATRIX_END, 'm', "]", "{})" } };
     const struct seen_token *now = &p->last;
 
     for (size_t i = 0; i < sizeof bracket / sizeof *bracket; i++) {
         const struct open_bracket *b = innermost(p, bracket[i].kind);
 
-        if (e->name[bracket[i].closing] && !takes_value(e) && b && now->kind != UNIT_TEXT
-            && (now->first || now->kind == END_OF_TEXT || one_of(now->kind, bracket[i].cannot_follow))) {
+        if (e->name[bracket[i].closing] && !takes_value(e) && b && now->kind != UNIT_TEXT &&
+            (now->first || now->kind == END_OF_TEXT || one_of(now->kind, bracket[i].cannot_follow))) {
             parse_error(p, "syntax-bracket", behind(p), "expected `%s`", bracket[i].written);
             diag_note(p->s, b->at, "this `%c` is not closed", p->scan->text[b->at.begin]);
             return true;
         }
     }
-    if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') && !innermost(p, 'm')) {
+    if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
+        !innermost(p, 'm')) {
         parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
         return true;
     }
@@ -214,11 +241,11 @@ semicolon_error(struct parse *p, const struct expected *e)
         parse_error(p, "syntax-semicolon", now->at, "a statement ends with `;`, not with `,`");
         return true;
     }
-    if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind)
-        || (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
+    if (now->kind == '}' || now->kind == END_OF_TEXT || begins_statement(now->kind) ||
+        (now->first && (now->kind == NAME || now->kind == NUMBER || is_word(now->kind)))) {
         parse_error(p, "syntax-semicolon", behind(p), "expected `;` after this statement");
         if (now->kind == '}' && p->scan->text[now->at.end] == ';')
-            p->said_to = now->at.end + 1;       /* {e = f}; has them the wrong way round */
+            p->said_to = now->at.end + 1; /* {e = f}; has them the wrong way round */
         p->reuse = true;
         return true;
     }
@@ -233,7 +260,8 @@ unit_error(struct parse *p, const struct expected *e)
     if (now->kind == UNIT_TEXT) {
         parse_error(p, "syntax-unit", now->at, "a unit stands behind a number or a declared name");
         if (before->kind == NAME)
-            diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one. An index follows its name without a space: `v[3]`.");
+            diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one. An index "
+                            "follows its name without a space: `v[3]`.");
         else if (before->kind == ')' || before->kind == INDEX_END)
             diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one.");
         return true;
@@ -241,7 +269,8 @@ unit_error(struct parse *p, const struct expected *e)
     if (now->kind != NAME || now->first)
         return false;
     if (before->kind == NUMBER && takes_operator(e)) {
-        parse_error(p, "syntax-unit", now->at, "expected an operator or a unit between the number and %s", token_text(p, now->at));
+        parse_error(p, "syntax-unit", now->at, "expected an operator or a unit between the number and %s",
+                    token_text(p, now->at));
         diag_help(p->s, "A unit stands in brackets, `5 [kg]`; a product has its `*`, `5*x`.");
         return true;
     }
@@ -263,9 +292,10 @@ word_error(struct parse *p, const struct expected *e)
         diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
         return true;
     }
-    if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind))
-        && !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind))) {
-        parse_error(p, "syntax-reserved", now->at, "%s is a reserved word and cannot be a name", token_text(p, now->at));
+    if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind)) &&
+        !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind))) {
+        parse_error(p, "syntax-reserved", now->at, "%s is a reserved word and cannot be a name",
+                    token_text(p, now->at));
         return true;
     }
     return false;
@@ -319,11 +349,13 @@ laws_error(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last;
     const struct scan *s = p->scan;
     size_t brace = s->open.n;
-    bool item = e->name[PORT] && !e->name[PARAMETER] && e->name['}'];         /* a law may begin here, and no statement */
-    bool left = e->name['='] && e->name['('] && !e->name['*'] && !e->name[SUCH];    /* a name that a law begins with stands before */
+    bool item = e->name[PORT] && !e->name[PARAMETER] && e->name['}']; /* a law may begin here, and no statement */
+    bool left = e->name['='] && e->name['('] && !e->name['*'] &&
+                !e->name[SUCH]; /* a name that a law begins with stands before */
 
-    if (s->braces < 2 || !((item && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT || (now->first && begins_statement(now->kind))))
-                           || (left && (now->kind == ARROW || now->kind == ':'))))
+    if (s->braces < 2 || !((item && (now->kind == NUMBER || now->kind == IF || now->kind == WITHOUT ||
+                                     (now->first && begins_statement(now->kind)))) ||
+                           (left && (now->kind == ARROW || now->kind == ':'))))
         return false;
     while (brace && s->open.at[brace - 1].kind != '{')
         brace--;
@@ -341,8 +373,8 @@ laws_error(struct parse *p, const struct expected *e)
 static bool
 special(struct parse *p, const struct expected *e)
 {
-    return laws_error(p, e) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) || comparison_error(p, e)
-           || value_error(p, e);
+    return laws_error(p, e) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) ||
+           comparison_error(p, e) || value_error(p, e);
 }
 
 void
@@ -374,7 +406,8 @@ syntax_error(struct parse *p, const struct expected *e)
     else if (e->name[':'] && now->kind == NAME)
         diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`.");
     else if (e->name[':'] && now->kind == '=')
-        diag_help(p->s, "A value is declared: `parameter %s = ...;`, `signal`, `constant`, `input` or `output`.", token_name(p, p->before.at));
+        diag_help(p->s, "A value is declared: `parameter %s = ...;`, `signal`, `constant`, `input` or `output`.",
+                  token_name(p, p->before.at));
 }
 
 void

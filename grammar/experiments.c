@@ -10,14 +10,15 @@
 #include "parse.h"
 
 enum {
-    DEEPEST_BASE = 100,              /* experiments from experiments */
-    MOST_INHERITED = 100000          /* items, whole file */
+    DEEPEST_BASE = 100,     /* experiments from experiments */
+    MOST_INHERITED = 100000 /* items, whole file */
 };
 
 struct completing {
     struct parse *p;
-    const ast_model *only; int models;
-    map by_name;                     /* experiment -> declaration, the first of its name */
+    const ast_model *only;
+    int models;
+    map by_name; /* experiment -> declaration, the first of its name */
     size_t inherited;
 };
 
@@ -26,7 +27,12 @@ experiment_new(struct parse *p, span at, const char *name, span name_at, const s
 {
     ast_experiment *e = arena_alloc(p->a, sizeof *e);
 
-    *e = (ast_experiment){ .at = at, .name_at = name_at, .model_at = name_at, .base_at = SPAN_NONE, .name = name, .item = items->at,
+    *e = (ast_experiment){ .at = at,
+                           .name_at = name_at,
+                           .model_at = name_at,
+                           .base_at = SPAN_NONE,
+                           .name = name,
+                           .item = items->at,
                            .nitems = items->n };
     file_add(p, (ast_decl){ .kind = AST_DECL_EXPERIMENT, .experiment = e });
     return e;
@@ -70,8 +76,9 @@ model_of(struct completing *c, const ast_experiment *e)
 {
     if (c->only)
         return c->only->name;
-    if (!c->p->broken) {             /* else the model may be what could not be read */
-        parse_error(c->p, "experiment-model", e->name_at, "experiment \"%.60s\" does not say of which model it is, and the file has %s", e->name,
+    if (!c->p->broken) { /* else the model may be what could not be read */
+        parse_error(c->p, "experiment-model", e->name_at,
+                    "experiment \"%.60s\" does not say of which model it is, and the file has %s", e->name,
                     c->models ? "several" : "none");
         diag_help(c->p->s, "Write `experiment %.60s of MODEL { ... }`.", e->name);
     }
@@ -105,10 +112,8 @@ replaced(const struct parse *p, const ast_experiment *e, const ast_exp_item *x)
                 return true;
             break;
         case AST_EXP_WINDOW:
-        case AST_EXP_EQUILIBRIUM:
-            return true;
-        default:
-            break;
+        case AST_EXP_EQUILIBRIUM: return true;
+        default: break;
         }
     }
     return false;
@@ -124,7 +129,8 @@ inherit(struct completing *c, ast_experiment *e, const ast_experiment *base)
         return;
     c->inherited += (size_t)base->nitems;
     if (c->inherited > MOST_INHERITED) {
-        parse_error(c->p, "experiment-base", e->base_at, "the experiments of this file inherit more than %d items", MOST_INHERITED);
+        parse_error(c->p, "experiment-base", e->base_at, "the experiments of this file inherit more than %d items",
+                    MOST_INHERITED);
         return;
     }
     all = arena_new_array(c->p->a, ast_exp_item, (size_t)base->nitems + (size_t)e->nitems);
@@ -155,12 +161,14 @@ base_of(struct completing *c, const ast_experiment *e, ast_experiment *const *pa
     }
     for (int k = 0; k < n; k++) {
         if (path[k] == base) {
-            parse_error(c->p, "experiment-base", e->base_at, "experiments that are from each other in a circle: \"%.60s\" leads back to itself", e->base);
+            parse_error(c->p, "experiment-base", e->base_at,
+                        "experiments that are from each other in a circle: \"%.60s\" leads back to itself", e->base);
             return NULL;
         }
     }
     if (n == DEEPEST_BASE) {
-        parse_error(c->p, "experiment-base", e->base_at, "experiments are from each other over more than %d levels", DEEPEST_BASE);
+        parse_error(c->p, "experiment-base", e->base_at, "experiments are from each other over more than %d levels",
+                    DEEPEST_BASE);
         return NULL;
     }
     return base;

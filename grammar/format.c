@@ -13,19 +13,19 @@
 #include "ast.h"
 #include "scan.h"
 
-enum { LEVEL = 4 };              /* columns a level of blocks, and a tab in the source */
+enum { LEVEL = 4 }; /* columns a level of blocks, and a tab in the source */
 
 /* What is known of each token before the layout begins. */
 struct place {
-    uint32_t line;               /* in the source, from 0 */
-    uint32_t indent;             /* columns before the first token of that line */
+    uint32_t line;   /* in the source, from 0 */
+    uint32_t indent; /* columns before the first token of that line */
     uint32_t column;
-    bool one_line;               /* `{` and `}`: of a block that stays on one line */
+    bool one_line; /* `{` and `}`: of a block that stays on one line */
 };
 
 /* An open bracket or block, and the statement it stands in. */
 struct level {
-    char kind;                   /* '{' '(' 'i' 'm' */
+    char kind; /* '{' '(' 'i' 'm' */
     bool one_line;
     /* a block: the statement it stands in, to go back to */
     int word;
@@ -44,14 +44,14 @@ struct format {
     struct place *place;
     size_t n;
     strbuf *out;
-    size_t line_begin;           /* in out */
+    size_t line_begin; /* in out */
     VEC(struct level) level;
-    size_t indent;               /* columns of the statements of the block at hand */
-    uint32_t source_indent;      /* of the line where the statement at hand begins */
-    bool shifted;                /* a line that goes on with it was seen, and moved by shift */
+    size_t indent;          /* columns of the statements of the block at hand */
+    uint32_t source_indent; /* of the line where the statement at hand begins */
+    bool shifted;           /* a line that goes on with it was seen, and moved by shift */
     uint32_t shift;
-    int word;                    /* its first word */
-    bool starts;                 /* the next token begins a statement */
+    int word;    /* its first word */
+    bool starts; /* the next token begins a statement */
 };
 
 static bool
@@ -59,7 +59,8 @@ is(const struct format *f, size_t i, const char *what)
 {
     size_t n = strlen(what);
 
-    return i < f->n && f->token[i].at.end - f->token[i].at.begin == n && !memcmp(f->text + f->token[i].at.begin, what, n);
+    return i < f->n && f->token[i].at.end - f->token[i].at.begin == n &&
+           !memcmp(f->text + f->token[i].at.begin, what, n);
 }
 
 static bool
@@ -78,15 +79,20 @@ is_word(const struct format *f, size_t i, const char *what)
 static bool
 is_every(const struct format *f, size_t i)
 {
-    return i + 1 < f->n && f->token[i].kind == SCAN_NAME && is(f, i, "every")
-           && (f->token[i + 1].kind == SCAN_NAME || f->token[i + 1].kind == SCAN_NUMBER || f->token[i + 1].kind == SCAN_VALUE_WORD || is_sign(f, i + 1, "("));
+    return i + 1 < f->n && f->token[i].kind == SCAN_NAME && is(f, i, "every") &&
+           (f->token[i + 1].kind == SCAN_NAME || f->token[i + 1].kind == SCAN_NUMBER ||
+            f->token[i + 1].kind == SCAN_VALUE_WORD || is_sign(f, i + 1, "("));
 }
 
 static int
 statement_word(const struct format *f, size_t i)
 {
-    return is_word(f, i, "model") ? WORD_MODEL : is_word(f, i, "for") ? WORD_FOR : is_word(f, i, "if") ? WORD_IF
-           : is_word(f, i, "when") || is_every(f, i) ? WORD_WHEN : is_word(f, i, "window") ? WORD_WINDOW : WORD_NONE;
+    return is_word(f, i, "model")                    ? WORD_MODEL
+           : is_word(f, i, "for")                    ? WORD_FOR
+           : is_word(f, i, "if")                     ? WORD_IF
+           : is_word(f, i, "when") || is_every(f, i) ? WORD_WHEN
+           : is_word(f, i, "window")                 ? WORD_WINDOW
+                                                     : WORD_NONE;
 }
 
 /* The next token that is no comment, or n. */
@@ -139,7 +145,12 @@ find_places(struct format *f)
 static void
 find_one_line_blocks(struct format *f)
 {
-    struct block { size_t open; int word; size_t statements; bool broken; };
+    struct block {
+        size_t open;
+        int word;
+        size_t statements;
+        bool broken;
+    };
     VEC(struct block) stack = { 0 };
     int brackets = 0, word = WORD_NONE;
     bool starts = true;
@@ -159,8 +170,8 @@ find_one_line_blocks(struct format *f)
             starts = true;
         } else if (is_sign(f, i, "}") && stack.n) {
             struct block b = stack.at[--stack.n];
-            bool one = f->place[b.open].line == f->place[i].line && !b.broken && b.word != WORD_MODEL
-                       && (b.statements <= 1 || (b.word != WORD_FOR && b.word != WORD_IF && b.word != WORD_WHEN));
+            bool one = f->place[b.open].line == f->place[i].line && !b.broken && b.word != WORD_MODEL &&
+                       (b.statements <= 1 || (b.word != WORD_FOR && b.word != WORD_IF && b.word != WORD_WHEN));
 
             f->place[b.open].one_line = f->place[i].one_line = one;
             word = b.word;
@@ -186,11 +197,14 @@ static bool
 ends_value(const struct format *f, size_t i)
 {
     switch (f->token[i].kind) {
-    case SCAN_NAME: case SCAN_NUMBER: case SCAN_STRING: case SCAN_UNIT: case SCAN_VALUE_WORD: case SCAN_INDEX_END:
-    case SCAN_MATRIX_END:
-        return true;
-    default:
-        return is_sign(f, i, ")");
+    case SCAN_NAME:
+    case SCAN_NUMBER:
+    case SCAN_STRING:
+    case SCAN_UNIT:
+    case SCAN_VALUE_WORD:
+    case SCAN_INDEX_END:
+    case SCAN_MATRIX_END: return true;
+    default: return is_sign(f, i, ")");
     }
 }
 
@@ -220,7 +234,8 @@ spaced(const struct format *f, size_t before_before, size_t before, size_t i)
 
     if (is_sign(f, before, "{") || is_sign(f, i, "{") || is_sign(f, i, "}"))
         return true;
-    if (left == SCAN_INDEX || left == SCAN_MATRIX || right == SCAN_INDEX || right == SCAN_INDEX_END || right == SCAN_MATRIX_END)
+    if (left == SCAN_INDEX || left == SCAN_MATRIX || right == SCAN_INDEX || right == SCAN_INDEX_END ||
+        right == SCAN_MATRIX_END)
         return false;
     if (is_sign(f, before, "(") || is_sign(f, before, ".") || is_sign(f, before, ":"))
         return false;
@@ -245,8 +260,8 @@ lines_up(const struct format *f, size_t before, size_t i)
         return true;
     if (top == 'm')
         return f->token[before].kind == SCAN_MATRIX || is_sign(f, before, ",") || is_sign(f, before, ";");
-    return f->token[before].kind == SCAN_WORD && (f->token[i].kind == SCAN_NAME || f->token[i].kind == SCAN_VALUE_WORD
-                                                  || f->token[i].kind == SCAN_NUMBER);
+    return f->token[before].kind == SCAN_WORD &&
+           (f->token[i].kind == SCAN_NAME || f->token[i].kind == SCAN_VALUE_WORD || f->token[i].kind == SCAN_NUMBER);
 }
 
 /* ---------------------------------------------------------------- the layout */
@@ -284,7 +299,7 @@ continued(struct format *f, size_t i, uint32_t least)
         f->shifted = true;
         f->shift = beyond < least ? least - beyond : 0;
     }
-    if (beyond || least)        /* a bracket that closes under the statement's first line stays there */
+    if (beyond || least) /* a bracket that closes under the statement's first line stays there */
         beyond += f->shifted ? f->shift : 0;
     return f->indent + (beyond > least ? beyond : least);
 }
@@ -318,11 +333,16 @@ step(struct format *f, size_t i)
 
     f->starts = false;
     if (brace || kind == SCAN_INDEX || kind == SCAN_MATRIX || is_sign(f, i, "(")) {
-        struct level l = {
-            .kind = brace ? '{' : kind == SCAN_INDEX ? 'i' : kind == SCAN_MATRIX ? 'm' : '(',
-            .one_line = f->place[i].one_line, .word = f->word, .source_indent = f->source_indent, .indent = f->indent,
-            .column = f->place[i].column, .new_column = f->out->n - 1 - f->line_begin
-        };
+        struct level l = { .kind = brace                 ? '{'
+                                   : kind == SCAN_INDEX  ? 'i'
+                                   : kind == SCAN_MATRIX ? 'm'
+                                                         : '(',
+                           .one_line = f->place[i].one_line,
+                           .word = f->word,
+                           .source_indent = f->source_indent,
+                           .indent = f->indent,
+                           .column = f->place[i].column,
+                           .new_column = f->out->n - 1 - f->line_begin };
 
         vec_push(&f->level, l);
         if (brace) {
@@ -356,17 +376,19 @@ leave_block(struct format *f)
 static void
 lay_out(struct format *f)
 {
-    size_t item = SIZE_MAX, before = SIZE_MAX, before_before = SIZE_MAX;  /* item: token or comment */
+    size_t item = SIZE_MAX, before = SIZE_MAX, before_before = SIZE_MAX; /* item: token or comment */
 
     f->starts = true;
     for (size_t i = 0; i < f->n; item = i++) {
-        bool comment = f->token[i].kind == SCAN_COMMENT, behind_comment = item != SIZE_MAX && f->token[item].kind == SCAN_COMMENT;
+        bool comment = f->token[i].kind == SCAN_COMMENT,
+             behind_comment = item != SIZE_MAX && f->token[item].kind == SCAN_COMMENT;
         uint32_t lines = item == SIZE_MAX ? 1 : f->place[i].line - f->place[item].line;
         bool closes = is_sign(f, i, "}");
         bool one_line = f->level.n && f->level.at[f->level.n - 1].kind == '{' && f->level.at[f->level.n - 1].one_line;
         bool blank = lines > 1 && f->starts && item != SIZE_MAX && !is_sign(f, item, "{") && !closes;
-        size_t gap = item == SIZE_MAX ? 0 : f->place[i].column - f->place[item].column
-                                            - (f->token[item].at.end - f->token[item].at.begin);
+        size_t gap = item == SIZE_MAX ? 0
+                                      : f->place[i].column - f->place[item].column -
+                                            (f->token[item].at.end - f->token[item].at.begin);
 
         if (comment) {
             if (lines)
@@ -383,12 +405,13 @@ lay_out(struct format *f)
             f->source_indent = f->place[i].indent;
             f->shifted = false;
         }
-        if (behind_comment || (lines && !is_sign(f, i, "{") && !is_sign(f, i, ";") && !is_sign(f, i, ",") && !closes && !f->starts
-                               && !(is_word(f, i, "else") && is_sign(f, before, "}")))) {
+        if (behind_comment || (lines && !is_sign(f, i, "{") && !is_sign(f, i, ";") && !is_sign(f, i, ",") && !closes &&
+                               !f->starts && !(is_word(f, i, "else") && is_sign(f, before, "}")))) {
             if (f->starts || closes || is_sign(f, i, "{") || (is_word(f, i, "else") && is_sign(f, before, "}")))
                 new_line(f, f->indent, blank);
             else
-                new_line(f, continued(f, i, is_sign(f, i, ")") || f->token[i].kind == SCAN_MATRIX_END ? 0 : LEVEL), false);
+                new_line(f, continued(f, i, is_sign(f, i, ")") || f->token[i].kind == SCAN_MATRIX_END ? 0 : LEVEL),
+                         false);
         } else if (before == SIZE_MAX) {
             ;
         } else if (f->starts || closes) {

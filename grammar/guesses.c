@@ -10,30 +10,52 @@
 #include "bg.tab.h"
 
 /* Pieces of the statement that a help may quote. */
-struct pieces { const char *word, *name, *value, *argument, *left; };
+struct pieces {
+    const char *word, *name, *value, *argument, *left;
+};
 
 enum { MODEL_TEXT = 1, EXPERIMENT_TEXT = 2, FILE_TEXT = 4, ANY_TEXT = 7, LONGEST_PIECE = 50 };
 
-/* {N}, {V}, {A}, {L} in help: the name behind the word, what stands behind =, what stands in parentheses, what stands before =. */
-static const struct habit { const char *words; int in; const char *says, *help; } habits[] = {
-    { " param params par Parameter real Real Integer integer int double float var variable val num number Number ", MODEL_TEXT,
-      "a value is declared with `parameter`, `constant`, `signal`, `input` or `output`", "Write `parameter {N} = {V};`; what changes during the run is a `signal`." },
-    { " const Constant constants define ", MODEL_TEXT | FILE_TEXT, "a value that is not meant to be changed is a `constant`", "Write `constant {N} = {V};`." },
-    { " let set ", MODEL_TEXT, "`let` belongs to experiments; a model declares its values", "Write `parameter {N} = {V};`." },
+/* {N}, {V}, {A}, {L} in help: the name behind the word, what stands behind =, what stands in parentheses, what stands
+ * before =. */
+static const struct habit {
+    const char *words;
+    int in;
+    const char *says, *help;
+} habits[] = {
+    { " param params par Parameter real Real Integer integer int double float var variable val num number Number ",
+      MODEL_TEXT, "a value is declared with `parameter`, `constant`, `signal`, `input` or `output`",
+      "Write `parameter {N} = {V};`; what changes during the run is a `signal`." },
+    { " const Constant constants define ", MODEL_TEXT | FILE_TEXT,
+      "a value that is not meant to be changed is a `constant`", "Write `constant {N} = {V};`." },
+    { " let set ", MODEL_TEXT, "`let` belongs to experiments; a model declares its values",
+      "Write `parameter {N} = {V};`." },
     { " initial init Initial start_value ", MODEL_TEXT, "an initial value stands in the block of its element",
-      "Write `C:c = 1/k { q(0) = {V}; }`, or `f(0)` of an I; of a state of its own `signal {N} = integral(..., {V});`." },
-    { " initial init set param parameter Parameter ", EXPERIMENT_TEXT, "an experiment gives values with `let`", "Write `let {N} = {V};`, and of an initial value `let spring.q(0) = {V};`." },
-    { " der ddt ", MODEL_TEXT, "a derivative is no statement: what it belongs to is an `integral`", "Write `signal {A} = integral({V}, 0);`: what is integrated, and where it starts." },
-    { " connect bond Connect ", MODEL_TEXT, "bonds are written with an arrow", "Write `a -> b;`, from where power comes." },
-    { " print disp display plot show probe monitor ", MODEL_TEXT, "what is shown is an output", "Write `output y = {A};`." },
-    { " print disp display plot show output outputs ", EXPERIMENT_TEXT, "an experiment shows more than outputs by `record`", "Write `record {R};`." },
-    { " simulate simulation run sim solve tran transient ", ANY_TEXT, "what is run is an experiment", "Write `experiment try { stop = 10 [s]; }` behind the model, and: bgc run FILE." },
-    { " include using use require load ", ANY_TEXT, "other files are imported", "Write `import hydraulic;` for the library, `import \"other.bg\";` for a file beside this one." },
-    { " class block component package module system submodel circuit ", ANY_TEXT, "what has parts is a model", "Write `model {N} { ... }`; with ports it is a component of others." },
-    { " def fun func Function ", ANY_TEXT, "a function is one expression, outside of models", "Write `function f(x) = 2*x;`." },
-    { " equation equations algorithm variables begin end endmodel parameters inputs outputs connections ", MODEL_TEXT | FILE_TEXT,
-      "a model has no sections: it is what stands between its braces", "Write `model NAME { ... }`, statements in any order." },
-    { " junction junction0 junction1 zero one ", MODEL_TEXT, "a junction is declared by its type, 0 or 1, and its name", "Write `1:{N};` for a common flow, `0:{N};` for a common effort." },
+      "Write `C:c = 1/k { q(0) = {V}; }`, or `f(0)` of an I; of a state of its own `signal {N} = integral(..., "
+      "{V});`." },
+    { " initial init set param parameter Parameter ", EXPERIMENT_TEXT, "an experiment gives values with `let`",
+      "Write `let {N} = {V};`, and of an initial value `let spring.q(0) = {V};`." },
+    { " der ddt ", MODEL_TEXT, "a derivative is no statement: what it belongs to is an `integral`",
+      "Write `signal {A} = integral({V}, 0);`: what is integrated, and where it starts." },
+    { " connect bond Connect ", MODEL_TEXT, "bonds are written with an arrow",
+      "Write `a -> b;`, from where power comes." },
+    { " print disp display plot show probe monitor ", MODEL_TEXT, "what is shown is an output",
+      "Write `output y = {A};`." },
+    { " print disp display plot show output outputs ", EXPERIMENT_TEXT,
+      "an experiment shows more than outputs by `record`", "Write `record {R};`." },
+    { " simulate simulation run sim solve tran transient ", ANY_TEXT, "what is run is an experiment",
+      "Write `experiment try { stop = 10 [s]; }` behind the model, and: bgc run FILE." },
+    { " include using use require load ", ANY_TEXT, "other files are imported",
+      "Write `import hydraulic;` for the library, `import \"other.bg\";` for a file beside this one." },
+    { " class block component package module system submodel circuit ", ANY_TEXT, "what has parts is a model",
+      "Write `model {N} { ... }`; with ports it is a component of others." },
+    { " def fun func Function ", ANY_TEXT, "a function is one expression, outside of models",
+      "Write `function f(x) = 2*x;`." },
+    { " equation equations algorithm variables begin end endmodel parameters inputs outputs connections ",
+      MODEL_TEXT | FILE_TEXT, "a model has no sections: it is what stands between its braces",
+      "Write `model NAME { ... }`, statements in any order." },
+    { " junction junction0 junction1 zero one ", MODEL_TEXT, "a junction is declared by its type, 0 or 1, and its name",
+      "Write `1:{N};` for a common flow, `0:{N};` for a common effort." },
     { " return ", ANY_TEXT, "nothing is returned: a function is one expression", "Write `function f(x) = 2*x;`." },
 };
 
@@ -90,7 +112,8 @@ is_word_in(const char *words, const char *word)
 static struct pieces
 read_pieces(const struct parse *p)
 {
-    const char *s = p->scan->text + p->statement, *end = line_end(p, p->statement), *stop = s, *equal, *open, *close, *rest;
+    const char *s = p->scan->text + p->statement, *end = line_end(p, p->statement), *stop = s, *equal, *open, *close,
+               *rest;
     struct pieces x;
 
     while (stop < end && *stop != ';' && *stop != '{' && *stop != '}')
@@ -100,7 +123,7 @@ read_pieces(const struct parse *p)
     while (rest < stop && isspace((unsigned char)*rest))
         rest++;
     x.name = piece(p, rest, name_end(rest, stop), "NAME");
-    if (is_word_in(" parameter variable constant ", x.name)) {       /* real parameter b */
+    if (is_word_in(" parameter variable constant ", x.name)) { /* real parameter b */
         rest = name_end(rest, stop);
         while (rest < stop && isspace((unsigned char)*rest))
             rest++;
@@ -126,8 +149,12 @@ filled(const struct parse *p, const char *help, const struct pieces *x)
             strbuf_add(&b, help, 1);
             continue;
         }
-        strbuf_puts(&b, help[1] == 'N' ? x->name : help[1] == 'V' ? x->value : help[1] == 'A' ? x->argument : help[1] == 'L' ? x->left
-                        : help[1] == 'R' ? (strcmp(x->argument, "x") ? x->argument : x->name) : x->word);
+        strbuf_puts(&b, help[1] == 'N'   ? x->name
+                        : help[1] == 'V' ? x->value
+                        : help[1] == 'A' ? x->argument
+                        : help[1] == 'L' ? x->left
+                        : help[1] == 'R' ? (strcmp(x->argument, "x") ? x->argument : x->name)
+                                         : x->word);
         help += 2;
     }
     text = arena_strndup(p->a, b.at ? b.at : "", b.n);
@@ -178,23 +205,37 @@ by_first_word(struct parse *p)
 static bool
 by_element(struct parse *p)
 {
-    static const struct { const char *words, *type; } made[] = {
-        { " R Resistor resistor Damper damper MR ", "R" }, { " C Capacitor capacitor Spring spring MC ", "C" }, { " I L Inductor inductor Mass mass Inertia inertia MI ", "I" },
-        { " Se SE MSe VoltageSource ForceSource ", "Se" }, { " Sf SF MSf CurrentSource ", "Sf" }, { " TF MTF Transformer transformer ", "TF" }, { " GY MGY Gyrator gyrator ", "GY" },
-    };
+    static const struct {
+        const char *words, *type;
+    } made[] = { { " R Resistor resistor Damper damper MR ", "R" },
+                 { " C Capacitor capacitor Spring spring MC ", "C" },
+                 { " I L Inductor inductor Mass mass Inertia inertia MI ", "I" },
+                 { " Se SE MSe VoltageSource ForceSource ", "Se" },
+                 { " Sf SF MSf CurrentSource ", "Sf" },
+                 { " TF MTF Transformer transformer ", "TF" },
+                 { " GY MGY Gyrator gyrator ", "GY" } };
     const struct seen_token *now = &p->last;
     struct pieces x = read_pieces(p);
     const char *w = x.word;
 
-    if (text_kind(p) != MODEL_TEXT || (now->kind != NAME && now->kind != NUMBER && now->kind != '(') || p->before.at.begin != p->statement)
+    if (text_kind(p) != MODEL_TEXT || (now->kind != NAME && now->kind != NUMBER && now->kind != '(') ||
+        p->before.at.begin != p->statement)
         return false;
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
         if (now->kind != NUMBER && is_word_in(made[k].words, w))
             return say(p, now->at, "a part is declared as `TYPE:name`, and an arrow joins it to a junction",
-                       arena_format(p->a, "Write `junction -> %s:%s = %s;`.", made[k].type, now->kind == '(' ? "name" : "{N}", now->kind == '(' ? "{A}" : "{V}"));
-    if (*w && strchr("RCLVI", *w) && (now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) && (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
-        return say(p, word_at(p, &x), "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
-                   arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];", w[0] == 'L' ? "I" : w[0] == 'V' ? "Se" : w[0] == 'I' ? "Sf" : (char[]){ w[0], 0 }, w));
+                       arena_format(p->a, "Write `junction -> %s:%s = %s;`.", made[k].type,
+                                    now->kind == '(' ? "name" : "{N}", now->kind == '(' ? "{A}" : "{V}"));
+    if (*w && strchr("RCLVI", *w) && (now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) &&
+        (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
+        return say(p, word_at(p, &x),
+                   "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
+                   arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];",
+                                w[0] == 'L'   ? "I"
+                                : w[0] == 'V' ? "Se"
+                                : w[0] == 'I' ? "Sf"
+                                              : (char[]){ w[0], 0 },
+                                w));
     return false;
 }
 
@@ -206,31 +247,42 @@ by_token(struct parse *p, const struct expected *e)
     const char *text = p->scan->text + now->at.begin;
     size_t n = now->at.end - now->at.begin;
     struct pieces x = read_pieces(p);
-    bool operator = e->name['*'] && e->name['+'];
+    bool operator= e->name['*'] && e->name['+'];
 
-    if (now->kind == ',' && before->kind == NUMBER && before->at.end == now->at.begin && isdigit((unsigned char)text[1]))
-        return say(p, now->at, "a decimal point is a point", arena_format(p->a, "Write `%.*s.%.*s`.", (int)(before->at.end - before->at.begin),
-                   p->scan->text + before->at.begin, (int)strspn(text + 1, "0123456789"), text + 1));
-    if (!strcmp(x.word, "for") && (now->kind == '=' || now->kind == '(' || now->kind == ':' || now->kind == '{') && (e->name[IN] || e->name[DOTS] || now->kind == '('))
+    if (now->kind == ',' && before->kind == NUMBER && before->at.end == now->at.begin &&
+        isdigit((unsigned char)text[1]))
+        return say(p, now->at, "a decimal point is a point",
+                   arena_format(p->a, "Write `%.*s.%.*s`.", (int)(before->at.end - before->at.begin),
+                                p->scan->text + before->at.begin, (int)strspn(text + 1, "0123456789"), text + 1));
+    if (!strcmp(x.word, "for") && (now->kind == '=' || now->kind == '(' || now->kind == ':' || now->kind == '{') &&
+        (e->name[IN] || e->name[DOTS] || now->kind == '('))
         return say(p, now->at, "a loop runs over a range of whole numbers", "Write `for i in 1..3 { ... }`.");
     if (!strcmp(x.word, "when") && now->kind == THEN)
         return say(p, now->at, "what `when` does stands in braces", "Write `when CONDITION { reinit spring.q = 0; }`.");
-    if (now->kind == NAME && ((n == 6 && !memcmp(text, "elseif", 6)) || (n == 4 && !memcmp(text, "elif", 4)) || (n == 5 && !memcmp(text, "elsif", 5))))
+    if (now->kind == NAME && ((n == 6 && !memcmp(text, "elseif", 6)) || (n == 4 && !memcmp(text, "elif", 4)) ||
+                              (n == 5 && !memcmp(text, "elsif", 5))))
         return say(p, now->at, "this is written `else if`", "Write `if a then x else if b then y else z`.");
-    if (e->name[ELSE] && operator && (now->kind == ';' || now->kind == ')' || now->kind == '}'))
+    if (e->name[ELSE] && operator&&(now->kind == ';' || now->kind == ')' || now->kind == '}'))
         return say(p, now->at, "an `if` among values needs its `else`", "Write `if CONDITION then a else b`.");
     if ((now->kind == ':' && e->name[THEN]) || (now->kind == IF && operator))
-        return say(p, now->at, "a choice is written with `if`, `then` and `else`", "Write `if CONDITION then a else b`.");
-    if (now->kind == '(' && before->kind == NAME && (!strcmp(x.word, "signal") || !strcmp(x.word, "parameter") || !strcmp(x.word, "output")))
-        return say(p, now->at, "a value takes no arguments; a function stands outside of models",
-                   arena_format(p->a, "Write `function %s({A}) = {V};`, or `signal %s = ...;` of what changes during the run.", x.name, x.name));
+        return say(p, now->at, "a choice is written with `if`, `then` and `else`",
+                   "Write `if CONDITION then a else b`.");
+    if (now->kind == '(' && before->kind == NAME &&
+        (!strcmp(x.word, "signal") || !strcmp(x.word, "parameter") || !strcmp(x.word, "output")))
+        return say(
+            p, now->at, "a value takes no arguments; a function stands outside of models",
+            arena_format(p->a, "Write `function %s({A}) = {V};`, or `signal %s = ...;` of what changes during the run.",
+                         x.name, x.name));
     if (now->kind == '.' && (!strcmp(x.word, "output") || !strcmp(x.word, "signal")))
         return say(p, now->at, "what is shown gets a name", arena_format(p->a, "Write `%s y = {N};`.", x.word));
-    if ((now->kind == NUMBER || now->kind == NAME) && before->kind == NAME && e->name['('] && operator && !now->first && strcmp(x.word, "expect") != 0)
+    if ((now->kind == NUMBER || now->kind == NAME) && before->kind == NAME &&
+        e->name['('] && operator&& !now->first && strcmp(x.word, "expect") != 0)
         return say(p, now->at, "between two values stands an operator; a function has its arguments in parentheses",
-                   arena_format(p->a, "Write `%.*s(%.*s)` or `%.*s*%.*s`.", (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin, (int)n, text,
-                                (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin, (int)n, text));
-    if (now->kind == NUMBER && operator && e->name[MATRIX_END])
+                   arena_format(p->a, "Write `%.*s(%.*s)` or `%.*s*%.*s`.", (int)(before->at.end - before->at.begin),
+                                p->scan->text + before->at.begin, (int)n, text,
+                                (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin, (int)n,
+                                text));
+    if (now->kind == NUMBER && operator&& e->name[MATRIX_END])
         return say(p, now->at, "entries are separated by commas, rows by semicolons", "Write `[1, 2, 3]`.");
     if (now->kind == '-' && e->name[ARROW] && !operator)
         return say(p, now->at, "a bond is written `->`, from where power comes", "Write `a -> b;`.");
@@ -255,25 +307,35 @@ by_place(struct parse *p, const struct expected *e)
         if (now->kind == NUMBER && !strcmp(x.word, "let"))
             return say(p, now->at, "a value is given with `=`", "Write `let {N} = VALUE;`.");
     }
-    if (in != FILE_TEXT && now->at.begin == p->statement && (now->kind == FUNCTION || now->kind == IMPORT || now->kind == DOMAIN))
-        return say(p, now->at, "functions, imports and domains stand outside of models and experiments", "Move this line before `model NAME {`.");
+    if (in != FILE_TEXT && now->at.begin == p->statement &&
+        (now->kind == FUNCTION || now->kind == IMPORT || now->kind == DOMAIN))
+        return say(p, now->at, "functions, imports and domains stand outside of models and experiments",
+                   "Move this line before `model NAME {`.");
     if (in == MODEL_TEXT && now->kind == '-' && now->at.begin == p->statement && p->scan->text[now->at.end] == '-')
         return say(p, now->at, "a comment begins with `//`", "Write `// text`.");
-    if (in == MODEL_TEXT && now->kind == '(' && before->kind == NAME && !strncmp(p->scan->text + now->at.begin, "(0)", 3) && e->name[ARROW])
+    if (in == MODEL_TEXT && now->kind == '(' && before->kind == NAME &&
+        !strncmp(p->scan->text + now->at.begin, "(0)", 3) && e->name[ARROW])
         return say(p, now->at, "an initial value stands in the block of its element, or in an experiment",
                    "Write `C:c = 1/k { q(0) = {V}; }`, or in the experiment `let {L} = {V};`.");
     if (in == MODEL_TEXT && !strcmp(x.word, "port") && e->name[':'] && before->kind == NAME)
-        return say(p, now->at, "a port is a junction that bonds from outside may join", "Write `port 1:{N};` or `port 0:{N};`.");
-    if (in == MODEL_TEXT && now->kind == ',' && before->kind != NUMBER && (!strcmp(x.word, "input") || !strcmp(x.word, "parameter") || !strcmp(x.word, "signal")) && e->name[';'])
+        return say(p, now->at, "a port is a junction that bonds from outside may join",
+                   "Write `port 1:{N};` or `port 0:{N};`.");
+    if (in == MODEL_TEXT && now->kind == ',' && before->kind != NUMBER &&
+        (!strcmp(x.word, "input") || !strcmp(x.word, "parameter") || !strcmp(x.word, "signal")) && e->name[';'])
         return say(p, now->at, "one value a statement", arena_format(p->a, "Write `%s {N}; %s ...;`.", x.word, x.word));
-    if (p->declaration == MODEL && e->name['{'] && (now->kind == NAME || now->kind == ':' || now->kind == ';') && p->scan->braces == 0)
-        return say(p, now->at, "what is in a model stands in braces", "Write `model {N} { ... }`; another model is used in it as `Other:name(k = 2);`.");
-    if (p->declaration == FUNCTION && p->scan->braces <= 1 && ((now->kind == '{' && e->name['=']) || (now->kind == '=' && e->name['('])))
+    if (p->declaration == MODEL && e->name['{'] && (now->kind == NAME || now->kind == ':' || now->kind == ';') &&
+        p->scan->braces == 0)
+        return say(p, now->at, "what is in a model stands in braces",
+                   "Write `model {N} { ... }`; another model is used in it as `Other:name(k = 2);`.");
+    if (p->declaration == FUNCTION && p->scan->braces <= 1 &&
+        ((now->kind == '{' && e->name['=']) || (now->kind == '=' && e->name['('])))
         return say(p, now->at, "a function is one expression", "Write `function f(x) = 2*x;`.");
     if (now->kind == '{' && p->declaration == EXPERIMENT && before->kind == EXPERIMENT)
         return say(p, now->at, "an experiment has a name", "Write `experiment try { stop = 10 [s]; }`.");
     if (in == FILE_TEXT && e->name[MODEL] && begins_statement(now->kind) && !begins_declaration(now->kind))
-        return say(p, now->at, "parameters, signals and outputs stand in a model; what all models of a file see is a constant", "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
+        return say(p, now->at,
+                   "parameters, signals and outputs stand in a model; what all models of a file see is a constant",
+                   "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
     return false;
 }
 

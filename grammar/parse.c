@@ -15,10 +15,18 @@
 #define YYLTYPE span
 #include "bg.lex.h"
 
-struct token { int kind; span at; bool first; BG_YYSTYPE value; };
+struct token {
+    int kind;
+    span at;
+    bool first;
+    BG_YYSTYPE value;
+};
 
 /* Tokens read but not yet handed out: the last of the array comes first. */
-struct pending { VEC(struct token) stack; struct token last; };
+struct pending {
+    VEC(struct token) stack;
+    struct token last;
+};
 
 void
 parse_error(struct parse *p, const char *code, span at, const char *fmt, ...)
@@ -53,15 +61,18 @@ statement_word(const struct scan *s, int before, const struct token *t)
     size_t n = t->at.end - t->at.begin;
     int kind = n == 5 && !memcmp(word, "every", n) ? EVERY : n == 6 && !memcmp(word, "assert", n) ? ASSERT : NAME;
 
-    if (kind == NAME || (before != ';' && before != '{' && before != '}') || !s->open.n || s->open.at[s->open.n - 1].kind != '{')
+    if (kind == NAME || (before != ';' && before != '{' && before != '}') || !s->open.n ||
+        s->open.at[s->open.n - 1].kind != '{')
         return NAME;
     while (next < end && (*next == ' ' || *next == '\t' || *next == '\r' || *next == '\n'))
         next++;
     if (next == end || (end - next > 2 && !memcmp(next, "as", 2) && strchr(" \t\r\n", next[2])))
         return NAME;
-    return *next == '(' || *next == '_' || (*next >= '0' && *next <= '9') || ((*next | 0x20) >= 'a' && (*next | 0x20) <= 'z')
-                   || (*next == '-' && end - next > 1 && next[1] != '>')
-               ? kind : NAME;
+    return *next == '(' || *next == '_' || (*next >= '0' && *next <= '9') ||
+                   ((*next | 0x20) >= 'a' && (*next | 0x20) <= 'z') ||
+                   (*next == '-' && end - next > 1 && next[1] != '>')
+               ? kind
+               : NAME;
 }
 
 /* The next token of the text. */
@@ -91,7 +102,8 @@ close_blocks(struct parse *p, struct token t)
 {
     vec_push(&p->pending->stack, t);
     for (; p->scan->braces; p->scan->braces--)
-        vec_push(&p->pending->stack, ((struct token){ .kind = '}', .at = { p->file, t.at.begin, t.at.begin }, .first = true }));
+        vec_push(&p->pending->stack,
+                 ((struct token){ .kind = '}', .at = { p->file, t.at.begin, t.at.begin }, .first = true }));
     p->scan->open.n = 0;
     p->scan->misfit.opener.kind = 0;
     p->unclosed = SPAN_NONE;
@@ -116,7 +128,7 @@ say_unclosed(struct parse *p, const struct token *t)
     int n = (int)(t->at.end - t->at.begin);
 
     if (span_known(p->unclosed))
-        return;                     /* said where statements followed in a block of laws */
+        return; /* said where statements followed in a block of laws */
     if (end || misfit) {
         parse_error(p, "syntax-brace", misfit ? misfit->at : innermost_brace(p)->at, "this `{` is not closed");
         if (misfit)
@@ -137,7 +149,8 @@ is_misplaced(const struct parse *p, const struct token *t)
 {
     const struct open_bracket *b = innermost_brace(p);
 
-    return (t->kind == FUNCTION || t->kind == IMPORT || t->kind == DOMAIN) && b && t->at.begin - p->scan->line > b->indent;
+    return (t->kind == FUNCTION || t->kind == IMPORT || t->kind == DOMAIN) && b &&
+           t->at.begin - p->scan->line > b->indent;
 }
 
 /* The next token, with braces in balance. */
@@ -213,7 +226,8 @@ resume(struct parse *p)
         } else if (!depth && t.kind == ';' && !in_matrix) {
             out.at = t.at;
             goto done;
-        } else if (!depth && t.first && begins_statement(t.kind) && !(at_hand && (again || begins_declaration(t.kind)))) {
+        } else if (!depth && t.first && begins_statement(t.kind) &&
+                   !(at_hand && (again || begins_declaration(t.kind)))) {
             break;
         }
     }
@@ -226,15 +240,16 @@ done:
     return out;
 }
 
-/* `expect` is no reserved word: it is one where an item of an experiment begins, unless a `=` gives it a value as if it were a setting. */
+/* `expect` is no reserved word: it is one where an item of an experiment begins, unless a `=` gives it a value as if it
+ * were a setting. */
 static bool
 begins_expectation(struct parse *p, const struct token *t)
 {
     const struct scan *s = p->scan;
     struct token next;
 
-    if (t->kind != NAME || !p->in_experiment || !p->item_begins || s->braces != 1 || s->open.at[s->open.n - 1].kind != '{'
-        || strcmp(t->value.name, "expect") != 0)
+    if (t->kind != NAME || !p->in_experiment || !p->item_begins || s->braces != 1 ||
+        s->open.at[s->open.n - 1].kind != '{' || strcmp(t->value.name, "expect") != 0)
         return false;
     next = read_token(p);
     vec_push(&p->pending->stack, next);
@@ -261,7 +276,8 @@ bg_yylex(BG_YYSTYPE *value, span *at, struct parse *p)
     if (t.kind != RESUME) {
         bool in_matrix = p->scan->open.n && p->scan->open.at[p->scan->open.n - 1].kind == 'm';
 
-        if (p->fresh || ((p->last.kind == ';' || p->last.kind == '{' || p->last.kind == '}' || !p->last.kind) && !in_matrix))
+        if (p->fresh ||
+            ((p->last.kind == ';' || p->last.kind == '{' || p->last.kind == '}' || !p->last.kind) && !in_matrix))
             p->statement = t.at.begin;
         p->fresh = false;
         if (begins_declaration(t.kind))
@@ -314,7 +330,8 @@ looks_like_yaml(const char *text, size_t n, span *line)
         line->end = (uint32_t)(e - text);
         if ((e - s >= 3 && !memcmp(s, "---", 3)) || (e - s >= 5 && !memcmp(s, "%YAML", 5)))
             return true;
-        while (w < e && (*w == '_' || *w == '-' || (*w >= 'a' && *w <= 'z') || (*w >= 'A' && *w <= 'Z') || (*w >= '0' && *w <= '9')))
+        while (w < e && (*w == '_' || *w == '-' || (*w >= 'a' && *w <= 'z') || (*w >= 'A' && *w <= 'Z') ||
+                         (*w >= '0' && *w <= '9')))
             w++;
         if (w == s || w == e || *w != ':')
             return false;
@@ -339,7 +356,8 @@ foreign(struct parse *p, const char *text, size_t n)
     }
     if (looks_like_yaml(text, n, &line)) {
         parse_error(p, "syntax-yaml", line, "this is a YAML model of another tool, not a text of this language");
-        diag_help(p->s, "`bgc import FILE` translates what BondGraphTools writes; a model of this language begins with `model NAME {`.");
+        diag_help(p->s, "`bgc import FILE` translates what BondGraphTools writes; a model of this language begins with "
+                        "`model NAME {`.");
         return true;
     }
     return false;
@@ -377,9 +395,21 @@ ast_file *
 parse_file(sources *s, names *n, arena *a, uint32_t file)
 {
     ast_file *f = arena_alloc(a, sizeof *f);
-    struct scan scan = { .say = s, .names = n, .a = a, .file = file, .text = source_text(s, file), .length = source_length(s, file) };
+    struct scan scan = { .say = s,
+                         .names = n,
+                         .a = a,
+                         .file = file,
+                         .text = source_text(s, file),
+                         .length = source_length(s, file) };
     struct pending pending = { 0 };
-    struct parse p = { .scan = &scan, .s = s, .n = n, .a = a, .file = file, .pending = &pending, .resumed = UINT32_MAX, .unclosed = SPAN_NONE };
+    struct parse p = { .scan = &scan,
+                       .s = s,
+                       .n = n,
+                       .a = a,
+                       .file = file,
+                       .pending = &pending,
+                       .resumed = UINT32_MAX,
+                       .unclosed = SPAN_NONE };
 
     f->file = file;
     if (foreign(&p, scan.text, scan.length))
@@ -413,24 +443,28 @@ static enum scan_kind
 scan_kind_of(int kind)
 {
     switch (kind) {
-    case NAME:       return SCAN_NAME;
-    case NUMBER:     return SCAN_NUMBER;
-    case STRING:     return SCAN_STRING;
-    case UNIT_TEXT:  return SCAN_UNIT;
+    case NAME: return SCAN_NAME;
+    case NUMBER: return SCAN_NUMBER;
+    case STRING: return SCAN_STRING;
+    case UNIT_TEXT: return SCAN_UNIT;
     case VALUE_WORD: return SCAN_VALUE_WORD;
-    case CALL_WORD:  return SCAN_CALL_WORD;
-    case INDEX:      return SCAN_INDEX;
-    case INDEX_END:  return SCAN_INDEX_END;
-    case MATRIX:     return SCAN_MATRIX;
+    case CALL_WORD: return SCAN_CALL_WORD;
+    case INDEX: return SCAN_INDEX;
+    case INDEX_END: return SCAN_INDEX_END;
+    case MATRIX: return SCAN_MATRIX;
     case MATRIX_END: return SCAN_MATRIX_END;
-    case ARROW: case DOTS: case LE: case GE: case EQ: case NE:
-        return SCAN_SIGN;
-    default:
-        return kind < 256 ? SCAN_SIGN : SCAN_WORD;
+    case ARROW:
+    case DOTS:
+    case LE:
+    case GE:
+    case EQ:
+    case NE: return SCAN_SIGN;
+    default: return kind < 256 ? SCAN_SIGN : SCAN_WORD;
     }
 }
 
-/* Names that are words where they stand: `expect` at the head of an item of an experiment, and the `at` behind what is expected. */
+/* Names that are words where they stand: `expect` at the head of an item of an experiment, and the `at` behind what is
+ * expected. */
 static void
 mark_expectations(const char *text, scan_tokens *t)
 {
@@ -448,12 +482,13 @@ mark_expectations(const char *text, scan_tokens *t)
             next++;
         if (x->kind == SCAN_WORD && braces == 0 && n == 10 && !memcmp(s, "experiment", n))
             experiment = true;
-        if (x->kind == SCAN_NAME && experiment && begins && braces == 1 && n == 6 && !memcmp(s, "expect", n)
-            && !(next < t->n && text[t->at[next].at.begin] == '=' && t->at[next].at.end - t->at[next].at.begin == 1)) {
+        if (x->kind == SCAN_NAME && experiment && begins && braces == 1 && n == 6 && !memcmp(s, "expect", n) &&
+            !(next < t->n && text[t->at[next].at.begin] == '=' && t->at[next].at.end - t->at[next].at.begin == 1)) {
             x->kind = SCAN_WORD;
             expects = true;
-        } else if (expects && brackets == 0 && x->kind == SCAN_NAME && n == 2 && !memcmp(s, "at", n) && t->at[before].kind != SCAN_WORD
-                   && (t->at[before].kind != SCAN_SIGN || text[t->at[before].at.begin] == ')')) {
+        } else if (expects && brackets == 0 && x->kind == SCAN_NAME && n == 2 && !memcmp(s, "at", n) &&
+                   t->at[before].kind != SCAN_WORD &&
+                   (t->at[before].kind != SCAN_SIGN || text[t->at[before].at.begin] == ')')) {
             x->kind = SCAN_WORD;
         }
         if (x->kind == SCAN_INDEX || x->kind == SCAN_MATRIX || (x->kind == SCAN_SIGN && *s == '('))

@@ -7,45 +7,69 @@
 /* ---------------------------------------------------------------- semantic values */
 
 /* Values carry the height of their tree where it can grow with the text. */
-struct tree_expr { ast_expr *e; int height; };
-struct tree_ref { ast_ref ref; int height; };
-struct tree_part { ast_part *part; int height; };
-struct tree_index { ast_index index; int height; };
+struct tree_expr {
+    ast_expr *e;
+    int height;
+};
+struct tree_ref {
+    ast_ref ref;
+    int height;
+};
+struct tree_part {
+    ast_part *part;
+    int height;
+};
+struct tree_index {
+    ast_index index;
+    int height;
+};
 
 /* A list under construction, in the arena: entries of one size, one behind the other. */
-struct list { void *at; int n, cap; int height; };
+struct list {
+    void *at;
+    int n, cap;
+    int height;
+};
 
 /* ---------------------------------------------------------------- scanner */
 
 /* kind: '(' '{' 'i' (index) 'm' (matrix); indent: blanks before the first token of its line */
-struct open_bracket { char kind; span at; uint32_t indent; };
+struct open_bracket {
+    char kind;
+    span at;
+    uint32_t indent;
+};
 
 struct scan {
-    sources *say;              /* where lexical errors go; NULL: nowhere */
-    names *names;              /* NULL: names and values are not wanted */
+    sources *say; /* where lexical errors go; NULL: nowhere */
+    names *names; /* NULL: names and values are not wanted */
     arena *a;
     uint32_t file;
     const char *text;
     size_t length;
-    uint32_t pos;              /* end of what was read */
-    uint32_t unit_begin;       /* of the unit being read */
-    int before;                /* kind of the token before, 0 at the beginning */
+    uint32_t pos;        /* end of what was read */
+    uint32_t unit_begin; /* of the unit being read */
+    int before;          /* kind of the token before, 0 at the beginning */
     uint32_t before_end;
-    bool first;                /* no token yet on this line */
-    uint32_t line, indent;     /* where the line begins; blanks before its first token */
-    bool broken;               /* a lexical error was found */
-    uint32_t error_at;         /* where the last one begins */
-    const char *said_code; uint32_t said_line;     /* and what it was, on which line */
-    bool stop;                 /* gave up: only the end follows */
+    bool first;            /* no token yet on this line */
+    uint32_t line, indent; /* where the line begins; blanks before its first token */
+    bool broken;           /* a lexical error was found */
+    uint32_t error_at;     /* where the last one begins */
+    const char *said_code;
+    uint32_t said_line; /* and what it was, on which line */
+    bool stop;          /* gave up: only the end follows */
     size_t errors;
     VEC(struct open_bracket) open;
-    size_t braces;             /* how many of them are '{' */
-    struct open_bracket dropped;   /* innermost bracket left open when the last `}` came; kind 0: none */
-    /* Of the declaration at hand, the first `{` whose `}`, first of its line, stands left of the line that opens it: as the layout has
-       it, that `}` is meant to close one further out. opener.kind 0: none */
-    struct { struct open_bracket opener; span closer; } misfit;
+    size_t braces;               /* how many of them are '{' */
+    struct open_bracket dropped; /* innermost bracket left open when the last `}` came; kind 0: none */
+    /* Of the declaration at hand, the first `{` whose `}`, first of its line, stands left of the line that opens it: as
+       the layout has it, that `}` is meant to close one further out. opener.kind 0: none */
+    struct {
+        struct open_bracket opener;
+        span closer;
+    } misfit;
     VEC(span) comment;
-    char *buffer;              /* what flex reads: the text with a zero byte made another that is no text */
+    char *buffer; /* what flex reads: the text with a zero byte made another that is no text */
 };
 
 /* The token of a reserved word, NAME for all others. */
@@ -53,33 +77,37 @@ int bg_word(const char *s, size_t n);
 
 /* ---------------------------------------------------------------- parser */
 
-struct seen_token { int kind; span at; bool first; };        /* first: of its line */
+struct seen_token {
+    int kind;
+    span at;
+    bool first;
+}; /* first: of its line */
 
 struct parse {
     struct scan *scan;
-    void *scanner;             /* flex's own state */
+    void *scanner; /* flex's own state */
     sources *s;
     names *n;
     arena *a;
     uint32_t file;
-    bool broken;               /* some error was reported */
+    bool broken; /* some error was reported */
     size_t errors;
     struct list decls;
-    struct seen_token last, before;    /* the token the parser looks at, and the one before */
-    struct pending *pending;           /* read but not yet handed out (parse.c) */
-    bool recovering;                   /* skip to where a statement ends */
-    bool reuse;                        /* the token at hand already begins the next statement */
-    uint32_t resumed;                  /* end of the token that recovery went on with; an error there is the old one */
+    struct seen_token last, before; /* the token the parser looks at, and the one before */
+    struct pending *pending;        /* read but not yet handed out (parse.c) */
+    bool recovering;                /* skip to where a statement ends */
+    bool reuse;                     /* the token at hand already begins the next statement */
+    uint32_t resumed;               /* end of the token that recovery went on with; an error there is the old one */
     bool end_given;
-    bool fresh;                        /* the next token begins a statement */
-    uint32_t statement;                /* where the statement at hand begins */
-    int declaration;                   /* its word: MODEL, EXPERIMENT, ... */
-    bool units;                        /* one was read outside of experiments */
-    uint32_t said_to;                  /* up to here one message has said it all */
-    bool in_experiment, item_begins;    /* the last declaration is one; the next token is the first of a statement */
-    span unclosed;                     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
-    bool too_high;                     /* an expression was, and that is said once */
-    ast_node *spare_node;              /* copied into its chain: room for the next */
+    bool fresh;                      /* the next token begins a statement */
+    uint32_t statement;              /* where the statement at hand begins */
+    int declaration;                 /* its word: MODEL, EXPERIMENT, ... */
+    bool units;                      /* one was read outside of experiments */
+    uint32_t said_to;                /* up to here one message has said it all */
+    bool in_experiment, item_begins; /* the last declaration is one; the next token is the first of a statement */
+    span unclosed;        /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
+    bool too_high;        /* an expression was, and that is said once */
+    ast_node *spare_node; /* copied into its chain: room for the next */
     struct chain *spare_chain;
 };
 
@@ -89,39 +117,46 @@ void parse_error(struct parse *p, const char *code, span at, const char *fmt, ..
 
 /* For each token code that could have stood at the error its name, else NULL. */
 enum { EXPECTED_CODES = 512 };
-struct expected { const char *name[EXPECTED_CODES]; };
+struct expected {
+    const char *name[EXPECTED_CODES];
+};
 void syntax_error(struct parse *p, const struct expected *e);
 void empty_statement(struct parse *p, span at);
-bool guess(struct parse *p, const struct expected *e);               /* habits of other languages (guesses.c) */
+bool guess(struct parse *p, const struct expected *e); /* habits of other languages (guesses.c) */
 /* Whether a token can only begin a statement of a model or experiment, or a declaration of a file. */
 bool begins_statement(int kind);
 bool begins_declaration(int kind);
 
-/* ---------------------------------------------------------------- tree building (tree.c); spans as the grammar has them */
+/* ---------------------------------------------------------------- tree building (tree.c); spans as the grammar has
+ * them */
 
 struct list *list_new(struct parse *p);
 void list_add(struct parse *p, struct list *l, const void *entry, size_t size, int height);
-#define LIST_ADD(p, l, entry, height) list_add((p), (l), &(entry), sizeof (entry), (height))
+#define LIST_ADD(p, l, entry, height) list_add((p), (l), &(entry), sizeof(entry), (height))
 
 struct tree_expr tree_number(struct parse *p, span at, double value, ast_unit *unit);
 struct tree_expr tree_string(struct parse *p, span at, const char *string);
 struct tree_expr tree_word(struct parse *p, span at, const char *name);
 struct tree_expr tree_read(struct parse *p, span at, struct tree_ref ref);
 struct tree_expr tree_unary(struct parse *p, span at, enum ast_expr_kind kind, struct tree_expr a);
-struct tree_expr tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a, struct tree_expr b);
+struct tree_expr tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a,
+                             struct tree_expr b);
 struct tree_expr tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct tree_expr b);
 struct tree_expr tree_call(struct parse *p, span at, const char *name, span name_at, const struct list *args);
 struct tree_expr tree_matrix(struct parse *p, span at, const struct list *rows, ast_unit *unit);
 
 struct tree_part tree_part(struct parse *p, span at, const char *name);
-struct tree_part tree_part_index(struct parse *p, span at, struct tree_part part, const struct list *index, span index_at);
+struct tree_part tree_part_index(struct parse *p, span at, struct tree_part part, const struct list *index,
+                                 span index_at);
 struct tree_ref tree_ref(struct parse *p, struct tree_part part);
 struct tree_ref tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part);
 
-struct chain { struct list node, arrow; };
+struct chain {
+    struct list node, arrow;
+};
 struct chain *chain_new(struct parse *p);
-void chain_add(struct parse *p, struct chain *c, ast_node *node, span arrow);     /* takes the node over */
-void chain_finish(struct parse *p, ast_stmt *s, struct chain *c);                 /* takes the chain over */
+void chain_add(struct parse *p, struct chain *c, ast_node *node, span arrow); /* takes the node over */
+void chain_finish(struct parse *p, ast_stmt *s, struct chain *c);             /* takes the chain over */
 ast_node *node_reference(struct parse *p, struct tree_ref ref);
 ast_node *node_declaration(struct parse *p, span at, const char *type, span type_at, struct tree_part part);
 void node_block(ast_node *node, span at, const struct list *items);
@@ -129,24 +164,26 @@ void node_block(ast_node *node, span at, const struct list *items);
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
 void value_size(struct parse *p, ast_stmt *s, const struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
-void every_offset(struct parse *p, const char *word, span at);       /* the word between period and offset */
+void every_offset(struct parse *p, const char *word, span at); /* the word between period and offset */
 /* 1:a, 1:b; - statements of the list; each ends with what separates it from the next */
 void junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator);
-void junction_separated(struct list *l, span separator);             /* of the last */
+void junction_separated(struct list *l, span separator); /* of the last */
 void junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end);
 ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items);
-void experiments_complete(struct parse *p);                          /* models and items that are not written; after all is read */
+void experiments_complete(struct parse *p); /* models and items that are not written; after all is read */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
-ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time, ast_expr *value);
-ast_exp_item *item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at);
+ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time,
+                          ast_expr *value);
+ast_exp_item *item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path,
+                               span path_at);
 ast_exp_item *item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value);
 void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
-const char *junction_type(struct parse *p, span at);                 /* "0" or "1" */
-void law_left(struct parse *p, const ast_ref *left);                /* e, q, gap.f, x[2].e: the quantity has no index */
-void initial_zero(struct parse *p, span at, double value);           /* the 0 of q(0) */
-ast_expr *size_single(struct parse *p, const struct list *sizes);    /* NULL without a size */
+const char *junction_type(struct parse *p, span at);              /* "0" or "1" */
+void law_left(struct parse *p, const ast_ref *left);              /* e, q, gap.f, x[2].e: the quantity has no index */
+void initial_zero(struct parse *p, span at, double value);        /* the 0 of q(0) */
+ast_expr *size_single(struct parse *p, const struct list *sizes); /* NULL without a size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);
 void domain_power(struct parse *p, ast_domain *d, const char *what, span what_at, struct tree_expr value);
 void domain_complete(struct parse *p, const ast_domain *d);

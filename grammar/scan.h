@@ -10,20 +10,29 @@
 
 enum scan_kind {
     SCAN_NAME,
-    SCAN_WORD,             /* reserved, other than the next two; `expect` and its `at` where they are words */
-    SCAN_VALUE_WORD,       /* time, pi */
-    SCAN_CALL_WORD,        /* der, integral, table */
-    SCAN_NUMBER, SCAN_STRING,
-    SCAN_UNIT,             /* with its brackets */
-    SCAN_INDEX, SCAN_INDEX_END,
-    SCAN_MATRIX, SCAN_MATRIX_END,
-    SCAN_SIGN,             /* an operator or other punctuation */
-    SCAN_COMMENT           /* to the end of its line, without the newline */
+    SCAN_WORD,       /* reserved, other than the next two; `expect` and its `at` where they are words */
+    SCAN_VALUE_WORD, /* time, pi */
+    SCAN_CALL_WORD,  /* der, integral, table */
+    SCAN_NUMBER,
+    SCAN_STRING,
+    SCAN_UNIT, /* with its brackets */
+    SCAN_INDEX,
+    SCAN_INDEX_END,
+    SCAN_MATRIX,
+    SCAN_MATRIX_END,
+    SCAN_SIGN,   /* an operator or other punctuation */
+    SCAN_COMMENT /* to the end of its line, without the newline */
 };
-typedef struct scan_token { enum scan_kind kind; span at; } scan_token;
-typedef struct scan_tokens { scan_token *at; size_t n, cap; } scan_tokens;
+typedef struct scan_token {
+    enum scan_kind kind;
+    span at;
+} scan_token;
+typedef struct scan_tokens {
+    scan_token *at;
+    size_t n, cap;
+} scan_tokens;
 
-void scan_text(const sources *s, uint32_t file, scan_tokens *out);   /* vec_free(out) */
+void scan_text(const sources *s, uint32_t file, scan_tokens *out); /* vec_free(out) */
 /* Whether a word is reserved and so cannot be a name. */
 bool scan_reserved(const char *word, size_t n);
 

@@ -230,7 +230,7 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
 {
     ast_ref *r = &ref.ref;
 
-    if (!(r->nparts & (r->nparts - 1))) {      /* 1, 2, 4, 8 ... fill their room */
+    if (!(r->nparts & (r->nparts - 1))) { /* 1, 2, 4, 8 ... fill their room */
         ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
 
         memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
@@ -284,8 +284,12 @@ node_reference(struct parse *p, struct tree_ref ref)
     ast_node *n = p->spare_node ? p->spare_node : arena_alloc(p->a, sizeof *n);
 
     p->spare_node = NULL;
-    *n = (ast_node){ .at = ref.ref.at, .type_at = SPAN_NONE, .ref = ref.ref, .block_at = SPAN_NONE,
-                     .domain_at = SPAN_NONE, .args_at = SPAN_NONE };
+    *n = (ast_node){ .at = ref.ref.at,
+                     .type_at = SPAN_NONE,
+                     .ref = ref.ref,
+                     .block_at = SPAN_NONE,
+                     .domain_at = SPAN_NONE,
+                     .args_at = SPAN_NONE };
     return n;
 }
 
@@ -330,7 +334,8 @@ value_size(struct parse *p, ast_stmt *s, const struct list *sizes)
 
     for (int i = 0; i < sizes->n; i++) {
         if (size[i].to) {
-            parse_error(p, "syntax-index", span_join(size[i].from->at, size[i].to->at), "a size is one number, not a range");
+            parse_error(p, "syntax-index", span_join(size[i].from->at, size[i].to->at),
+                        "a size is one number, not a range");
             diag_help(p->s, "`m[n]` is m[1] to m[n].");
         }
         if (i < 2)
@@ -347,10 +352,11 @@ value_size(struct parse *p, ast_stmt *s, const struct list *sizes)
 void
 value_needed(struct parse *p, const ast_stmt *s)
 {
-    static const char *const kind[] = {
-        [AST_PARAMETER] = "parameter", [AST_CONSTANT] = "constant", [AST_SIGNAL] = "signal",
-        [AST_INPUT] = "input", [AST_OUTPUT] = "output"
-    };
+    static const char *const kind[] = { [AST_PARAMETER] = "parameter",
+                                        [AST_CONSTANT] = "constant",
+                                        [AST_SIGNAL] = "signal",
+                                        [AST_INPUT] = "input",
+                                        [AST_OUTPUT] = "output" };
 
     if (!s->value.value && (s->value.kind == AST_CONSTANT || s->value.kind == AST_SIGNAL)) {
         parse_error(p, "syntax-value", s->value.name_at, "%s `%.60s` has no value", kind[s->value.kind], s->value.name);
@@ -363,7 +369,8 @@ every_offset(struct parse *p, const char *word, span at)
 {
     if (strcmp(word, "offset") == 0)
         return;
-    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`", word);
+    parse_error(p, "syntax", at, "between the period of `every` and its block stands `offset` at most, not `%.40s`",
+                word);
     diag_help(p->s, "Write: every 50 [ms] { u = ...; }, or: every 50 [ms] offset 10 [ms] { u = ...; }");
 }
 
@@ -411,7 +418,10 @@ item_set(struct parse *p, span at, const char *name, span name_at, struct tree_e
 {
     ast_exp_item *i = arena_alloc(p->a, sizeof *i);
 
-    *i = (ast_exp_item){ .kind = AST_EXP_SET, .at = at, .ref = tree_ref(p, tree_part(p, name_at, name)).ref, .a = value.e };
+    *i = (ast_exp_item){ .kind = AST_EXP_SET,
+                         .at = at,
+                         .ref = tree_ref(p, tree_part(p, name_at, name)).ref,
+                         .a = value.e };
     return i;
 }
 
@@ -443,10 +453,12 @@ item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, 
 ast_exp_item *
 item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast_expr *value)
 {
-    bool fine = word->kind == AST_REF && word->ref.nparts == 1 && !word->ref.part[0].nindex && !strcmp(word->ref.part[0].name, "activity");
+    bool fine = word->kind == AST_REF && word->ref.nparts == 1 && !word->ref.part[0].nindex &&
+                !strcmp(word->ref.part[0].name, "activity");
 
     if (!fine)
-        parse_error(p, "syntax", word->at, "of an element its activity can be expected: `expect activity of %.40s = ...`",
+        parse_error(p, "syntax", word->at,
+                    "of an element its activity can be expected: `expect activity of %.40s = ...`",
                     element.nparts ? element.part[0].name : "x");
     return expect_new(p, NULL, (ast_expect){ .kind = AST_EXPECT_ACTIVITY, .element = element, .value = value });
 }
@@ -465,7 +477,8 @@ junction_type(struct parse *p, span at)
     const char *text = source_text(p->s, at.file) + at.begin;
 
     if (at.end - at.begin != 1 || (*text != '0' && *text != '1')) {
-        parse_error(p, "syntax-type", at, "there is no part of type %.*s", at.end - at.begin > 20 ? 20 : (int)(at.end - at.begin), text);
+        parse_error(p, "syntax-type", at, "there is no part of type %.*s",
+                    at.end - at.begin > 20 ? 20 : (int)(at.end - at.begin), text);
         diag_help(p->s, "The junctions are `0` (common effort) and `1` (common flow).");
         return names_intern_z(p->n, "1");
     }
@@ -481,10 +494,12 @@ law_left(struct parse *p, const ast_ref *left)
     if (!last->nindex)
         return;
     if (left->nparts > 1) {
-        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of a port", last->name);
+        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of a port",
+                    last->name);
         diag_help(p->s, "The index stands behind the port: `%.60s[...].%.60s`.", last[-1].name, last->name);
     } else {
-        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of this element", last->name);
+        parse_error(p, "syntax-index", last->index_at,
+                    "`%.60s` takes no index here: it is one quantity of this element", last->name);
     }
 }
 
@@ -505,7 +520,8 @@ size_single(struct parse *p, const struct list *sizes)
     if (!sizes->n)
         return NULL;
     if (sizes->n > 1 || size->to)
-        parse_error(p, "syntax-index", span_join(size->from->at, size[sizes->n - 1].from->at), "a port has one size, `x[8]`");
+        parse_error(p, "syntax-index", span_join(size->from->at, size[sizes->n - 1].from->at),
+                    "a port has one size, `x[8]`");
     return size->from;
 }
 
@@ -546,5 +562,6 @@ void
 domain_complete(struct parse *p, const ast_domain *d)
 {
     if (!d->effort || !d->flow)
-        parse_error(p, "syntax-domain", d->name_at, "domain `%.60s` does not say what its %s is", d->name, d->effort ? "flow" : "effort");
+        parse_error(p, "syntax-domain", d->name_at, "domain `%.60s` does not say what its %s is", d->name,
+                    d->effort ? "flow" : "effort");
 }

@@ -20,15 +20,10 @@ open_parts(const ast_expr *e, open_list *open)
 {
     switch (e->kind) {
     case AST_NUMBER:
-    case AST_STRING:
-        break;
-    case AST_REF:
-        open_indexes(&e->ref, open);
-        break;
+    case AST_STRING: break;
+    case AST_REF: open_indexes(&e->ref, open); break;
     case AST_NEG:
-    case AST_NOT:
-        vec_push(open, e->un.a);
-        break;
+    case AST_NOT: vec_push(open, e->un.a); break;
     case AST_BINARY:
         vec_push(open, e->bin.b);
         vec_push(open, e->bin.a);
@@ -111,8 +106,7 @@ visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *c
         for (int i = 0; i < s->cond.nother; i++)
             visit_stmt(s->cond.other[i], see, ctx);
         break;
-    case AST_STMT_WITHOUT:
-        break;
+    case AST_STMT_WITHOUT: break;
     case AST_STMT_WHEN:
         ast_visit(s->when.cond, see, ctx);
         ast_visit(s->when.period, see, ctx);
@@ -152,25 +146,21 @@ ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), voi
             for (int k = 0; k < d->model->nstmt; k++)
                 visit_stmt(d->model->stmt[k], see, ctx);
             break;
-        case AST_DECL_FUNCTION:
-            ast_visit(d->function->body, see, ctx);
-            break;
-        case AST_DECL_EXPERIMENT:
-            visit_experiment(d->experiment, see, ctx);
-            break;
-        case AST_DECL_CONSTANT:
-            visit_stmt(d->constant, see, ctx);
-            break;
+        case AST_DECL_FUNCTION: ast_visit(d->function->body, see, ctx); break;
+        case AST_DECL_EXPERIMENT: visit_experiment(d->experiment, see, ctx); break;
+        case AST_DECL_CONSTANT: visit_stmt(d->constant, see, ctx); break;
         case AST_DECL_DOMAIN:
-        case AST_DECL_IMPORT:
-            break;
+        case AST_DECL_IMPORT: break;
         }
     }
 }
 
 /* ---------------------------------------------------------------- references */
 
-struct each_ref { void (*call)(void *ctx, const ast_ref *r); void *ctx; };
+struct each_ref {
+    void (*call)(void *ctx, const ast_ref *r);
+    void *ctx;
+};
 
 static void
 see_ref(void *ctx, const ast_expr *e)

@@ -12,9 +12,9 @@
  *
  * units      SI everywhere
  * errors     NULL or false; the model's diagnostics say why
- * ownership  texts and arrays belong to the handle they come from and live as long as it (diagnostics: until the next call that runs)
- * threads    one handle per thread; no globals
- * memory     running out of it ends the program with a message
+ * ownership  texts and arrays belong to the handle they come from and live as long as it (diagnostics: until the next
+ * call that runs) threads    one handle per thread; no globals memory     running out of it ends the program with a
+ * message
  */
 #ifndef BGC_H
 #define BGC_H
@@ -30,56 +30,57 @@ extern "C" {
 typedef struct bgc_model bgc_model;
 typedef struct bgc_run bgc_run;
 
-/* Reads and compiles a file, or a text of n bytes that messages call `name`. experiment: its name; NULL: the file's only or first one, or none.
- * Never NULL: bgc_ok tells whether it compiled. */
+/* Reads and compiles a file, or a text of n bytes that messages call `name`. experiment: its name; NULL: the file's
+ * only or first one, or none. Never NULL: bgc_ok tells whether it compiled. */
 bgc_model *bgc_open(const char *path, const char *experiment);
 bgc_model *bgc_open_text(const char *name, const char *text, size_t n, const char *experiment);
 bool bgc_ok(const bgc_model *m);
-void bgc_free(bgc_model *m);                                 /* NULL is fine */
+void bgc_free(bgc_model *m); /* NULL is fine */
 
 /* ---- what was said ---- */
 enum bgc_severity { BGC_ERROR, BGC_WARNING, BGC_NOTE };
 typedef struct bgc_diagnostic {
     enum bgc_severity severity;
-    const char *code, *message;                              /* code: a stable slug */
-    const char *file;                                        /* NULL: about no place */
-    int line, column, end_line, end_column;                  /* from 1; columns in bytes */
+    const char *code, *message;             /* code: a stable slug */
+    const char *file;                       /* NULL: about no place */
+    int line, column, end_line, end_column; /* from 1; columns in bytes */
 } bgc_diagnostic;
 size_t bgc_diagnostic_count(const bgc_model *m);
 bgc_diagnostic bgc_diagnostic_at(const bgc_model *m, size_t i);
 
 /* ---- what it consists of; 0 and NULL unless bgc_ok ---- */
 const char *bgc_model_name(const bgc_model *m);
-const char *bgc_experiment_name(const bgc_model *m);         /* NULL: none */
+const char *bgc_experiment_name(const bgc_model *m); /* NULL: none */
 size_t bgc_state_count(const bgc_model *m);
 const char *bgc_state_name(const bgc_model *m, size_t i);
-size_t bgc_output_count(const bgc_model *m);                 /* recorded expressions too */
+size_t bgc_output_count(const bgc_model *m); /* recorded expressions too */
 const char *bgc_output_name(const bgc_model *m, size_t i);
-size_t bgc_output_find(const bgc_model *m, const char *name);    /* SIZE_MAX if there is none */
+size_t bgc_output_find(const bgc_model *m, const char *name); /* SIZE_MAX if there is none */
 size_t bgc_element_count(const bgc_model *m);
 const char *bgc_element_name(const bgc_model *m, size_t i);
-/* Sets a declared parameter, and what is computed from it, for the runs that follow. False if the model has none of that name. */
+/* Sets a declared parameter, and what is computed from it, for the runs that follow. False if the model has none of
+ * that name. */
 bool bgc_set(bgc_model *m, const char *parameter, double value);
 
 /* ---- evaluation ---- */
-bool bgc_initial(bgc_model *m, double t, double *x);         /* x: bgc_state_count */
+bool bgc_initial(bgc_model *m, double t, double *x); /* x: bgc_state_count */
 bool bgc_rates(bgc_model *m, double t, const double *x, double *dx);
 bool bgc_outputs(bgc_model *m, double t, const double *x, double *y);
 
 /* ---- simulation of the experiment ---- */
 typedef struct bgc_run_options {
-    size_t points;                                           /* uniform over the run, both ends included; 0: 501 */
-    double rtol, atol;                                       /* 0: the experiment's, else the integrator's own */
-    bool activity;                                           /* integrate |P| of each element */
+    size_t points;     /* uniform over the run, both ends included; 0: 501 */
+    double rtol, atol; /* 0: the experiment's, else the integrator's own */
+    bool activity;     /* integrate |P| of each element */
 } bgc_run_options;
-bgc_run *bgc_simulate(bgc_model *m, const bgc_run_options *o);    /* o may be NULL */
+bgc_run *bgc_simulate(bgc_model *m, const bgc_run_options *o); /* o may be NULL */
 size_t bgc_run_points(const bgc_run *r);
 double bgc_run_time(const bgc_run *r, size_t point);
-double bgc_run_value(const bgc_run *r, size_t point, size_t output);      /* NAN outside */
+double bgc_run_value(const bgc_run *r, size_t point, size_t output); /* NAN outside */
 double bgc_run_state(const bgc_run *r, size_t point, size_t state);
-double bgc_run_activity(const bgc_run *r, size_t element);   /* J; NAN unless asked for */
+double bgc_run_activity(const bgc_run *r, size_t element); /* J; NAN unless asked for */
 uint64_t bgc_run_steps(const bgc_run *r);
-void bgc_run_free(bgc_run *r);                               /* before the model; NULL is fine */
+void bgc_run_free(bgc_run *r); /* before the model; NULL is fine */
 
 #ifdef __cplusplus
 }

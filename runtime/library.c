@@ -14,7 +14,7 @@ struct bgc_model {
     compilation c;
     char *experiment;
     bool ok;
-    map output;                  /* hash of the name -> output */
+    map output; /* hash of the name -> output */
 };
 
 struct bgc_run {
@@ -44,8 +44,9 @@ compile_all(bgc_model *m, const char *wanted)
     m->experiment = pick_experiment(first.ast, wanted);
     o.experiment = m->experiment;
     m->c = (compilation){ 0 };
-    m->ok = compile_text(&m->c, source_path(first.sources, first.ast->file), source_text(first.sources, first.ast->file),
-                         source_length(first.sources, first.ast->file), STAGE_MODEL, &o);
+    m->ok = compile_text(&m->c, source_path(first.sources, first.ast->file),
+                         source_text(first.sources, first.ast->file), source_length(first.sources, first.ast->file),
+                         STAGE_MODEL, &o);
     compile_free(&first);
     for (uint32_t k = 0; m->ok && k < model_noutputs(m->c.model); k++) {
         const char *name = model_output(m->c.flat, k)->name;
@@ -83,7 +84,11 @@ bgc_open_text(const char *name, const char *text, size_t n, const char *experime
     return m;
 }
 
-bool bgc_ok(const bgc_model *m) { return m->ok; }
+bool
+bgc_ok(const bgc_model *m)
+{
+    return m->ok;
+}
 
 void
 bgc_free(bgc_model *m)
@@ -96,12 +101,17 @@ bgc_free(bgc_model *m)
     free(m);
 }
 
-size_t bgc_diagnostic_count(const bgc_model *m) { return m->c.sources ? diag_count(m->c.sources) : 0; }
+size_t
+bgc_diagnostic_count(const bgc_model *m)
+{
+    return m->c.sources ? diag_count(m->c.sources) : 0;
+}
 
 bgc_diagnostic
 bgc_diagnostic_at(const bgc_model *m, size_t i)
 {
-    static const enum bgc_severity severity[] = { [SEV_ERROR] = BGC_ERROR, [SEV_WARNING] = BGC_WARNING, [SEV_NOTE] = BGC_NOTE };
+    static const enum bgc_severity
+        severity[] = { [SEV_ERROR] = BGC_ERROR, [SEV_WARNING] = BGC_WARNING, [SEV_NOTE] = BGC_NOTE };
     bgc_diagnostic out = { 0 };
     const diagnostic *d;
 
@@ -119,14 +129,46 @@ bgc_diagnostic_at(const bgc_model *m, size_t i)
     return out;
 }
 
-const char *bgc_model_name(const bgc_model *m) { return m->ok ? m->c.flat->name : NULL; }
-const char *bgc_experiment_name(const bgc_model *m) { return m->ok ? m->experiment : NULL; }
-size_t bgc_state_count(const bgc_model *m) { return m->ok ? model_nstates(m->c.model) : 0; }
-const char *bgc_state_name(const bgc_model *m, size_t i) { return i < bgc_state_count(m) ? model_state(m->c.model, i).name : NULL; }
-size_t bgc_output_count(const bgc_model *m) { return m->ok ? model_noutputs(m->c.model) : 0; }
-const char *bgc_output_name(const bgc_model *m, size_t i) { return i < bgc_output_count(m) ? model_output(m->c.flat, i)->name : NULL; }
-size_t bgc_element_count(const bgc_model *m) { return m->ok ? m->c.flat->element.n : 0; }
-const char *bgc_element_name(const bgc_model *m, size_t i) { return i < bgc_element_count(m) ? m->c.flat->element.at[i].name : NULL; }
+const char *
+bgc_model_name(const bgc_model *m)
+{
+    return m->ok ? m->c.flat->name : NULL;
+}
+const char *
+bgc_experiment_name(const bgc_model *m)
+{
+    return m->ok ? m->experiment : NULL;
+}
+size_t
+bgc_state_count(const bgc_model *m)
+{
+    return m->ok ? model_nstates(m->c.model) : 0;
+}
+const char *
+bgc_state_name(const bgc_model *m, size_t i)
+{
+    return i < bgc_state_count(m) ? model_state(m->c.model, i).name : NULL;
+}
+size_t
+bgc_output_count(const bgc_model *m)
+{
+    return m->ok ? model_noutputs(m->c.model) : 0;
+}
+const char *
+bgc_output_name(const bgc_model *m, size_t i)
+{
+    return i < bgc_output_count(m) ? model_output(m->c.flat, i)->name : NULL;
+}
+size_t
+bgc_element_count(const bgc_model *m)
+{
+    return m->ok ? m->c.flat->element.n : 0;
+}
+const char *
+bgc_element_name(const bgc_model *m, size_t i)
+{
+    return i < bgc_element_count(m) ? m->c.flat->element.at[i].name : NULL;
+}
 
 size_t
 bgc_output_find(const bgc_model *m, const char *name)
@@ -136,10 +178,26 @@ bgc_output_find(const bgc_model *m, const char *name)
     return k == MAP_NONE ? SIZE_MAX : k;
 }
 
-bool bgc_set(bgc_model *m, const char *parameter, double value) { return m->ok && model_set_parameter(m->c.model, parameter, value); }
-bool bgc_initial(bgc_model *m, double t, double *x) { return m->ok && model_initial(m->c.model, t, x); }
-bool bgc_rates(bgc_model *m, double t, const double *x, double *dx) { return m->ok && model_rhs(m->c.model, t, x, dx) == 0; }
-bool bgc_outputs(bgc_model *m, double t, const double *x, double *y) { return m->ok && model_outputs(m->c.model, t, x, y) == 0; }
+bool
+bgc_set(bgc_model *m, const char *parameter, double value)
+{
+    return m->ok && model_set_parameter(m->c.model, parameter, value);
+}
+bool
+bgc_initial(bgc_model *m, double t, double *x)
+{
+    return m->ok && model_initial(m->c.model, t, x);
+}
+bool
+bgc_rates(bgc_model *m, double t, const double *x, double *dx)
+{
+    return m->ok && model_rhs(m->c.model, t, x, dx) == 0;
+}
+bool
+bgc_outputs(bgc_model *m, double t, const double *x, double *y)
+{
+    return m->ok && model_outputs(m->c.model, t, x, y) == 0;
+}
 
 bgc_run *
 bgc_simulate(bgc_model *m, const bgc_run_options *o)
@@ -175,8 +233,16 @@ bgc_simulate(bgc_model *m, const bgc_run_options *o)
     return r;
 }
 
-size_t bgc_run_points(const bgc_run *r) { return r->r.points; }
-double bgc_run_time(const bgc_run *r, size_t point) { return point < r->r.points ? r->r.time[point] : NAN; }
+size_t
+bgc_run_points(const bgc_run *r)
+{
+    return r->r.points;
+}
+double
+bgc_run_time(const bgc_run *r, size_t point)
+{
+    return point < r->r.points ? r->r.time[point] : NAN;
+}
 
 double
 bgc_run_value(const bgc_run *r, size_t point, size_t output)
@@ -190,8 +256,16 @@ bgc_run_state(const bgc_run *r, size_t point, size_t state)
     return point < r->r.points && state < r->nstates && r->r.state ? r->r.state[point * r->nstates + state] : NAN;
 }
 
-double bgc_run_activity(const bgc_run *r, size_t element) { return r->r.activity && element < r->nelements ? r->r.activity[element] : NAN; }
-uint64_t bgc_run_steps(const bgc_run *r) { return r->r.steps; }
+double
+bgc_run_activity(const bgc_run *r, size_t element)
+{
+    return r->r.activity && element < r->nelements ? r->r.activity[element] : NAN;
+}
+uint64_t
+bgc_run_steps(const bgc_run *r)
+{
+    return r->r.steps;
+}
 
 void
 bgc_run_free(bgc_run *r)

@@ -1,23 +1,29 @@
 /* cases.c - runs one test case file: `bg_cases [-w] BGC FILE`
  *
- * A case is a .bg file whose comment lines that begin in the first column with `// KEYWORD` say what to run and what must come out:
+ * A case is a .bg file whose comment lines that begin in the first column with `// KEYWORD` say what to run and what
+ * must come out:
  *
  *   // what     one sentence (required)
  *   // source   where the numbers come from (required)
- *   // example  NAME                     take ../../examples/NAME.bg; what this file holds beside comments (experiments) is appended
+ *   // example  NAME                     take ../../examples/NAME.bg; what this file holds beside comments
+ * (experiments) is appended
  *   // run      bgc run %s -e swing      begins a run; %s is the file, %o a path for a written model, %d one
  *                                        for a folder (%d/S1.bg a file in it); several runs a case
  *   // compare  COLUMN rel X abs Y UNIT; COLUMN rel X abs Y ...    columns of the run's CSV (or JSON, then SI)
  *   // expect   TIME V1 V2 ...           the compared columns at a time of the grid; `-` is not looked at
- *   // json     PATH == VALUE rel X      a value of the JSON written: == != < <= > >=; a.b[2].c, a[name=mass].index, list.length
+ *   // json     PATH == VALUE rel X      a value of the JSON written: == != < <= > >=; a.b[2].c, a[name=mass].index,
+ * list.length
  *   // exit     N                        exit status (0 if not said)
- *   // stderr   FILE                     all that was written to standard error, word for word (FILE beside the case; default NAME.txt);
- *                                        `...` in it stands for any text within a line, and alone on a line for any lines
+ *   // stderr   FILE                     all that was written to standard error, word for word (FILE beside the case;
+ * default NAME.txt);
+ *                                        `...` in it stands for any text within a line, and alone on a line for any
+ * lines
  *   // stdout   FILE                     the same for standard output (default NAME.out)
  *   // limit    SECONDS                  of the run (default 60)
  *
- * The case runs in its own directory, so that messages name the file without a path; %o finds that directory's `parts` beside it. With -w the texts of `stderr` and `stdout`
- * are written instead of compared. A column agrees when it is within the greater of `rel` times the expected value and `abs`.
+ * The case runs in its own directory, so that messages name the file without a path; %o finds that directory's `parts`
+ * beside it. With -w the texts of `stderr` and `stdout` are written instead of compared. A column agrees when it is
+ * within the greater of `rel` times the expected value and `abs`.
  */
 #include "child.h"
 
@@ -31,30 +37,43 @@
 #include <string.h>
 #include <unistd.h>
 
-struct column { char *name, *unit; double rel, abs; };
-struct row { int line; char *text; };                   /* of `expect`: numbers read when the columns are known */
-struct check { int line; char *text; };                 /* of `json` */
+struct column {
+    char *name, *unit;
+    double rel, abs;
+};
+struct row {
+    int line;
+    char *text;
+}; /* of `expect`: numbers read when the columns are known */
+struct check {
+    int line;
+    char *text;
+}; /* of `json` */
 
 struct run {
     int line;
     char *command;
-    struct column *column; int ncolumns;
-    struct row *row; int nrows;
-    struct check *check; int nchecks;
+    struct column *column;
+    int ncolumns;
+    struct row *row;
+    int nrows;
+    struct check *check;
+    int nchecks;
     char *err_file, *out_file;
     int exit_status;
     double limit;
 };
 
 struct test {
-    const char *file;                                   /* within dir */
+    const char *file; /* within dir */
     char *dir, *name;
     bool what, source;
     char *example;
-    bool has_text;                                      /* anything that is not a comment or blank */
-    struct run *run; int nruns;
-    char *temp;                                         /* directory for %o and for a composed file */
-    char *model;                                        /* what %s stands for */
+    bool has_text; /* anything that is not a comment or blank */
+    struct run *run;
+    int nruns;
+    char *temp;  /* directory for %o and for a composed file */
+    char *model; /* what %s stands for */
     int failures;
 };
 
@@ -96,7 +115,7 @@ take_number(char *s, const char *word, double *value, char **rest)
     char *at = NULL, *end;
 
     for (char *p = strstr(s, word); p; p = strstr(p + 1, word))
-        at = p;                                         /* the last one: a column's name may hold anything */
+        at = p; /* the last one: a column's name may hold anything */
     if (!at)
         return false;
     *value = strtod(at + strlen(word), &end);
@@ -180,7 +199,8 @@ read_directive(struct test *t, int line, const char *word, char *rest)
 static bool
 is_directive(const char *word)
 {
-    static const char *const all[] = { "what", "source", "example", "run", "compare", "expect", "json", "exit", "limit", "stderr", "stdout" };
+    static const char *const all[] = { "what", "source", "example", "run",    "compare", "expect",
+                                       "json", "exit",   "limit",   "stderr", "stdout" };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(word, all[i]) == 0)
@@ -230,8 +250,16 @@ read_case(struct test *t, const char *s)
 
 /* ---------------------------------------------------------------- trajectories */
 
-struct series { char *name, *unit; double *value; };    /* unit NULL: not known (JSON) */
-struct trajectory { size_t n; double *time; struct series *series; size_t nseries; };
+struct series {
+    char *name, *unit;
+    double *value;
+}; /* unit NULL: not known (JSON) */
+struct trajectory {
+    size_t n;
+    double *time;
+    struct series *series;
+    size_t nseries;
+};
 
 static void
 trajectory_free(struct trajectory *j)
@@ -330,8 +358,7 @@ json_numbers(const cJSON *list, size_t *n)
     *n = (size_t)cJSON_GetArraySize(list);
     v = allocate((*n + 1) * sizeof *v);
     *n = 0;
-    cJSON_ArrayForEach(e, list)
-        v[(*n)++] = cJSON_IsNumber(e) ? e->valuedouble : NAN;
+    cJSON_ArrayForEach(e, list) v[(*n)++] = cJSON_IsNumber(e) ? e->valuedouble : NAN;
     return v;
 }
 
@@ -343,7 +370,8 @@ read_json_trajectory(const cJSON *root, struct trajectory *j)
     if (!cJSON_IsArray(time))
         return false;
     j->time = json_numbers(time, &j->n);
-    cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(root, "columns")) {
+    cJSON_ArrayForEach(e, cJSON_GetObjectItemCaseSensitive(root, "columns"))
+    {
         size_t n;
         double *v = json_numbers(e, &n);
 
@@ -373,7 +401,8 @@ find_series(struct test *t, const struct run *r, const struct trajectory *j, con
 }
 
 static void
-compare_row(struct test *t, const struct run *r, const struct row *row, const struct trajectory *j, const struct series *const *series)
+compare_row(struct test *t, const struct run *r, const struct row *row, const struct trajectory *j,
+            const struct series *const *series)
 {
     char *p = row->text, *end;
     double time = strtod(p, &end);
@@ -390,7 +419,8 @@ compare_row(struct test *t, const struct run *r, const struct row *row, const st
     if (!j->n || fabs(j->time[at] - time) > 1e-9 * fmax(1e-6, fabs(time))) {
         fail(t, row->line, "time %.12g is not on the grid%s", time, j->n ? "" : ": no rows");
         if (j->n)
-            printf("    the nearest of %zu times from %.12g to %.12g is %.12g\n", j->n, j->time[0], j->time[j->n - 1], j->time[at]);
+            printf("    the nearest of %zu times from %.12g to %.12g is %.12g\n", j->n, j->time[0], j->time[j->n - 1],
+                   j->time[at]);
         return;
     }
     for (p = end; i < r->ncolumns; i++, p = end) {
@@ -413,8 +443,8 @@ compare_row(struct test *t, const struct run *r, const struct row *row, const st
         have = series[i]->value[at];
         allowed = fmax(c->rel * fabs(want), c->abs);
         if (!(fabs(have - want) <= allowed))
-            fail(t, row->line, "at %.12g `%s` is %.15g, expected %.15g: off by %.3g, allowed %.3g %s", time, c->name, have, want, fabs(have - want),
-                 allowed, c->unit);
+            fail(t, row->line, "at %.12g `%s` is %.15g, expected %.15g: off by %.3g, allowed %.3g %s", time, c->name,
+                 have, want, fabs(have - want), allowed, c->unit);
     }
     while (isspace((unsigned char)*p))
         p++;
@@ -476,7 +506,8 @@ json_step(const cJSON *at, char **p, cJSON *length)
             found = cJSON_GetArrayItem(at, atoi(number));
         } else {
             *equals = 0;
-            cJSON_ArrayForEach(e, at) {
+            cJSON_ArrayForEach(e, at)
+            {
                 const cJSON *key = cJSON_GetObjectItemCaseSensitive(e, *p + 1);
 
                 if (cJSON_IsString(key) && strcmp(key->valuestring, equals + 1) == 0) {
@@ -554,13 +585,15 @@ check_json(struct test *t, const struct check *c, const cJSON *root)
     if (strstr(rest, "abs "))
         abs = strtod(strstr(rest, "abs ") + 4, NULL);
 
-    char *path = format("%s", line);                    /* the steps cut line up */
+    char *path = format("%s", line); /* the steps cut line up */
     while (have && *p)
         have = json_step(have, &p, &length);
     if (!have) {
         fail(t, c->line, "the JSON has no `%s`", path);
     } else if (!json_agrees(have, sign, want, rel, abs)) {
-        char *is = have == &length ? format("%g", length.valuedouble) : cJSON_IsNumber(have) ? format("%.15g", have->valuedouble) : cJSON_PrintUnformatted(have);
+        char *is = have == &length        ? format("%g", length.valuedouble)
+                   : cJSON_IsNumber(have) ? format("%.15g", have->valuedouble)
+                                          : cJSON_PrintUnformatted(have);
 
         fail(t, c->line, "`%s` is %s, expected %s %s", path, is, sign, at + strlen(op));
         free(is);
@@ -606,7 +639,7 @@ compare_text(struct test *t, const struct run *r, const char *file, const text *
     text want;
 
     if (write && access(path, F_OK) == 0 && file_read(path, &want)) {
-        write = !lines_agree(want.at, have->at);        /* what agrees keeps its `...` */
+        write = !lines_agree(want.at, have->at); /* what agrees keeps its `...` */
         free(want.at);
     }
     if (write) {

@@ -121,7 +121,7 @@ child_run(char *const argv[], const char *dir, double seconds, bool merge, child
         close(err[0]);
         return false;
     }
-    setpgid(pid, pid);                          /* both sides set it: whoever comes first */
+    setpgid(pid, pid); /* both sides set it: whoever comes first */
 
     struct pollfd p[2] = { { out[0], POLLIN, 0 }, { err[0], POLLIN, 0 } };
     text *into[2] = { &r->out, &r->err };
@@ -132,7 +132,7 @@ child_run(char *const argv[], const char *dir, double seconds, bool merge, child
             late = true;
             kill(-pid, SIGKILL);
         }
-        if (late && left < -2)                  /* someone else holds the pipe open */
+        if (late && left < -2) /* someone else holds the pipe open */
             break;
         if (poll(p, 2, late ? 100 : (int)(1000 * left) + 1) < 0 && errno != EINTR)
             break;
@@ -178,7 +178,8 @@ child_free(child_result *r)
 bool
 child_sanitizer(const child_result *r)
 {
-    static const char *const marks[] = { "AddressSanitizer", "LeakSanitizer", "UndefinedBehaviorSanitizer", ": runtime error: " };
+    static const char *const marks[] = { "AddressSanitizer", "LeakSanitizer", "UndefinedBehaviorSanitizer",
+                                         ": runtime error: " };
 
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (strstr(r->err.at, marks[i]) || strstr(r->out.at, marks[i]))
@@ -255,7 +256,8 @@ tree_remove(const char *dir)
             if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
                 continue;
             path = format("%s/%s", dir, e->d_name);
-            if (unlink(path) != 0 && (errno == EISDIR || errno == EPERM))        /* links and files; never what a link points to */
+            if (unlink(path) != 0 &&
+                (errno == EISDIR || errno == EPERM)) /* links and files; never what a link points to */
                 tree_remove(path);
             free(path);
         }
@@ -346,8 +348,8 @@ show_difference(const char *label, const char *want, const char *have)
         size_t a = strcspn(want, "\n"), b = strcspn(have, "\n");
 
         if (!line_agrees(want, a, have, b) || !want[a] || !have[b]) {
-            printf("  %s, line %d\n    expected: %.*s%s\n    written:  %.*s%s\n", label, line, (int)a, want, *want ? "" : "(end)",
-                   (int)b, have, *have ? "" : "(end)");
+            printf("  %s, line %d\n    expected: %.*s%s\n    written:  %.*s%s\n", label, line, (int)a, want,
+                   *want ? "" : "(end)", (int)b, have, *have ? "" : "(end)");
             return;
         }
         want += a + 1;

@@ -1,15 +1,17 @@
 /* docs.c - keeps a document true: `bg_docs [-w] BGC FILE.md ROOT`
  *
- * Fenced blocks of FILE.md are tried in a directory of their own that shows ROOT's files (by links), so nothing is left behind:
+ * Fenced blocks of FILE.md are tried in a directory of their own that shows ROOT's files (by links), so nothing is left
+ * behind:
  *
  *   ```bg                a whole file: `bgc check` must accept it without errors or warnings
  *   ```bg fragment       the inside of a model: the same, wrapped in `model doc { }`
  *   ```bg error CODE     a whole file that must be refused (exit 1), with CODE among the diagnostics
- *   ```console           lines that begin with `$ ` are run, what follows must be their output (standard output and error together).
+ *   ```console           lines that begin with `$ ` are run, what follows must be their output (standard output and
+ * error together).
  *                        `...` stands for any text within a line, and alone on a line for any number of lines.
  *
- * Commands of a console block are bgc and the few programs in `allowed`; there is no shell. Files written by one block are there for
- * the next. With -w the console blocks that do not agree are rewritten with what came out.
+ * Commands of a console block are bgc and the few programs in `allowed`; there is no shell. Files written by one block
+ * are there for the next. With -w the console blocks that do not agree are rewritten with what came out.
  */
 #include "child.h"
 
@@ -26,7 +28,7 @@ struct doc {
     char *bgc, *dir;
     bool write, changed;
     int failures, blocks;
-    text out;                                           /* the document as it should be */
+    text out; /* the document as it should be */
 };
 
 static void
@@ -57,10 +59,10 @@ check_block(struct doc *d, int line, const char *info, const char *body, size_t 
     } else {
         char *mark = code ? format("[%s]", code) : NULL;
 
-        if (r.status != (code ? 1 : 0) || child_sanitizer(&r) || (mark && !strstr(r.out.at, mark))
-            || (!code && (strstr(r.out.at, "error: ") || strstr(r.out.at, "warning: ")))) {
-            printf("%s:%d: this block is not %s%s; bgc says (status %d%s):\n%s\n", d->file, line, code ? "refused with " : "accepted", code ? code : "",
-                   r.status, r.why, r.out.at);
+        if (r.status != (code ? 1 : 0) || child_sanitizer(&r) || (mark && !strstr(r.out.at, mark)) ||
+            (!code && (strstr(r.out.at, "error: ") || strstr(r.out.at, "warning: ")))) {
+            printf("%s:%d: this block is not %s%s; bgc says (status %d%s):\n%s\n", d->file, line,
+                   code ? "refused with " : "accepted", code ? code : "", r.status, r.why, r.out.at);
             d->failures++;
         }
         free(mark);

@@ -14,13 +14,14 @@ bg_out_of_memory(size_t size)
 {
     static bool again;
 
-    if (again)                           /* what ends the program wanted some too */
+    if (again) /* what ends the program wanted some too */
         _exit(EXIT_NO_MEMORY);
     again = true;
     fprintf(stderr, "bgc: out of memory (%zu bytes more were needed)\n", size);
     if (bg_before_no_memory)
         bg_before_no_memory();
-    /* no handlers of exit: who held a lock while he asked for memory (that of the list of handlers itself, when a library adds one) would wait for himself */
+    /* no handlers of exit: who held a lock while he asked for memory (that of the list of handlers itself, when a
+     * library adds one) would wait for himself */
     _exit(EXIT_NO_MEMORY);
 }
 
@@ -101,7 +102,10 @@ struct chunk {
     alignas(max_align_t) unsigned char at[];
 };
 
-struct arena { struct chunk *chunk; size_t next_size; };
+struct arena {
+    struct chunk *chunk;
+    size_t next_size;
+};
 
 arena *
 arena_new(void)
@@ -131,7 +135,7 @@ chunk_new(size_t size)
 
     if (size > SIZE_MAX - sizeof *c)
         bg_out_of_memory(size);
-    c = bg_calloc(1, sizeof *c + size);   /* fresh memory is zero: arena_alloc promises that */
+    c = bg_calloc(1, sizeof *c + size); /* fresh memory is zero: arena_alloc promises that */
     c->size = size;
     return c;
 }
@@ -385,7 +389,11 @@ map_free(map *m)
 
 /* ---------------------------------------------------------------- names */
 
-struct name_entry { const char *s; size_t len; uint64_t hash; };
+struct name_entry {
+    const char *s;
+    size_t len;
+    uint64_t hash;
+};
 
 struct names {
     arena *text;
@@ -461,7 +469,8 @@ names_intern_z(names *t, const char *s)
     return names_intern(t, s, strlen(s));
 }
 
-double bg_cpu_seconds(void)
+double
+bg_cpu_seconds(void)
 {
     struct timespec t;
 
@@ -469,7 +478,8 @@ double bg_cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-char *bg_program_folder(void)
+char *
+bg_program_folder(void)
 {
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);

@@ -21,24 +21,25 @@
 
 enum { EXIT_NO_MEMORY = 5 };
 
-/* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask for memory. */
+/* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask
+ * for memory. */
 extern void (*bg_before_no_memory)(void);
 /* Ends the program for want of `size` bytes. */
 _Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);
 void *bg_realloc(void *p, size_t size);
-char *bg_strdup(const char *s);                       /* free() it */
+char *bg_strdup(const char *s);                        /* free() it */
 char *bg_format(const char *fmt, ...) BG_PRINTF(1, 2); /* free() it */
 
-char *bg_program_folder(void);                        /* where the running program lies; NULL if that is unknown; free() it */
-double bg_cpu_seconds(void);                          /* CPU time of the process so far; for reports, never for decisions */
+char *bg_program_folder(void); /* where the running program lies; NULL if that is unknown; free() it */
+double bg_cpu_seconds(void);   /* CPU time of the process so far; for reports, never for decisions */
 
 /* ---- arena: everything in it is released together ---- */
 typedef struct arena arena;
 arena *arena_new(void);
-void arena_free(arena *a);                            /* NULL is fine */
-void *arena_alloc(arena *a, size_t size);             /* zeroed, aligned for any type */
+void arena_free(arena *a);                /* NULL is fine */
+void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for any type */
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 char *arena_format(arena *a, const char *fmt, ...) BG_PRINTF(2, 3);
@@ -46,29 +47,40 @@ char *arena_vformat(arena *a, const char *fmt, va_list ap);
 #define arena_new_array(a, T, n) ((T *)arena_alloc((a), (size_t)(n) * sizeof(T)))
 
 /* ---- growing array: VEC(int) v = {0}; vec_push(&v, 3); v.at[0]; vec_free(&v) ---- */
-#define VEC(T) struct { T *at; size_t n, cap; }
+#define VEC(T) \
+    struct { \
+        T *at; \
+        size_t n, cap; \
+    }
 #define vec_push(v, x) (vec_reserve((v), (v)->n + 1), (void)((v)->at[(v)->n++] = (x)))
 #define vec_reserve(v, want) \
     ((want) > (v)->cap ? (void)((v)->at = bg_vec_grow((v)->at, &(v)->cap, (want), sizeof *(v)->at)) : (void)0)
 /* makes n entries, the new ones zero */
 #define vec_resize(v, want) \
-    (vec_reserve((v), (want)), \
-     bg_vec_zero((v)->at, (v)->n, (want), sizeof *(v)->at), (void)((v)->n = (want)))
+    (vec_reserve((v), (want)), bg_vec_zero((v)->at, (v)->n, (want), sizeof *(v)->at), (void)((v)->n = (want)))
 #define vec_free(v) (free((v)->at), (void)((v)->at = NULL), (void)((v)->n = (v)->cap = 0))
 void *bg_vec_grow(void *at, size_t *cap, size_t want, size_t size);
 void bg_vec_zero(void *at, size_t from, size_t to, size_t size);
 
 /* ---- growing text ---- */
-typedef struct strbuf { char *at; size_t n, cap; } strbuf; /* at is 0-terminated once something was added */
+typedef struct strbuf {
+    char *at;
+    size_t n, cap;
+} strbuf; /* at is 0-terminated once something was added */
 void strbuf_add(strbuf *b, const char *s, size_t n);
 void strbuf_puts(strbuf *b, const char *s);
 void strbuf_printf(strbuf *b, const char *fmt, ...) BG_PRINTF(2, 3);
 void strbuf_free(strbuf *b);
 
 /* ---- map from 64-bit keys to 32-bit values; open addressing ---- */
-typedef struct map { uint64_t *key; uint32_t *value; uint8_t *used; size_t n, cap; } map; /* {0} is empty */
+typedef struct map {
+    uint64_t *key;
+    uint32_t *value;
+    uint8_t *used;
+    size_t n, cap;
+} map; /* {0} is empty */
 #define MAP_NONE UINT32_MAX
-uint32_t map_get(const map *m, uint64_t key);         /* MAP_NONE when absent */
+uint32_t map_get(const map *m, uint64_t key); /* MAP_NONE when absent */
 void map_set(map *m, uint64_t key, uint32_t value);
 void map_free(map *m);
 #define map_ptr_key(p) ((uint64_t)(uintptr_t)(p))

@@ -9,8 +9,12 @@
 
 enum { DEEPEST_FOLDER = 4 };
 
-struct module_file { char *name, *path; };
-struct found { VEC(struct module_file) list; };
+struct module_file {
+    char *name, *path;
+};
+struct found {
+    VEC(struct module_file) list;
+};
 
 static void
 look_in(struct found *f, const char *folder, const char *prefix, int depth)
@@ -33,7 +37,8 @@ look_in(struct found *f, const char *folder, const char *prefix, int depth)
             look_in(f, path, inner, depth + 1);
             free(inner);
         } else if (S_ISREG(st.st_mode) && n > 3 && !strcmp(x->d_name + n - 3, ".bg")) {
-            vec_push(&f->list, ((struct module_file){ bg_format("%s%.*s", prefix, (int)(n - 3), x->d_name), bg_strdup(path) }));
+            vec_push(&f->list,
+                     ((struct module_file){ bg_format("%s%.*s", prefix, (int)(n - 3), x->d_name), bg_strdup(path) }));
         }
         free(path);
     }

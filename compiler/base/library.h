@@ -4,7 +4,8 @@
 
 #include "base.h"
 
-/* Calls see with the name of each file (hydraulic, mechanics.rotation) and its path, in order of the names; the first folder that has one wins. */
+/* Calls see with the name of each file (hydraulic, mechanics.rotation) and its path, in order of the names; the first
+ * folder that has one wins. */
 void library_each(void (*see)(void *ctx, const char *name, const char *path), void *ctx);
 
 #endif

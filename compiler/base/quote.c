@@ -5,7 +5,11 @@
 
 /* What a character does where it is shown. */
 enum effect { PLAIN, STEERS, REORDERS, BROKEN };
-struct character { size_t n; uint32_t code; enum effect effect; };
+struct character {
+    size_t n;
+    uint32_t code;
+    enum effect effect;
+};
 
 /* The character at s; one byte where it is no UTF-8: too long a form, half a surrogate pair, cut off. */
 static struct character
@@ -13,7 +17,11 @@ character_at(const char *text, size_t left)
 {
     const unsigned char *s = (const unsigned char *)text;
     struct character c = { 1, s[0], BROKEN };
-    size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
     uint32_t code;
 
     if (!n || n > left)
@@ -24,15 +32,17 @@ character_at(const char *text, size_t left)
             return c;
         code = code << 6 | (s[i] & 0x3f);
     }
-    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) || (code >= 0xd800 && code < 0xe000))
+    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10ffff)) ||
+        (code >= 0xd800 && code < 0xe000))
         return c;
     c.n = n;
     c.code = code;
     if (code < 0x20 || (code >= 0x7f && code < 0xa0))
         c.effect = STEERS;
     /* invisible, or turning direction: a line could read as what it is not; line and paragraph separators; tags */
-    else if (code == 0x61c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x206f) ||
-             code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe007f))
+    else if (code == 0x61c || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+             (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
+             (code >= 0xe0000 && code <= 0xe007f))
         c.effect = REORDERS;
     else
         c.effect = PLAIN;
@@ -50,7 +60,12 @@ quote_printable(const char *s, size_t n)
 static const char *
 in_markup(uint32_t code)
 {
-    return code == '&' ? "&amp;" : code == '<' ? "&lt;" : code == '>' ? "&gt;" : code == '"' ? "&quot;" : code == '\'' ? "&#39;" : NULL;
+    return code == '&'    ? "&amp;"
+           : code == '<'  ? "&lt;"
+           : code == '>'  ? "&gt;"
+           : code == '"'  ? "&quot;"
+           : code == '\'' ? "&#39;"
+                          : NULL;
 }
 
 static const char *
@@ -58,22 +73,22 @@ in_tex(uint32_t code)
 {
     switch (code) {
     case '\\': return "\\textbackslash{}";
-    case '^':  return "\\textasciicircum{}";
-    case '~':  return "\\textasciitilde{}";
-    case '<':  return "\\textless{}";
-    case '>':  return "\\textgreater{}";
-    case '|':  return "\\textbar{}";
-    case '"':  return "\\textquotedbl{}";
+    case '^': return "\\textasciicircum{}";
+    case '~': return "\\textasciitilde{}";
+    case '<': return "\\textless{}";
+    case '>': return "\\textgreater{}";
+    case '|': return "\\textbar{}";
+    case '"': return "\\textquotedbl{}";
     case '\'': return "\\textquotesingle{}";
-    case '`':  return "\\textasciigrave{}";
-    case '-':  return "-{}";                    /* no ligature */
-    case '{':  return "\\{";
-    case '}':  return "\\}";
-    case '$':  return "\\$";
-    case '&':  return "\\&";
-    case '#':  return "\\#";
-    case '_':  return "\\_";
-    case '%':  return "\\%";
+    case '`': return "\\textasciigrave{}";
+    case '-': return "-{}"; /* no ligature */
+    case '{': return "\\{";
+    case '}': return "\\}";
+    case '$': return "\\$";
+    case '&': return "\\&";
+    case '#': return "\\#";
+    case '_': return "\\_";
+    case '%': return "\\%";
     }
     return NULL;
 }
@@ -86,14 +101,14 @@ replacement(enum quote_format format, uint32_t code)
     /* an apostrophe: of two quotes for one, as its manual has it, gnuplot 5.4 takes some for the end */
     case QUOTE_GNUPLOT: return code == '\'' ? "\xe2\x80\x99" : NULL;
     /* labels read \N, \G and the like, and entities */
-    case QUOTE_DOT:     return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : code == '&' ? "&amp;" : NULL;
-    case QUOTE_MARKUP:  return in_markup(code);
-    case QUOTE_TEX:     return in_tex(code);
-    case QUOTE_JSON:    return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : NULL;
-    case QUOTE_SHELL:   return code == '\'' ? "'\\''" : NULL;
-    case QUOTE_CSV:     return code == '"' ? "\"\"" : NULL;
+    case QUOTE_DOT: return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : code == '&' ? "&amp;" : NULL;
+    case QUOTE_MARKUP: return in_markup(code);
+    case QUOTE_TEX: return in_tex(code);
+    case QUOTE_JSON: return code == '"' ? "\\\"" : code == '\\' ? "\\\\" : NULL;
+    case QUOTE_SHELL: return code == '\'' ? "'\\''" : NULL;
+    case QUOTE_CSV: return code == '"' ? "\"\"" : NULL;
     case QUOTE_LINE:
-    case QUOTE_LINES:   return NULL;
+    case QUOTE_LINES: return NULL;
     }
     return NULL;
 }
@@ -119,7 +134,8 @@ put_unshown(strbuf *out, enum quote_format format, struct character c)
 static bool
 computed(const char *s, size_t n)
 {
-    static const char *const begin[] = { "=", "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d", "\xef\xbc\xa0" };
+    static const char *const begin[] = { "=",           "+", "-", "@", "\xef\xbc\x9d", "\xef\xbc\x8b", "\xef\xbc\x8d",
+                                         "\xef\xbc\xa0" };
 
     while (n && strchr(" \t\r\n", *s) && *s)
         s++, n--;
@@ -149,10 +165,10 @@ mark_around(enum quote_format format, const char *s, size_t n)
     switch (format) {
     case QUOTE_GNUPLOT: return "'";
     case QUOTE_DOT:
-    case QUOTE_JSON:    return "\"";
-    case QUOTE_SHELL:   return needs_quotes(format, s, n) ? "'" : "";
-    case QUOTE_CSV:     return needs_quotes(format, s, n) ? "\"" : "";
-    default:            return "";
+    case QUOTE_JSON: return "\"";
+    case QUOTE_SHELL: return needs_quotes(format, s, n) ? "'" : "";
+    case QUOTE_CSV: return needs_quotes(format, s, n) ? "\"" : "";
+    default: return "";
     }
 }
 
@@ -184,7 +200,11 @@ quote(strbuf *out, enum quote_format format, const char *s, size_t n)
     strbuf_puts(out, mark);
 }
 
-void quote_z(strbuf *out, enum quote_format format, const char *s) { quote(out, format, s, strlen(s)); }
+void
+quote_z(strbuf *out, enum quote_format format, const char *s)
+{
+    quote(out, format, s, strlen(s));
+}
 
 char *
 quoted(enum quote_format format, const char *s)

@@ -7,7 +7,7 @@
 
 #include "reading.h"
 
-static VEC(char *) allowed;                      /* real paths */
+static VEC(char *) allowed; /* real paths */
 static VEC(file_identity) read_files;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -37,17 +37,14 @@ reading_library(size_t k)
     char *program, *path;
 
     switch (k) {
-    case 0:
-        return bg_strdup(named ? named : "");
+    case 0: return bg_strdup(named ? named : "");
     case 1:
         program = bg_program_folder();
         path = program ? bg_format("%s/../share/bgc/stdlib", program) : bg_strdup("");
         free(program);
         return path;
-    case 2:
-        return bg_strdup(BGC_STDLIB_INSTALLED);
-    case 3:
-        return bg_strdup(BGC_STDLIB_SOURCE);
+    case 2: return bg_strdup(BGC_STDLIB_INSTALLED);
+    case 3: return bg_strdup(BGC_STDLIB_SOURCE);
     }
     return NULL;
 }
@@ -121,9 +118,12 @@ file_identify(int fd, const char *path, file_identity *i)
 {
     struct statx x;
 
-    if (statx(fd < 0 ? AT_FDCWD : fd, fd < 0 ? path : "", fd < 0 ? 0 : AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_BTIME, &x) != 0)
+    if (statx(fd < 0 ? AT_FDCWD : fd, fd < 0 ? path : "", fd < 0 ? 0 : AT_EMPTY_PATH,
+              STATX_TYPE | STATX_INO | STATX_BTIME, &x) != 0)
         return false;
-    *i = (file_identity){ .device = (uint64_t)x.stx_dev_major << 32 | x.stx_dev_minor, .number = x.stx_ino, .regular = S_ISREG(x.stx_mode) };
+    *i = (file_identity){ .device = (uint64_t)x.stx_dev_major << 32 | x.stx_dev_minor,
+                          .number = x.stx_ino,
+                          .regular = S_ISREG(x.stx_mode) };
     if (x.stx_mask & STATX_BTIME) {
         i->born = x.stx_btime.tv_sec;
         i->born_ns = x.stx_btime.tv_nsec;

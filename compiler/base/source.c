@@ -8,30 +8,30 @@
 #include "source.h"
 
 enum {
-    LARGEST_TEXT  = 1 << 30,
-    TAB_WIDTH     = 4,      /* columns a tab takes in a printed source line */
-    PRINTED_WIDTH = 150,    /* columns of a source line that are printed; the rest is "..." */
-    READ_BLOCK    = 1 << 16
+    LARGEST_TEXT = 1 << 30,
+    TAB_WIDTH = 4,       /* columns a tab takes in a printed source line */
+    PRINTED_WIDTH = 150, /* columns of a source line that are printed; the rest is "..." */
+    READ_BLOCK = 1 << 16
 };
 
 struct text {
     char *path, *at;
     size_t n;
-    uint32_t *line;         /* where each line begins */
+    uint32_t *line; /* where each line begins */
     size_t nlines;
-    bool lent;              /* text and lines are another's */
+    bool lent; /* text and lines are another's */
 };
 
 struct sources {
     VEC(struct text) text;
     VEC(diagnostic) diag;
     arena *messages;
-    map said;               /* hash of what was said, so that nothing is said twice */
-    size_t nerrors;         /* all, kept or not */
+    map said;       /* hash of what was said, so that nothing is said twice */
+    size_t nerrors; /* all, kept or not */
     bool muted;
     size_t nkept;
-    size_t nhidden;         /* errors beyond SOURCES_MAX_ERRORS */
-    bool last_kept;         /* the last message: its notes and helps go with it */
+    size_t nhidden; /* errors beyond SOURCES_MAX_ERRORS */
+    bool last_kept; /* the last message: its notes and helps go with it */
 };
 
 sources *
@@ -156,10 +156,26 @@ sources_read_as(sources *s, const char *path, const char *shown)
     return add_owned(s, shown, b.at, b.n);
 }
 
-const char *source_path(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].path : ""; }
-const char *source_text(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].at : ""; }
-size_t source_length(const sources *s, uint32_t file) { return file < s->text.n ? s->text.at[file].n : 0; }
-size_t sources_count(const sources *s) { return s->text.n; }
+const char *
+source_path(const sources *s, uint32_t file)
+{
+    return file < s->text.n ? s->text.at[file].path : "";
+}
+const char *
+source_text(const sources *s, uint32_t file)
+{
+    return file < s->text.n ? s->text.at[file].at : "";
+}
+size_t
+source_length(const sources *s, uint32_t file)
+{
+    return file < s->text.n ? s->text.at[file].n : 0;
+}
+size_t
+sources_count(const sources *s)
+{
+    return s->text.n;
+}
 
 /* Which line (from 0) holds pos. */
 static size_t
@@ -206,7 +222,7 @@ message_text(sources *s, const char *fmt, va_list ap)
 
     if (n <= MOST)
         return text;
-    while (head && ((unsigned char)text[head] & 0xC0) == 0x80)           /* not within a letter */
+    while (head && ((unsigned char)text[head] & 0xC0) == 0x80) /* not within a letter */
         head--;
     while (tail < n && ((unsigned char)text[tail] & 0xC0) == 0x80)
         tail++;
@@ -252,22 +268,34 @@ say_more(sources *s, bool help, span at, const char *fmt, va_list ap)
     if (!s->last_kept || !s->diag.n)
         return;
     d = &s->diag.at[s->diag.n - 1];
-    if (!(d->nchild & (d->nchild + 1)))        /* 0, 1, 3, 7 ... entries fill their room */
+    if (!(d->nchild & (d->nchild + 1))) /* 0, 1, 3, 7 ... entries fill their room */
         d->child = bg_realloc(d->child, 2 * (d->nchild + 1) * sizeof *d->child);
     d->child[d->nchild++] = (struct diag_child){ help, at, message_text(s, fmt, ap) };
 }
 
-#define SAY(severity)                                   \
-    do {                                                \
-        va_list ap;                                     \
-        va_start(ap, fmt);                              \
-        say(s, (severity), code, at, fmt, ap);          \
-        va_end(ap);                                     \
+#define SAY(severity) \
+    do { \
+        va_list ap; \
+        va_start(ap, fmt); \
+        say(s, (severity), code, at, fmt, ap); \
+        va_end(ap); \
     } while (0)
 
-void diag_error(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_ERROR); }
-void diag_warn(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_WARNING); }
-void diag_info(sources *s, const char *code, span at, const char *fmt, ...) { SAY(SEV_NOTE); }
+void
+diag_error(sources *s, const char *code, span at, const char *fmt, ...)
+{
+    SAY(SEV_ERROR);
+}
+void
+diag_warn(sources *s, const char *code, span at, const char *fmt, ...)
+{
+    SAY(SEV_WARNING);
+}
+void
+diag_info(sources *s, const char *code, span at, const char *fmt, ...)
+{
+    SAY(SEV_NOTE);
+}
 
 void
 diag_note(sources *s, span at, const char *fmt, ...)
@@ -289,10 +317,26 @@ diag_help(sources *s, const char *fmt, ...)
     va_end(ap);
 }
 
-void diag_mute(sources *s, bool muted) { s->muted = muted; }
-size_t diag_errors(const sources *s) { return s->nerrors; }
-size_t diag_count(const sources *s) { return s->diag.n; }
-const diagnostic *diag_at(const sources *s, size_t i) { return i < s->diag.n ? &s->diag.at[i] : NULL; }
+void
+diag_mute(sources *s, bool muted)
+{
+    s->muted = muted;
+}
+size_t
+diag_errors(const sources *s)
+{
+    return s->nerrors;
+}
+size_t
+diag_count(const sources *s)
+{
+    return s->diag.n;
+}
+const diagnostic *
+diag_at(const sources *s, size_t i)
+{
+    return i < s->diag.n ? &s->diag.at[i] : NULL;
+}
 
 const char *
 diag_first_error(const sources *s)
@@ -305,12 +349,12 @@ diag_first_error(const sources *s)
 
 /* ---------------------------------------------------------------- printing */
 
-struct look { const char *bold, *red, *magenta, *cyan, *green, *off; };
+struct look {
+    const char *bold, *red, *magenta, *cyan, *green, *off;
+};
 
 static const struct look plain = { "", "", "", "", "", "" };
-static const struct look colored = {
-    "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m"
-};
+static const struct look colored = { "\033[1m", "\033[1;31m", "\033[1;35m", "\033[1;36m", "\033[1;32m", "\033[0m" };
 
 /* Adds the bytes from..to of a line as one column a character; returns the number of columns. */
 static size_t
@@ -393,8 +437,8 @@ print_line(const struct text *t, span at, FILE *out, const char *color, const ch
 }
 
 static void
-print_one(const sources *s, FILE *out, const struct look *l, const char *kind, const char *color,
-          span at, const char *message, const char *code)
+print_one(const sources *s, FILE *out, const struct look *l, const char *kind, const char *color, span at,
+          const char *message, const char *code)
 {
     bool placed = span_known(at) && at.file < s->text.n;
     strbuf text = { 0 };
@@ -430,9 +474,9 @@ diag_print(const sources *s, FILE *out, bool color, bool quiet)
         if (quiet && d->severity != SEV_ERROR)
             continue;
         switch (d->severity) {
-        case SEV_ERROR:   print_one(s, out, l, "error", l->red, d->at, d->message, d->code); break;
+        case SEV_ERROR: print_one(s, out, l, "error", l->red, d->at, d->message, d->code); break;
         case SEV_WARNING: print_one(s, out, l, "warning", l->magenta, d->at, d->message, d->code); break;
-        case SEV_NOTE:    print_one(s, out, l, "note", l->cyan, d->at, d->message, d->code); break;
+        case SEV_NOTE: print_one(s, out, l, "note", l->cyan, d->at, d->message, d->code); break;
         }
         for (size_t k = 0; k < d->nchild; k++) {
             const struct diag_child *c = &d->child[k];
@@ -442,7 +486,8 @@ diag_print(const sources *s, FILE *out, bool color, bool quiet)
             } else {
                 char *text = quoted(QUOTE_LINE, c->message);
 
-                fprintf(out, "      = %s%s:%s %s\n", c->help ? l->green : l->cyan, c->help ? "help" : "note", l->off, text);
+                fprintf(out, "      = %s%s:%s %s\n", c->help ? l->green : l->cyan, c->help ? "help" : "note", l->off,
+                        text);
                 free(text);
             }
         }
@@ -453,7 +498,7 @@ diag_print(const sources *s, FILE *out, bool color, bool quiet)
 
 /* ---------------------------------------------------------------- near names */
 
-enum { LONGEST_NEAR = 64 };     /* longer names are not typing errors of each other */
+enum { LONGEST_NEAR = 64 }; /* longer names are not typing errors of each other */
 
 /* Insertions, deletions, changes and swaps of neighbours that turn a into b, letters of either case alike;
  * more than limit when it is more than limit. Works on the band of width 2*limit + 1 around the diagonal. */
@@ -479,8 +524,8 @@ edit_distance(const char *a, size_t na, const char *b, size_t nb, size_t limit)
                 d = here[j - 1] + 1;
             if (above[j] + 1 < d)
                 d = above[j] + 1;
-            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2])
-                && before[j - 2] + 1 < d)
+            if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) && y == tolower((unsigned char)a[i - 2]) &&
+                before[j - 2] + 1 < d)
                 d = before[j - 2] + 1;
             here[j] = d;
             if (d < best)
@@ -508,7 +553,7 @@ nearest_name(const char *wrong, const char *const *list, size_t n)
         limit = 3;
     if (!len || len > LONGEST_NEAR)
         return NULL;
-    limit++;                    /* from here on: what is nearer than limit */
+    limit++; /* from here on: what is nearer than limit */
     for (size_t i = 0; i < n && limit; i++) {
         size_t m = list[i] ? strlen(list[i]) : 0, d;
 

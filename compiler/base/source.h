@@ -11,13 +11,22 @@
 #include <stdio.h>
 #include "base.h"
 
-typedef struct span { uint32_t file, begin, end; } span;
+typedef struct span {
+    uint32_t file, begin, end;
+} span;
 #define SPAN_NONE ((span){ UINT32_MAX, 0, 0 })
-static inline bool span_known(span s) { return s.file != UINT32_MAX; }
-static inline span span_join(span a, span b)
+static inline bool
+span_known(span s)
 {
-    if (!span_known(a)) return b;
-    if (!span_known(b) || a.file != b.file) return a;
+    return s.file != UINT32_MAX;
+}
+static inline span
+span_join(span a, span b)
+{
+    if (!span_known(a))
+        return b;
+    if (!span_known(b) || a.file != b.file)
+        return a;
     return (span){ a.file, a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end };
 }
 
@@ -26,10 +35,14 @@ enum severity { SEV_ERROR, SEV_WARNING, SEV_NOTE };
 /* One message. Notes and helps that belong to an error or warning follow it as children. */
 typedef struct diagnostic {
     enum severity severity;
-    const char *code;               /* stable slug: "causality-conflict" */
-    span at;                        /* SPAN_NONE: about the run or file as a whole */
+    const char *code; /* stable slug: "causality-conflict" */
+    span at;          /* SPAN_NONE: about the run or file as a whole */
     char *message;
-    struct diag_child { bool help; span at; char *message; } *child;
+    struct diag_child {
+        bool help;
+        span at;
+        char *message;
+    } * child;
     size_t nchild;
 } diagnostic;
 
@@ -43,9 +56,10 @@ int sources_read(sources *s, const char *path);
 /* The same, and messages call it `shown`. */
 int sources_read_as(sources *s, const char *path, const char *shown);
 int sources_add_text(sources *s, const char *path, const char *text, size_t n); /* copies */
-int sources_lend(sources *s, const sources *of, uint32_t file);  /* a text of another's, which must outlive s: nothing is copied */
+int sources_lend(sources *s, const sources *of,
+                 uint32_t file); /* a text of another's, which must outlive s: nothing is copied */
 const char *source_path(const sources *s, uint32_t file);
-const char *source_text(const sources *s, uint32_t file);   /* 0-terminated */
+const char *source_text(const sources *s, uint32_t file); /* 0-terminated */
 size_t source_length(const sources *s, uint32_t file);
 size_t sources_count(const sources *s);
 /* 1-based line and column (bytes) of a position */
@@ -61,11 +75,11 @@ void diag_note(sources *s, span at, const char *fmt, ...) BG_PRINTF(3, 4);
 void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
 /* Nothing is kept or counted while muted: a trial that fails is nobody's mistake. */
 void diag_mute(sources *s, bool muted);
-size_t diag_errors(const sources *s);                        /* how many errors so far */
+size_t diag_errors(const sources *s); /* how many errors so far */
 size_t diag_count(const sources *s);
 /* The message of the first error, of the sources; "" without one. */
 const char *diag_first_error(const sources *s);
-const diagnostic *diag_at(const sources *s, size_t i);       /* order of report */
+const diagnostic *diag_at(const sources *s, size_t i); /* order of report */
 /* Prints all in the form `file:line:col: error: message [code]`, source line and underline, notes, helps.
  * quiet leaves out warnings and notes of their own. color: ANSI escapes. */
 void diag_print(const sources *s, FILE *out, bool color, bool quiet);

@@ -1,13 +1,14 @@
 /* units.c - units of measure over udunits2
  *
- * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it reads in a way
- * a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
- *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart here; numbers glued to a unit (m2.5)
+ * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it
+ * reads in a way a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
+ *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart
+ * here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
  *   - oz, mb, turns of a coil ([A.turn]: a turn is 2*pi here), and W/m^2.K, which divides by m^2 alone
- * What it does not know, or takes for something else, is added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton ... eV and u have the values of 2019.
- * `yr` and `year` stay the tropical year.
+ * What it does not know, or takes for something else, is added: deg, rev, Nm, Wh, Ah, VA, nmi, mph, PS, cP, uM, dalton
+ * ... eV and u have the values of 2019. `yr` and `year` stay the tropical year.
  *
  * threads  udunits2 keeps its error handler and its parser in globals: one thread at a time reads units
  */
@@ -26,20 +27,22 @@ enum { WHOLE = 60 };
 
 static const char *const base_text[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
 
-typedef struct dimension { int16_t power[NBASE]; } dimension;         /* in 1/WHOLE */
+typedef struct dimension {
+    int16_t power[NBASE];
+} dimension; /* in 1/WHOLE */
 
 struct unit {
     dimension dim;
-    double scale, offset;           /* value_SI = scale*value + offset */
+    double scale, offset; /* value_SI = scale*value + offset */
     const char *text;
-    const unit *si;                 /* coherent unit of the same dimension; itself for those */
+    const unit *si; /* coherent unit of the same dimension; itself for those */
 };
 
 struct unit_system {
     ut_system *ut;
     arena *arena;
     VEC(unit *) all;
-    map by_text, by_dimension;      /* hash -> index into all; verified */
+    map by_text, by_dimension; /* hash -> index into all; verified */
     const unit *one;
     char why[LONGEST_TEXT + 200];
 };
@@ -47,35 +50,25 @@ struct unit_system {
 /* ---------------------------------------------------------------- dimensions */
 
 /* Names for what engineers have names for; the rest is spelled out in base units. First of a dimension wins. */
-static const struct { const char *text; int8_t power[NBASE]; } known_dimension[] = {
+static const struct {
+    const char *text;
+    int8_t power[NBASE];
+} known_dimension[] = {
     /*            kg  m  s  A  K mol cd */
-    { "1",       { 0, 0, 0, 0, 0, 0, 0 } },
-    { "N",       { 1, 1, -2, 0, 0, 0, 0 } },
-    { "Pa",      { 1, -1, -2, 0, 0, 0, 0 } },
-    { "J",       { 1, 2, -2, 0, 0, 0, 0 } },
-    { "W",       { 1, 2, -3, 0, 0, 0, 0 } },
-    { "C",       { 0, 0, 1, 1, 0, 0, 0 } },
-    { "V",       { 1, 2, -3, -1, 0, 0, 0 } },
-    { "F",       { -1, -2, 4, 2, 0, 0, 0 } },
-    { "ohm",     { 1, 2, -3, -2, 0, 0, 0 } },
-    { "S",       { -1, -2, 3, 2, 0, 0, 0 } },
-    { "V.s",     { 1, 2, -2, -1, 0, 0, 0 } },
-    { "T",       { 1, 0, -2, -1, 0, 0, 0 } },
-    { "H",       { 1, 2, -2, -2, 0, 0, 0 } },
-    { "N/m",     { 1, 0, -2, 0, 0, 0, 0 } },
-    { "m/N",     { -1, 0, 2, 0, 0, 0, 0 } },
-    { "N.s/m",   { 1, 0, -1, 0, 0, 0, 0 } },
-    { "N.s",     { 1, 1, -1, 0, 0, 0, 0 } },
-    { "N.m.s",   { 1, 2, -1, 0, 0, 0, 0 } },
-    { "J/K",     { 1, 2, -2, 0, -1, 0, 0 } },
-    { "W/K",     { 1, 2, -3, 0, -1, 0, 0 } },
-    { "K/W",     { -1, -2, 3, 0, 1, 0, 0 } },
-    { "J/mol",   { 1, 2, -2, 0, 0, -1, 0 } },
-    { "Pa.s",    { 1, -1, -1, 0, 0, 0, 0 } },
-    { "Pa.s/m^3", { 1, -4, -1, 0, 0, 0, 0 } },
-    { "m^3/Pa",  { -1, 4, 2, 0, 0, 0, 0 } },
-    { "N/m^3",   { 1, -2, -2, 0, 0, 0, 0 } },
-    { "N/A",     { 1, 1, -2, -1, 0, 0, 0 } },
+    { "1", { 0, 0, 0, 0, 0, 0, 0 } },       { "N", { 1, 1, -2, 0, 0, 0, 0 } },
+    { "Pa", { 1, -1, -2, 0, 0, 0, 0 } },    { "J", { 1, 2, -2, 0, 0, 0, 0 } },
+    { "W", { 1, 2, -3, 0, 0, 0, 0 } },      { "C", { 0, 0, 1, 1, 0, 0, 0 } },
+    { "V", { 1, 2, -3, -1, 0, 0, 0 } },     { "F", { -1, -2, 4, 2, 0, 0, 0 } },
+    { "ohm", { 1, 2, -3, -2, 0, 0, 0 } },   { "S", { -1, -2, 3, 2, 0, 0, 0 } },
+    { "V.s", { 1, 2, -2, -1, 0, 0, 0 } },   { "T", { 1, 0, -2, -1, 0, 0, 0 } },
+    { "H", { 1, 2, -2, -2, 0, 0, 0 } },     { "N/m", { 1, 0, -2, 0, 0, 0, 0 } },
+    { "m/N", { -1, 0, 2, 0, 0, 0, 0 } },    { "N.s/m", { 1, 0, -1, 0, 0, 0, 0 } },
+    { "N.s", { 1, 1, -1, 0, 0, 0, 0 } },    { "N.m.s", { 1, 2, -1, 0, 0, 0, 0 } },
+    { "J/K", { 1, 2, -2, 0, -1, 0, 0 } },   { "W/K", { 1, 2, -3, 0, -1, 0, 0 } },
+    { "K/W", { -1, -2, 3, 0, 1, 0, 0 } },   { "J/mol", { 1, 2, -2, 0, 0, -1, 0 } },
+    { "Pa.s", { 1, -1, -1, 0, 0, 0, 0 } },  { "Pa.s/m^3", { 1, -4, -1, 0, 0, 0, 0 } },
+    { "m^3/Pa", { -1, 4, 2, 0, 0, 0, 0 } }, { "N/m^3", { 1, -2, -2, 0, 0, 0, 0 } },
+    { "N/A", { 1, 1, -2, -1, 0, 0, 0 } },
 };
 
 static void
@@ -84,7 +77,7 @@ add_power(strbuf *b, const char *base, int power)
     if (b->n)
         strbuf_puts(b, ".");
     strbuf_puts(b, base);
-    if (power % WHOLE && power * 20 % WHOLE == 0) {          /* a short decimal fraction */
+    if (power % WHOLE && power * 20 % WHOLE == 0) { /* a short decimal fraction */
         strbuf_printf(b, "^%g", (double)power / WHOLE);
     } else if (power % WHOLE) {
         int common = WHOLE;
@@ -120,9 +113,9 @@ dimension_text(arena *a, const dimension *d)
             ndown++;
         }
     }
-    text = !ndown    ? arena_strdup(a, up.at)
-         : ndown > 1 ? arena_format(a, "%s/(%s)", up.n ? up.at : "1", down.at)
-                     : arena_format(a, "%s/%s", up.n ? up.at : "1", down.at);
+    text = !ndown      ? arena_strdup(a, up.at)
+           : ndown > 1 ? arena_format(a, "%s/(%s)", up.n ? up.at : "1", down.at)
+                       : arena_format(a, "%s/%s", up.n ? up.at : "1", down.at);
     strbuf_free(&up);
     strbuf_free(&down);
     return text;
@@ -158,7 +151,11 @@ si_unit(unit_system *u, const dimension *d)
 
 /* ---------------------------------------------------------------- what udunits2 says of a unit */
 
-struct reading { dimension dim; double scale, offset; bool refused; };
+struct reading {
+    dimension dim;
+    double scale, offset;
+    bool refused;
+};
 
 static int
 base_index(const ut_unit *basic)
@@ -168,7 +165,7 @@ base_index(const ut_unit *basic)
     for (int i = 0; symbol && i < NBASE; i++)
         if (!strcmp(symbol, base_text[i]))
             return i;
-    return -1;                      /* the radian */
+    return -1; /* the radian */
 }
 
 static ut_status
@@ -303,11 +300,13 @@ units_free(unit_system *u)
 
 /* ---------------------------------------------------------------- reading */
 
-static const struct { const char *name, *why; } ambiguous[] = {
-    { "gal",  "\"gal\" is an acceleration to some and a volume to others: write cm/s^2 or US_liquid_gallon" },
-    { "ton",  "\"ton\" has three sizes: write t (1000 kg), short_ton or long_ton" },
+static const struct {
+    const char *name, *why;
+} ambiguous[] = {
+    { "gal", "\"gal\" is an acceleration to some and a volume to others: write cm/s^2 or US_liquid_gallon" },
+    { "ton", "\"ton\" has three sizes: write t (1000 kg), short_ton or long_ton" },
     { "tons", "\"tons\" has three sizes: write t (1000 kg), short_ton or long_ton" },
-    { "cal",  "\"cal\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
+    { "cal", "\"cal\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "calorie", "\"calorie\" has two sizes: write IT_calorie (4.1868 J) or thermochemical_calorie (4.184 J)" },
     { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
     { "oz", "\"oz\" is a mass, a force and a volume: write avoirdupois_ounce, ounce_force or US_fluid_ounce" },
@@ -315,7 +314,7 @@ static const struct { const char *name, *why; } ambiguous[] = {
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },
-    { "ref",  "a unit has no date" },
+    { "ref", "a unit has no date" },
 };
 
 static bool
@@ -324,7 +323,11 @@ is_letter(char c)
     return isalpha((unsigned char)c) || c == '_' || c == '%' || c == '\'' || c == '"' || (unsigned char)c >= 0x80;
 }
 
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
 /* The middle dot is a multiplication sign, not a letter. */
 static bool
@@ -375,7 +378,7 @@ joins(const char *text, const char *p)
     if (*p != '.' && *p != '*' && *p != ' ' && !middle_dot(p))
         return false;
     if (*p == '.' && p > text && is_digit(p[-1]) && is_digit(p[1]))
-        return false;                   /* a decimal point */
+        return false; /* a decimal point */
     p += middle_dot(p) ? 2 : 1;
     return is_letter(*p) || is_digit(*p) || *p == '(';
 }
@@ -388,17 +391,21 @@ behind_slash(unit_system *u, const char *text, const char *p)
 
     while (slash > text && *slash != '/')
         slash--;
-    return arena_format(u->arena, "is \"%s\" divided or multiplied by what follows the slash? Write %.*s/(%s), or put it before the slash", text,
-                        (int)(slash - text), text, slash + 1);
+    return arena_format(
+        u->arena,
+        "is \"%s\" divided or multiplied by what follows the slash? Write %.*s/(%s), or put it before the slash", text,
+        (int)(slash - text), text, slash + 1);
 }
 
 /* What udunits2 would misread; NULL if the text may go to it. */
 static const char *
 refuse(unit_system *u, const char *text)
 {
-    static const char fraction[] = "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
+    static const char fraction[] =
+        "exponents of units are whole numbers of at most two digits, or fractions in the form of ^0.5 or ^(1/3)";
     const char *p = text;
-    bool divided[MOST_BRACKETS] = { false }, ampere = false, turns = false;      /* behind a slash, at each depth of brackets */
+    bool divided[MOST_BRACKETS] = { false }, ampere = false,
+         turns = false; /* behind a slash, at each depth of brackets */
     int depth = 0;
 
     while (*p) {
@@ -409,7 +416,7 @@ refuse(unit_system *u, const char *text)
         if (depth >= MOST_BRACKETS)
             return "a unit has no such depth of brackets";
         if (*p == '/')
-            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]);       /* 1/2 m is half a metre to everybody */
+            divided[depth] = !is_digit(p[1 + strspn(p + 1, " ")]); /* 1/2 m is half a metre to everybody */
         else if (divided[depth] && joins(text, p))
             return behind_slash(u, text, p);
         if (is_letter(*p) && !middle_dot(p)) {
@@ -426,7 +433,7 @@ refuse(unit_system *u, const char *text)
             for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++)
                 if (strlen(ambiguous[i].name) == len && !memcmp(ambiguous[i].name, begin, len))
                     return ambiguous[i].why;
-            if (is_digit(*p) || ((*p == '-' || *p == '+') && is_digit(p[1]))) {      /* m3, s-1 */
+            if (is_digit(*p) || ((*p == '-' || *p == '+') && is_digit(p[1]))) { /* m3, s-1 */
                 p = exponent_end(p);
                 if (!p || looks_like_fraction(p))
                     return fraction;
@@ -440,7 +447,7 @@ refuse(unit_system *u, const char *text)
             half = p && looks_like_fraction(p);
             if (!p || half)
                 return fraction;
-        } else if (is_digit(*p)) {                                                    /* a factor */
+        } else if (is_digit(*p)) { /* a factor */
             char *end;
 
             (void)strtod(p, &end);
@@ -482,10 +489,18 @@ remember(unit_system *u, const dimension *d, double scale, double offset, const 
     return made;
 }
 
-/* ---- texts with fractions as exponents: products, quotients, powers and brackets around units that udunits2 reads ---- */
+/* ---- texts with fractions as exponents: products, quotients, powers and brackets around units that udunits2 reads
+ * ---- */
 
-struct taker { unit_system *u; const char *p, *why; int depth; };
-struct taken { const unit *dim; double scale; };
+struct taker {
+    unit_system *u;
+    const char *p, *why;
+    int depth;
+};
+struct taken {
+    const unit *dim;
+    double scale;
+};
 
 /* Does an exponent stand there that is no whole number: ^0.5, ^-1.5, ^(1/3)? */
 static bool
@@ -631,7 +646,7 @@ product_unit(unit_system *u, const char *text, uint64_t key, const char **why)
         *why = t.why ? t.why : why_not(u, text);
         return NULL;
     }
-    while (map_get(&u->by_text, key) != MAP_NONE)        /* parts of the text may have been remembered since */
+    while (map_get(&u->by_text, key) != MAP_NONE) /* parts of the text may have been remembered since */
         key++;
     return remember(u, &x.dim->dim, x.scale, 0, text, key);
 }
@@ -693,11 +708,31 @@ unit_parse(unit_system *u, const char *text, const char **why)
 
 /* ---------------------------------------------------------------- asking */
 
-const char *unit_text(const unit *x) { return x->text; }
-double unit_scale(const unit *x) { return x->scale; }
-double unit_offset(const unit *x) { return x->offset; }
-const unit *unit_dimension(const unit *x) { return x->si; }
-const unit *unit_one(unit_system *u) { return u->one; }
+const char *
+unit_text(const unit *x)
+{
+    return x->text;
+}
+double
+unit_scale(const unit *x)
+{
+    return x->scale;
+}
+double
+unit_offset(const unit *x)
+{
+    return x->offset;
+}
+const unit *
+unit_dimension(const unit *x)
+{
+    return x->si;
+}
+const unit *
+unit_one(unit_system *u)
+{
+    return u->one;
+}
 
 bool
 unit_is_number(const unit *x)
@@ -721,7 +756,9 @@ unit_is_whole(const unit *x)
 static int16_t
 limited(long power)
 {
-    return (int16_t)(power > GREATEST_DIMENSION ? GREATEST_DIMENSION : power < -GREATEST_DIMENSION ? -GREATEST_DIMENSION : power);
+    return (int16_t)(power > GREATEST_DIMENSION    ? GREATEST_DIMENSION
+                     : power < -GREATEST_DIMENSION ? -GREATEST_DIMENSION
+                                                   : power);
 }
 
 static const unit *
@@ -734,8 +771,16 @@ combine(unit_system *u, const unit *a, const unit *b, int sign)
     return si_unit(u, &d);
 }
 
-const unit *unit_multiply(unit_system *u, const unit *a, const unit *b) { return combine(u, a, b, 1); }
-const unit *unit_divide(unit_system *u, const unit *a, const unit *b) { return combine(u, a, b, -1); }
+const unit *
+unit_multiply(unit_system *u, const unit *a, const unit *b)
+{
+    return combine(u, a, b, 1);
+}
+const unit *
+unit_divide(unit_system *u, const unit *a, const unit *b)
+{
+    return combine(u, a, b, -1);
+}
 
 const unit *
 unit_power(unit_system *u, const unit *a, int num, int den)

@@ -1,8 +1,8 @@
 /* units.h - units of measure over udunits2
  *
- * A unit is kept as SI dimension and, for what was written, scale and offset to SI. Equal dimensions are equal pointers.
- * Traps of udunits2 that this module closes: `deg` added; reciprocal units are not convertible; fractional exponents are read here;
- * radians are pure numbers; Hz is 1/s.
+ * A unit is kept as SI dimension and, for what was written, scale and offset to SI. Equal dimensions are equal
+ * pointers. Traps of udunits2 that this module closes: `deg` added; reciprocal units are not convertible; fractional
+ * exponents are read here; radians are pure numbers; Hz is 1/s.
  */
 #ifndef BG_UNITS_H
 #define BG_UNITS_H
@@ -10,22 +10,23 @@
 #include "source.h"
 
 typedef struct unit_system unit_system;
-typedef struct unit unit;                 /* immutable, owned by the system */
+typedef struct unit unit; /* immutable, owned by the system */
 
-unit_system *units_new(void);             /* NULL if udunits2's data cannot be read */
+unit_system *units_new(void); /* NULL if udunits2's data cannot be read */
 void units_free(unit_system *u);
 /* Text between brackets. NULL and *why (static or owned by the system) if it is not a unit. */
 const unit *unit_parse(unit_system *u, const char *text, const char **why);
-const char *unit_text(const unit *x);     /* as written, or a readable SI form */
-double unit_scale(const unit *x);         /* value_SI = scale*value + offset */
+const char *unit_text(const unit *x); /* as written, or a readable SI form */
+double unit_scale(const unit *x);     /* value_SI = scale*value + offset */
 double unit_offset(const unit *x);
-const unit *unit_dimension(const unit *x);   /* the coherent SI unit of the same dimension; pointers compare */
-bool unit_is_number(const unit *x);       /* dimensionless (rad, degree, percent too) */
-bool unit_is_whole(const unit *x);        /* no fractions as exponents of its base units */
+const unit *unit_dimension(const unit *x); /* the coherent SI unit of the same dimension; pointers compare */
+bool unit_is_number(const unit *x);        /* dimensionless (rad, degree, percent too) */
+bool unit_is_whole(const unit *x);         /* no fractions as exponents of its base units */
 const unit *unit_one(unit_system *u);
 /* On dimensions */
 const unit *unit_multiply(unit_system *u, const unit *a, const unit *b);
 const unit *unit_divide(unit_system *u, const unit *a, const unit *b);
-const unit *unit_power(unit_system *u, const unit *a, int num, int den);   /* NULL if no power of a base unit is a multiple of 1/60 */
+const unit *unit_power(unit_system *u, const unit *a, int num,
+                       int den); /* NULL if no power of a base unit is a multiple of 1/60 */
 
 #endif

@@ -3,15 +3,17 @@
  * needs     a flat graph with its incidences
  * provides  strokes, states and dependent storage, junction states, open components
  * keeps     the order of declaration, which decides between equals
- * reports   causality-conflict, causality-cycle, causality-singular (errors); causality-derivative, causality-divides (notes)
- * source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storages form a linear matroid, sources contracted
+ * reports   causality-conflict, causality-cycle, causality-singular (errors); causality-derivative, causality-divides
+ * (notes) source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storages form a linear
+ * matroid, sources contracted
  *
- * Why rounds, and why they end: a storage that strokes refuse is a function of sources and the storages tried before it. A relation that
- * the rank check finds holds among sources and accepted storages alone, so that the last of them depends on the rest. Each round makes
- * at least one more storage dependent and takes nothing from what the states determine; when no relation is left the states are
- * independent, and every dependent variable is a function of states and sources only. Rounds start over rather than take single
- * decisions back: each is linear, and there are few of them. Where relations keep hiding behind each other (inductors between nodes, in
- * any order of declaration) all are found at once instead.
+ * Why rounds, and why they end: a storage that strokes refuse is a function of sources and the storages tried before
+ * it. A relation that the rank check finds holds among sources and accepted storages alone, so that the last of them
+ * depends on the rest. Each round makes at least one more storage dependent and takes nothing from what the states
+ * determine; when no relation is left the states are independent, and every dependent variable is a function of states
+ * and sources only. Rounds start over rather than take single decisions back: each is linear, and there are few of
+ * them. Where relations keep hiding behind each other (inductors between nodes, in any order of declaration) all are
+ * found at once instead.
  */
 #include <math.h>
 #include <string.h>
@@ -20,12 +22,12 @@
 #include "domain.h"
 
 enum {
-    PATH_NOTES = 12,             /* bonds of a path that are printed */
-    TERMS_PRINTED = 24,          /* of a relation */
-    DEPENDENT_NOTES = 20,        /* storages reported one by one */
-    PRODUCTS_TRIED = 128,        /* moduli, for weights that are products of two */
-    PATIENCE = 12,               /* rounds before all relations are looked for at once */
-    LOOK_BACK = 4096             /* reasons looked at to name who sets a storage */
+    PATH_NOTES = 12,      /* bonds of a path that are printed */
+    TERMS_PRINTED = 24,   /* of a relation */
+    DEPENDENT_NOTES = 20, /* storages reported one by one */
+    PRODUCTS_TRIED = 128, /* moduli, for weights that are products of two */
+    PATIENCE = 12,        /* rounds before all relations are looked for at once */
+    LOOK_BACK = 4096      /* reasons looked at to name who sets a storage */
 };
 
 struct assign {
@@ -33,23 +35,29 @@ struct assign {
     const enum law_way *way;
     const bool *varying, *invertible, *stated;
     strokes s;
-    uint32_t *coef;              /* [nend] residues */
-    int8_t *preferred;           /* [nport] strength that makes a storage integral; open: no storage */
-    bool one_way;                /* some resistor has a fixed causality */
-    bool *released;              /* [nport] one-way resistors that give way to a storage */
-    bool *may_divide;            /* [nport] in-ports of varying two-ports that are not decided: they give way to a storage, or lie in a loop */
-    bool releasing;              /* look for these */
+    uint32_t *coef;    /* [nend] residues */
+    int8_t *preferred; /* [nport] strength that makes a storage integral; open: no storage */
+    bool one_way;      /* some resistor has a fixed causality */
+    bool *released;    /* [nport] one-way resistors that give way to a storage */
+    bool *may_divide;  /* [nport] in-ports of varying two-ports that are not decided: they give way to a storage, or lie
+                          in a loop */
+    bool releasing;    /* look for these */
     size_t nreleased;
-    bool *forced;                /* [nport] storages made dependent by the rank check */
-    bool *state_junction;        /* [njunction] */
-    bool *asked;                 /* [nport] storages whose refusal is to be explained */
-    uint32_t *set_by;            /* [nport] the end found behind it */
-    VEC(uint32_t) order;         /* storage ports as they are tried */
-    VEC(uint32_t) candidate;     /* junctions on the giving side of a varying two-port */
+    bool *forced;            /* [nport] storages made dependent by the rank check */
+    bool *state_junction;    /* [njunction] */
+    bool *asked;             /* [nport] storages whose refusal is to be explained */
+    uint32_t *set_by;        /* [nport] the end found behind it */
+    VEC(uint32_t) order;     /* storage ports as they are tried */
+    VEC(uint32_t) candidate; /* junctions on the giving side of a varying two-port */
     relations found;
-    VEC(causal_relation) relation; VEC(causal_term) term;    /* of what was found, where the weights are known */
-    VEC(struct ratio { uint32_t residue; inst def; }) ratio; /* distinct moduli, each followed by its inverse */
-    map ratio_of;                /* residue -> its place there */
+    VEC(causal_relation) relation;
+    VEC(causal_term) term; /* of what was found, where the weights are known */
+    VEC(struct ratio {
+        uint32_t residue;
+        inst def;
+    })
+    ratio;        /* distinct moduli, each followed by its inverse */
+    map ratio_of; /* residue -> its place there */
 };
 
 static const flat_element *
@@ -169,8 +177,12 @@ describe_root(const struct assign *a, uint32_t e)
     if (e < a->s.nport) {
         const flat_element *el = element_of(a, e);
         const char *what = el->type == EL_SE || el->type == EL_SF ? "source"
-                           : el->type == EL_C || el->type == EL_I ? "storage" : "element";
-        bool open = port_is_resistive(a->f, e), effort = el->type == EL_SE && !open ? true : el->type == EL_SF && !open ? false : (fj->type == 0) == (a->s.at[e] == ST_STRONG);
+                           : el->type == EL_C || el->type == EL_I ? "storage"
+                                                                  : "element";
+        bool open = port_is_resistive(a->f, e), effort = el->type == EL_SE && !open ? true
+                                                         : el->type == EL_SF && !open
+                                                             ? false
+                                                             : (fj->type == 0) == (a->s.at[e] == ST_STRONG);
 
         return bg_format("%s \"%s\" gives %s to \"%s\"", what, el->name, effort ? "effort" : "flow", fj->name);
     }
@@ -207,8 +219,8 @@ note_path(const struct assign *a, const stroke_path *path)
         if (e < a->s.nport)
             diag_note(src, place_of(a, e), "by way of \"%s\" at \"%s\"", element_of(a, e)->name, here);
         else
-            diag_note(src, place_of(a, e), "by way of %s%s%s between \"%s\" and \"%s\"", name ? "bond \"" : "the bond", name ? name : "",
-                      name ? "\"" : "", here, a->f->junction.at[a->s.junction[a->s.partner[e]]].name);
+            diag_note(src, place_of(a, e), "by way of %s%s%s between \"%s\" and \"%s\"", name ? "bond \"" : "the bond",
+                      name ? name : "", name ? "\"" : "", here, a->f->junction.at[a->s.junction[a->s.partner[e]]].name);
     }
     if (hidden)
         diag_note(src, SPAN_NONE, "and %zu more bonds between them", hidden);
@@ -226,12 +238,14 @@ report_conflict(struct assign *a)
 
     strokes_explain(&a->s, SIZE_MAX, root, &path);
     if (root[0] == END_NONE) {
-        diag_error(src, "causality-conflict", fj->at, "nothing determines the %s of \"%s\"", common_name(a, c.junction), fj->name);
+        diag_error(src, "causality-conflict", fj->at, "nothing determines the %s of \"%s\"", common_name(a, c.junction),
+                   fj->name);
     } else if (root[1] == END_NONE) {
         char *what = describe_root(a, root[0]);
 
         diag_error(src, "causality-conflict", root_span(a, root[0]), "%s, which cannot be: %s the %s of \"%s\"", what,
-                   twice ? "something else determines" : "nothing is left to determine", common_name(a, c.junction), fj->name);
+                   twice ? "something else determines" : "nothing is left to determine", common_name(a, c.junction),
+                   fj->name);
         diag_note(src, fj->at, "\"%s\" is here", fj->name);
         free(what);
         note_path(a, &path);
@@ -240,11 +254,13 @@ report_conflict(struct assign *a)
         char *what[2];
 
         for (int i = 0; i < 2; i++) {
-            name[i] = root[i] < a->s.nport ? element_of(a, root[i])->name : a->f->junction.at[a->s.junction[root[i]]].name;
+            name[i] = root[i] < a->s.nport ? element_of(a, root[i])->name
+                                           : a->f->junction.at[a->s.junction[root[i]]].name;
             what[i] = describe_root(a, root[i]);
         }
-        diag_error(src, "causality-conflict", root_span(a, root[0]), "\"%s\" and \"%s\" contradict each other: %s the %s of \"%s\"",
-                   name[0], name[1], twice ? "both determine" : "with both given nothing is left to determine",
+        diag_error(src, "causality-conflict", root_span(a, root[0]),
+                   "\"%s\" and \"%s\" contradict each other: %s the %s of \"%s\"", name[0], name[1],
+                   twice ? "both determine" : "with both given nothing is left to determine",
                    common_name(a, c.junction), fj->name);
         diag_note(src, root_span(a, root[0]), "%s", what[0]);
         diag_note(src, root_span(a, root[1]), "%s", what[1]);
@@ -300,8 +316,8 @@ report_cycle(struct assign *a, uint32_t closing, const bool *tree)
                f->junction.at[b->from].type ? "effort" : "flow");
     for (uint32_t j = b->to; j != b->from && came[j] != END_NONE; j = s->junction[s->partner[came[j]]]) {
         if (notes++ < PATH_NOTES)
-            diag_note(f->sources, place_of(a, came[j]), "the cycle goes on from \"%s\" to \"%s\"", f->junction.at[j].name,
-                      f->junction.at[s->junction[s->partner[came[j]]]].name);
+            diag_note(f->sources, place_of(a, came[j]), "the cycle goes on from \"%s\" to \"%s\"",
+                      f->junction.at[j].name, f->junction.at[s->junction[s->partner[came[j]]]].name);
     }
     if (notes > PATH_NOTES)
         diag_note(f->sources, SPAN_NONE, "and through %zu more bonds", notes - PATH_NOTES);
@@ -352,7 +368,8 @@ check_lonely(struct assign *a)
     for (uint32_t j = 0; j < a->s.njunction; j++)
         if (a->s.row[j] == a->s.row[j + 1]) {
             diag_error(a->f->sources, "causality-singular", a->f->junction.at[j].at,
-                       "nothing determines the %s of \"%s\": nothing is joined to it", common_name(a, j), a->f->junction.at[j].name);
+                       "nothing determines the %s of \"%s\": nothing is joined to it", common_name(a, j),
+                       a->f->junction.at[j].name);
             ok = false;
         }
     return ok;
@@ -368,7 +385,7 @@ breadth_first(struct assign *a)
     VEC(uint32_t) queue = { 0 }, all = { 0 };
     size_t head = 0;
 
-    for (uint32_t p = 0; p < s->nport; p++) {          /* ports stand in the order of their elements */
+    for (uint32_t p = 0; p < s->nport; p++) { /* ports stand in the order of their elements */
         if (seen[s->junction[p]])
             continue;
         seen[s->junction[p]] = true;
@@ -462,7 +479,8 @@ decide_laws(struct assign *a, bool report)
     return ok;
 }
 
-/* Multiplying direction at an end of a two-port: what the port brings is modulus times what it gets on the other side. */
+/* Multiplying direction at an end of a two-port: what the port brings is modulus times what it gets on the other side.
+ */
 static enum strength
 multiplying(const struct assign *a, const flat_element *el, uint32_t p)
 {
@@ -532,8 +550,8 @@ decide_storage(struct assign *a, uint32_t p)
 enum outcome { RAN, CONTRADICTION, REPEAT };
 enum mode {
     FINAL,
-    LOOKING,                     /* candidates for junction states need no strong end, to see which of them stay open */
-    ANY_DIRECTION                /* varying two-ports may divide: how many states are there? */
+    LOOKING,      /* candidates for junction states need no strong end, to see which of them stay open */
+    ANY_DIRECTION /* varying two-ports may divide: how many states are there? */
 };
 
 /* All decisions from the beginning. */
@@ -599,9 +617,9 @@ is_settled(const struct assign *a, uint32_t of)
     return is_dependent(a, of) || (of < a->s.nport && a->forced[of]);
 }
 
-/* The term that is to become dependent first: a state junction, then a storage whose law inverts, without a stated value, declared last.
- * Before all of them come storages that are settled already: a relation with one of these in it, after elimination, says nothing about
- * the states yet. */
+/* The term that is to become dependent first: a state junction, then a storage whose law inverts, without a stated
+ * value, declared last. Before all of them come storages that are settled already: a relation with one of these in it,
+ * after elimination, says nothing about the states yet. */
 static uint64_t
 rank_of(const struct assign *a, uint32_t of)
 {
@@ -614,7 +632,10 @@ rank_of(const struct assign *a, uint32_t of)
     return (uint64_t)(4 + 2 * (a->invertible[of] ? 1 : 0) + (a->stated[of] ? 0 : 1)) << 32 | of;
 }
 
-struct ranked { uint64_t rank; uint32_t of, coef; };
+struct ranked {
+    uint64_t rank;
+    uint32_t of, coef;
+};
 typedef VEC(struct ranked) ranked_terms;
 
 static int
@@ -720,7 +741,8 @@ keep_relation(struct assign *a, const ranked_terms *row)
     for (size_t i = 1; i < row->n; i++) {
         causal_term t = { .port = row->at[i].of };
 
-        if (t.port >= a->s.nport || port_is_resistive(a->f, t.port) || !spell_weight(a, gf_mul(row->at[i].coef, scale), &t)) {
+        if (t.port >= a->s.nport || port_is_resistive(a->f, t.port) ||
+            !spell_weight(a, gf_mul(row->at[i].coef, scale), &t)) {
             a->term.n = r.first;
             return;
         }
@@ -750,13 +772,17 @@ print_relation(const struct assign *a, const ranked_terms *row, strbuf *out)
             strbuf_printf(out, "%s(%s)", common_name(a, of - a->s.nport), a->f->junction.at[of - a->s.nport].name);
         else
             strbuf_printf(out, is_dependent(a, of) ? "d/dt %s(%s)" : "%s(%s)",
-                          (is_storage(a, of) ? !port_has_momentum(a->f, of) : element_of(a, of)->type == EL_SE) ? "effort" : "flow", port_name(a->f, of));
+                          (is_storage(a, of) ? !port_has_momentum(a->f, of) : element_of(a, of)->type == EL_SE)
+                              ? "effort"
+                              : "flow",
+                          port_name(a->f, of));
     }
     if (row->n > n)
         strbuf_printf(out, " + ... (%zu more)", row->n - n);
     strbuf_puts(out, " = 0");
     if (factors)
-        strbuf_printf(out, ", where %s ratio%s of two-ports", factors == 1 ? "a1 is made of the" : "a1, ... are made of the", "s");
+        strbuf_printf(out, ", where %s ratio%s of two-ports",
+                      factors == 1 ? "a1 is made of the" : "a1, ... are made of the", "s");
 }
 
 static void
@@ -797,7 +823,8 @@ report_undetermined(struct assign *a, const relation *r)
         const flat_junction *fj = &f->junction.at[j];
 
         if (!i)
-            diag_error(f->sources, "causality-singular", fj->at, "nothing determines the %s of \"%s\"%s", common_name(a, j), fj->name,
+            diag_error(f->sources, "causality-singular", fj->at, "nothing determines the %s of \"%s\"%s",
+                       common_name(a, j), fj->name,
                        n > 1 ? ": it can change together with what follows, and no element notices" : "");
         else
             diag_note(f->sources, fj->at, "the %s of \"%s\" with it", common_name(a, j), fj->name);
@@ -806,8 +833,8 @@ report_undetermined(struct assign *a, const relation *r)
         diag_note(f->sources, SPAN_NONE, "and %zu more junctions", n - PATH_NOTES);
 }
 
-/* The relations in echelon form, the leading term of each the one that depends on the rest. Returns how many terms were made dependent;
- * relations without any are errors. */
+/* The relations in echelon form, the leading term of each the one that depends on the rest. Returns how many terms were
+ * made dependent; relations without any are errors. */
 static size_t
 resolve(struct assign *a, bool report)
 {
@@ -882,8 +909,8 @@ release_laws(struct assign *a)
     return any;
 }
 
-/* All relations at once: every storage gives what it can, and nothing follows from what is left over at a junction, so that no relation hides
- * behind a stroke that another one made. Makes the leading storage of each dependent. */
+/* All relations at once: every storage gives what it can, and nothing follows from what is left over at a junction, so
+ * that no relation hides behind a stroke that another one made. Makes the leading storage of each dependent. */
 static void
 resolve_all(struct assign *a, enum mode mode)
 {
@@ -908,7 +935,8 @@ resolve_all(struct assign *a, enum mode mode)
     resolve(a, false);
 }
 
-/* Strokes and rank check until no relation is left. False: a contradiction or a singular model, reported if asked to. */
+/* Strokes and rank check until no relation is left. False: a contradiction or a singular model, reported if asked to.
+ */
 static bool
 settle(struct assign *a, bool report, enum mode mode)
 {
@@ -929,7 +957,8 @@ settle(struct assign *a, bool report, enum mode mode)
             resolve_all(a, mode);
             continue;
         }
-        /* an over-determined model has its sources in relations that later rounds find too: report once nothing else is left */
+        /* an over-determined model has its sources in relations that later rounds find too: report once nothing else is
+         * left */
         if (resolve(a, false))
             continue;
         if (release_laws(a)) {
@@ -981,7 +1010,8 @@ find_candidates(struct assign *a)
 
 typedef VEC(uint32_t) points;
 
-/* The points acted on directly from a point: 2j the common variable of junction j, 2j + 1 what its strong end hands on. */
+/* The points acted on directly from a point: 2j the common variable of junction j, 2j + 1 what its strong end hands on.
+ */
 static void
 acted_on(const struct assign *a, uint32_t point, points *out)
 {
@@ -1010,7 +1040,8 @@ taint(points *list, bool *seen, uint32_t point)
     vec_push(list, point);
 }
 
-/* Marks what resistors, rates of dependent storages and open junctions act on. What stays unmarked is a function of states and sources alone. */
+/* Marks what resistors, rates of dependent storages and open junctions act on. What stays unmarked is a function of
+ * states and sources alone. */
 static bool *
 mark_changeable(const struct assign *a)
 {
@@ -1027,7 +1058,8 @@ mark_changeable(const struct assign *a)
     for (size_t i = 0; i < list.n; i++) {
         uint32_t j = list.at[i] / 2, e = s->strong[j];
 
-        if (list.at[i] % 2 && e != END_NONE && s->partner[e] == END_NONE && (port_is_resistive(a->f, e) || is_dependent(a, e)))
+        if (list.at[i] % 2 && e != END_NONE && s->partner[e] == END_NONE &&
+            (port_is_resistive(a->f, e) || is_dependent(a, e)))
             taint(&list, seen, 2 * j);
         acted_on(a, list.at[i], &next);
         for (size_t k = 0; k < next.n; k++)
@@ -1038,14 +1070,15 @@ mark_changeable(const struct assign *a)
     return seen;
 }
 
-/* Strokes that follow from each other close no loop, but two-ports decided on their own may. Gives those in loops free: the rank check
- * sees what is open. Returns whether there were any. */
+/* Strokes that follow from each other close no loop, but two-ports decided on their own may. Gives those in loops free:
+ * the rank check sees what is open. Returns whether there were any. */
 static bool
 release_loops(struct assign *a)
 {
     const strokes *s = &a->s;
     uint32_t n = 2 * s->njunction;
-    uint32_t *into = bg_calloc(n, sizeof *into), *outof = bg_calloc(n, sizeof *outof), *row = bg_calloc(n + 1u, sizeof *row), *before;
+    uint32_t *into = bg_calloc(n, sizeof *into), *outof = bg_calloc(n, sizeof *outof),
+             *row = bg_calloc(n + 1u, sizeof *row), *before;
     bool *gone = bg_calloc(n, sizeof *gone), any = false;
     points next = { 0 }, ready = { 0 };
 
@@ -1106,9 +1139,9 @@ release_loops(struct assign *a)
     return any;
 }
 
-/* Junction states take the place of states one for one: the common variable must be a function of storages and sources, were it not for
- * the two-ports that are to multiply, and the number of states is the one found when two-ports may divide. A two-port that costs a state
- * instead is one that gives way. */
+/* Junction states take the place of states one for one: the common variable must be a function of storages and sources,
+ * were it not for the two-ports that are to multiply, and the number of states is the one found when two-ports may
+ * divide. A two-port that costs a state instead is one that gives way. */
 static void
 choose_junction_states(struct assign *a)
 {
@@ -1136,7 +1169,8 @@ choose_junction_states(struct assign *a)
     }
     free(changeable);
     for (int tries = 0;; tries++) {
-        bool settled = settle(a, false, FINAL), loops = settled && release_loops(a), right = settled && count_states(a) == want;
+        bool settled = settle(a, false, FINAL), loops = settled && release_loops(a),
+             right = settled && count_states(a) == want;
         size_t before = a->nreleased;
 
         memset(a->forced, 0, a->s.nport * sizeof *a->forced);
@@ -1285,13 +1319,15 @@ report_dependent(struct assign *a, const causal *c)
 
         if (by == END_NONE)
             by = strokes_origin(&a->s, p, LOOK_BACK);
-        diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality", port_name(a->f, p));
+        diag_info(src, "causality-derivative", el->at, "storage element \"%s\" gets derivative causality",
+                  port_name(a->f, p));
         if (by == END_NONE || by == p)
             continue;
         if (by < a->s.nport)
             diag_note(src, element_of(a, by)->at, "its %s is already set by \"%s\"", cause, element_of(a, by)->name);
         else
-            diag_note(src, root_span(a, by), "its %s is already set at \"%s\"", cause, a->f->junction.at[a->s.junction[by]].name);
+            diag_note(src, root_span(a, by), "its %s is already set at \"%s\"", cause,
+                      a->f->junction.at[a->s.junction[by]].name);
     }
     if (c->dependent.n > DEPENDENT_NOTES)
         diag_info(src, "causality-derivative", SPAN_NONE, "%zu more storage elements get derivative causality",
@@ -1305,13 +1341,14 @@ report_dividing(struct assign *a)
         const flat_element *el = &a->f->element.at[i];
         uint32_t by, in = el->port0;
 
-        while (is_varying(a, i) && in < el->port0 + el->nports && a->s.at[in] != (int8_t)opposite(multiplying(a, el, in)))
+        while (is_varying(a, i) && in < el->port0 + el->nports &&
+               a->s.at[in] != (int8_t)opposite(multiplying(a, el, in)))
             in += 2;
         if (!is_varying(a, i) || in >= el->port0 + el->nports)
             continue;
         by = strokes_origin(&a->s, in, LOOK_BACK);
-        diag_info(a->f->sources, "causality-divides", el->at, "\"%s\" divides by its modulus, which varies: where it is zero, the run stops",
-                  el->name);
+        diag_info(a->f->sources, "causality-divides", el->at,
+                  "\"%s\" divides by its modulus, which varies: where it is zero, the run stops", el->name);
         if (by != END_NONE && by < a->s.nport && element_of(a, by) != el)
             diag_note(a->f->sources, element_of(a, by)->at, "\"%s\" leaves it no other way", element_of(a, by)->name);
     }
@@ -1434,7 +1471,8 @@ causal_dump(const flat_model *f, const causal *c, FILE *out)
     for (size_t b = 0; b < f->bond.n; b++) {
         const flat_junction *from = &f->junction.at[f->bond.at[b].from], *to = &f->junction.at[f->bond.at[b].to];
 
-        fprintf(out, "  %d:%s %c -> %c %d:%s\n", from->type, from->name, mark(c->bond_from[b]), mark(c->bond_to[b]), to->type, to->name);
+        fprintf(out, "  %d:%s %c -> %c %d:%s\n", from->type, from->name, mark(c->bond_from[b]), mark(c->bond_to[b]),
+                to->type, to->name);
     }
     for (size_t i = 0; i < c->junction_state.n; i++) {
         const flat_junction *j = &f->junction.at[c->junction_state.at[i]];

@@ -5,26 +5,30 @@
 #include "residue.h"
 
 #define NIL UINT32_MAX
-enum { BUCKETS = 64 };           /* rows by length; the last bucket holds all longer ones */
+enum { BUCKETS = 64 }; /* rows by length; the last bucket holds all longer ones */
 
-struct entry { uint32_t row, col, value, row_next, row_prev, col_next, col_prev; };
-struct pivot { uint32_t col, value, first, n; };        /* others[first .. first + n) stand in its row beside it */
+struct entry {
+    uint32_t row, col, value, row_next, row_prev, col_next, col_prev;
+};
+struct pivot {
+    uint32_t col, value, first, n;
+}; /* others[first .. first + n) stand in its row beside it */
 typedef VEC(uint32_t) list;
 
 struct nullspace {
     uint32_t rows, cols;
     VEC(struct entry) entry;
-    map at;                      /* (row, col) to entry; an entry that became 0 is unlinked and kept */
+    map at; /* (row, col) to entry; an entry that became 0 is unlinked and kept */
     uint32_t *row_head, *row_n, *col_head, *col_n;
-    bool *done;                  /* [rows] */
+    bool *done; /* [rows] */
     list bucket[BUCKETS + 1];
     VEC(struct pivot) pivot;
     VEC(struct nullspace_entry) others;
-    uint32_t *pivot_of;          /* [cols] */
+    uint32_t *pivot_of; /* [cols] */
     list free_column;
-    uint32_t *use0, *use;        /* pivots whose rows hold column c: use[use0[c] .. use0[c+1]) */
-    uint32_t *x;                 /* [cols] */
-    bool *queued;                /* [pivots] */
+    uint32_t *use0, *use; /* pivots whose rows hold column c: use[use0[c] .. use0[c+1]) */
+    uint32_t *x;          /* [cols] */
+    bool *queued;         /* [pivots] */
     list heap;
     VEC(struct nullspace_entry) vector;
 };

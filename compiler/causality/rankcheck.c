@@ -1,8 +1,9 @@
 /* rankcheck.c - the singular solutions of open components and the relations they stand for
  *
- * Unknowns are the common variables of open junctions without a resistor of their own (the others are at rest) and the variables of
- * open links; equations are the balances of all open junctions and the link equations. Where a resistor has its causality by law, an
- * open junction may act on it through decided ones: then these become unknowns too and the resistor an equation.
+ * Unknowns are the common variables of open junctions without a resistor of their own (the others are at rest) and the
+ * variables of open links; equations are the balances of all open junctions and the link equations. Where a resistor
+ * has its causality by law, an open junction may act on it through decided ones: then these become unknowns too and the
+ * resistor an equation.
  */
 #include <string.h>
 
@@ -11,19 +12,20 @@
 
 #define NIL UINT32_MAX
 
-/* What an open junction acts on, as points: the common variable of junction j (2j) or the sum of its known balance terms (2j + 1). */
+/* What an open junction acts on, as points: the common variable of junction j (2j) or the sum of its known balance
+ * terms (2j + 1). */
 #define COMMON(j) (2 * (j))
 #define BALANCE(j) (2 * (j) + 1)
 
 struct check {
     const strokes *s;
     const uint32_t *coef;
-    uint32_t *column;            /* [2 njunction] of COMMON and BALANCE */
-    uint32_t *waiting, *value;   /* [2 njunction] used by reach and weigh; 0 between calls */
-    bool *seen;                  /* [2 njunction] */
+    uint32_t *column;          /* [2 njunction] of COMMON and BALANCE */
+    uint32_t *waiting, *value; /* [2 njunction] used by reach and weigh; 0 between calls */
+    bool *seen;                /* [2 njunction] */
     VEC(uint32_t) reached, ready;
     nullspace *matrix;
-    VEC(uint32_t) owner;         /* column to junction; NIL: link variable or a decided point */
+    VEC(uint32_t) owner; /* column to junction; NIL: link variable or a decided point */
 };
 
 static enum element_type
@@ -63,9 +65,12 @@ is_open(const strokes *s, uint32_t j)
 
 /* ---- from a point to the points it acts on ---- */
 
-struct step { uint32_t to, factor; };
+struct step {
+    uint32_t to, factor;
+};
 
-/* From the known terms of a balance to what its strong end hands on. Returns false where the action ends (a one-port, a state). */
+/* From the known terms of a balance to what its strong end hands on. Returns false where the action ends (a one-port, a
+ * state). */
 static bool
 through_balance(const struct check *c, uint32_t j, struct step *out)
 {
@@ -75,7 +80,8 @@ through_balance(const struct check *c, uint32_t j, struct step *out)
     if (e == END_NONE || s->partner[e] == END_NONE)
         return false;
     other = s->partner[e];
-    /* coef[e]*z + balance = 0: z is the partner's common variable (cross) or the link's own, which enters the partner's balance */
+    /* coef[e]*z + balance = 0: z is the partner's common variable (cross) or the link's own, which enters the partner's
+     * balance */
     out->factor = gf_neg(gf_inv(c->coef[e]));
     if (s->link[e])
         *out = (struct step){ BALANCE(s->junction[other]), gf_mul(out->factor, c->coef[other]) };
@@ -174,7 +180,8 @@ extend(struct check *c)
     forget(c);
 }
 
-/* Equations of the points added: target = sum of factor * source; a resistor on them is at rest. Returns the next row. */
+/* Equations of the points added: target = sum of factor * source; a resistor on them is at rest. Returns the next row.
+ */
 static uint32_t
 extended_rows(struct check *c, uint32_t row, bool count_only)
 {
@@ -312,7 +319,8 @@ hand_on(struct check *c, struct step t, uint32_t value)
         vec_push(&c->ready, t.to);
 }
 
-/* Values of the points reached, in an order in which each is complete before it acts. Decided strokes leave no cycle. */
+/* Values of the points reached, in an order in which each is complete before it acts. Decided strokes leave no cycle.
+ */
 static void
 weigh(struct check *c, relations *out)
 {

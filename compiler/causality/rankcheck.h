@@ -1,11 +1,11 @@
 /* rankcheck.h - what strokes cannot see: relations among known efforts and flows (inside causality only)
  *
- * Consistent strokes may still leave singular equations: three capacitors in a ring of nodes are all integral, and their efforts sum to
- * zero. For passive resistors this happens exactly where the equations of an open component have a solution with every known effort and
- * flow and every resistor at rest. Such a solution weights the balances so that all unknowns cancel; what is left is a relation
- *     sum of coef * output = 0
- * among the outputs of sources, storages and state junctions. Without any output it means that something is left undetermined.
- * source   Tellegen's theorem between that solution and the true one
+ * Consistent strokes may still leave singular equations: three capacitors in a ring of nodes are all integral, and
+ * their efforts sum to zero. For passive resistors this happens exactly where the equations of an open component have a
+ * solution with every known effort and flow and every resistor at rest. Such a solution weights the balances so that
+ * all unknowns cancel; what is left is a relation sum of coef * output = 0 among the outputs of sources, storages and
+ * state junctions. Without any output it means that something is left undetermined. source   Tellegen's theorem between
+ * that solution and the true one
  */
 #ifndef BG_RANKCHECK_H
 #define BG_RANKCHECK_H
@@ -14,10 +14,12 @@
 #include "strokes.h"
 
 /* An output: port `of`, or, from nport on, the common variable of state junction of - nport. */
-typedef struct relation_term { uint32_t of, coef; } relation_term;
+typedef struct relation_term {
+    uint32_t of, coef;
+} relation_term;
 typedef struct relation {
-    uint32_t first, n;               /* term[first .. first + n) */
-    uint32_t junction0, njunction;   /* the junctions that move: junction[junction0 ..) */
+    uint32_t first, n;             /* term[first .. first + n) */
+    uint32_t junction0, njunction; /* the junctions that move: junction[junction0 ..) */
 } relation;
 typedef struct relations {
     VEC(relation) of;

@@ -93,16 +93,15 @@ apply(const ex_node *n, uint32_t a, uint32_t b, uint32_t c)
 
     switch ((enum ex_op)n->op) {
     case EX_CONST: return of_number(n->value);
-    case EX_ADD:   return gf_add(a, b);
-    case EX_SUB:   return gf_sub(a, b);
-    case EX_MUL:   return gf_mul(a, b);
-    case EX_NEG:   return gf_neg(a);
+    case EX_ADD: return gf_add(a, b);
+    case EX_SUB: return gf_sub(a, b);
+    case EX_MUL: return gf_mul(a, b);
+    case EX_NEG: return gf_neg(a);
     case EX_DIV:
         if (b)
             return gf_mul(a, gf_inv(b));
         break;
-    default:
-        break;
+    default: break;
     }
     return drawn((uint64_t)n->op << 32 | n->table, bg_hash_mix((uint64_t)a << 32 | b, c));
 }
@@ -129,7 +128,8 @@ evaluate(residues *r, inst i)
         uint32_t b = x->b == NODE_NONE ? 0 : value[map_get(&at, x->b)];
         uint32_t c = x->c == NODE_NONE ? 0 : value[map_get(&at, x->c)];
 
-        if (x->op == EX_POW && ex_is_const(r->f->pool, x->b, &power) && power == rint(power) && fabs(power) < 64 && (a || power > 0))
+        if (x->op == EX_POW && ex_is_const(r->f->pool, x->b, &power) && power == rint(power) && fabs(power) < 64 &&
+            (a || power > 0))
             value[k] = power < 0 ? gf_inv(gf_power(a, (uint64_t)-power)) : gf_power(a, (uint64_t)power);
         else
             value[k] = apply(x, a, b, c);
@@ -140,7 +140,8 @@ evaluate(residues *r, inst i)
     return result;
 }
 
-/* Parameters computed from parameters are opened; every other one is a number of its own, whatever its value: another run may set it. */
+/* Parameters computed from parameters are opened; every other one is a number of its own, whatever its value: another
+ * run may set it. */
 static bool
 is_opened(const flat_model *f, const flat_var *v)
 {
@@ -154,7 +155,12 @@ is_opened(const flat_model *f, const flat_var *v)
 uint32_t
 residue_of(residues *r, inst i)
 {
-    VEC(struct { inst i; var_id v; uint32_t next; }) open = { 0 };
+    VEC(struct {
+        inst i;
+        var_id v;
+        uint32_t next;
+    })
+    open = { 0 };
     uint32_t result = 0;
 
     if (!inst_known(i))
@@ -176,7 +182,7 @@ residue_of(residues *r, inst i)
                 set_known(r, v, var->kind == VAR_LITERAL ? of_number(var->value) : drawn(4, v));
                 continue;
             }
-            set_known(r, v, drawn(4, v));        /* stands in if a definition should refer to itself */
+            set_known(r, v, drawn(4, v)); /* stands in if a definition should refer to itself */
             vec_reserve(&open, open.n + 1);
             open.at[open.n].i = var->def;
             open.at[open.n].v = v;

@@ -1,8 +1,9 @@
 /* strokes.c - implications of causal strokes, with reasons and exact undo
  *
- * Two rules, followed first in, first out: an end known to be strong makes the others of its junction weak; all ends but one weak make
- * the last one strong. A bond or two-port carries strength to its partner. The list of open ends of a junction is kept as a count and
- * the XOR of their ids, so that the last one is found without a scan. Time is linear in the ends decided.
+ * Two rules, followed first in, first out: an end known to be strong makes the others of its junction weak; all ends
+ * but one weak make the last one strong. A bond or two-port carries strength to its partner. The list of open ends of a
+ * junction is kept as a count and the XOR of their ids, so that the last one is found without a scan. Time is linear in
+ * the ends decided.
  */
 #include <string.h>
 
@@ -260,12 +261,9 @@ antecedents(const strokes *s, uint32_t e, enum why why, uint32_t from, ends *out
 
     out->n = 0;
     switch (why) {
-    case WHY_ROOT:
-        break;
+    case WHY_ROOT: break;
     case WHY_PARTNER:
-    case WHY_STRONG:
-        vec_push(out, from);
-        break;
+    case WHY_STRONG: vec_push(out, from); break;
     case WHY_LAST:
         for (uint32_t i = s->row[j]; i < s->row[j + 1]; i++)
             if (s->adjacent[i] != e)
@@ -275,7 +273,12 @@ antecedents(const strokes *s, uint32_t e, enum why why, uint32_t from, ends *out
 }
 
 /* A walk back through the reasons, breadth first. Each end found remembers which one led to it. */
-struct walk { ends found, next; map seen; VEC(uint32_t) parent; size_t head; };
+struct walk {
+    ends found, next;
+    map seen;
+    VEC(uint32_t) parent;
+    size_t head;
+};
 
 static void
 walk_add(struct walk *w, uint32_t e, uint32_t parent)
@@ -300,7 +303,7 @@ walk_start(const strokes *s, struct walk *w)
     }
     if (c->why == WHY_ROOT) {
         walk_add(w, c->e, END_NONE);
-        if (c->held == c->e) {               /* the very end that was to be decided is held otherwise: look behind it */
+        if (c->held == c->e) { /* the very end that was to be decided is held otherwise: look behind it */
             antecedents(s, c->e, (enum why)s->why[c->e], s->from[c->e], &w->next);
             for (size_t i = 0; i < w->next.n; i++)
                 walk_add(w, w->next.at[i], END_NONE);
@@ -373,8 +376,8 @@ strokes_explain(strokes *s, size_t limit, uint32_t root[2], stroke_path *path)
         for (i = index[1]; i != END_NONE; i = w.parent.at[i])
             vec_push(&w.next, w.found.at[i]);
         /* where both ways have met already, the rest to the conflict is not between the roots */
-        while (path->end.n > 1 && w.next.n > 1 && path->end.at[path->end.n - 1] == w.next.at[w.next.n - 1]
-               && path->end.at[path->end.n - 2] == w.next.at[w.next.n - 2]) {
+        while (path->end.n > 1 && w.next.n > 1 && path->end.at[path->end.n - 1] == w.next.at[w.next.n - 1] &&
+               path->end.at[path->end.n - 2] == w.next.at[w.next.n - 2]) {
             path->end.n--;
             w.next.n--;
         }

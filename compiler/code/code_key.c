@@ -90,7 +90,8 @@ key_template(key_maker *m, pool *p, code_key *key, node root)
     while (todo.n) {
         node n = todo.at[todo.n - 1];
         const ex_node *e = pool_node(p, n);
-        bool turned = (e->op == EX_ADD || e->op == EX_MUL) && m->hash.at[e->a] > m->hash.at[e->b], leaf = e->op == EX_CONST || e->op == EX_SLOT;
+        bool turned = (e->op == EX_ADD || e->op == EX_MUL) && m->hash.at[e->a] > m->hash.at[e->b],
+             leaf = e->op == EX_CONST || e->op == EX_SLOT;
         node operand[3] = { turned ? e->b : e->a, turned ? e->a : e->b, e->c };
         bool ready = true;
 

@@ -1,14 +1,15 @@
 /* codegen.c - templates to machine code through the LLVM C API
  *
  * needs     templates, and where their slots lie
- * provides  addresses of kernels and chunks that give what ex_eval gives, bit for bit: no contraction, no reassociation, the same
- *           libm functions (by address, under names LLVM does not know)
- * keeps     code generation linear: long chunks are cut into functions of bounded size; the quick module goes through no passes and
- *           the quickest instruction selection
+ * provides  addresses of kernels and chunks that give what ex_eval gives, bit for bit: no contraction, no
+ * reassociation, the same libm functions (by address, under names LLVM does not know) keeps     code generation linear:
+ * long chunks are cut into functions of bounded size; the quick module goes through no passes and the quickest
+ * instruction selection
  *
- * Objects are made here: for the quick and for the optimised functions of each gen_finish, of those to be kept one and of the others one;
- * ORC only links them. An object exports one symbol, the table of its functions' addresses. IR and its context live from the first addition
- * to gen_finish. What computes the same is one function: a key, the bytes of the template with what its slots are, tells.
+ * Objects are made here: for the quick and for the optimised functions of each gen_finish, of those to be kept one and
+ * of the others one; ORC only links them. An object exports one symbol, the table of its functions' addresses. IR and
+ * its context live from the first addition to gen_finish. What computes the same is one function: a key, the bytes of
+ * the template with what its slots are, tells.
  */
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
@@ -24,16 +25,32 @@
 
 /* Where functions go: into the generator, or into what outlives it. */
 enum { OWN, KEPT, NPLACES };
-enum { PIECE = 600 };               /* nodes a function of a chunk: about 1000 instructions */
+enum { PIECE = 600 }; /* nodes a function of a chunk: about 1000 instructions */
 
 /* Parameters of both shapes; the spaces are in the order of enum space. */
-enum { ARG_T, ARG_X, ARG_W, ARG_P, ARG_M, ARG_O, CHUNK_ARGS, ARG_BASE = CHUNK_ARGS, ARG_TABLE, ARG_OBASE, ARG_BEGIN, ARG_END, KERNEL_ARGS,
-       ARG_AT = CHUNK_ARGS, LOCATED_ARGS };
+enum {
+    ARG_T,
+    ARG_X,
+    ARG_W,
+    ARG_P,
+    ARG_M,
+    ARG_O,
+    CHUNK_ARGS,
+    ARG_BASE = CHUNK_ARGS,
+    ARG_TABLE,
+    ARG_OBASE,
+    ARG_BEGIN,
+    ARG_END,
+    KERNEL_ARGS,
+    ARG_AT = CHUNK_ARGS,
+    LOCATED_ARGS
+};
 
-/* What is known of a node while a template is emitted. Conditions are kept as flags and become numbers only where asked for. */
+/* What is known of a node while a template is emitted. Conditions are kept as flags and become numbers only where asked
+ * for. */
 struct site {
     LLVMValueRef value, flag;
-    bool fixed;                     /* the same for all members of a kernel: emitted before the loop */
+    bool fixed; /* the same for all members of a kernel: emitted before the loop */
 };
 
 /* A module under construction */
@@ -41,12 +58,13 @@ struct unit {
     LLVMModuleRef module;
     bool optimise;
     linker *linker;
-    VEC(LLVMValueRef) entry;        /* functions to be found */
-    VEC(uint32_t) handle;           /* whose */
-    LLVMValueRef callee[EX_NOPS];   /* declared so far */
+    VEC(LLVMValueRef) entry;      /* functions to be found */
+    VEC(uint32_t) handle;         /* whose */
+    LLVMValueRef callee[EX_NOPS]; /* declared so far */
 };
 
-_Static_assert(ARG_T == (int)SP_TIME && ARG_X == (int)SP_X && ARG_W == (int)SP_W && ARG_P == (int)SP_P && ARG_M == (int)SP_M && ARG_O == (int)SP_OUT,
+_Static_assert(ARG_T == (int)SP_TIME && ARG_X == (int)SP_X && ARG_W == (int)SP_W && ARG_P == (int)SP_P &&
+                   ARG_M == (int)SP_M && ARG_O == (int)SP_OUT,
                "a space is found by its number");
 
 struct types {
@@ -56,27 +74,30 @@ struct types {
 };
 
 /* A function that the store gets when it is compiled */
-struct leaving { code_key key; uint32_t handle; };
+struct leaving {
+    code_key key;
+    uint32_t handle;
+};
 
 struct gen {
     pool *p;
-    code_store *kept;               /* NULL: none */
-    const native *native;           /* the store's, or ours */
+    code_store *kept;     /* NULL: none */
+    const native *native; /* the store's, or ours */
     native own_native;
-    linker linker;                  /* of what is not kept */
-    code_index index;               /* what was added: handles */
+    linker linker;    /* of what is not kept */
+    code_index index; /* what was added: handles */
     VEC(struct leaving) leaving;
-    LLVMContextRef ctx;             /* NULL between gen_finish and the next addition */
+    LLVMContextRef ctx; /* NULL between gen_finish and the next addition */
     struct types type;
     struct unit unit[NPLACES][NMODULE];
-    LLVMBuilderRef before, at;      /* before the loop and in it; the same in chunks */
-    struct unit *now;               /* what is being added to */
-    VEC(struct site) site;          /* by node */
-    VEC(LLVMValueRef) slot;         /* values of the slots of the template being emitted */
+    LLVMBuilderRef before, at; /* before the loop and in it; the same in chunks */
+    struct unit *now;          /* what is being added to */
+    VEC(struct site) site;     /* by node */
+    VEC(LLVMValueRef) slot;    /* values of the slots of the template being emitted */
     VEC(bool) fixed;
-    VEC(uintptr_t) address;         /* by handle; 0 until compiled */
+    VEC(uintptr_t) address; /* by handle; 0 until compiled */
     key_maker keys;
-    char *error;                    /* the first; gen_finish reports it */
+    char *error; /* the first; gen_finish reports it */
 };
 
 static void
@@ -124,24 +145,27 @@ tbaa_tag(gen *g, const char *name)
 {
     LLVMMetadataRef zero = LLVMValueAsMetadata(LLVMConstInt(g->type.i64, 0, 0));
     LLVMMetadataRef root[1] = { LLVMMDStringInContext2(g->ctx, "bgc", 3) };
-    LLVMMetadataRef kind[3] = { LLVMMDStringInContext2(g->ctx, name, strlen(name)), LLVMMDNodeInContext2(g->ctx, root, 1), zero };
+    LLVMMetadataRef kind[3] = { LLVMMDStringInContext2(g->ctx, name, strlen(name)),
+                                LLVMMDNodeInContext2(g->ctx, root, 1), zero };
     LLVMMetadataRef tag[3] = { NULL, NULL, zero };
 
     tag[0] = tag[1] = LLVMMDNodeInContext2(g->ctx, kind, 3);
     return LLVMMetadataAsValue(g->ctx, LLVMMDNodeInContext2(g->ctx, tag, 3));
 }
 
-/* For the branch of a loop: vectors as wide as the processor likes, but one a turn. More fill the caches with code that waits for
- * memory all the same, and take as much longer to compile. */
+/* For the branch of a loop: vectors as wide as the processor likes, but one a turn. More fill the caches with code that
+ * waits for memory all the same, and take as much longer to compile. */
 static LLVMValueRef
 loop_tag(gen *g)
 {
     static const char count[] = "llvm.loop.interleave.count";
-    LLVMMetadataRef interleave[2] = { LLVMMDStringInContext2(g->ctx, count, strlen(count)), LLVMValueAsMetadata(LLVMConstInt(g->type.i32, 1, 0)) };
-    LLVMMetadataRef self = LLVMTemporaryMDNode(g->ctx, NULL, 0), part[2] = { self, LLVMMDNodeInContext2(g->ctx, interleave, 2) };
+    LLVMMetadataRef interleave[2] = { LLVMMDStringInContext2(g->ctx, count, strlen(count)),
+                                      LLVMValueAsMetadata(LLVMConstInt(g->type.i32, 1, 0)) };
+    LLVMMetadataRef self = LLVMTemporaryMDNode(g->ctx, NULL, 0),
+                    part[2] = { self, LLVMMDNodeInContext2(g->ctx, interleave, 2) };
     LLVMMetadataRef tag = LLVMMDNodeInContext2(g->ctx, part, 2);
 
-    LLVMMetadataReplaceAllUsesWith(self, tag);      /* names itself, as loops must; frees the placeholder */
+    LLVMMetadataReplaceAllUsesWith(self, tag); /* names itself, as loops must; frees the placeholder */
     return LLVMMetadataAsValue(g->ctx, tag);
 }
 
@@ -367,7 +391,7 @@ call(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef *arg)
         add_attribute(g, *f, whole, "nounwind");
         add_attribute(g, *f, whole, "willreturn");
 #if LLVM_VERSION_MAJOR >= 16
-        add_attribute(g, *f, whole, "memory");          /* value 0: none */
+        add_attribute(g, *f, whole, "memory"); /* value 0: none */
 #else
         add_attribute(g, *f, whole, "readnone");
 #endif
@@ -381,7 +405,7 @@ integer_power(gen *g, LLVMBuilderRef b, LLVMValueRef x, int n)
 {
     LLVMValueRef r = NULL;
 
-    for (unsigned m = (unsigned)abs(n); m; ) {
+    for (unsigned m = (unsigned)abs(n); m;) {
         if (m & 1)
             r = r ? LLVMBuildFMul(b, r, x, "") : x;
         if (m >>= 1)
@@ -405,7 +429,8 @@ absolute(gen *g, LLVMBuilderRef b, LLVMValueRef a)
 static LLVMValueRef
 with_sign(gen *g, LLVMBuilderRef b, LLVMValueRef m, LLVMValueRef x)
 {
-    LLVMValueRef bits = LLVMBuildAnd(b, LLVMBuildBitCast(b, x, g->type.i64, ""), LLVMConstInt(g->type.i64, UINT64_C(1) << 63, 0), "");
+    LLVMValueRef bits = LLVMBuildAnd(b, LLVMBuildBitCast(b, x, g->type.i64, ""),
+                                     LLVMConstInt(g->type.i64, UINT64_C(1) << 63, 0), "");
 
     bits = LLVMBuildOr(b, LLVMBuildBitCast(b, m, g->type.i64, ""), bits, "");
     return LLVMBuildBitCast(b, bits, g->type.real, "");
@@ -515,17 +540,18 @@ operation(gen *g, LLVMBuilderRef b, const ex_node *e)
         if (ex_is_const(g->p, e->b, &c) && ex_integer_power(c, &n))
             return integer_power(g, b, x, n);
         break;
-    case EX_SPOW: case EX_APOW:
+    case EX_SPOW:
+    case EX_APOW:
         if (ex_is_const(g->p, e->b, &c) && (arg[0] = signed_power(g, b, e->op, x, c)))
             return arg[0];
         break;
-    case EX_TABLE: case EX_TABLE_SLOPE:
+    case EX_TABLE:
+    case EX_TABLE_SLOPE:
         arg[0] = integer(g, (int64_t)(uintptr_t)pool_table(g->p, e->table));
         arg[1] = m > 1 ? y : number(g, -1);
         arg[2] = x;
         return call(g, b, e->op, arg);
-    default:
-        break;
+    default: break;
     }
     arg[0] = x;
     arg[1] = y;
@@ -552,7 +578,8 @@ emit(gen *g, node root)
             s->value = g->slot.at[e->a];
             s->fixed = g->fixed.at[e->a];
         } else {
-            s->fixed = g->site.at[e->a].fixed && (e->b == NODE_NONE || g->site.at[e->b].fixed) && (e->c == NODE_NONE || g->site.at[e->c].fixed);
+            s->fixed = g->site.at[e->a].fixed && (e->b == NODE_NONE || g->site.at[e->b].fixed) &&
+                       (e->c == NODE_NONE || g->site.at[e->c].fixed);
             s->flag = condition(g, builder_of(g, tape[i]), e);
             if (!s->flag)
                 s->value = operation(g, builder_of(g, tape[i]), e);
@@ -588,17 +615,22 @@ slot_value(gen *g, LLVMValueRef f, const struct gen_slot *s, LLVMValueRef origin
     LLVMValueRef at;
 
     if (!s->table)
-        return load(g, g->at, position(g, g->at, origin, s->stride == 1 ? i : LLVMBuildNSWMul(g->at, i, integer(g, s->stride), "")));
+        return load(
+            g, g->at,
+            position(g, g->at, origin, s->stride == 1 ? i : LLVMBuildNSWMul(g->at, i, integer(g, s->stride), "")));
     at = LLVMBuildInBoundsGEP2(g->at, g->type.i32, origin, &i, 1, "");
     at = tagged(g, LLVMBuildLoad2(g->at, g->type.i32, at, ""), g->type.tbaa_i32);
-    return load(g, g->at, position(g, g->at, LLVMGetParam(f, (unsigned)s->space), LLVMBuildSExt(g->at, at, g->type.i64, "")));
+    return load(g, g->at,
+                position(g, g->at, LLVMGetParam(f, (unsigned)s->space), LLVMBuildSExt(g->at, at, g->type.i64, "")));
 }
 
 static void
 fill_kernel(gen *g, LLVMValueRef f, node root, const struct gen_slot *slot, const bool *used, uint32_t nslots)
 {
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(g->ctx, f, "entry"), before = LLVMAppendBasicBlockInContext(g->ctx, f, "before");
-    LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(g->ctx, f, "members"), done = LLVMAppendBasicBlockInContext(g->ctx, f, "done");
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(g->ctx, f, "entry"),
+                      before = LLVMAppendBasicBlockInContext(g->ctx, f, "before");
+    LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(g->ctx, f, "members"),
+                      done = LLVMAppendBasicBlockInContext(g->ctx, f, "done");
     LLVMValueRef begin = LLVMGetParam(f, ARG_BEGIN), end = LLVMGetParam(f, ARG_END), i, next, out, branch;
 
     g->before = LLVMCreateBuilderInContext(g->ctx);
@@ -632,7 +664,8 @@ fill_kernel(gen *g, LLVMValueRef f, node root, const struct gen_slot *slot, cons
 }
 
 static void
-key_kernel(gen *g, code_key *key, node root, const struct gen_slot *slot, const bool *used, uint32_t nslots, bool optimise)
+key_kernel(gen *g, code_key *key, node root, const struct gen_slot *slot, const bool *used, uint32_t nslots,
+           bool optimise)
 {
     key_number(key, optimise ? 'K' : 'k');
     key_template(&g->keys, g->p, key, root);
@@ -653,7 +686,8 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
     bool *used;
 
     if (ex_slot_bound(g->p, root) > nslots)
-        set_error(g, bg_format("a kernel reads %u slots and was given %u", (unsigned)ex_slot_bound(g->p, root), (unsigned)nslots));
+        set_error(g, bg_format("a kernel reads %u slots and was given %u", (unsigned)ex_slot_bound(g->p, root),
+                               (unsigned)nslots));
     if (g->error)
         return add_handle(g, NULL);
     used = bg_calloc(nslots, sizeof *used);
@@ -678,9 +712,9 @@ gen_add_kernel(gen *g, node root, const struct gen_slot *slot, uint32_t nslots, 
 /* A function of a chunk being filled. What was read or written stays known, so that memory is read once. */
 struct piece {
     LLVMValueRef f;
-    const map *place;               /* space and index -> number of the place; NULL: places are in the code */
+    const map *place; /* space and index -> number of the place; NULL: places are in the code */
     size_t nodes;
-    map known;                      /* space and index -> where in value */
+    map known; /* space and index -> where in value */
     VEC(LLVMValueRef) value;
 };
 
@@ -716,7 +750,8 @@ ref_position(gen *g, const struct piece *p, struct gen_ref r)
 
     if (p->place) {
         index = LLVMBuildInBoundsGEP2(g->at, g->type.i32, LLVMGetParam(p->f, ARG_AT), &index, 1, "");
-        index = LLVMBuildSExt(g->at, tagged(g, LLVMBuildLoad2(g->at, g->type.i32, index, ""), g->type.tbaa_i32), g->type.i64, "");
+        index = LLVMBuildSExt(g->at, tagged(g, LLVMBuildLoad2(g->at, g->type.i32, index, ""), g->type.tbaa_i32),
+                              g->type.i64, "");
     }
     return position(g, g->at, LLVMGetParam(p->f, (unsigned)r.space), index);
 }
@@ -813,7 +848,8 @@ gen_add_chunk(gen *g, const struct gen_assign *a, size_t n, bool optimise)
     return add_handle(g, fill_chunk(g, a, n, NULL));
 }
 
-/* The number of a place, in the order in which places are first named; the key tells the places of each assignment by these numbers. */
+/* The number of a place, in the order in which places are first named; the key tells the places of each assignment by
+ * these numbers. */
 static void
 name_place(code_key *key, map *place, struct gen_ref r, int32_t *at)
 {
@@ -886,8 +922,9 @@ add_entries(gen *g, struct unit *u, const char *name)
     free(address);
 }
 
-/* The IR comes with values shared, loads gathered and what is common to all members before the loop: what is left to do is to
- * vectorise, loops in kernels and neighbouring assignments in chunks. O2 takes four times as long and gives the same loops. */
+/* The IR comes with values shared, loads gathered and what is common to all members before the loop: what is left to do
+ * is to vectorise, loops in kernels and neighbouring assignments in chunks. O2 takes four times as long and gives the
+ * same loops. */
 static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-cse,slp-vectorizer)";
 
 static char *
@@ -919,7 +956,8 @@ compile(gen *g, struct unit *u)
     if (u->optimise && (said = run_passes(g, u)))
         return said;
     why = NULL;
-    if (LLVMTargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module, LLVMObjectFile, &why, &object)) {
+    if (LLVMTargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module,
+                                            LLVMObjectFile, &why, &object)) {
         said = bg_format("LLVM, generating code: %s", why);
         LLVMDisposeMessage(why);
         return said;

@@ -7,24 +7,40 @@
 #include "factor.h"
 
 /* Derivatives of a template that are not zero: by slot a, and by slots a <= b. */
-struct first { uint32_t a; node d; };
-struct second { uint32_t a, b; node d; };
-struct shape { node root; uint32_t first, nfirst, second, nsecond; };
+struct first {
+    uint32_t a;
+    node d;
+};
+struct second {
+    uint32_t a, b;
+    node d;
+};
+struct shape {
+    node root;
+    uint32_t first, nfirst, second, nsecond;
+};
 
 /* Entries at the point. Columns: 0..nx states, nx..nx+ny computed variables, then VAR_PARAM by var id. */
-struct slope { uint32_t row, column; double value; };
-struct bend { uint32_t row, a, b; double value; };
+struct slope {
+    uint32_t row, column;
+    double value;
+};
+struct bend {
+    uint32_t row, a, b;
+    double value;
+};
 
 struct curvature {
     equations *e;
     const uint32_t *position;
-    var_id *by; size_t nby;
+    var_id *by;
+    size_t nby;
     size_t nx, ny;
-    uint32_t *column_of;         /* [var] its column, UINT32_MAX: it does not move */
-    uint32_t *rate;              /* [nx] column of each state's rate, UINT32_MAX: constant */
-    VEC(inst) row;               /* [ny] definition or residual */
-    VEC(uint32_t) own;           /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
-    map shape_of;                /* root -> index */
+    uint32_t *column_of; /* [var] its column, UINT32_MAX: it does not move */
+    uint32_t *rate;      /* [nx] column of each state's rate, UINT32_MAX: constant */
+    VEC(inst) row;       /* [ny] definition or residual */
+    VEC(uint32_t) own;   /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
+    map shape_of;        /* root -> index */
     VEC(struct shape) shape;
     VEC(struct first) firsts;
     VEC(struct second) seconds;
@@ -36,7 +52,7 @@ struct curvature {
     double *value[2];
     factor *factor[2];
     parameter_moves moves;
-    double complex *right, *left, *grad;     /* [nx + ny + vars] */
+    double complex *right, *left, *grad; /* [nx + ny + vars] */
     double *work;
 };
 
@@ -133,7 +149,8 @@ compare_place(const void *a, const void *b, void *ctx)
     const curvature *c = ctx;
     const struct slope *x = &c->slope.at[*(const uint32_t *)a], *y = &c->slope.at[*(const uint32_t *)b];
 
-    return x->column != y->column ? (x->column > y->column) - (x->column < y->column) : (x->row > y->row) - (x->row < y->row);
+    return x->column != y->column ? (x->column > y->column) - (x->column < y->column)
+                                  : (x->row > y->row) - (x->row < y->row);
 }
 
 static int
@@ -145,7 +162,8 @@ compare_transposed(const void *a, const void *b, void *ctx)
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row) : (x->column > y->column) - (x->column < y->column);
 }
 
-/* The pattern of G_y from the entries of the first point: those in its columns, slots of a row being distinct variables. */
+/* The pattern of G_y from the entries of the first point: those in its columns, slots of a row being distinct
+ * variables. */
 static void
 make_pattern(curvature *c)
 {
@@ -280,7 +298,7 @@ curvature_at(curvature *c, const double *v, const bool *fixed)
             x = ex_eval(f->pool, d->d, slot.at);
             fine = fine && isfinite(x);
             if (x != 0)
-                vec_push(&c->bend, ((struct bend){ r, a, b, d->a == d->b ? x / 2 : x }));     /* both orders are added */
+                vec_push(&c->bend, ((struct bend){ r, a, b, d->a == d->b ? x / 2 : x })); /* both orders are added */
         }
     }
     vec_free(&slot);
@@ -316,7 +334,8 @@ solve(curvature *c, int way, double complex *b)
 }
 
 bool
-curvature_gradient(curvature *c, const double complex *left, const double complex *right, double complex *by_state, double complex *by_parameter)
+curvature_gradient(curvature *c, const double complex *left, const double complex *right, double complex *by_state,
+                   double complex *by_parameter)
 {
     const flat_model *f = c->e->f;
     size_t nx = c->nx, ny = c->ny;

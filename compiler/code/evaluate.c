@@ -5,22 +5,28 @@
 #include "evaluate.h"
 #include "factor.h"
 
-enum { MAX_ITERATIONS = 60, MAX_HALVINGS = 8, MAX_HOMOTOPY_STEPS = 200, MAX_BISECTIONS = 60 /* then Newton's method is near enough */ };
+enum {
+    MAX_ITERATIONS = 60,
+    MAX_HALVINGS = 8,
+    MAX_HOMOTOPY_STEPS = 200,
+    MAX_BISECTIONS = 60 /* then Newton's method is near enough */
+};
 
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
 static const double tiny_pivot = 1e-13;
 
 struct block_run {
     factor *factor;
-    bool factored;               /* constant matrix, factored for these parameters */
+    bool factored; /* constant matrix, factored for these parameters */
     double *value, *r, *z, *step, *trial, *weight;
-    double *most;                /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is zero */
+    double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
+                     zero */
     double *seen;
-    double *before;              /* [n] residuals that a step set out from */
+    double *before; /* [n] residuals that a step set out from */
 };
 
-/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before (a flow that comes to an end through a law
- * without slope there); or of no size that any quantity has. */
+/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before (a flow that comes
+ * to an end through a law without slope there); or of no size that any quantity has. */
 #define CONVERGED 1e-13
 #define ROUNDED 1e-16
 #define NOTHING 1e-250
@@ -32,10 +38,11 @@ struct evaluator {
     struct block_run *block;
     double t;
     const double *x, *modes;
-    size_t work;                 /* operations done in quick code */
+    size_t work; /* operations done in quick code */
 };
 
-evaluator *evaluator_new(program *g, block_memory *memory)
+evaluator *
+evaluator_new(program *g, block_memory *memory)
 {
     evaluator *v = bg_calloc(1, sizeof *v);
 
@@ -61,7 +68,8 @@ evaluator *evaluator_new(program *g, block_memory *memory)
     return v;
 }
 
-void evaluator_free(evaluator *v)
+void
+evaluator_free(evaluator *v)
 {
     if (!v)
         return;
@@ -75,18 +83,21 @@ void evaluator_free(evaluator *v)
     free(v);
 }
 
-void evaluator_reset(evaluator *v)
+void
+evaluator_reset(evaluator *v)
 {
     for (size_t k = 0; k < v->g->block.n; k++)
         v->block[k].factored = false;
 }
 
-const double *evaluator_variables(const evaluator *v)
+const double *
+evaluator_variables(const evaluator *v)
 {
     return v->w;
 }
 
-void evaluator_accept(evaluator *v)
+void
+evaluator_accept(evaluator *v)
 {
     const equations *e = v->g->e;
 
@@ -101,7 +112,8 @@ void evaluator_accept(evaluator *v)
     v->memory->any_accepted = true;
 }
 
-void evaluator_determinants(const evaluator *v, double *by_block)
+void
+evaluator_determinants(const evaluator *v, double *by_block)
 {
     for (size_t k = 0; k < v->g->block.n; k++)
         by_block[v->g->block.at[k].block] = factor_determinant(v->block[k].factor);
@@ -109,20 +121,23 @@ void evaluator_determinants(const evaluator *v, double *by_block)
 
 /* ---------------------------------------------------------------- blocks */
 
-static void residuals(evaluator *v, const program_block *b, const double *z, double *r)
+static void
+residuals(evaluator *v, const program_block *b, const double *z, double *r)
 {
     memcpy(v->w + b->w0, z, b->n * sizeof(double));
     for (size_t i = 0; i < b->residual_code.n; i++)
         b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r, v->g->chunk.at[b->residual_code.at[i]].at);
 }
 
-static void partials(evaluator *v, const program_block *b, double *value)
+static void
+partials(evaluator *v, const program_block *b, double *value)
 {
     for (size_t i = 0; i < b->jacobian_code.n; i++)
         b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value, v->g->chunk.at[b->jacobian_code.at[i]].at);
 }
 
-static int fail(evaluator *v, const program_block *b, uint32_t row, bool singular)
+static int
+fail(evaluator *v, const program_block *b, uint32_t row, bool singular)
 {
     v->memory->failed = b->block;
     v->memory->failed_row = row;
@@ -130,7 +145,8 @@ static int fail(evaluator *v, const program_block *b, uint32_t row, bool singula
     return 1;
 }
 
-static int solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
+static int
+solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
 {
     size_t singular;
 
@@ -153,7 +169,8 @@ static int solve_linear(evaluator *v, const program_block *b, struct block_run *
 }
 
 /* Size of each residual's terms: |J||z| + |r - J z|. A residual small against it is zero to rounding. */
-static void residual_weights(const program_block *b, struct block_run *run)
+static void
+residual_weights(const program_block *b, struct block_run *run)
 {
     double *rest = run->trial;
 
@@ -173,7 +190,8 @@ static void residual_weights(const program_block *b, struct block_run *run)
 }
 
 /* Are all residuals zero to rounding? */
-static bool is_zero(const program_block *b, const struct block_run *run)
+static bool
+is_zero(const program_block *b, const struct block_run *run)
 {
     for (uint32_t i = 0; i < b->n; i++)
         if (!(fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->most[i], NOTHING))))
@@ -181,7 +199,8 @@ static bool is_zero(const program_block *b, const struct block_run *run)
     return true;
 }
 
-static double scaled_norm(const program_block *b, const double *r, const double *weight, uint32_t *worst)
+static double
+scaled_norm(const program_block *b, const double *r, const double *weight, uint32_t *worst)
 {
     double norm = 0;
 
@@ -199,7 +218,8 @@ static double scaled_norm(const program_block *b, const double *r, const double 
 }
 
 /* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
-static int newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+static int
+newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     uint32_t worst = 0;
     size_t singular;
@@ -251,7 +271,8 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
                 break;
             damping /= 2;
         }
-        /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are */
+        /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
+         */
         if (damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
             return 0;
         memcpy(run->z, run->trial, b->n * sizeof(double));
@@ -260,7 +281,8 @@ static int newton(evaluator *v, const program_block *b, struct block_run *run, c
 }
 
 /* Newton homotopy from zero: r(z) = (1 - lambda) r(0), lambda from 0 to 1 in steps that adapt. */
-static int homotopy(evaluator *v, const program_block *b, struct block_run *run)
+static int
+homotopy(evaluator *v, const program_block *b, struct block_run *run)
 {
     double *r0 = bg_malloc((size_t)b->n * 3 * sizeof(double)), *offset = r0 + b->n, *kept = offset + b->n;
     double lambda = 0, step = 0.1;
@@ -292,7 +314,8 @@ static int homotopy(evaluator *v, const program_block *b, struct block_run *run)
 }
 
 /* A residual of one unknown that is zero between lo and hi, where it has the signs of `below` and the opposite one. */
-static bool bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, double hi, double below)
+static bool
+bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, double hi, double below)
 {
     double r;
 
@@ -308,10 +331,11 @@ static bool bisect(evaluator *v, const program_block *b, struct block_run *run, 
     return newton(v, b, run, NULL) == 0 && fabs(run->z[0] - lo) <= 1e-6 * fabs(lo) + 1e-100;
 }
 
-/* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts from zero slope. Looks outwards
- * from z0 on both sides, in steps that grow, and takes the first zero met; of two equally far the positive one (a temperature has no other). Not
- * beyond `far`. */
-static bool scan(evaluator *v, const program_block *b, struct block_run *run, double z0, double far)
+/* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts
+ * from zero slope. Looks outwards from z0 on both sides, in steps that grow, and takes the first zero met; of two
+ * equally far the positive one (a temperature has no other). Not beyond `far`. */
+static bool
+scan(evaluator *v, const program_block *b, struct block_run *run, double z0, double far)
 {
     double at[2] = { z0, z0 }, value[2], r;
 
@@ -332,9 +356,10 @@ static bool scan(evaluator *v, const program_block *b, struct block_run *run, do
     return false;
 }
 
-/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the residuals. Quadratic and cubic laws
- * have no slope at zero, so that nothing else tells where to begin. */
-static void start_sizes(evaluator *v, const program_block *b, struct block_run *run, double *least, double *greatest)
+/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the
+ * residuals. Quadratic and cubic laws have no slope at zero, so that nothing else tells where to begin. */
+static void
+start_sizes(evaluator *v, const program_block *b, struct block_run *run, double *least, double *greatest)
 {
     double *r0 = run->step;
 
@@ -343,7 +368,7 @@ static void start_sizes(evaluator *v, const program_block *b, struct block_run *
     memset(run->trial, 0, b->n * sizeof(double));
     residuals(v, b, run->trial, r0);
     for (uint32_t i = 0; i < b->n; i++)
-        run->weight[i] = 0;              /* reached */
+        run->weight[i] = 0; /* reached */
     for (double size = 1e-12; size < 1e13; size *= 10) {
         for (uint32_t i = 0; i < b->n; i++)
             run->trial[i] = size;
@@ -358,7 +383,8 @@ static void start_sizes(evaluator *v, const program_block *b, struct block_run *
 }
 
 /* Newton's method from several starts away from zero. */
-static bool from_afar(evaluator *v, const program_block *b, struct block_run *run)
+static bool
+from_afar(evaluator *v, const program_block *b, struct block_run *run)
 {
     double size[3];
 
@@ -376,7 +402,8 @@ static bool from_afar(evaluator *v, const program_block *b, struct block_run *ru
     return false;
 }
 
-static int solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+static int
+solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
 {
     const double *start = v->memory->start + v->g->e->block.at[b->block].unknown0;
     bool started = v->memory->started[b->block];
@@ -401,7 +428,8 @@ static int solve_nonlinear(evaluator *v, const program_block *b, struct block_ru
     return !from_afar(v, b, run) && homotopy(v, b, run) != 0;
 }
 
-static int run_block(evaluator *v, uint32_t k)
+static int
+run_block(evaluator *v, uint32_t k)
 {
     const program_block *b = &v->g->block.at[k];
     const eq_block *q = &v->g->e->block.at[b->block];
@@ -417,11 +445,12 @@ static int run_block(evaluator *v, uint32_t k)
 
 /* ---------------------------------------------------------------- schedule */
 
-/* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Counted, not timed: runs are
- * reproducible, and both codes give the same bits. */
+/* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Counted, not timed:
+ * runs are reproducible, and both codes give the same bits. */
 static const size_t optimise_after = 60000000;
 
-int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out)
+int
+evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out)
 {
     program *g = v->g;
     const item *it, *end;
@@ -439,11 +468,10 @@ int evaluator_run(evaluator *v, double t, const double *x, const double *modes, 
     for (; it < end; it++) {
         switch (it->kind) {
         case ITEM_KERNEL:
-            it->kernel(t, x, v->w, g->p, modes, it->to_out ? out : v->w, it->base, it->table, it->obase, it->begin, it->end);
+            it->kernel(t, x, v->w, g->p, modes, it->to_out ? out : v->w, it->base, it->table, it->obase, it->begin,
+                       it->end);
             break;
-        case ITEM_CHUNK:
-            it->chunk(t, x, v->w, g->p, modes, out);
-            break;
+        case ITEM_CHUNK: it->chunk(t, x, v->w, g->p, modes, out); break;
         default:
             if (run_block(v, it->code))
                 return 1;

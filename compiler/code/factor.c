@@ -6,26 +6,28 @@
 #include <string.h>
 #include "factor.h"
 
-enum { TINY_MOST = 16, DENSE_MOST = 200 };   /* own LU up to the first; LAPACK below the second, if over a third full */
+enum { TINY_MOST = 16, DENSE_MOST = 200 }; /* own LU up to the first; LAPACK below the second, if over a third full */
 
-/* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other BLAS. */
+/* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other
+ * BLAS. */
 extern void openblas_set_num_threads(int n) __attribute__((weak));
 
 struct factor {
     size_t n, nonzeros;
     const int64_t *column, *row;
     double tiny_pivot;
-    bool dense, regular;                     /* the last matrix was */
-    double *row_scale, *column_scale;        /* powers of two; dense only, KLU scales by itself */
-    double *full;                            /* [n*n] columns, factored in place */
+    bool dense, regular;              /* the last matrix was */
+    double *row_scale, *column_scale; /* powers of two; dense only, KLU scales by itself */
+    double *full;                     /* [n*n] columns, factored in place */
     lapack_int *pivot;
     klu_l_common common;
     klu_l_symbolic *symbolic;
     klu_l_numeric *numeric;
-    double rcond;                            /* at the last full factorisation */
+    double rcond; /* at the last full factorisation */
 };
 
-factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
+factor *
+factor_new(size_t n, const int64_t *column, const int64_t *row, double tiny_pivot)
 {
     factor *f = bg_calloc(1, sizeof *f);
 
@@ -45,12 +47,14 @@ factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double t
     } else {
         klu_l_defaults(&f->common);
         /* KLU does not write to the pattern; its interface only lacks the const. */
-        f->symbolic = klu_l_analyze((SuiteSparse_long)n, (SuiteSparse_long *)(uintptr_t)column, (SuiteSparse_long *)(uintptr_t)row, &f->common);
+        f->symbolic = klu_l_analyze((SuiteSparse_long)n, (SuiteSparse_long *)(uintptr_t)column,
+                                    (SuiteSparse_long *)(uintptr_t)row, &f->common);
     }
     return f;
 }
 
-void factor_free(factor *f)
+void
+factor_free(factor *f)
 {
     if (!f)
         return;
@@ -65,7 +69,8 @@ void factor_free(factor *f)
     free(f);
 }
 
-double factor_fill(const factor *f)
+double
+factor_fill(const factor *f)
 {
     double n = (double)f->n;
 
@@ -76,7 +81,8 @@ double factor_fill(const factor *f)
     return f->symbolic && f->symbolic->lnz > 0 ? f->symbolic->lnz + f->symbolic->unz : 3.0 * (double)f->nonzeros;
 }
 
-double factor_flops(const factor *f)
+double
+factor_flops(const factor *f)
 {
     double n = (double)f->n, fill = factor_fill(f);
 
@@ -85,7 +91,8 @@ double factor_flops(const factor *f)
 
 /* ---------------------------------------------------------------- dense */
 
-static double power_of_two(double x)
+static double
+power_of_two(double x)
 {
     int exponent;
 
@@ -96,7 +103,8 @@ static double power_of_two(double x)
 }
 
 /* The scaled matrix; false with the column where one is empty. */
-static bool spread(factor *f, const double *value, size_t *singular)
+static bool
+spread(factor *f, const double *value, size_t *singular)
 {
     size_t n = f->n;
 
@@ -123,7 +131,8 @@ static bool spread(factor *f, const double *value, size_t *singular)
 }
 
 /* LU with partial pivoting, as LAPACK's dgetrf leaves it; at this size its calls cost more than they do. */
-static lapack_int tiny_lu(size_t n, double *a, lapack_int *pivot)
+static lapack_int
+tiny_lu(size_t n, double *a, lapack_int *pivot)
 {
     for (size_t k = 0; k < n; k++) {
         size_t best = k;
@@ -156,15 +165,17 @@ static lapack_int tiny_lu(size_t n, double *a, lapack_int *pivot)
     return 0;
 }
 
-static bool factor_dense(factor *f, const double *value, size_t *singular)
+static bool
+factor_dense(factor *f, const double *value, size_t *singular)
 {
     size_t n = f->n;
     lapack_int info;
 
     if (!spread(f, value, singular))
         return false;
-    info = n <= TINY_MOST ? tiny_lu(n, f->full, f->pivot)
-                          : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, f->full, (lapack_int)n, f->pivot);
+    info = n <= TINY_MOST
+               ? tiny_lu(n, f->full, f->pivot)
+               : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, f->full, (lapack_int)n, f->pivot);
     if (info > 0) {
         *singular = (size_t)info - 1;
         return false;
@@ -177,7 +188,8 @@ static bool factor_dense(factor *f, const double *value, size_t *singular)
     return true;
 }
 
-static void solve_dense(const factor *f, double *b)
+static void
+solve_dense(const factor *f, double *b)
 {
     size_t n = f->n;
     const double *a = f->full;
@@ -210,7 +222,8 @@ static void solve_dense(const factor *f, double *b)
 /* ---------------------------------------------------------------- sparse */
 
 /* Refactors on the pivots of last time while these are good; else chooses new ones. */
-static bool factor_sparse(factor *f, const double *value, size_t *singular)
+static bool
+factor_sparse(factor *f, const double *value, size_t *singular)
 {
     SuiteSparse_long *column = (SuiteSparse_long *)(uintptr_t)f->column, *row = (SuiteSparse_long *)(uintptr_t)f->row;
     double *a = (double *)(uintptr_t)value;
@@ -244,7 +257,8 @@ static bool factor_sparse(factor *f, const double *value, size_t *singular)
     return false;
 }
 
-bool factor_numeric(factor *f, const double *value, size_t *singular)
+bool
+factor_numeric(factor *f, const double *value, size_t *singular)
 {
     f->regular = false;
     for (size_t j = 0; j < f->n; j++)
@@ -257,7 +271,8 @@ bool factor_numeric(factor *f, const double *value, size_t *singular)
     return f->regular;
 }
 
-bool factor_solve(factor *f, double *b)
+bool
+factor_solve(factor *f, double *b)
 {
     if (!f->dense)
         return f->numeric && klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
@@ -268,7 +283,8 @@ bool factor_solve(factor *f, double *b)
 /* ---------------------------------------------------------------- determinant */
 
 /* Is the permutation an odd one? seen: scratch, all false before. */
-static bool is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
+static bool
+is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
 {
     bool odd = false;
 
@@ -280,11 +296,12 @@ static bool is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
     return odd;
 }
 
-double factor_determinant(const factor *f)
+double
+factor_determinant(const factor *f)
 {
     const double *diagonal = f->dense ? f->full : f->numeric ? f->numeric->Udiag : NULL;
     size_t apart = f->dense ? f->n + 1 : 1;
-    double size = 0;                         /* power of two */
+    double size = 0; /* power of two */
     bool negative = false;
 
     if (!f->regular)

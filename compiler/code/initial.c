@@ -7,19 +7,25 @@
 #include "initial.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
-#define AGREES 1e-6                  /* values stated with fewer digits than a constraint asks for */
+#define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
 
-struct condition { var_id var; double value; span at; bool constraint; };     /* constraint: of a residual source, value 0 */
+struct condition {
+    var_id var;
+    double value;
+    span at;
+    bool constraint;
+}; /* constraint: of a residual source, value 0 */
 
 struct solver {
     const struct initial_problem *p;
-    bool *set;                       /* by state of the equations: has a value */
+    bool *set; /* by state of the equations: has a value */
     span *set_at;
     VEC(struct condition) condition;
     bool ok;
 };
 
-static double evaluate(const struct initial_problem *p, inst i)
+static double
+evaluate(const struct initial_problem *p, inst i)
 {
     VEC(double) slot = { 0 };
     double v;
@@ -34,7 +40,8 @@ static double evaluate(const struct initial_problem *p, inst i)
 /* ---------------------------------------------------------------- through the law of a storage element */
 
 /* Root of law(q) = given by Newton's method from a start where it has a value. */
-static bool newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
+static bool
+newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
 {
     static const double starts[] = { 0, 1, -1, 1e-3, 1e3 };
     node derivative = ex_derivative(pl, law, k);
@@ -73,8 +80,10 @@ static bool newton(pool *pl, node law, uint32_t k, double *slot, double given, d
     return false;
 }
 
-/* The stored value at which the port's law gives `value` for its effort (C) or flow (I). False if the law reads more than its own. */
-static bool through_law(struct solver *s, uint32_t port, double value, double *stored)
+/* The stored value at which the port's law gives `value` for its effort (C) or flow (I). False if the law reads more
+ * than its own. */
+static bool
+through_law(struct solver *s, uint32_t port, double value, double *stored)
 {
     const struct initial_problem *p = s->p;
     flat_model *f = p->f;
@@ -123,7 +132,8 @@ static bool through_law(struct solver *s, uint32_t port, double value, double *s
 
 /* ---------------------------------------------------------------- stated values */
 
-static void set_state(struct solver *s, uint32_t state, double value, span at)
+static void
+set_state(struct solver *s, uint32_t state, double value, span at)
 {
     const struct initial_problem *p = s->p;
 
@@ -132,13 +142,15 @@ static void set_state(struct solver *s, uint32_t state, double value, span at)
     s->set_at[state] = at;
 }
 
-static void add_condition(struct solver *s, var_id v, double value, span at)
+static void
+add_condition(struct solver *s, var_id v, double value, span at)
 {
     vec_push(&s->condition, ((struct condition){ v, value, at, false }));
 }
 
 /* A value for the effort or flow that the state's own law gives. */
-static void state_through_law(struct solver *s, uint32_t port, var_id given, double value, span at)
+static void
+state_through_law(struct solver *s, uint32_t port, var_id given, double value, span at)
 {
     const struct initial_problem *p = s->p;
     uint32_t state = p->e->var.at[p->f->port.at[port].stored].index;
@@ -149,7 +161,8 @@ static void state_through_law(struct solver *s, uint32_t port, var_id given, dou
         return;
     }
     if (!isfinite(stored)) {
-        diag_error(p->f->sources, "initial-value", at, "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
+        diag_error(p->f->sources, "initial-value", at,
+                   "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
                    p->f->element.at[p->f->port.at[port].element].name);
         s->ok = false;
         return;
@@ -157,7 +170,8 @@ static void state_through_law(struct solver *s, uint32_t port, var_id given, dou
     set_state(s, state, stored, at);
 }
 
-static void stated_on_port(struct solver *s, const flat_initial *in, double value)
+static void
+stated_on_port(struct solver *s, const flat_initial *in, double value)
 {
     const struct initial_problem *p = s->p;
     const flat_port *q = &p->f->port.at[in->port];
@@ -170,14 +184,16 @@ static void stated_on_port(struct solver *s, const flat_initial *in, double valu
             set_state(s, state, value, in->at);
         else
             add_condition(s, v, value, in->at);
-    } else if (q->stored != VAR_NONE && p->c->state[in->port] && in->q == (port_has_momentum(p->f, in->port) ? Q_FLOW : Q_EFFORT)) {
+    } else if (q->stored != VAR_NONE && p->c->state[in->port] &&
+               in->q == (port_has_momentum(p->f, in->port) ? Q_FLOW : Q_EFFORT)) {
         state_through_law(s, in->port, v, value, in->at);
     } else {
         add_condition(s, v, value, in->at);
     }
 }
 
-static void stated_on_junction(struct solver *s, const flat_initial *in, double value)
+static void
+stated_on_junction(struct solver *s, const flat_initial *in, double value)
 {
     const struct initial_problem *p = s->p;
     flat_model *f = p->f;
@@ -202,10 +218,14 @@ static void stated_on_junction(struct solver *s, const flat_initial *in, double 
 
 /* ---------------------------------------------------------------- conditions */
 
-struct reached { uint32_t *at; size_t n, cap; };
+struct reached {
+    uint32_t *at;
+    size_t n, cap;
+};
 
 /* States that variable v depends on. */
-static void cone(const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo, struct reached *states)
+static void
+cone(const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo, struct reached *states)
 {
     size_t n = 0;
 
@@ -233,7 +253,8 @@ static void cone(const equations *e, var_id v, uint32_t *stamp, uint32_t mark, u
     }
 }
 
-static uint32_t find(uint32_t *up, uint32_t i)
+static uint32_t
+find(uint32_t *up, uint32_t i)
 {
     while (up[i] != i)
         i = up[i] = up[up[i]];
@@ -245,10 +266,11 @@ struct system_ {
     program *g;
     evaluator *v;
     block_memory memory;
-    double *y, *out;                 /* values of the condition variables */
+    double *y, *out; /* values of the condition variables */
 };
 
-static bool condition_values(struct system_ *w)
+static bool
+condition_values(struct system_ *w)
 {
     const struct initial_problem *p = w->s->p;
 
@@ -259,26 +281,31 @@ static bool condition_values(struct system_ *w)
     return true;
 }
 
-static void report_contradiction(struct solver *s, const struct condition *c, double got, const uint32_t *states, size_t nstates)
+static void
+report_contradiction(struct solver *s, const struct condition *c, double got, const uint32_t *states, size_t nstates)
 {
     const struct initial_problem *p = s->p;
     const char *name = p->f->var.at[c->var].name;
 
     s->ok = false;
-    diag_error(p->f->sources, "initial-contradiction", c->at, "the initial value of \"%s\" is stated as %.6g, but follows as %.6g", name, c->value, got);
+    diag_error(p->f->sources, "initial-contradiction", c->at,
+               "the initial value of \"%s\" is stated as %.6g, but follows as %.6g", name, c->value, got);
     for (size_t i = 0; i < nstates; i++)
         if (s->set[states[i]] && span_known(s->set_at[states[i]]))
-            diag_note(p->f->sources, s->set_at[states[i]], "from the stated value of \"%s\"", p->f->var.at[p->e->state.at[states[i]].var].name);
+            diag_note(p->f->sources, s->set_at[states[i]], "from the stated value of \"%s\"",
+                      p->f->var.at[p->e->state.at[states[i]].var].name);
     diag_help(p->f->sources, "State one of them and leave the other to follow.");
 }
 
 /* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton, least norm. */
-static void solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
+static void
+solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
 {
     struct solver *s = w->s;
     const struct initial_problem *p = s->p;
     size_t ld = n > nfree ? n : nfree;
-    double *a = bg_calloc(n * nfree + 1, sizeof *a), *b = bg_calloc(ld + 1, sizeof *b), *sigma = bg_calloc(ld + 1, sizeof *sigma);
+    double *a = bg_calloc(n * nfree + 1, sizeof *a), *b = bg_calloc(ld + 1, sizeof *b),
+           *sigma = bg_calloc(ld + 1, sizeof *sigma);
 
     for (int it = 0; it < MAX_ITERATIONS && nfree; it++) {
         double change = 0;
@@ -301,7 +328,8 @@ static void solve_group(struct system_ *w, const uint32_t *list, size_t n, const
                     a[k * n + i] = (a[k * n + i] - w->y[list[i]]) / (2 * h);
             *x = kept;
         }
-        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)nfree, 1, a, (lapack_int)n, b, (lapack_int)ld, sigma, 1e-10, &rank))
+        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)nfree, 1, a, (lapack_int)n, b, (lapack_int)ld,
+                           sigma, 1e-10, &rank))
             break;
         for (size_t k = 0; k < nfree; k++) {
             double *x = &p->x[p->position[p->e->state.at[free_[k]].var]];
@@ -317,7 +345,8 @@ static void solve_group(struct system_ *w, const uint32_t *list, size_t n, const
     free(sigma);
 }
 
-static void solve_conditions(struct solver *s)
+static void
+solve_conditions(struct solver *s)
 {
     const struct initial_problem *p = s->p;
     equations *e = p->e;
@@ -398,7 +427,8 @@ static void solve_conditions(struct solver *s)
 
 /* ---------------------------------------------------------------- what is left at zero */
 
-static void check_zero(struct solver *s, uint32_t state)
+static void
+check_zero(struct solver *s, uint32_t state)
 {
     const struct initial_problem *p = s->p;
     flat_model *f = p->f;
@@ -415,7 +445,10 @@ static void check_zero(struct solver *s, uint32_t state)
         enum var_kind kind = f->var.at[v].kind;
 
         own = own && (kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE || v == st->var);
-        vec_push(&slot, v == 0 ? p->t : kind == VAR_MODE ? model_modes(p->m)[f->var.at[v].owner] : v == st->var ? 0 : p->value[v]);
+        vec_push(&slot, v == 0             ? p->t
+                        : kind == VAR_MODE ? model_modes(p->m)[f->var.at[v].owner]
+                        : v == st->var     ? 0
+                                           : p->value[v]);
     }
     if (own && !isfinite(ex_eval(f->pool, law->def.root, slot.at))) {
         bool params = true;
@@ -428,8 +461,11 @@ static void check_zero(struct solver *s, uint32_t state)
             span at = f->element.at[st->element].at;
 
             s->ok = false;
-            diag_error(f->sources, "initial-missing", at, "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, st->port), quantity);
-            diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "", of ? "." : "", quantity);
+            diag_error(f->sources, "initial-missing", at,
+                       "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, st->port),
+                       quantity);
+            diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "",
+                      of ? "." : "", quantity);
         }
     }
     vec_free(&slot);
@@ -438,7 +474,8 @@ static void check_zero(struct solver *s, uint32_t state)
 /* ---------------------------------------------------------------- residual sources */
 
 /* What the constraints leave to change is rounding, where the stated values agree with them. */
-static void meet_constraints(struct solver *s)
+static void
+meet_constraints(struct solver *s)
 {
     const struct initial_problem *p = s->p;
     const equations *e = p->e;
@@ -462,15 +499,17 @@ static void meet_constraints(struct solver *s)
         diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
                    e->constraint.n > 1 ? ", or do not move with it" : "");
         if (worst != UINT32_MAX)
-            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %.6g; %.6g would be next to it", f->var.at[e->state.at[worst].var].name,
-                      before[p->position[e->state.at[worst].var]], p->x[p->position[e->state.at[worst].var]]);
+            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %.6g; %.6g would be next to it",
+                      f->var.at[e->state.at[worst].var].name, before[p->position[e->state.at[worst].var]],
+                      p->x[p->position[e->state.at[worst].var]]);
         diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
     }
     free(before);
 }
 
 /* Conditions as they hold at the start; a few rounds, since some may read others. Did any change? */
-static bool set_modes(const struct initial_problem *p)
+static bool
+set_modes(const struct initial_problem *p)
 {
     size_t n = model_nmodes(p->m);
     bool any = false;
@@ -485,9 +524,13 @@ static bool set_modes(const struct initial_problem *p)
 
             if (model_net_mode(p->m, k) || q.kind == MODE_GIVEN)
                 continue;
-            double v = q.kind == MODE_LESS ? g[k] < 0 : q.kind == MODE_LESS_EQUAL ? g[k] <= 0 : q.kind == MODE_EQUAL ? g[k] == 0
-                       : q.kind == MODE_FLOOR ? floor(g[k]) : q.kind == MODE_SIGN ? (g[k] > 0) - (g[k] < 0) : q.kind == MODE_STICK || q.kind == MODE_DOMAIN ? 0
-                       : ex_table_piece(q.table, g[k]);
+            double v = q.kind == MODE_LESS                             ? g[k] < 0
+                       : q.kind == MODE_LESS_EQUAL                     ? g[k] <= 0
+                       : q.kind == MODE_EQUAL                          ? g[k] == 0
+                       : q.kind == MODE_FLOOR                          ? floor(g[k])
+                       : q.kind == MODE_SIGN                           ? (g[k] > 0) - (g[k] < 0)
+                       : q.kind == MODE_STICK || q.kind == MODE_DOMAIN ? 0
+                                                                       : ex_table_piece(q.table, g[k]);
 
             changed = changed || v != modes[k];
             modes[k] = v;
@@ -501,7 +544,8 @@ static bool set_modes(const struct initial_problem *p)
 }
 
 /* States from the stated values, with the modes as they are. */
-static bool solve_stated(const struct initial_problem *p)
+static bool
+solve_stated(const struct initial_problem *p)
 {
     struct solver s = { .p = p, .ok = true };
     const equations *e = p->e;
@@ -561,7 +605,8 @@ static bool solve_stated(const struct initial_problem *p)
     return s.ok;
 }
 
-bool initial_values(const struct initial_problem *p)
+bool
+initial_values(const struct initial_problem *p)
 {
     bool ok;
 

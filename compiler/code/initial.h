@@ -1,7 +1,8 @@
 /* initial.h - initial states from the stated values
  *
- * Stated on a state's own storage: directly, or through its law. Stated elsewhere (dependent storage, junctions): conditions that determine
- * states without a value of their own; what is stated twice must agree. Unstated is zero, or an error where the law has no value there.
+ * Stated on a state's own storage: directly, or through its law. Stated elsewhere (dependent storage, junctions):
+ * conditions that determine states without a value of their own; what is stated twice must agree. Unstated is zero, or
+ * an error where the law has no value there.
  */
 #ifndef BG_INITIAL_H
 #define BG_INITIAL_H
@@ -14,8 +15,8 @@ struct initial_problem {
     flat_model *f;
     const causal *c;
     equations *e;
-    const uint32_t *position;    /* of states in x */
-    const double *value;         /* of parameters */
+    const uint32_t *position; /* of states in x */
+    const double *value;      /* of parameters */
     double t;
     double *x;
 };

@@ -14,7 +14,8 @@ compare_rank(const void *a, const void *b, void *ctx)
 }
 
 var_id
-interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes, double *v, node *culprit, bool all)
+interpret(const equations *e, const uint32_t *position, double t, const double *x, const double *modes, double *v,
+          node *culprit, bool all)
 {
     const flat_model *f = e->f;
     VEC(var_id) order = { 0 };

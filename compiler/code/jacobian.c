@@ -3,42 +3,59 @@
 #include <string.h>
 #include "jacobian.h"
 
-struct entry { uint32_t row, column, next_in_row, next_in_column; bool dead, varies; };
-struct product { uint32_t to, a, b; };       /* value[to] += value[a]*value[b] */
+struct entry {
+    uint32_t row, column, next_in_row, next_in_column;
+    bool dead, varies;
+};
+struct product {
+    uint32_t to, a, b;
+}; /* value[to] += value[a]*value[b] */
 
 struct jacobian {
     program *program;
     evaluator *evaluator;
-    double *partial;             /* program output: partial derivatives as the classes order them */
+    double *partial; /* program output: partial derivatives as the classes order them */
     uint32_t npartials;
-    uint32_t *from;              /* [npartials] place in partial of entry i */
-    size_t nentries;             /* partials, then fill */
-    VEC(uint32_t) minus_one;     /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
+    uint32_t *from;  /* [npartials] place in partial of entry i */
+    size_t nentries; /* partials, then fill */
+    VEC(uint32_t)
+    minus_one; /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
     double *value;
     VEC(struct product) product;
     size_t n, nx;
     int64_t *column, *row;
-    uint32_t *source;            /* [nonzeros] entry, UINT32_MAX: a stored zero */
-    bool *varies;                /* [nonzeros] */
+    uint32_t *source; /* [nonzeros] entry, UINT32_MAX: a stored zero */
+    bool *varies;     /* [nonzeros] */
 };
 
-struct targets { inst *at; size_t n, cap; };
-struct positions { uint32_t *at; size_t n, cap; };
-struct flags { bool *at; size_t n, cap; };
+struct targets {
+    inst *at;
+    size_t n, cap;
+};
+struct positions {
+    uint32_t *at;
+    size_t n, cap;
+};
+struct flags {
+    bool *at;
+    size_t n, cap;
+};
 
 struct builder {
     VEC(struct entry) entry;
     VEC(uint32_t) row_head, column_head, row_count, column_count;
     map at;
-    map weight;                  /* parameter -> its column */
+    map weight; /* parameter -> its column */
 };
 
-static uint64_t key_of(uint32_t row, uint32_t column)
+static uint64_t
+key_of(uint32_t row, uint32_t column)
 {
     return (uint64_t)row << 32 | column;
 }
 
-static uint32_t add_entry(struct builder *b, uint32_t row, uint32_t column)
+static uint32_t
+add_entry(struct builder *b, uint32_t row, uint32_t column)
 {
     struct entry x = { row, column, b->row_head.at[row], b->column_head.at[column], false, false };
     uint32_t i = (uint32_t)b->entry.n;
@@ -51,7 +68,8 @@ static uint32_t add_entry(struct builder *b, uint32_t row, uint32_t column)
     return i;
 }
 
-static void kill(struct builder *b, uint32_t i)
+static void
+kill(struct builder *b, uint32_t i)
 {
     struct entry *x = &b->entry.at[i];
 
@@ -61,7 +79,8 @@ static void kill(struct builder *b, uint32_t i)
 }
 
 /* Puts variable z (row and column z) into those that read it. */
-static void eliminate(jacobian *j, struct builder *b, uint32_t z)
+static void
+eliminate(jacobian *j, struct builder *b, uint32_t z)
 {
     for (uint32_t u = b->column_head.at[z]; u != UINT32_MAX; u = b->entry.at[u].next_in_column) {
         uint32_t row = b->entry.at[u].row;
@@ -87,7 +106,8 @@ static void eliminate(jacobian *j, struct builder *b, uint32_t z)
 }
 
 /* Over parameters and modes alone. */
-static bool follows_from_modes(const flat_model *f, inst i)
+static bool
+follows_from_modes(const flat_model *f, inst i)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
@@ -98,8 +118,9 @@ static bool follows_from_modes(const flat_model *f, inst i)
     return true;
 }
 
-static void add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
-                         struct targets *target, struct positions *position, uint32_t at)
+static void
+add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row, struct builder *b, uint32_t nx,
+             struct targets *target, struct positions *position, uint32_t at)
 {
     flat_model *f = e->f;
 
@@ -124,15 +145,18 @@ static void add_partials(equations *e, const program *rhs, layout l, inst def, u
     }
 }
 
-static void add_diagonal(jacobian *j, struct builder *b, uint32_t z)
+static void
+add_diagonal(jacobian *j, struct builder *b, uint32_t z)
 {
     uint32_t i = add_entry(b, z, z);
 
     vec_push(&j->minus_one, i);
 }
 
-/* Compressed columns over states and kept variables, rows ascending (entries are gathered by row first), every diagonal entry there. */
-static void compress(jacobian *j, struct builder *b, const struct flags *gone, uint32_t nall)
+/* Compressed columns over states and kept variables, rows ascending (entries are gathered by row first), every diagonal
+ * entry there. */
+static void
+compress(jacobian *j, struct builder *b, const struct flags *gone, uint32_t nall)
 {
     uint32_t *number = bg_malloc((nall + 1) * sizeof *number), kept = 0;
     int64_t *fill;
@@ -183,7 +207,9 @@ static void compress(jacobian *j, struct builder *b, const struct flags *gone, u
     free(number);
 }
 
-jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights)
+jacobian *
+jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight,
+             uint32_t nweights)
 {
     jacobian *j = bg_calloc(1, sizeof *j);
     struct builder b = { 0 };
@@ -214,7 +240,8 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
     }
     for (size_t k = 0; k < rhs->block.n; k++)
         for (uint32_t i = 0; i < rhs->block.at[k].n; i++)
-            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + rhs->block.at[k].w0 + i, &b, nx, &target, &position, i);
+            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + rhs->block.at[k].w0 + i, &b, nx, &target,
+                         &position, i);
     j->npartials = (uint32_t)target.n;
 
     for (size_t i = 0; i < rhs->assign.n; i++)
@@ -254,7 +281,8 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
     return j;
 }
 
-void jacobian_free(jacobian *j)
+void
+jacobian_free(jacobian *j)
 {
     if (!j)
         return;
@@ -271,25 +299,33 @@ void jacobian_free(jacobian *j)
     free(j);
 }
 
-void jacobian_set_parameters(jacobian *j, const double *value)
+void
+jacobian_set_parameters(jacobian *j, const double *value)
 {
     program_set_parameters(j->program, value);
     evaluator_reset(j->evaluator);
 }
 
-double jacobian_code_seconds(const jacobian *j)
+double
+jacobian_code_seconds(const jacobian *j)
 {
     return j->program->code_seconds;
 }
 
-struct model_pattern jacobian_pattern(const jacobian *j)
+struct model_pattern
+jacobian_pattern(const jacobian *j)
 {
     return (struct model_pattern){ j->n, j->nx, j->column, j->row, (size_t)j->column[j->n] };
 }
 
-bool jacobian_varies(const jacobian *j, int64_t nonzero) { return j->varies[nonzero]; }
+bool
+jacobian_varies(const jacobian *j, int64_t nonzero)
+{
+    return j->varies[nonzero];
+}
 
-int jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value)
+int
+jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value)
 {
     size_t nonzeros = (size_t)j->column[j->n];
     int status = evaluator_run(j->evaluator, t, x, modes, j->partial);

@@ -1,7 +1,9 @@
-/* jacobian.h - sparse partial derivatives of the rates, augmented by the algebraic variables that are dearer to eliminate than to keep
+/* jacobian.h - sparse partial derivatives of the rates, augmented by the algebraic variables that are dearer to
+ * eliminate than to keep
  *
- * Rows are rates, then variables. An explicit variable with few readers and few operands is eliminated beforehand (in*out <= in+out+4), symbolically
- * for the pattern, by lists of products for the numbers; hubs and block unknowns stay.
+ * Rows are rates, then variables. An explicit variable with few readers and few operands is eliminated beforehand
+ * (in*out <= in+out+4), symbolically for the pattern, by lists of products for the numbers; hubs and block unknowns
+ * stay.
  */
 #ifndef BG_JACOBIAN_H
 #define BG_JACOBIAN_H
@@ -10,10 +12,12 @@
 #include "model.h"
 
 typedef struct jacobian jacobian;
-/* rhs: the planned program of the rates (targets in the order of the states), and of whatever else follows them: each further target is a row
- * behind the variables. weight: parameters whose columns are wanted, behind the variables too. To stay square, these rows have empty columns (last)
- * and these columns empty rows. NULL with a diagnostic if its code fails. */
-jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights);
+/* rhs: the planned program of the rates (targets in the order of the states), and of whatever else follows them: each
+ * further target is a row behind the variables. weight: parameters whose columns are wanted, behind the variables too.
+ * To stay square, these rows have empty columns (last) and these columns empty rows. NULL with a diagnostic if its code
+ * fails. */
+jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise,
+                       const var_id *weight, uint32_t nweights);
 void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
 double jacobian_code_seconds(const jacobian *j);

@@ -26,42 +26,48 @@ struct bg_model {
     causal *c;
     equations *e;
     bool long_run;
-    uint32_t *position;          /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_of;          /* state number -> number in the equations */
-    bool *stated;                /* by state */
+    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of; /* state number -> number in the equations */
+    bool *stated;       /* by state */
     program *program[PART_COUNT];
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
     VEC(partials *) partials;
-    partials *weighed;           /* one of them, by flat.weight */
+    partials *weighed; /* one of them, by flat.weight */
     projector *projector;
-    nets *nets;                  /* NULL: no ideal switches */
+    nets *nets; /* NULL: no ideal switches */
     jacobian *net_partials;
     block_memory memory;
-    double *value;               /* of parameters and literals, by variable */
-    bool *overridden;            /* parameters set by model_set_parameter */
+    double *value;    /* of parameters and literals, by variable */
+    bool *overridden; /* parameters set by model_set_parameter */
     double *modes;
-    double *slope, *offset;      /* of known modes */
+    double *slope, *offset; /* of known modes */
     const char **mode_text;
-    clock_list clock; bool clocks_known;
+    clock_list clock;
+    bool clocks_known;
     bend_list bend;
-    bounds *bounds, *bends;      /* of the clocks; of what may bend within little of the states */
-    pole_list pole; bool poles_known;
-    double *determinant;         /* by block, of the last look at the poles; NULL: none of them is one */
-    bool held; double held_at;   /* time stands still there */
-    void (*give)(void *ctx, double t, double *modes); void *give_ctx;
+    bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */
+    pole_list pole;
+    bool poles_known;
+    double *determinant; /* by block, of the last look at the poles; NULL: none of them is one */
+    bool held;
+    double held_at; /* time stands still there */
+    void (*give)(void *ctx, double t, double *modes);
+    void *give_ctx;
     double compile_seconds;
 };
 
 /* ---------------------------------------------------------------- parameters */
 
-static void compute_parameters(bg_model *m)
+static void
+compute_parameters(bg_model *m)
 {
     parameter_values(m->f, m->value, m->overridden);
 }
 
-double model_value(const bg_model *m, inst i)
+double
+model_value(const bg_model *m, inst i)
 {
     VEC(double) slot = { 0 };
     double value;
@@ -73,7 +79,8 @@ double model_value(const bg_model *m, inst i)
     return value;
 }
 
-static void distribute_parameters(bg_model *m)
+static void
+distribute_parameters(bg_model *m)
 {
     for (int k = 0; k < PART_COUNT; k++)
         if (m->evaluator[k]) {
@@ -95,7 +102,8 @@ static void distribute_parameters(bg_model *m)
         }
 }
 
-var_id model_parameter(const bg_model *m, const char *name)
+var_id
+model_parameter(const bg_model *m, const char *name)
 {
     for (uint32_t v = 0; v < m->f->var.n; v++)
         if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name))
@@ -103,9 +111,14 @@ var_id model_parameter(const bg_model *m, const char *name)
     return VAR_NONE;
 }
 
-double model_parameter_value(const bg_model *m, var_id v) { return m->value[v]; }
+double
+model_parameter_value(const bg_model *m, var_id v)
+{
+    return m->value[v];
+}
 
-bool model_set_parameter(bg_model *m, const char *name, double value)
+bool
+model_set_parameter(bg_model *m, const char *name, double value)
 {
     var_id v = model_parameter(m, name);
 
@@ -121,7 +134,8 @@ bool model_set_parameter(bg_model *m, const char *name, double value)
 /* ---------------------------------------------------------------- parts */
 
 /* Power of a bond of this junction, times the sign. */
-static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
+static inst
+power_of(equations *e, uint32_t junction, var_id effort, var_id flow, int sign)
 {
     flat_model *f = e->f;
     const var_id *reads;
@@ -139,9 +153,10 @@ static inst power_of(equations *e, uint32_t junction, var_id effort, var_id flow
     return inst_compose(e->composer, i, NULL);
 }
 
-/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its power is for each unit of the flow (a
- * capacitance of heat has an energy of heat, whatever its temperature). */
-static inst energy_slope(equations *e, uint32_t port)
+/* The derivative of the stored energy by what a port stores: of a true bond its conjugate; of a pseudo bond what its
+ * power is for each unit of the flow (a capacitance of heat has an energy of heat, whatever its temperature). */
+static inst
+energy_slope(equations *e, uint32_t port)
 {
     flat_model *f = e->f;
     const flat_port *p = &f->port.at[port];
@@ -156,7 +171,8 @@ static inst energy_slope(equations *e, uint32_t port)
         return inst_var(f, storage_conjugate(f, port));
     one = ex_const(f->pool, 1);
     nreads = flat_power_reads(f, p->junction, &reads);
-    power = port_has_momentum(f, port) ? flat_power(f, p->junction, one, ex_slot(f->pool, 0), 1) : flat_power(f, p->junction, ex_slot(f->pool, 0), one, 1);
+    power = port_has_momentum(f, port) ? flat_power(f, p->junction, one, ex_slot(f->pool, 0), 1)
+                                       : flat_power(f, p->junction, ex_slot(f->pool, 0), one, 1);
     vec_push(&slot, port_has_momentum(f, port) ? p->f : p->e);
     for (uint32_t k = 0; k < nreads; k++)
         vec_push(&slot, reads[k]);
@@ -165,10 +181,17 @@ static inst energy_slope(equations *e, uint32_t port)
     return i;
 }
 
-struct targets { inst *at; size_t n, cap; };
-struct positions { uint32_t *at; size_t n, cap; };
+struct targets {
+    inst *at;
+    size_t n, cap;
+};
+struct positions {
+    uint32_t *at;
+    size_t n, cap;
+};
 
-static void add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
+static void
+add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position)
 {
     for (int k = 0; k < 3; k++) {
         vec_push(target, x->d[k] == VAR_NONE ? inst_const(e->f, 0) : inst_var(e->f, x->d[k]));
@@ -177,7 +200,8 @@ static void add_expansion(equations *e, const eq_expansion *x, struct targets *t
 }
 
 /* What net.h calls rows. */
-static void add_net_rows(equations *e, struct targets *target, struct positions *position)
+static void
+add_net_rows(equations *e, struct targets *target, struct positions *position)
 {
     for (size_t i = 0; i < e->row.n; i++)
         add_expansion(e, &e->row.at[i].r, target, position);
@@ -187,7 +211,8 @@ static void add_net_rows(equations *e, struct targets *target, struct positions 
 
 static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out);
 
-static program *plan_part(bg_model *m, enum model_part part)
+static program *
+plan_part(bg_model *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;
@@ -234,9 +259,7 @@ static program *plan_part(bg_model *m, enum model_part part)
             vec_push(&position, (uint32_t)i);
         }
         break;
-    case PART_NETS:
-        add_net_rows(e, &target, &position);
-        break;
+    case PART_NETS: add_net_rows(e, &target, &position); break;
     case PART_CLOCKS:
         for (uint32_t i = 0; i < m->clock.n; i++) {
             vec_push(&target, m->clock.at[i].def);
@@ -297,7 +320,8 @@ static program *plan_part(bg_model *m, enum model_part part)
     return g;
 }
 
-static double code_seconds(const bg_model *m)
+static double
+code_seconds(const bg_model *m)
 {
     double sum = m->jacobian ? jacobian_code_seconds(m->jacobian) : 0;
 
@@ -307,12 +331,14 @@ static double code_seconds(const bg_model *m)
     return sum;
 }
 
-double model_compile_seconds(const bg_model *m)
+double
+model_compile_seconds(const bg_model *m)
 {
     return m->compile_seconds + code_seconds(m);
 }
 
-bool model_need(bg_model *m, enum model_part part)
+bool
+model_need(bg_model *m, enum model_part part)
 {
     layout l = { m->position };
 
@@ -344,9 +370,13 @@ bool model_need(bg_model *m, enum model_part part)
     return ok;
 }
 
-static char *condition_text(bg_model *m, const eq_mode *q)
+static char *
+condition_text(bg_model *m, const eq_mode *q)
 {
-    const char *sign = q->kind == MODE_LESS ? " < 0" : q->kind == MODE_LESS_EQUAL ? " <= 0" : q->kind == MODE_EQUAL ? " == 0" : "";
+    const char *sign = q->kind == MODE_LESS         ? " < 0"
+                       : q->kind == MODE_LESS_EQUAL ? " <= 0"
+                       : q->kind == MODE_EQUAL      ? " == 0"
+                                                    : "";
     const ex_node *x = pool_node(m->f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
@@ -357,11 +387,15 @@ static char *condition_text(bg_model *m, const eq_mode *q)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
         strbuf_puts(&b, "sign of ");
-    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {        /* as it was written: two sides */
-        bool less = q->kind != MODE_EQUAL && x->op == EX_NEG;            /* -a < 0 is a > 0 */
+    if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {      /* as it was written: two sides */
+        bool less = q->kind != MODE_EQUAL && x->op == EX_NEG; /* -a < 0 is a > 0 */
 
         flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
-        strbuf_printf(&b, " %s ", q->kind == MODE_EQUAL ? "==" : q->kind == MODE_LESS ? (less ? ">" : "<") : less ? ">=" : "<=");
+        strbuf_printf(&b, " %s ",
+                      q->kind == MODE_EQUAL  ? "=="
+                      : q->kind == MODE_LESS ? (less ? ">" : "<")
+                      : less                 ? ">="
+                                             : "<=");
         if (x->op == EX_SUB)
             flat_print(m->f, (inst){ x->b, q->g.first, q->g.n }, &b);
         else
@@ -375,10 +409,15 @@ static char *condition_text(bg_model *m, const eq_mode *q)
     return text;
 }
 
-static int net_rows_of(void *ctx, double t, const double *x, double *out) { return run_permuted(ctx, PART_NETS, t, x, out); }
+static int
+net_rows_of(void *ctx, double t, const double *x, double *out)
+{
+    return run_permuted(ctx, PART_NETS, t, x, out);
+}
 
 /* Rates and the rows of nets in one program, with the held unknowns' columns. */
-static jacobian *net_partials_of(void *ctx)
+static jacobian *
+net_partials_of(void *ctx)
 {
     bg_model *m = ctx;
     struct targets target = { 0 };
@@ -391,7 +430,8 @@ static jacobian *net_partials_of(void *ctx)
     }
     add_net_rows(m->e, &target, &position);
     g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
-    m->net_partials = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, m->e->held.at, (uint32_t)m->e->held.n);
+    m->net_partials = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, m->e->held.at,
+                                   (uint32_t)m->e->held.n);
     program_free(g);
     if (m->net_partials)
         jacobian_set_parameters(m->net_partials, m->value);
@@ -400,7 +440,8 @@ static jacobian *net_partials_of(void *ctx)
     return m->net_partials;
 }
 
-bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
+bg_model *
+model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
     double start = bg_cpu_seconds();
@@ -454,7 +495,8 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
     return m;
 }
 
-void model_free(bg_model *m)
+void
+model_free(bg_model *m)
 {
     if (!m)
         return;
@@ -490,16 +532,49 @@ void model_free(bg_model *m)
     free(m);
 }
 
-size_t model_nstates(const bg_model *m) { return m->e->state.n; }
-size_t model_nmodes(const bg_model *m) { return m->e->mode.n; }
-size_t model_noutputs(const bg_model *m) { return m->e->output.n; }
-size_t model_nelements(const bg_model *m) { return m->f->element.n; }
-const flat_model *model_flat(const bg_model *m) { return m->f; }
-double *model_modes(bg_model *m) { return m->modes; }
-const struct equations *model_equations(const bg_model *m) { return m->e; }
-const causal *model_causal(const bg_model *m) { return m->c; }
+size_t
+model_nstates(const bg_model *m)
+{
+    return m->e->state.n;
+}
+size_t
+model_nmodes(const bg_model *m)
+{
+    return m->e->mode.n;
+}
+size_t
+model_noutputs(const bg_model *m)
+{
+    return m->e->output.n;
+}
+size_t
+model_nelements(const bg_model *m)
+{
+    return m->f->element.n;
+}
+const flat_model *
+model_flat(const bg_model *m)
+{
+    return m->f;
+}
+double *
+model_modes(bg_model *m)
+{
+    return m->modes;
+}
+const struct equations *
+model_equations(const bg_model *m)
+{
+    return m->e;
+}
+const causal *
+model_causal(const bg_model *m)
+{
+    return m->c;
+}
 
-struct model_state model_state(const bg_model *m, size_t i)
+struct model_state
+model_state(const bg_model *m, size_t i)
 {
     const eq_state *s = &m->e->state.at[m->state_of[i]];
     const flat_var *v = &m->f->var.at[s->var];
@@ -507,26 +582,36 @@ struct model_state model_state(const bg_model *m, size_t i)
     return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->stated[i], v->holds };
 }
 
-inst model_mode_watched(const bg_model *m, size_t k) { return m->e->mode.at[k].g; }
+inst
+model_mode_watched(const bg_model *m, size_t k)
+{
+    return m->e->mode.at[k].g;
+}
 
-struct model_mode model_mode(const bg_model *m, size_t k)
+struct model_mode
+model_mode(const bg_model *m, size_t k)
 {
     const eq_mode *q = &m->e->mode.at[k];
     double slope = m->slope[k], offset = m->offset[k];
 
     if (!m->mode_text[k])
         m->mode_text[k] = condition_text((bg_model *)m, q);
-    if (m->held && slope != 0) {             /* as just behind that time, for good */
-        double there = offset + slope * m->held_at, least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
+    if (m->held && slope != 0) { /* as just behind that time, for good */
+        double there = offset + slope * m->held_at,
+               least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
 
         offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
         slope = 0;
     }
-    return (struct model_mode){ q->kind, q->at, m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL, q->partner, q->side,
-                                q->known, slope, offset };
+    return (struct model_mode){ q->kind,         q->at,
+                                m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL,
+                                q->partner,      q->side,
+                                q->known,        slope,
+                                offset };
 }
 
-bool model_has_blocks(const bg_model *m)
+bool
+model_has_blocks(const bg_model *m)
 {
     for (size_t k = 0; k < m->e->block.n; k++)
         if (!m->e->block.at[k].linear)
@@ -535,7 +620,8 @@ bool model_has_blocks(const bg_model *m)
 }
 
 /* Of a block: a root stands there as its inverse, a power above 1. */
-static bool has_root(pool *p, node n, bool of_block)
+static bool
+has_root(pool *p, node n, bool of_block)
 {
     size_t count;
     const node *tape = ex_tape(p, n, &count);
@@ -544,25 +630,29 @@ static bool has_root(pool *p, node n, bool of_block)
     for (size_t i = 0; i < count; i++) {
         const ex_node *x = pool_node(p, tape[i]);
 
-        if (x->op == EX_SQRT || ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1)))
-            || (of_block && x->op == EX_SPOW))
+        if (x->op == EX_SQRT ||
+            ((x->op == EX_SPOW || x->op == EX_POW) && (!ex_is_const(p, x->b, &b) || (b > 0 && b < 1))) ||
+            (of_block && x->op == EX_SPOW))
             return true;
     }
     return false;
 }
 
 /* What d reads is to be looked at; those of a block once. */
-static void read_by(const bg_model *m, inst d, var_list *todo)
+static void
+read_by(const bg_model *m, inst d, var_list *todo)
 {
     for (uint32_t k = 0; k < d.n; k++)
         vec_push(todo, m->f->slot.at[d.first + k]);
 }
 
-bool model_root_states(bg_model *m, bool *fed)
+bool
+model_root_states(bg_model *m, bool *fed)
 {
     const equations *e = m->e;
-    map roots = { 0 };               /* template -> has one */
-    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block), any = false;
+    map roots = { 0 }; /* template -> has one */
+    bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block),
+         any = false;
     var_list todo = { 0 };
 
     memset(fed, 0, e->state.n * sizeof *fed);
@@ -602,12 +692,17 @@ bool model_root_states(bg_model *m, bool *fed)
     return any;
 }
 
-size_t model_nconstraints(const bg_model *m) { return m->e->constraint.n; }
+size_t
+model_nconstraints(const bg_model *m)
+{
+    return m->e->constraint.n;
+}
 
 /* ---------------------------------------------------------------- evaluation */
 
 /* 0 times each value added up: not a number if one is not finite */
-static bool all_finite(const double *v, size_t n)
+static bool
+all_finite(const double *v, size_t n)
 {
     double sum[8] = { 0 }, all = 0;
     size_t i = 0;
@@ -622,16 +717,22 @@ static bool all_finite(const double *v, size_t n)
     return all == 0;
 }
 
-void model_hold(bg_model *m, double t)
+void
+model_hold(bg_model *m, double t)
 {
     m->held = true;
     m->held_at = t;
 }
 
-void model_let_go(bg_model *m) { m->held = false; }
+void
+model_let_go(bg_model *m)
+{
+    m->held = false;
+}
 
 /* The time that equations read, with what depends on it put into the modes. */
-static double time_of(const bg_model *m, double t)
+static double
+time_of(const bg_model *m, double t)
 {
     t = m->held ? m->held_at : t;
     if (m->give)
@@ -639,13 +740,15 @@ static double time_of(const bg_model *m, double t)
     return t;
 }
 
-void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx)
+void
+model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx)
 {
     m->give = at;
     m->give_ctx = ctx;
 }
 
-static int run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
+static int
+run_part(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
     int status;
 
@@ -657,7 +760,8 @@ static int run_part(bg_model *m, enum model_part part, double t, const double *x
     return evaluator_run(m->evaluator[part], t, x, m->modes, out);
 }
 
-static int run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out)
+static int
+run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
     int status;
     const program *g;
@@ -671,7 +775,8 @@ static int run_permuted(bg_model *m, enum model_part part, double t, const doubl
     return status;
 }
 
-int model_constraints(bg_model *m, double t, const double *x, double *c)
+int
+model_constraints(bg_model *m, double t, const double *x, double *c)
 {
     int status;
 
@@ -683,7 +788,8 @@ int model_constraints(bg_model *m, double t, const double *x, double *c)
     return all_finite(c, m->e->constraint.n) ? 0 : 1;
 }
 
-size_t model_nclocks(bg_model *m)
+size_t
+model_nclocks(bg_model *m)
 {
     if (!m->clocks_known)
         clocks_find(m->e, &m->clock, &m->bend);
@@ -691,7 +797,8 @@ size_t model_nclocks(bg_model *m)
     return m->clock.n;
 }
 
-bool model_bends(bg_model *m)
+bool
+model_bends(bg_model *m)
 {
     (void)model_nclocks(m);
     for (size_t k = 0; k < m->bend.n; k++)
@@ -700,7 +807,8 @@ bool model_bends(bg_model *m)
     return false;
 }
 
-bool model_bends_over(bg_model *m, double start, double stop)
+bool
+model_bends_over(bg_model *m, double start, double stop)
 {
     (void)model_nclocks(m);
     bounds_free(m->bends);
@@ -708,12 +816,14 @@ bool model_bends_over(bg_model *m, double start, double stop)
     return m->bends;
 }
 
-double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
+double
+model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
 {
     return m->bends ? bounds_clear(m->bends, m->modes, t, x, f) : 1;
 }
 
-int model_clocks(bg_model *m, double t, double *value)
+int
+model_clocks(bg_model *m, double t, double *value)
 {
     if (!model_nclocks(m))
         return 0;
@@ -722,7 +832,8 @@ int model_clocks(bg_model *m, double t, double *value)
     return run_permuted(m, PART_CLOCKS, t, NULL, value);
 }
 
-void model_clocks_over(bg_model *m, double start, double stop)
+void
+model_clocks_over(bg_model *m, double start, double stop)
 {
     if (!model_nclocks(m))
         return;
@@ -731,20 +842,27 @@ void model_clocks_over(bg_model *m, double start, double stop)
     bounds_over(m->bounds, start, stop);
 }
 
-double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock)
+double
+model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock)
 {
     *clock = SIZE_MAX;
     return m->bounds ? bounds_step(m->bounds, m->modes, from, to, all, clock) : INFINITY;
 }
 
-size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
+size_t
+model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
 {
     return m->bounds ? bounds_peaks(m->bounds, time, width, most) : 0;
 }
 
-span model_clock_place(bg_model *m, size_t k) { return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE; }
+span
+model_clock_place(bg_model *m, size_t k)
+{
+    return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE;
+}
 
-size_t model_npoles(bg_model *m)
+size_t
+model_npoles(bg_model *m)
 {
     if (!m->poles_known)
         poles_find(m->e, &m->pole);
@@ -755,7 +873,8 @@ size_t model_npoles(bg_model *m)
     return m->pole.n;
 }
 
-int model_poles(bg_model *m, double t, const double *x, double *value)
+int
+model_poles(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
@@ -773,7 +892,8 @@ int model_poles(bg_model *m, double t, const double *x, double *value)
     return status;
 }
 
-struct model_pole model_pole(bg_model *m, size_t k)
+struct model_pole
+model_pole(bg_model *m, size_t k)
 {
     const eq_pole *p = &m->pole.at[k];
     strbuf b = { 0 };
@@ -787,18 +907,27 @@ struct model_pole model_pole(bg_model *m, size_t k)
     return out;
 }
 
-span model_constraint_place(const bg_model *m, size_t k) { return m->f->var.at[m->e->constraint.at[k]].at; }
+span
+model_constraint_place(const bg_model *m, size_t k)
+{
+    return m->f->var.at[m->e->constraint.at[k]].at;
+}
 
-struct at_time { bg_model *m; double t; };
+struct at_time {
+    bg_model *m;
+    double t;
+};
 
-static int constraints_at(void *ctx, const double *x, double *c)
+static int
+constraints_at(void *ctx, const double *x, double *c)
 {
     const struct at_time *a = ctx;
 
     return model_constraints(a->m, a->t, x, c);
 }
 
-int model_project(bg_model *m, double t, double *x)
+int
+model_project(bg_model *m, double t, double *x)
 {
     struct at_time a = { m, t = time_of(m, t) };
 
@@ -815,19 +944,33 @@ int model_project(bg_model *m, double t, double *x)
     return projector_run(m->projector, constraints_at, &a, x);
 }
 
-bool model_projects(const bg_model *m) { return m->e->constraint.n > 0 || m->nets; }
+bool
+model_projects(const bg_model *m)
+{
+    return m->e->constraint.n > 0 || m->nets;
+}
 
-bool model_has_nets(const bg_model *m) { return m->nets != NULL; }
-bool model_net_mode(const bg_model *m, size_t k) { return m->nets && nets_watches(m->nets, (uint32_t)k); }
+bool
+model_has_nets(const bg_model *m)
+{
+    return m->nets != NULL;
+}
+bool
+model_net_mode(const bg_model *m, size_t k)
+{
+    return m->nets && nets_watches(m->nets, (uint32_t)k);
+}
 
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
+enum nets_status
+model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
     return nets_search(m->nets, time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
 }
 
-int model_rhs(bg_model *m, double t, const double *x, double *dx)
+int
+model_rhs(bg_model *m, double t, const double *x, double *dx)
 {
     int status = run_part(m, PART_RHS, t, x, dx);
 
@@ -838,31 +981,36 @@ int model_rhs(bg_model *m, double t, const double *x, double *dx)
     return all_finite(dx, m->e->state.n) ? 0 : 1;
 }
 
-int model_powers(bg_model *m, double t, const double *x, double *power)
+int
+model_powers(bg_model *m, double t, const double *x, double *power)
 {
     if (!model_need(m, PART_POWERS))
         return -1;
     return run_permuted(m, PART_POWERS, t, x, power);
 }
 
-int model_powers_unordered(bg_model *m, double t, const double *x, double *power)
+int
+model_powers_unordered(bg_model *m, double t, const double *x, double *power)
 {
     return run_part(m, PART_POWERS, t, x, power);
 }
 
-const uint32_t *model_power_places(bg_model *m)
+const uint32_t *
+model_power_places(bg_model *m)
 {
     return model_need(m, PART_POWERS) ? m->program[PART_POWERS]->out_index : NULL;
 }
 
-int model_outputs(bg_model *m, double t, const double *x, double *y)
+int
+model_outputs(bg_model *m, double t, const double *x, double *y)
 {
     if (!model_need(m, PART_OUTPUTS))
         return -1;
     return run_permuted(m, PART_OUTPUTS, t, x, y);
 }
 
-int model_conditions(bg_model *m, double t, const double *x, double *g)
+int
+model_conditions(bg_model *m, double t, const double *x, double *g)
 {
     if (!model_need(m, PART_CONDITIONS))
         return -1;
@@ -873,7 +1021,8 @@ int model_conditions(bg_model *m, double t, const double *x, double *g)
     return status;
 }
 
-size_t model_nbond_values(const bg_model *m)
+size_t
+model_nbond_values(const bg_model *m)
 {
     size_t n = m->f->port.n + m->f->bond.n;
 
@@ -882,7 +1031,8 @@ size_t model_nbond_values(const bg_model *m)
     return n;
 }
 
-int model_bond_values(bg_model *m, double t, const double *x, double *value)
+int
+model_bond_values(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
@@ -892,7 +1042,8 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
 }
 
-int model_port_values(bg_model *m, double t, const double *x, double *value)
+int
+model_port_values(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
@@ -902,57 +1053,95 @@ int model_port_values(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, m->program[PART_PORTS]->ntargets) ? 0 : 1;
 }
 
-double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
+double
+model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
     return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
 }
 
-double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+double
+model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
 {
     return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
 }
 
-double model_energy_curvature(const bg_model *m, size_t state, const double *x)
+double
+model_energy_curvature(const bg_model *m, size_t state, const double *x)
 {
     const flat_var *v = &m->f->var.at[m->e->state.at[m->state_of[state]].var];
 
     return v->kind == VAR_STORED ? storage_curvature(m->f, m->value, m->position, v->owner, x) : NAN;
 }
 
-size_t model_nwhens(const bg_model *m) { return m->f->when.n; }
-size_t model_nreinits(const bg_model *m) { return m->f->reinit.n; }
+size_t
+model_nwhens(const bg_model *m)
+{
+    return m->f->when.n;
+}
+size_t
+model_nreinits(const bg_model *m)
+{
+    return m->f->reinit.n;
+}
 
-struct model_when model_when(const bg_model *m, size_t w)
+struct model_when
+model_when(const bg_model *m, size_t w)
 {
     const flat_when *q = &m->f->when.at[w];
 
-    return (struct model_when){ q->kind, q->at, q->text, q->says, q->reinit0, q->nreinits, inst_known(q->period) ? model_value(m, q->period) : NAN,
-                                inst_known(q->offset) ? model_value(m, q->offset) : 0, inst_known(q->offset) };
+    return (struct model_when){ q->kind,
+                                q->at,
+                                q->text,
+                                q->says,
+                                q->reinit0,
+                                q->nreinits,
+                                inst_known(q->period) ? model_value(m, q->period) : NAN,
+                                inst_known(q->offset) ? model_value(m, q->offset) : 0,
+                                inst_known(q->offset) };
 }
 
-bool model_reinit_remembers(const bg_model *m, size_t r) { return m->f->reinit.at[r].remembers; }
-size_t model_ndraws(const bg_model *m) { return m->f->draw.n; }
+bool
+model_reinit_remembers(const bg_model *m, size_t r)
+{
+    return m->f->reinit.at[r].remembers;
+}
+size_t
+model_ndraws(const bg_model *m)
+{
+    return m->f->draw.n;
+}
 
-struct model_draw model_draw(const bg_model *m, size_t k)
+struct model_draw
+model_draw(const bg_model *m, size_t k)
 {
     const flat_draw *d = &m->f->draw.at[k];
 
     return (struct model_draw){ m->position[d->var], d->when, d->normal, model_value(m, d->seed), d->at };
 }
 
-size_t model_reinit_state(const bg_model *m, size_t r) { return m->position[m->f->reinit.at[r].target]; }
+size_t
+model_reinit_state(const bg_model *m, size_t r)
+{
+    return m->position[m->f->reinit.at[r].target];
+}
 
-int model_reinits(bg_model *m, double t, const double *x, double *value)
+int
+model_reinits(bg_model *m, double t, const double *x, double *value)
 {
     if (!model_need(m, PART_REINITS))
         return -1;
     return run_permuted(m, PART_REINITS, t, x, value);
 }
 
-size_t model_ndelays(const bg_model *m) { return m->f->delay.n; }
+size_t
+model_ndelays(const bg_model *m)
+{
+    return m->f->delay.n;
+}
 
 /* Is there a way from i to a delayed value without a state between? */
-static bool follows_delayed(const bg_model *m, inst i)
+static bool
+follows_delayed(const bg_model *m, inst i)
 {
     const equations *e = m->e;
     bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
@@ -966,7 +1155,8 @@ static bool follows_delayed(const bg_model *m, inst i)
         if (seen[v])
             continue;
         seen[v] = true;
-        found = d->kind == DEF_HELD || (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
+        found = d->kind == DEF_HELD ||
+                (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
         if (d->kind == DEF_EXPLICIT)
             read_by(m, d->def, &todo);
         for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
@@ -977,22 +1167,29 @@ static bool follows_delayed(const bg_model *m, inst i)
     return found;
 }
 
-struct model_delay model_delay(const bg_model *m, size_t k)
+struct model_delay
+model_delay(const bg_model *m, size_t k)
 {
     const flat_delay *d = &m->f->delay.at[k];
 
-    return (struct model_delay){ m->position[d->var], model_value(m, d->by), inst_known(d->before) ? model_value(m, d->before) : NAN, d->at,
-                                 m->f->var.at[d->var].name, follows_delayed(m, d->of) };
+    return (struct model_delay){ m->position[d->var],
+                                 model_value(m, d->by),
+                                 inst_known(d->before) ? model_value(m, d->before) : NAN,
+                                 d->at,
+                                 m->f->var.at[d->var].name,
+                                 follows_delayed(m, d->of) };
 }
 
-int model_delayed(bg_model *m, double t, const double *x, double *value)
+int
+model_delayed(bg_model *m, double t, const double *x, double *value)
 {
     if (!model_need(m, PART_DELAYS))
         return -1;
     return run_permuted(m, PART_DELAYS, t, x, value);
 }
 
-void model_accept(bg_model *m, double t, const double *x)
+void
+model_accept(bg_model *m, double t, const double *x)
 {
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
         return;
@@ -1004,7 +1201,8 @@ void model_accept(bg_model *m, double t, const double *x)
         evaluator_accept(m->evaluator[PART_RHS]);
 }
 
-struct model_pattern model_jacobian_pattern(bg_model *m)
+struct model_pattern
+model_jacobian_pattern(bg_model *m)
 {
     if (m->nets)
         return nets_pattern(m->nets);
@@ -1013,7 +1211,8 @@ struct model_pattern model_jacobian_pattern(bg_model *m)
     return jacobian_pattern(m->jacobian);
 }
 
-int model_jacobian(bg_model *m, double t, const double *x, double *value)
+int
+model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     int status;
 
@@ -1028,9 +1227,11 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
     return status ? status : all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
 }
 
-partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
+partials *
+model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs, (partials_beside){ 0 });
+    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs,
+                               (partials_beside){ 0 });
 
     if (p) {
         partials_set_parameters(p, m->value, m->overridden);
@@ -1039,7 +1240,8 @@ partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutput
     return p;
 }
 
-partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs)
+partials *
+model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
     struct targets row = { 0 };
     struct positions unused = { 0 };
@@ -1058,11 +1260,20 @@ partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t no
     return p;
 }
 
-size_t model_nheld(const bg_model *m) { return m->e->held.n; }
+size_t
+model_nheld(const bg_model *m)
+{
+    return m->e->held.n;
+}
 
-bool model_held_by(bg_model *m, const double *rows, double *held) { return m->nets && nets_combine(m->nets, rows, held); }
+bool
+model_held_by(bg_model *m, const double *rows, double *held)
+{
+    return m->nets && nets_combine(m->nets, rows, held);
+}
 
-int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
+int
+model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value)
 {
     t = time_of(m, t);
 
@@ -1073,9 +1284,14 @@ int model_partials_at(bg_model *m, partials *p, double t, const double *x, doubl
     return status ? status : all_finite(value, partials_pattern(p).nonzeros) ? 0 : 1;
 }
 
-struct model_pattern model_partials_pattern(const partials *p) { return partials_pattern(p); }
+struct model_pattern
+model_partials_pattern(const partials *p)
+{
+    return partials_pattern(p);
+}
 
-struct model_pattern model_weighed_pattern(bg_model *m)
+struct model_pattern
+model_weighed_pattern(bg_model *m)
 {
     if (!m->weighed) {
         VEC(var_id) weight = { 0 };
@@ -1090,13 +1306,15 @@ struct model_pattern model_weighed_pattern(bg_model *m)
     return m->weighed ? partials_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
 }
 
-int model_weighed(bg_model *m, double t, const double *x, double *value)
+int
+model_weighed(bg_model *m, double t, const double *x, double *value)
 {
     model_weighed_pattern(m);
     return m->weighed ? model_partials_at(m, m->weighed, t, x, value) : -1;
 }
 
-bool model_initial(bg_model *m, double t, double *x)
+bool
+model_initial(bg_model *m, double t, double *x)
 {
     struct initial_problem p = { m, m->f, m->c, m->e, m->position, m->value, t, x };
 
@@ -1105,7 +1323,8 @@ bool model_initial(bg_model *m, double t, double *x)
 
 /* ---------------------------------------------------------------- when it fails */
 
-static const char *slot_name(void *ctx, uint32_t slot)
+static const char *
+slot_name(void *ctx, uint32_t slot)
 {
     const void *const *pair = ctx;
     const flat_model *f = pair[0];
@@ -1115,7 +1334,8 @@ static const char *slot_name(void *ctx, uint32_t slot)
 }
 
 /* Numbers of parameters and of the unknowns of blocks, as compiled code found them last. */
-static void fill_known(const bg_model *m, double *v)
+static void
+fill_known(const bg_model *m, double *v)
 {
     equations *e = m->e;
 
@@ -1128,7 +1348,8 @@ static void fill_known(const bg_model *m, double *v)
             }
 }
 
-bool model_variables(bg_model *m, double t, const double *x, double *v)
+bool
+model_variables(bg_model *m, double t, const double *x, double *v)
 {
     bool fine = model_need(m, PART_RHS) && run_part(m, PART_RHS, t, x, m->scratch[PART_RHS]) == 0;
 
@@ -1145,9 +1366,14 @@ bool model_variables(bg_model *m, double t, const double *x, double *v)
     return interpret(m->e, m->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
 }
 
-curvature *model_curvature(bg_model *m, const var_id *by, size_t n) { return curvature_new(m->e, m->position, by, n); }
+curvature *
+model_curvature(bg_model *m, const var_id *by, size_t n)
+{
+    return curvature_new(m->e, m->position, by, n);
+}
 
-bool model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
+bool
+model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
     bool fine = model_variables(m, t, x, v) && curvature_at(c, v, m->overridden);
@@ -1157,7 +1383,8 @@ bool model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
 }
 
 /* A part of an expression, with the numbers of all variables. */
-static double part_value(bg_model *m, inst d, node part, const double *number)
+static double
+part_value(bg_model *m, inst d, node part, const double *number)
 {
     double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
 
@@ -1169,7 +1396,8 @@ static double part_value(bg_model *m, inst d, node part, const double *number)
 }
 
 /* def: of what is called so */
-static char *describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
+static char *
+describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
 {
     flat_model *f = m->f;
     const void *pair[2] = { f, &def };
@@ -1179,12 +1407,18 @@ static char *describe(bg_model *m, const char *called, inst def, node culprit, c
 
     switch (x->op) {
     case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
-    case EX_ADD: case EX_SUB: case EX_MUL:
-    case EX_LN: case EX_LOG10: what = "logarithm of a number that is not positive"; break;
+    case EX_ADD:
+    case EX_SUB:
+    case EX_MUL:
+    case EX_LN:
+    case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
     case EX_POW: what = "power without a value"; break;
-    case EX_EXP: case EX_SINH: case EX_COSH: what = "overflow"; break;
-    case EX_ASIN: case EX_ACOS: what = "angle of a number outside -1..1"; break;
+    case EX_EXP:
+    case EX_SINH:
+    case EX_COSH: what = "overflow"; break;
+    case EX_ASIN:
+    case EX_ACOS: what = "angle of a number outside -1..1"; break;
     default: break;
     }
     strbuf_printf(&b, "\"%s\": %s in ", called, what);
@@ -1193,7 +1427,8 @@ static char *describe(bg_model *m, const char *called, inst def, node culprit, c
 }
 
 /* The law in which a root is taken of a negative number; MODE g of it is negative. */
-static const eq_mode *outside(bg_model *m, double t, const double *x)
+static const eq_mode *
+outside(bg_model *m, double t, const double *x)
 {
     const eq_mode *found = NULL;
     double *g;
@@ -1209,7 +1444,8 @@ static const eq_mode *outside(bg_model *m, double t, const double *x)
     return found;
 }
 
-char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
+char *
+model_explain_output(bg_model *m, size_t k, double t, const double *x)
 {
     flat_model *f = m->f;
     double *v = bg_calloc(f->var.n + 1, sizeof *v);
@@ -1248,7 +1484,8 @@ char *model_explain_output(bg_model *m, size_t k, double t, const double *x)
 }
 
 /* The circle of signals that v stands for, NULL if it is none. */
-static const char *circle_of(const bg_model *m, var_id v)
+static const char *
+circle_of(const bg_model *m, var_id v)
 {
     for (size_t k = 0; k < m->e->circle.n; k++)
         if (m->e->circle.at[k].v == v)
@@ -1256,7 +1493,8 @@ static const char *circle_of(const bg_model *m, var_id v)
     return NULL;
 }
 
-span model_explain(bg_model *m, double t, const double *x, char **text)
+span
+model_explain(bg_model *m, double t, const double *x, char **text)
 {
     double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
     node culprit = NODE_NONE;
@@ -1280,13 +1518,17 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
 
         at = m->f->var.at[u].at;
         if (circle_of(m, m->e->unknown.at[b->unknown0]))
-            *text = bg_format("a loop of signals that no values were found for: %s", circle_of(m, m->e->unknown.at[b->unknown0]));
+            *text = bg_format("a loop of signals that no values were found for: %s",
+                              circle_of(m, m->e->unknown.at[b->unknown0]));
         else if (m->memory.failed_singular)
-            *text = bg_format("the equation%s that \"%s\" is solved from do%s not determine it here", b->n == 1 ? "" : "s", m->f->var.at[u].name,
-                              b->n == 1 ? "es" : "");
+            *text = bg_format("the equation%s that \"%s\" is solved from do%s not determine it here",
+                              b->n == 1 ? "" : "s", m->f->var.at[u].name, b->n == 1 ? "es" : "");
         else
-            *text = b->n == 1 ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
-                              : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it", b->n, m->f->var.at[u].name);
+            *text = b->n == 1
+                        ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
+                        : bg_format(
+                              "no values were found that satisfy the %u equations of \"%s\" and what depends on it",
+                              b->n, m->f->var.at[u].name);
     }
     if (!*text) {
         const eq_mode *q = outside(m, t, x);
@@ -1305,7 +1547,8 @@ span model_explain(bg_model *m, double t, const double *x, char **text)
     return at;
 }
 
-char *model_statistics(const bg_model *m)
+char *
+model_statistics(const bg_model *m)
 {
     size_t classes = 0, kernels = 0, chunks = 0, items = 0, kept = 0;
 
@@ -1318,11 +1561,14 @@ char *model_statistics(const bg_model *m)
         }
     if (m->jacobian)
         kept = jacobian_pattern(m->jacobian).n - jacobian_pattern(m->jacobian).nx;
-    return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule entries, %zu kept variables; compiled in %.1f ms cpu",
-                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept, 1e3 * model_compile_seconds(m));
+    return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule "
+                     "entries, %zu kept variables; compiled in %.1f ms cpu",
+                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept,
+                     1e3 * model_compile_seconds(m));
 }
 
-char *model_ir(bg_model *m)
+char *
+model_ir(bg_model *m)
 {
     program *g = plan_part(m, PART_RHS);
     char *text = NULL;

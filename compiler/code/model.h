@@ -3,9 +3,8 @@
  * units    t in s, x[i] in the SI unit of state i, powers in W
  * shapes   x, dx: model_nstates; powers: one an element, in the order of the flat model; outputs: the model's, then the
  *          experiment's recorded expressions; modes: model_nmodes
- * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter step
- *          may help) or -1 (never will); model_explain says what and where
- * threads  one handle per thread; no globals
+ * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter
+ * step may help) or -1 (never will); model_explain says what and where threads  one handle per thread; no globals
  */
 #ifndef BG_MODEL_H
 #define BG_MODEL_H
@@ -18,8 +17,22 @@ typedef struct bg_model bg_model;
 struct equations;
 
 /* Evaluators are compiled when first needed: what nobody asks for costs nothing. */
-enum model_part { PART_RHS, PART_POWERS, PART_OUTPUTS, PART_CONDITIONS, PART_REINITS, PART_DELAYS, PART_CONSTRAINTS, PART_BONDS, PART_PORTS, PART_CLOCKS, PART_POLES,
-                  PART_NETS, PART_JACOBIAN, PART_COUNT };
+enum model_part {
+    PART_RHS,
+    PART_POWERS,
+    PART_OUTPUTS,
+    PART_CONDITIONS,
+    PART_REINITS,
+    PART_DELAYS,
+    PART_CONSTRAINTS,
+    PART_BONDS,
+    PART_PORTS,
+    PART_CLOCKS,
+    PART_POLES,
+    PART_NETS,
+    PART_JACOBIAN,
+    PART_COUNT
+};
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
@@ -32,15 +45,20 @@ size_t model_nmodes(const bg_model *m);
 size_t model_noutputs(const bg_model *m);
 size_t model_nelements(const bg_model *m);
 const flat_model *model_flat(const bg_model *m);
-const struct equations *model_equations(const bg_model *m);      /* for analyses of the structure: equations.h */
+const struct equations *model_equations(const bg_model *m); /* for analyses of the structure: equations.h */
 const causal *model_causal(const bg_model *m);
 
 /* ---- states ---- */
-struct model_state { const char *name; span at; const unit *unit; const unit *display;
-    uint32_t var;            /* in the flat model */
-    bool only_outputs;       /* an integral that no rate reads: takes no part in an equilibrium */
-    bool stated;             /* has a stated initial value */
-    bool holds; };           /* has no rate: events alone set it */
+struct model_state {
+    const char *name;
+    span at;
+    const unit *unit;
+    const unit *display;
+    uint32_t var;      /* in the flat model */
+    bool only_outputs; /* an integral that no rate reads: takes no part in an equilibrium */
+    bool stated;       /* has a stated initial value */
+    bool holds;
+}; /* has no rate: events alone set it */
 struct model_state model_state(const bg_model *m, size_t i);
 /* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
  * (contradiction, no value where the law has none). Sets the modes too. */
@@ -53,156 +71,211 @@ void model_let_go(bg_model *m);
 /* ---- evaluation, with the modes as they are ---- */
 int model_rhs(bg_model *m, double t, const double *x, double *dx);
 int model_powers(bg_model *m, double t, const double *x, double *power);
-/* The same in the order the code makes them, without a copy: that of element i is at model_power_places(m)[i] (NULL: at i). */
+/* The same in the order the code makes them, without a copy: that of element i is at model_power_places(m)[i] (NULL: at
+ * i). */
 int model_powers_unordered(bg_model *m, double t, const double *x, double *power);
 const uint32_t *model_power_places(bg_model *m);
 int model_outputs(bg_model *m, double t, const double *x, double *y);
-/* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed without blocks. */
+/* Tells the blocks that (t, x) is an accepted point: their iterations start here until the next call. Not needed
+ * without blocks. */
 void model_accept(bg_model *m, double t, const double *x);
-bool model_has_blocks(const bg_model *m);      /* nonlinear ones */
-/* The states (fed[model_nstates]) that laws read whose slope is infinite somewhere, such as spow(e, 0.5) at 0: there the Jacobian says that nothing
- * moves, and has to be taken nearby. False: there are none. */
+bool model_has_blocks(const bg_model *m); /* nonlinear ones */
+/* The states (fed[model_nstates]) that laws read whose slope is infinite somewhere, such as spow(e, 0.5) at 0: there
+ * the Jacobian says that nothing moves, and has to be taken nearby. False: there are none. */
 bool model_root_states(bg_model *m, bool *fed);
 
 /* Do the rates read a function of what moves that may bend sharply, such as a junction's exponential? */
 bool model_bends(bg_model *m);
-/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to stop. Then: of a step from t[0] to t[1], states
- * and rates at its ends, the part from its start in which none of them goes unseen; 1: all of it. */
+/* Is there one, or a quotient, that may do all it does within little of the states (bounds.h)? The run is from start to
+ * stop. Then: of a step from t[0] to t[1], states and rates at its ends, the part from its start in which none of them
+ * goes unseen; 1: all of it. */
 bool model_bends_over(bg_model *m, double start, double stop);
 double model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2]);
 
-/* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then two values for each
- * port of storage, in the order of ports: what is stored, and the derivative of the stored energy by it (a spring's force, a mass's velocity) ---- */
+/* ---- bonds: the power of each port (into its element), then of each bond between junctions (along its arrow); then
+ * two values for each port of storage, in the order of ports: what is stored, and the derivative of the stored energy
+ * by it (a spring's force, a mass's velocity) ---- */
 size_t model_nbond_values(const bg_model *m);
 int model_bond_values(bg_model *m, double t, const double *x, double *value);
 /* Effort and flow of each port, in the order of ports: 2*ports values. */
 int model_port_values(bg_model *m, double t, const double *x, double *value);
-/* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own port and parameters. */
+/* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own
+ * port and parameters. */
 double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
-/* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than its own port and parameters. */
+/* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than
+ * its own port and parameters. */
 double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2]);
-/* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores none, or its law reads what is no state. */
+/* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores
+ * none, or its law reads what is no state. */
 double model_energy_curvature(const bg_model *m, size_t i, const double *x);
 
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
-struct model_mode { enum mode_kind kind; span at; const char *text; const ex_table *table;
-    size_t partner;          /* of MODE_SIGN its MODE_STICK, and the other way round */
-    int side;                /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
-    bool known;              /* depends on time and parameters only, linearly in time: switches at known times */
-    double slope, offset; }; /* of g over time where known: g = offset + slope*t */
+struct model_mode {
+    enum mode_kind kind;
+    span at;
+    const char *text;
+    const ex_table *table;
+    size_t partner; /* of MODE_SIGN its MODE_STICK, and the other way round */
+    int side;       /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
+    bool known;     /* depends on time and parameters only, linearly in time: switches at known times */
+    double slope, offset;
+}; /* of g over time where known: g = offset + slope*t */
 struct model_mode model_mode(const bg_model *m, size_t k);
-inst model_mode_watched(const bg_model *m, size_t k);   /* g, as an expression */
-double *model_modes(bg_model *m);              /* the frozen values, to be set by the runtime between steps */
+inst model_mode_watched(const bg_model *m, size_t k); /* g, as an expression */
+double *model_modes(bg_model *m);                     /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
-struct model_when { enum when_kind kind; span at; const char *text, *says; size_t first, n;   /* its reinits: first .. first+n */
-    double period, offset; bool begins; };   /* of samples, s; begins: the first is at the offset */
+struct model_when {
+    enum when_kind kind;
+    span at;
+    const char *text, *says;
+    size_t first, n; /* its reinits: first .. first+n */
+    double period, offset;
+    bool begins;
+}; /* of samples, s; begins: the first is at the offset */
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
-size_t model_reinit_state(const bg_model *m, size_t r);    /* the state it sets */
-bool model_reinit_remembers(const bg_model *m, size_t r);  /* for `previous`: the text does not set it */
+size_t model_reinit_state(const bg_model *m, size_t r);   /* the state it sets */
+bool model_reinit_remembers(const bg_model *m, size_t r); /* for `previous`: the text does not set it */
 /* Numbers that each sample of `when` draws: model_modes()[mode] is to be set before its reinits are asked for. */
-struct model_draw { size_t mode, when; bool normal; double seed; span at; };
+struct model_draw {
+    size_t mode, when;
+    bool normal;
+    double seed;
+    span at;
+};
 size_t model_ndraws(const bg_model *m);
 struct model_draw model_draw(const bg_model *m, size_t k);
 /* Conditions (0: false), then the values of all reinits. */
 int model_reinits(bg_model *m, double t, const double *x, double *value);
 
-/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have the delayed values ---- */
-struct model_delay { size_t mode; double by, before; span at; const char *text;
-    bool feeds; };               /* what is delayed follows a delayed value at once */
+/* ---- delays: what is delayed, by how long (s), and what it was before the start (NAN: what it is there). Modes have
+ * the delayed values ---- */
+struct model_delay {
+    size_t mode;
+    double by, before;
+    span at;
+    const char *text;
+    bool feeds;
+}; /* what is delayed follows a delayed value at once */
 size_t model_ndelays(const bg_model *m);
 struct model_delay model_delay(const bg_model *m, size_t k);
-int model_delayed(bg_model *m, double t, const double *x, double *value);    /* what is delayed, now */
+int model_delayed(bg_model *m, double t, const double *x, double *value); /* what is delayed, now */
 /* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
 void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
 
-/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was differentiated), those of one branch of a
- * condition zero anyway while another holds ---- */
+/* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was
+ * differentiated), those of one branch of a condition zero anyway while another holds ---- */
 size_t model_nconstraints(const bg_model *m);
 int model_constraints(bg_model *m, double t, const double *x, double *c);
-span model_constraint_place(const bg_model *m, size_t k);      /* of its source */
-/* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not succeed. */
+span model_constraint_place(const bg_model *m, size_t k); /* of its source */
+/* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not
+ * succeed. */
 int model_project(bg_model *m, double t, double *x);
-bool model_projects(const bg_model *m);              /* may there be something to project onto? */
+bool model_projects(const bg_model *m); /* may there be something to project onto? */
 
 /* ---- nets: ideal switches and what is solved together with them. Their modes are found by a search ---- */
 enum nets_status { NETS_SAME, NETS_SWITCHED, NETS_NONE, NETS_REFUSED, NETS_FAILED };
-/* What a search did. jumped: x was changed by more than rounding. Where no combination of modes holds (NONE), and where a state would have to jump that must not
- * (REFUSED; by itself, or because a source would have to give an impulse): at an ideal switch. */
-typedef struct nets_report { bool jumped; size_t state; double from, to; span at; } nets_report;
+/* What a search did. jumped: x was changed by more than rounding. Where no combination of modes holds (NONE), and where
+ * a state would have to jump that must not (REFUSED; by itself, or because a source would have to give an impulse): at
+ * an ideal switch. */
+typedef struct nets_report {
+    bool jumped;
+    size_t state;
+    double from, to;
+    span at;
+} nets_report;
 bool model_has_nets(const bg_model *m);
-bool model_net_mode(const bg_model *m, size_t k);    /* is it set by the search? */
-/* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved). ahead: s, in which nothing else
- * happens. farther: 1, or more where a contradiction was taken for rounding. start: x are initial values, of which those not stated may be moved. */
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r);
+bool model_net_mode(const bg_model *m, size_t k); /* is it set by the search? */
+/* Sets the modes of all nets for just behind t, and moves x where they ask for it (charge and momentum are conserved).
+ * ahead: s, in which nothing else happens. farther: 1, or more where a contradiction was taken for rounding. start: x
+ * are initial values, of which those not stated may be moved. */
+enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start,
+                              nets_report *r);
 
 /* ---- clocks: what the equations read of time alone and not linearly (clocks.h), with the modes as they are ---- */
 size_t model_nclocks(bg_model *m);
 int model_clocks(bg_model *m, double t, double *value);
 span model_clock_place(bg_model *m, size_t k);
-/* The run is from start to stop. Then the longest step within from..to in which nothing happens to clocks, those that rates read or (all) all of them, that a straight
- * line does not tell (bounds.h): INFINITY where nothing does, 0 where that is not known over so long a time. *clock: which limits it, or SIZE_MAX. */
+/* The run is from start to stop. Then the longest step within from..to in which nothing happens to clocks, those that
+ * rates read or (all) all of them, that a straight line does not tell (bounds.h): INFINITY where nothing does, 0 where
+ * that is not known over so long a time. *clock: which limits it, or SIZE_MAX. */
 void model_clocks_over(bg_model *m, double start, double stop);
 double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock);
 /* Where what rates read of time is greatest, and for how long. */
 size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 
 /* ---- poles: what the rates and powers divide by and may be zero (poles.h), with the modes as they are ---- */
-/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and what may be others, is solved from. */
-struct model_pole { span at; const char *var; const char *text; };
+/* var: whose definition divides, or NULL; text: the divisor. Without a text the determinant of equations that var, and
+ * what may be others, is solved from. */
+struct model_pole {
+    span at;
+    const char *var;
+    const char *text;
+};
 size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);
 
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
- * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole diagonal stored. */
-struct model_pattern { size_t n, nx; const int64_t *column; const int64_t *row; size_t nonzeros; };
+ * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole
+ * diagonal stored. */
+struct model_pattern {
+    size_t n, nx;
+    const int64_t *column;
+    const int64_t *row;
+    size_t nonzeros;
+};
 struct model_pattern model_jacobian_pattern(bg_model *m);
 int model_jacobian(bg_model *m, double t, const double *x, double *value);
 
-/* ---- the same by parameters too, and of outputs: see partials.h for the shape. by: n parameters of the flat model (VAR_PARAM; model_parameter finds
- * one by name), moved with what is computed from them. noutputs: of the first outputs. Owned by the model, and follows model_set_parameter.
- * NULL: its code failed, with a diagnostic ---- */
+/* ---- the same by parameters too, and of outputs: see partials.h for the shape. by: n parameters of the flat model
+ * (VAR_PARAM; model_parameter finds one by name), moved with what is computed from them. noutputs: of the first
+ * outputs. Owned by the model, and follows model_set_parameter. NULL: its code failed, with a diagnostic ---- */
 typedef struct partials partials;
 partials *model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs);
 struct model_pattern model_partials_pattern(const partials *p);
 int model_partials_at(bg_model *m, partials *p, double t, const double *x, double *value);
 
-/* With ideal switches: columns of what they determine (model_nheld) behind those of by, and three rows for each behind those of outputs. What they determine
- * follows the rest so that model_held_by of all rows stays zero, with the modes as they are. False: not determined there (after model_partials_at). */
+/* With ideal switches: columns of what they determine (model_nheld) behind those of by, and three rows for each behind
+ * those of outputs. What they determine follows the rest so that model_held_by of all rows stays zero, with the modes
+ * as they are. False: not determined there (after model_partials_at). */
 partials *model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs);
 size_t model_nheld(const bg_model *m);
 bool model_held_by(bg_model *m, const double *rows, double *held);
 
 /* ---- the same by what flat.weight asks for, each factor and offset in turn, and of the outputs of the text ---- */
-struct model_pattern model_weighed_pattern(bg_model *m);     /* n 0: its code failed, with a diagnostic */
+struct model_pattern model_weighed_pattern(bg_model *m); /* n 0: its code failed, with a diagnostic */
 int model_weighed(bg_model *m, double t, const double *x, double *value);
 
-/* ---- numbers of all variables of the flat model at a point; false where one is not finite, or a block has no solution ---- */
+/* ---- numbers of all variables of the flat model at a point; false where one is not finite, or a block has no solution
+ * ---- */
 bool model_variables(bg_model *m, double t, const double *x, double *v);
 
-/* ---- how the linear model moves with states and parameters: curvature.h. Owned by the caller (curvature_free), and goes before the model ---- */
+/* ---- how the linear model moves with states and parameters: curvature.h. Owned by the caller (curvature_free), and
+ * goes before the model ---- */
 struct curvature *model_curvature(bg_model *m, const var_id *by, size_t n);
 bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double *x);
 
 /* ---- parameters ---- */
 /* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
-double model_value(const bg_model *m, inst i);       /* value of a parameter expression */
+double model_value(const bg_model *m, inst i); /* value of a parameter expression */
 /* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
 var_id model_parameter(const bg_model *m, const char *name);
 double model_parameter_value(const bg_model *m, var_id v);
 
 /* ---- when it fails ---- */
-/* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest scaled residual.
- * Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`. SPAN_NONE if all is well. */
+/* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest
+ * scaled residual. Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`.
+ * SPAN_NONE if all is well. */
 span model_explain(bg_model *m, double t, const double *x, char **text);
 
-/* The same for output k that has no finite value at (t, x): the operation among all that it reads which has none first. NULL: nothing is found. free() it. */
+/* The same for output k that has no finite value at (t, x): the operation among all that it reads which has none first.
+ * NULL: nothing is found. free() it. */
 char *model_explain_output(bg_model *m, size_t k, double t, const double *x);
 
 /* A sentence of counts for -v: classes, kernels, chunks, blocks, instructions, compile time. free() it. */

@@ -11,9 +11,11 @@
 
 #include "codegen.h"
 
-/* Optimising costs some 2 ms a function and halves its time: that many generators on, some forty models were compiled and run, and more will be. */
+/* Optimising costs some 2 ms a function and halves its time: that many generators on, some forty models were compiled
+ * and run, and more will be. */
 enum { BUSY = 200 };
-/* So many functions are kept; what comes then goes with its generator. A reduction of a thousand elements makes some hundred. */
+/* So many functions are kept; what comes then goes with its generator. A reduction of a thousand elements makes some
+ * hundred. */
 enum { MOST_KEPT = 20000 };
 
 const struct callee native_callees[EX_NOPS] = {
@@ -45,8 +47,8 @@ static once_flag llvm_once = ONCE_FLAG_INIT;
 static void
 llvm_start(void)
 {
-    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address the
-     * processor adds itself. A version without the option ignores it. */
+    /* strength reduction takes half of the time that code for a loop takes and wins nothing: base + 8*i is an address
+     * the processor adds itself. A version without the option ignores it. */
     const char *const argument[] = { "bgc", "-disable-lsr" };
 
     LLVMParseCommandLineOptions(2, argument, NULL);
@@ -83,9 +85,11 @@ native_find(native *n, char **why)
     }
     cpu = LLVMGetHostCPUName();
     features = LLVMGetHostCPUFeatures();
-    /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the linker */
+    /* the small model has the FastISel of level 0 load constants directly; calls far away go through stubs of the
+     * linker */
     for (int i = 0; i < NMODULE; i++)
-        n->machine[i] = LLVMCreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC, LLVMCodeModelSmall);
+        n->machine[i] = LLVMCreateTargetMachine(target, n->triple, cpu, features, level[i], LLVMRelocPIC,
+                                                LLVMCodeModelSmall);
     LLVMDisposeMessage(cpu);
     LLVMDisposeMessage(features);
     if (!n->machine[QUICK] || !n->machine[OPTIMISED]) {
@@ -123,8 +127,10 @@ define_callees(LLVMOrcLLJITRef jit)
         if (!c->name)
             continue;
         pair[n].Name = LLVMOrcLLJITMangleAndIntern(jit, c->name);
-        pair[n].Sym.Address = c->unary ? (uintptr_t)c->unary : c->binary ? (uintptr_t)c->binary
-            : op == EX_TABLE ? (uintptr_t)ex_table_at : (uintptr_t)ex_table_slope;
+        pair[n].Sym.Address = c->unary         ? (uintptr_t)c->unary
+                              : c->binary      ? (uintptr_t)c->binary
+                              : op == EX_TABLE ? (uintptr_t)ex_table_at
+                                               : (uintptr_t)ex_table_slope;
         pair[n].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         n++;
     }
@@ -146,8 +152,9 @@ start_linker(linker *l)
         return why;
     }
     /* memcpy and the like, which the optimiser may call */
-    why = native_error(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
-                       "finding the functions of this process");
+    why = native_error(
+        LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(l->jit), NULL, NULL),
+        "finding the functions of this process");
     if (why)
         return why;
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(l->jit), process);
@@ -163,7 +170,8 @@ linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why
         LLVMDisposeMemoryBuffer(object);
         return 0;
     }
-    if ((*why = native_error(LLVMOrcLLJITAddObjectFile(l->jit, LLVMOrcLLJITGetMainJITDylib(l->jit), object), "linking")) ||
+    if ((*why = native_error(LLVMOrcLLJITAddObjectFile(l->jit, LLVMOrcLLJITGetMainJITDylib(l->jit), object),
+                             "linking")) ||
         (*why = native_error(LLVMOrcLLJITLookup(l->jit, &at, symbol), "linking")))
         return 0;
     return (uintptr_t)at;

@@ -12,11 +12,16 @@
 #include "code_key.h"
 #include "expr.h"
 
-enum { QUICK, OPTIMISED, NMODULE };     /* compiled fast; fast */
+enum { QUICK, OPTIMISED, NMODULE }; /* compiled fast; fast */
 
-/* Functions called by generated code, by operation; name NULL: the operation calls none. One of the two addresses is known, or neither: lookup in
- * tables. The names are ones that LLVM does not know, so that it calls these functions and no other. */
-struct callee { const char *name; double (*unary)(double); double (*binary)(double, double); };
+/* Functions called by generated code, by operation; name NULL: the operation calls none. One of the two addresses is
+ * known, or neither: lookup in tables. The names are ones that LLVM does not know, so that it calls these functions and
+ * no other. */
+struct callee {
+    const char *name;
+    double (*unary)(double);
+    double (*binary)(double, double);
+};
 extern const struct callee native_callees[EX_NOPS];
 
 typedef struct native {
@@ -32,21 +37,21 @@ void native_free(native *n);
 char *native_error(LLVMErrorRef e, const char *doing);
 
 typedef struct linker {
-    LLVMOrcLLJITRef jit;            /* made by the first object */
-    uint32_t names;                 /* given so far: names of functions and tables are unique in a linker */
+    LLVMOrcLLJITRef jit; /* made by the first object */
+    uint32_t names;      /* given so far: names of functions and tables are unique in a linker */
 } linker;
 
 /* Links an object and finds a symbol of it. Takes the object. Zero: *why tells (malloc'ed). */
 uintptr_t linker_add(linker *l, LLVMMemoryBufferRef object, const char *symbol, char **why);
-void linker_free(linker *l);        /* the functions go too */
+void linker_free(linker *l); /* the functions go too */
 
 /* Machine code that outlives its generator (codegen.h) */
 struct code_store {
     native native;
     linker linker;
-    code_index index;               /* addresses */
-    bool found;                     /* the processor is known */
-    size_t users;                   /* generators so far */
+    code_index index; /* addresses */
+    bool found;       /* the processor is known */
+    size_t users;     /* generators so far */
 };
 bool code_store_ready(struct code_store *s, char **why);
 bool code_store_full(const struct code_store *s);

@@ -6,12 +6,13 @@
 #include "net_inside.h"
 
 enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, PROJECTIONS = 4 };
-#define CONVERGED 1e-13              /* last step of an iteration, in parts of the unknowns */
-#define ON_CONSTRAINT 1e-14          /* last step of a projection, in parts of the states */
+#define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
+#define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
 
 /* ---- making and freeing ---- */
 
-nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
+nets *
+nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
 {
     nets *s = bg_calloc(1, sizeof *s);
 
@@ -72,7 +73,8 @@ nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_acces
     return s;
 }
 
-static void known_free(struct known *k)
+static void
+known_free(struct known *k)
 {
     free(k->key);
     free(k->a);
@@ -85,7 +87,8 @@ static void known_free(struct known *k)
     free(k);
 }
 
-static void forget_net(struct net *k)
+static void
+forget_net(struct net *k)
 {
     for (size_t i = 0; i < k->known.n; i++)
         known_free(k->known.at[i]);
@@ -94,9 +97,14 @@ static void forget_net(struct net *k)
     k->now = NULL;
 }
 
-void net_forget(nets *s) { s->solved = false; }
+void
+net_forget(nets *s)
+{
+    s->solved = false;
+}
 
-void net_sizes(nets *s, const double *x)
+void
+net_sizes(nets *s, const double *x)
 {
     for (size_t i = 0; i < s->nx; i++) {
         double *group = &s->group_size[s->group[i]];
@@ -106,9 +114,14 @@ void net_sizes(nets *s, const double *x)
     }
 }
 
-double net_size(const nets *s, size_t i) { return s->group_size[s->group[i]]; }
+double
+net_size(const nets *s, size_t i)
+{
+    return s->group_size[s->group[i]];
+}
 
-void nets_reset(nets *s)
+void
+nets_reset(nets *s)
 {
     for (size_t k = 0; k < s->n; k++)
         forget_net(&s->net[k]);
@@ -116,7 +129,8 @@ void nets_reset(nets *s)
     net_forget(s);
 }
 
-void nets_free(nets *s)
+void
+nets_free(nets *s)
 {
     if (!s)
         return;
@@ -150,12 +164,18 @@ void nets_free(nets *s)
     free(s);
 }
 
-bool nets_watches(const nets *s, uint32_t mode) { return s->watched[mode]; }
+bool
+nets_watches(const nets *s, uint32_t mode)
+{
+    return s->watched[mode];
+}
 
 /* ---- coefficients ---- */
 
-/* Do the coefficients of the held unknowns depend on more than parameters and modes? What goes through kept variables counts for all. */
-static void find_varying(nets *s)
+/* Do the coefficients of the held unknowns depend on more than parameters and modes? What goes through kept variables
+ * counts for all. */
+static void
+find_varying(nets *s)
 {
     const struct model_pattern *p = &s->pattern;
     bool all = false;
@@ -171,7 +191,8 @@ static void find_varying(nets *s)
                 all = true;
             else
                 for (size_t k = 0; k < s->n; k++)
-                    s->net[k].varies |= c - s->held0 >= s->net[k].q->held0 && c - s->held0 < s->net[k].q->held0 + s->net[k].q->n;
+                    s->net[k].varies |= c - s->held0 >= s->net[k].q->held0 &&
+                                        c - s->held0 < s->net[k].q->held0 + s->net[k].q->n;
         }
     for (size_t k = 0; k < s->n; k++) {
         s->net[k].varies |= all;
@@ -179,7 +200,8 @@ static void find_varying(nets *s)
     }
 }
 
-static bool need_partials(nets *s)
+static bool
+need_partials(nets *s)
 {
     if (s->j)
         return true;
@@ -198,7 +220,8 @@ static bool need_partials(nets *s)
     return true;
 }
 
-int net_partials(nets *s, double t, const double *x)
+int
+net_partials(nets *s, double t, const double *x)
 {
     const struct model_pattern *p = &s->pattern;
     int status;
@@ -220,11 +243,13 @@ int net_partials(nets *s, double t, const double *x)
             else
                 s->by_y[(c - s->held0) * s->ny + row - s->nx] = s->value[i];
         }
-    return LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)s->ny, (lapack_int)s->nheld, s->gy, (lapack_int)s->ny, s->pivot, s->by_y, (lapack_int)s->ny) != 0;
+    return LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)s->ny, (lapack_int)s->nheld, s->gy, (lapack_int)s->ny, s->pivot,
+                         s->by_y, (lapack_int)s->ny) != 0;
 }
 
 /* Coefficients of a net's rows [3n*n] and differences [3nw*n], from the partial derivatives last evaluated. */
-static void net_coefficients(nets *s, const struct net *k, double *a, double *aw)
+static void
+net_coefficients(nets *s, const struct net *k, double *a, double *aw)
 {
     const struct model_pattern *p = &s->pattern;
     const eq_net *q = k->q;
@@ -235,7 +260,9 @@ static void net_coefficients(nets *s, const struct net *k, double *a, double *aw
 
         for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
             size_t row = (size_t)p->row[i];
-            double *to = row >= r0 && row < r0 + ORDERS * n ? a + (row - r0) * n : row >= w0 && row < w0 + ORDERS * q->nwatch ? aw + (row - w0) * n : NULL;
+            double *to = row >= r0 && row < r0 + ORDERS * n           ? a + (row - r0) * n
+                         : row >= w0 && row < w0 + ORDERS * q->nwatch ? aw + (row - w0) * n
+                                                                      : NULL;
 
             if (!to)
                 continue;
@@ -249,7 +276,8 @@ static void net_coefficients(nets *s, const struct net *k, double *a, double *aw
 }
 
 /* How a net's unknowns move states, from the same. */
-static void net_pushes(nets *s, const struct net *k, struct known *to)
+static void
+net_pushes(nets *s, const struct net *k, struct known *to)
 {
     const struct model_pattern *p = &s->pattern;
 
@@ -269,7 +297,8 @@ static void net_pushes(nets *s, const struct net *k, struct known *to)
     }
 }
 
-static bool is_key(const nets *s, const struct net *k, const double *key)
+static bool
+is_key(const nets *s, const struct net *k, const double *key)
 {
     for (uint32_t i = 0; i < k->q->nmodes; i++)
         if (key[i] != s->modes[s->e->net_mode.at[k->q->mode0 + i]])
@@ -278,14 +307,16 @@ static bool is_key(const nets *s, const struct net *k, const double *key)
 }
 
 /* The shortest time between a coefficient and its derivative. */
-static double time_of(const double *a, uint32_t rows, uint32_t n)
+static double
+time_of(const double *a, uint32_t rows, uint32_t n)
 {
     double tau = INFINITY;
 
     for (uint32_t i = 0; i < rows; i++)
         for (int k = 0; k + 1 < ORDERS; k++)
             for (uint32_t j = 0; j < n; j++) {
-                double x = fabs(a[((size_t)ORDERS * i + (size_t)k) * n + j]), y = fabs(a[((size_t)ORDERS * i + (size_t)k + 1) * n + j]);
+                double x = fabs(a[((size_t)ORDERS * i + (size_t)k) * n + j]),
+                       y = fabs(a[((size_t)ORDERS * i + (size_t)k + 1) * n + j]);
 
                 if (x > 0 && y > 0)
                     tau = fmin(tau, x / y);
@@ -293,7 +324,8 @@ static double time_of(const double *a, uint32_t rows, uint32_t n)
     return tau;
 }
 
-struct known *net_known(nets *s, struct net *k, double t, const double *x)
+struct known *
+net_known(nets *s, struct net *k, double t, const double *x)
 {
     const eq_net *q = k->q;
     struct known *found;
@@ -333,16 +365,22 @@ struct known *net_known(nets *s, struct net *k, double t, const double *x)
 
 /* ---- solving ---- */
 
-int net_rows(nets *s, double t, const double *x) { return s->access.rows(s->access.ctx, t, x, s->raw); }
+int
+net_rows(nets *s, double t, const double *x)
+{
+    return s->access.rows(s->access.ctx, t, x, s->raw);
+}
 
-static bool is_solved(const nets *s, double t, const double *x)
+static bool
+is_solved(const nets *s, double t, const double *x)
 {
     return s->solved && s->solved_t == t && memcmp(s->solved_modes, s->modes, s->nmodes * sizeof(double)) == 0 &&
            (s->nx == 0 || memcmp(s->solved_x, x, s->nx * sizeof(double)) == 0);
 }
 
 /* One step towards the solution; *change: of the unknowns, in parts of them. */
-static int step(nets *s, double t, const double *x, bool first, double *change)
+static int
+step(nets *s, double t, const double *x, bool first, double *change)
 {
     int status = net_rows(s, t, x);
 
@@ -372,7 +410,8 @@ static int step(nets *s, double t, const double *x, bool first, double *change)
     return 0;
 }
 
-int nets_solve(nets *s, double t, const double *x)
+int
+nets_solve(nets *s, double t, const double *x)
 {
     double change;
     int status;
@@ -401,7 +440,8 @@ int nets_solve(nets *s, double t, const double *x)
     return 0;
 }
 
-bool nets_combine(nets *s, const double *rows, double *held)
+bool
+nets_combine(nets *s, const double *rows, double *held)
 {
     for (size_t k = 0; k < s->n; k++) {
         struct net *q = &s->net[k];
@@ -413,13 +453,15 @@ bool nets_combine(nets *s, const double *rows, double *held)
     return true;
 }
 
-void net_held_sizes(nets *s)
+void
+net_held_sizes(nets *s)
 {
     for (size_t i = 0; i < s->nheld; i++)
         s->unit_size[s->unit[i]] = fmax(s->unit_size[s->unit[i]], fabs(s->held[i]));
 }
 
-void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
+void
+net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         double sum = 0;
@@ -432,7 +474,8 @@ void net_noise(nets *s, const struct net *k, const staircase *r, const double *r
     }
 }
 
-void nets_quiet(nets *s, double *g)
+void
+nets_quiet(nets *s, double *g)
 {
     net_held_sizes(s);
     for (size_t k = 0; k < s->n; k++) {
@@ -453,13 +496,15 @@ void nets_quiet(nets *s, double *g)
     }
 }
 
-void nets_rest(const nets *s, double *dx)
+void
+nets_rest(const nets *s, double *dx)
 {
     for (size_t i = 0; i < s->rest.n; i++)
         dx[s->rest.at[i]] = 0;
 }
 
-int net_kick(nets *s, double t, double *x, struct net *only, double *most)
+int
+net_kick(nets *s, double t, double *x, struct net *only, double *most)
 {
     int status;
 
@@ -495,7 +540,8 @@ int net_kick(nets *s, double t, double *x, struct net *only, double *most)
     return 0;
 }
 
-int nets_project(nets *s, double t, double *x)
+int
+nets_project(nets *s, double t, double *x)
 {
     bool any = false;
 
@@ -520,12 +566,14 @@ int nets_project(nets *s, double t, double *x)
 
 /* ---- the integrator's matrix ---- */
 
-/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept variables of a column, all unknowns of its
- * net may. */
-static void make_matrix(nets *s)
+/* Rows of held unknowns say z + G r = 0, with G what the conditions r determine them by. Where r reads states or kept
+ * variables of a column, all unknowns of its net may. */
+static void
+make_matrix(nets *s)
 {
     const struct model_pattern *p = &s->pattern;
-    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of), *stamp = bg_calloc(s->n + 1, sizeof *stamp);
+    size_t n = s->held0 + s->nheld, *net_of = bg_calloc(s->nheld + 1, sizeof *net_of),
+           *stamp = bg_calloc(s->n + 1, sizeof *stamp);
     VEC(int64_t) row = { 0 }, source = { 0 };
 
     for (size_t k = 0; k < s->n; k++)
@@ -539,14 +587,16 @@ static void make_matrix(nets *s)
                 vec_push(&source, i);
             }
         for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
-            size_t r = (size_t)p->row[i], k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
+            size_t r = (size_t)p->row[i],
+                   k = r >= s->row0 && r < s->row0 + ORDERS * s->nheld ? net_of[(r - s->row0) / ORDERS] : SIZE_MAX;
 
             if (k != SIZE_MAX)
                 stamp[k] = c + 1;
         }
         for (size_t k = 0; k < s->n; k++) {
             const eq_net *q = s->net[k].q;
-            bool own = c >= s->held0 && net_of[c - s->held0] == k, dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
+            bool own = c >= s->held0 && net_of[c - s->held0] == k,
+                 dense = c < s->held0 ? stamp[k] == c + 1 : own && s->ny;
 
             for (uint32_t i = q->held0; i < q->held0 + q->n; i++)
                 if (dense || (own && i == c - s->held0)) {
@@ -563,7 +613,8 @@ static void make_matrix(nets *s)
     free(stamp);
 }
 
-struct model_pattern nets_pattern(nets *s)
+struct model_pattern
+nets_pattern(nets *s)
 {
     if (!need_partials(s))
         return (struct model_pattern){ 0, 0, NULL, NULL, 0 };
@@ -572,7 +623,8 @@ struct model_pattern nets_pattern(nets *s)
     return s->matrix;
 }
 
-int nets_jacobian(nets *s, double t, const double *x, double *value)
+int
+nets_jacobian(nets *s, double t, const double *x, double *value)
 {
     int status = nets_solve(s, t, x);
 

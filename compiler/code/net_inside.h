@@ -8,80 +8,91 @@
 #include "staircase.h"
 
 enum { ORDERS = 3 };
-#define NET_NOISE 1e-13              /* of the sum of magnitudes that an unknown is made of: what rounding leaves of zero */
-#define NET_FLOOR 1e-14              /* of the greatest value of its unit: less is never a flow */
+#define NET_NOISE 1e-13 /* of the sum of magnitudes that an unknown is made of: what rounding leaves of zero */
+#define NET_FLOOR 1e-14 /* of the greatest value of its unit: less is never a flow */
 
 /* How a held unknown moves a state. */
-struct push { uint32_t state, held; double value; };
+struct push {
+    uint32_t state, held;
+    double value;
+};
 
 /* One combination of modes. */
 struct known {
-    double *key;                 /* [nmodes] */
-    double *a, *aw;              /* by held unknowns: conditions [3n*n], differences [3nw*n] */
+    double *key;    /* [nmodes] */
+    double *a, *aw; /* by held unknowns: conditions [3n*n], differences [3nw*n] */
     VEC(struct push) push;
-    staircase *now, *ahead;      /* ahead: NULL until a search asks, for this h: */
+    staircase *now, *ahead; /* ahead: NULL until a search asks, for this h: */
     double h;
-    VEC(uint32_t) rest;          /* states that the constraints hold at zero; known once */
+    VEC(uint32_t) rest; /* states that the constraints hold at zero; known once */
     bool rest_known;
-    double *size;                /* of each constraint: of the states' terms in it */
+    double *size; /* of each constraint: of the states' terms in it */
 };
 
 struct net {
     const eq_net *q;
-    bool varies;                 /* the coefficients depend on more than parameters and modes: one combination is kept, made anew each time */
+    bool varies; /* the coefficients depend on more than parameters and modes: one combination is kept, made anew each
+                    time */
     VEC(struct known *) known;
-    uint32_t last;               /* of known: most recently used */
-    double tau;                  /* s; shortest time that the coefficients have, INFINITY: none */
-    double *size;                /* [nwatch] greatest difference so far */
-    struct known *now;           /* of the last solve */
-    double *settled;             /* [nmodes] modes since the last search */
-    bool bound;                  /* they have constraints */
-    double most;                 /* greatest magnitude of an unknown or a condition so far */
+    uint32_t last;     /* of known: most recently used */
+    double tau;        /* s; shortest time that the coefficients have, INFINITY: none */
+    double *size;      /* [nwatch] greatest difference so far */
+    struct known *now; /* of the last solve */
+    double *settled;   /* [nmodes] modes since the last search */
+    bool bound;        /* they have constraints */
+    double most;       /* greatest magnitude of an unknown or a condition so far */
 };
 
 struct nets {
     equations *e;
     nets_access access;
-    double *modes, *held;        /* held = modes + number of modes */
+    double *modes, *held; /* held = modes + number of modes */
     size_t nmodes, nheld, nwatch, nrows, nx;
     const uint32_t *position;
     struct net *net;
     size_t n;
     bool any_varies;
-    bool *watched;               /* by mode */
-    double *raw, *raw0;          /* [nrows] */
-    double *xsize;               /* [nx] greatest magnitude so far, */
-    uint32_t *group; double *group_size; size_t ngroups;     /* and that of the states of the same unit */
-    uint32_t *unit; double *unit_size; size_t nunits;        /* of held unknowns, and the greatest magnitude of those of a unit */
+    bool *watched;      /* by mode */
+    double *raw, *raw0; /* [nrows] */
+    double *xsize;      /* [nx] greatest magnitude so far, */
+    uint32_t *group;
+    double *group_size;
+    size_t ngroups; /* and that of the states of the same unit */
+    uint32_t *unit;
+    double *unit_size;
+    size_t nunits; /* of held unknowns, and the greatest magnitude of those of a unit */
     /* partial derivatives */
     jacobian *j;
     struct model_pattern pattern;
-    double *value;               /* [nonzeros] at the last evaluation */
-    size_t ny, held0, row0;      /* kept variables; where held columns and target rows begin in the pattern */
-    double *by_y;                /* [ny*(nheld)] kept variables by held unknowns, negative */
-    double *gy; lapack_int *pivot;   /* kept variables by themselves, factored */
+    double *value;          /* [nonzeros] at the last evaluation */
+    size_t ny, held0, row0; /* kept variables; where held columns and target rows begin in the pattern */
+    double *by_y;           /* [ny*(nheld)] kept variables by held unknowns, negative */
+    double *gy;
+    lapack_int *pivot; /* kept variables by themselves, factored */
     /* the last solution */
     double solved_t, *solved_x, *solved_modes;
     bool solved;
-    VEC(uint32_t) rest;          /* states at rest now */
+    VEC(uint32_t) rest; /* states at rest now */
     /* scratch */
     double *z, *c;
     /* integrator's matrix */
-    struct model_pattern matrix; int64_t *column, *row; int64_t *source;
+    struct model_pattern matrix;
+    int64_t *column, *row;
+    int64_t *source;
 };
 
 struct known *net_known(nets *s, struct net *k, double t, const double *x);
 int net_rows(nets *s, double t, const double *x);
-void net_held_sizes(nets *s);                        /* the held unknowns are a solution */
+void net_held_sizes(nets *s); /* the held unknowns are a solution */
 /* What may be rounding in each unknown of a net, solved by r from raw. */
 void net_noise(nets *s, const struct net *k, const staircase *r, const double *raw, double *to);
 void net_forget(nets *s);
-void net_sizes(nets *s, const double *x);             /* x has been seen */
-double net_size(const nets *s, size_t i);            /* usual magnitude of state i */
+void net_sizes(nets *s, const double *x); /* x has been seen */
+double net_size(const nets *s, size_t i); /* usual magnitude of state i */
 /* Partial derivatives at (t, x), with modes and held unknowns as they are, into s->value. */
 int net_partials(nets *s, double t, const double *x);
-/* The states moved by the impulses of the held unknowns (of one net, or of all) that the present modes' constraints ask for. *most: greatest change, in parts of
- * the states' sizes. */
+/* The states moved by the impulses of the held unknowns (of one net, or of all) that the present modes' constraints ask
+ * for. *most: greatest change, in parts of the states' sizes. */
 int net_kick(nets *s, double t, double *x, struct net *only, double *most);
 
 #endif

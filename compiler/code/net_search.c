@@ -7,32 +7,38 @@
 #include "net_inside.h"
 
 /* A model without states has none to point at. */
-static void copy_states(double *to, const double *from, size_t n)
+static void
+copy_states(double *to, const double *from, size_t n)
 {
     if (n)
         memcpy(to, from, n * sizeof *to);
 }
 
 enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
-#define AHEAD 1e-5                   /* of the shortest time of the coefficients: how far a search looks */
-#define AGREES 1e-9                  /* of a difference's greatest size: below it is rounding */
-#define MOVED 1e-4                   /* of a state's usual size: less is the integrator's error, more a jump */
-#define ROUNDED 1e-12                /* of what a state may be moved by in the net's time: rounding */
-#define HOLDS 1e-8                   /* of a constraint's terms: what may be left of it */
-
+#define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
+#define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
+#define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
+#define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
+#define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
 
 /* ---- what the constraints ask of states ---- */
 
 /* Rows of the present constraints by states, reduced by Gauss and Jordan: [nc*ns] for the states in `state`. */
-struct slopes { uint32_t nc, ns; double *a; VEC(uint32_t) state; };
+struct slopes {
+    uint32_t nc, ns;
+    double *a;
+    VEC(uint32_t) state;
+};
 
-static void slopes_free(struct slopes *g)
+static void
+slopes_free(struct slopes *g)
 {
     free(g->a);
     vec_free(&g->state);
 }
 
-static void reduce_slopes(struct slopes *g)
+static void
+reduce_slopes(struct slopes *g)
 {
     for (uint32_t r = 0; r < g->nc; r++) {
         double most = 0, by;
@@ -73,12 +79,15 @@ static void reduce_slopes(struct slopes *g)
     }
 }
 
-/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial derivatives. */
-static bool find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
+/* size (may be NULL): of the terms in each constraint. By differences where variables are kept, else by the partial
+ * derivatives. */
+static bool
+find_slopes(nets *s, struct net *k, const struct known *w, double t, double *x, double *size, struct slopes *g)
 {
     const eq_net *q = k->q;
     size_t r0 = s->row0 + ORDERS * q->held0;
-    double *column = bg_calloc(ORDERS * (size_t)q->n + 1, sizeof *column), *c = bg_calloc(w->now->constraint.n + 1, sizeof *c);
+    double *column = bg_calloc(ORDERS * (size_t)q->n + 1, sizeof *column),
+           *c = bg_calloc(w->now->constraint.n + 1, sizeof *c);
     bool ok = net_partials(s, t, x) == 0;
     VEC(double) all = { 0 };
 
@@ -131,7 +140,8 @@ static bool find_slopes(nets *s, struct net *k, const struct known *w, double t,
 }
 
 /* The only state of row r, or UINT32_MAX. */
-static uint32_t single(const struct slopes *g, uint32_t r)
+static uint32_t
+single(const struct slopes *g, uint32_t r)
 {
     uint32_t found = UINT32_MAX;
 
@@ -145,7 +155,8 @@ static uint32_t single(const struct slopes *g, uint32_t r)
 }
 
 /* Do the constraints hold with x_i at zero, now and at other times? */
-static bool zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, uint32_t i)
+static bool
+zero_holds(nets *s, struct net *k, const struct known *w, double t, double *x, uint32_t i)
 {
     const double at[] = { t, 1.37 * t + 0.71, 0.43 * t - 1.93 };
     double kept = x[i];
@@ -173,7 +184,8 @@ static bool zero_holds(nets *s, struct net *k, const struct known *w, double t, 
 }
 
 /* States that the constraints hold at zero: alone in one of them. */
-static bool find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
+static bool
+find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
 {
     struct slopes g;
 
@@ -199,16 +211,27 @@ static bool find_rest(nets *s, struct net *k, struct known *w, double t, double 
 
 /* ---- do the modes agree? ---- */
 
-static double *mode_of(nets *s, const struct net *k, uint32_t w) { return &s->modes[s->e->watch.at[k->q->watch0 + w].mode]; }
+static double *
+mode_of(nets *s, const struct net *k, uint32_t w)
+{
+    return &s->modes[s->e->watch.at[k->q->watch0 + w].mode];
+}
 
 /* Which side of zero a mode is for: below, or not; or below and zero, or above. */
-static double margin_of(nets *s, const struct net *k, uint32_t w, double g) { return *mode_of(s, k, w) != 0 ? -g : g; }
+static double
+margin_of(nets *s, const struct net *k, uint32_t w, double g)
+{
+    return *mode_of(s, k, w) != 0 ? -g : g;
+}
 
-/* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and which; NULL states: not determined. */
-static int contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
+/* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and
+ * which; NULL states: not determined. */
+static int
+contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
 {
     const eq_net *q = k->q;
-    const double *b = s->raw + ORDERS * q->held0, *bw = s->raw + ORDERS * (s->nheld + q->watch0), weight[ORDERS] = { 1, h, h * h / 2 };
+    const double *b = s->raw + ORDERS * q->held0, *bw = s->raw + ORDERS * (s->nheld + q->watch0),
+                 weight[ORDERS] = { 1, h, h * h / 2 };
     double *z = s->z, *noise = s->c;
     int n = 0;
 
@@ -242,7 +265,8 @@ static int contradictions_ahead(nets *s, struct net *k, struct known *w, double 
     return n;
 }
 
-static uint64_t hash_modes(nets *s, const struct net *k)
+static uint64_t
+hash_modes(nets *s, const struct net *k)
 {
     uint64_t hash = 14695981039346656037u;
 
@@ -252,7 +276,8 @@ static uint64_t hash_modes(nets *s, const struct net *k)
 }
 
 /* Exchanges modes until none contradicts a time h on. */
-static bool pivot(nets *s, struct net *k, double t, const double *x, double h)
+static bool
+pivot(nets *s, struct net *k, double t, const double *x, double h)
 {
     uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
     int best = (int)nw + 1, patience = FLIPS_EACH, most = FLIPS + 8 * (int)nw;
@@ -295,7 +320,8 @@ static bool pivot(nets *s, struct net *k, double t, const double *x, double h)
 }
 
 /* Do the present modes hold at (t, x), once x is moved onto their constraints? */
-static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
+static bool
+admit(nets *s, struct net *k, double t, double *x, int *worst)
 {
     const eq_net *q = k->q;
     struct known *w = NULL;
@@ -358,20 +384,23 @@ static bool admit(nets *s, struct net *k, double t, double *x, int *worst)
 
 /* ---- the search ---- */
 
-static void keep_modes(nets *s, const struct net *k, double *to)
+static void
+keep_modes(nets *s, const struct net *k, double *to)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         to[i] = *mode_of(s, k, i);
 }
 
-static void set_modes(nets *s, const struct net *k, const double *from)
+static void
+set_modes(nets *s, const struct net *k, const double *from)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
         *mode_of(s, k, i) = from[i];
 }
 
 /* Every combination, those with few exchanges first. */
-static bool try_all(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h)
+static bool
+try_all(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h)
 {
     uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
     bool found = false;
@@ -397,7 +426,9 @@ static bool try_all(nets *s, struct net *k, double t, double *x, const double *x
 }
 
 /* May the states jump as they did? Not where one would alone, or where a source takes part. */
-static bool check_jump(nets *s, struct net *k, double t, double *before, const double *x, double ahead, const bool *stated, nets_report *r)
+static bool
+check_jump(nets *s, struct net *k, double t, double *before, const double *x, double ahead, const bool *stated,
+           nets_report *r)
 {
     struct known *w;
     struct slopes g;
@@ -471,11 +502,14 @@ static bool check_jump(nets *s, struct net *k, double t, double *before, const d
     return !refused;
 }
 
-static enum nets_status search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
+static enum nets_status
+search_net(nets *s, struct net *k, double t, double *x, double ahead, double farther, const bool *stated,
+           nets_report *r)
 {
     static const double part[GUESSES] = { 1, 1e-3, 1e2 };
     uint32_t nw = k->q->nwatch;
-    double *given = bg_malloc((2 * (size_t)nw + 1) * sizeof *given), *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h = ahead;
+    double *given = bg_malloc((2 * (size_t)nw + 1) * sizeof *given),
+           *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h = ahead;
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
     int dummy;
@@ -516,7 +550,8 @@ static enum nets_status search_net(nets *s, struct net *k, double t, double *x, 
 }
 
 /* What the integrator drifted from the constraints that held so far is no jump. */
-static bool settle_drift(nets *s, struct net *k, double t, double *x)
+static bool
+settle_drift(nets *s, struct net *k, double t, double *x)
 {
     const uint32_t *mode = s->e->net_mode.at + k->q->mode0;
     double *now = bg_malloc((k->q->nmodes + 1) * sizeof *now), most = 1;
@@ -535,7 +570,8 @@ static bool settle_drift(nets *s, struct net *k, double t, double *x)
 }
 
 /* The first ideal switch of a net. */
-static span place_of(const nets *s, const struct net *k)
+static span
+place_of(const nets *s, const struct net *k)
 {
     for (uint32_t i = 0; i < k->q->n; i++)
         if (span_known(s->e->row.at[k->q->held0 + i].at))
@@ -543,7 +579,8 @@ static span place_of(const nets *s, const struct net *k)
     return k->q->at;
 }
 
-enum nets_status nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
+enum nets_status
+nets_search(nets *s, double t, double *x, double ahead, double farther, const bool *stated, nets_report *r)
 {
     enum nets_status all = NETS_SAME;
     bool jumped = false;

@@ -4,26 +4,31 @@
 
 #include "partials.h"
 
-typedef struct share { uint32_t to, from, move; } share;   /* value[to] += inner[from]*slope[move]; of the columns by parameters */
-typedef struct copy { uint32_t to, from; } copy;
+typedef struct share {
+    uint32_t to, from, move;
+} share; /* value[to] += inner[from]*slope[move]; of the columns by parameters */
+typedef struct copy {
+    uint32_t to, from;
+} copy;
 
 struct partials {
     equations *e;
-    jacobian *inner;             /* by every parameter that moves with the chosen ones */
-    var_id *by; size_t nby;
-    parameter_moves moves;       /* whatever is set */
-    double *slope;               /* [moves] now */
+    jacobian *inner; /* by every parameter that moves with the chosen ones */
+    var_id *by;
+    size_t nby;
+    parameter_moves moves; /* whatever is set */
+    double *slope;         /* [moves] now */
     VEC(copy) copy;
     VEC(share) share;
-    double *value;               /* of inner */
+    double *value; /* of inner */
     size_t n, nx;
     int64_t *column, *row;
 };
 
 /* Rates, then outputs, in one program, so that both are differentiated by the same variables. */
 static jacobian *
-make_inner(equations *e, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights, size_t noutputs,
-           partials_beside beside)
+make_inner(equations *e, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights,
+           size_t noutputs, partials_beside beside)
 {
     flat_model *f = e->f;
     VEC(inst) target = { 0 };
@@ -51,14 +56,17 @@ make_inner(equations *e, layout l, block_memory *memory, bool optimise, const va
     return j;
 }
 
-struct entry { uint32_t row, column; };
+struct entry {
+    uint32_t row, column;
+};
 
 static int
 compare_entry(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
-    return x->column != y->column ? (x->column > y->column) - (x->column < y->column) : (x->row > y->row) - (x->row < y->row);
+    return x->column != y->column ? (x->column > y->column) - (x->column < y->column)
+                                  : (x->row > y->row) - (x->row < y->row);
 }
 
 static uint32_t
@@ -77,8 +85,9 @@ find_entry(const partials *p, uint32_t row, uint32_t column)
     return (uint32_t)low;
 }
 
-/* The pattern, and where each entry comes from. weight[i] stands in the inner column first + i, first being the number of states and kept variables; the
- * last nbeside of them are columns of their own. noutputs: rows behind, all of them. */
+/* The pattern, and where each entry comes from. weight[i] stands in the inner column first + i, first being the number
+ * of states and kept variables; the last nbeside of them are columns of their own. noutputs: rows behind, all of them.
+ */
 static void
 compose(partials *p, const var_id *weight, size_t nweights, size_t nbeside, size_t noutputs)
 {
@@ -99,7 +108,9 @@ compose(partials *p, const var_id *weight, size_t nweights, size_t nbeside, size
                 if (r >= first && r < first + nweights)
                     continue;
                 for (uint32_t m = plain ? 0 : p->moves.first[v]; m < (plain ? 1 : p->moves.first[v + 1]); m++) {
-                    uint32_t column = c < first ? c : plain ? (uint32_t)(c - moving + p->nby) : (uint32_t)first + p->moves.entry.at[m].by;
+                    uint32_t column = c < first ? c
+                                      : plain   ? (uint32_t)(c - moving + p->nby)
+                                                : (uint32_t)first + p->moves.entry.at[m].by;
 
                     if (round == 0)
                         vec_push(&list, ((struct entry){ row, column }));
@@ -186,7 +197,7 @@ partials_set_parameters(partials *p, const double *value, const bool *fixed)
     parameter_moves_find(p->e->f, value, fixed, p->by, p->nby, &now);
     for (uint32_t v = 0; v < p->e->f->var.n; v++)
         for (uint32_t m = p->moves.first[v]; m < p->moves.first[v + 1]; m++) {
-            p->slope[m] = 0;                 /* of what is set: it does not follow */
+            p->slope[m] = 0; /* of what is set: it does not follow */
             for (uint32_t k = now.first[v]; k < now.first[v + 1]; k++)
                 if (now.entry.at[k].by == p->moves.entry.at[m].by)
                     p->slope[m] = now.entry.at[k].slope;

@@ -1,4 +1,5 @@
-/* partials.h - sparse partial derivatives of rates and outputs by states, kept algebraic variables and chosen parameters
+/* partials.h - sparse partial derivatives of rates and outputs by states, kept algebraic variables and chosen
+ * parameters
  *
  * With x the states, z the kept variables (jacobian.h), q the chosen parameters and y the outputs,
  *     dx/dt = f(x, z, q),  0 = g(x, z, q),  y = h(x, z, q)
@@ -8,8 +9,8 @@
  *     g     [ g_x  g_z  g_q   . ]
  *    (q)    [  .    .    .    . ]      rows of q and columns of y are empty: they keep the matrix square
  *     y     [ h_x  h_z  h_q   . ]
- * Moving a parameter moves what is computed from it (parameters.h); moving one that was set (model_set_parameter) does not need what it was computed from.
- * Modes stay as they are.
+ * Moving a parameter moves what is computed from it (parameters.h); moving one that was set (model_set_parameter) does
+ * not need what it was computed from. Modes stay as they are.
  */
 #ifndef BG_PARTIALS_H
 #define BG_PARTIALS_H
@@ -17,12 +18,19 @@
 #include "jacobian.h"
 #include "parameters.h"
 
-/* What may stand beside, for ideal switches (net.h): columns of held unknowns behind q, rows of their conditions behind y. */
-typedef struct partials_beside { const var_id *column; size_t ncolumns; const inst *row; size_t nrows; } partials_beside;
+/* What may stand beside, for ideal switches (net.h): columns of held unknowns behind q, rows of their conditions behind
+ * y. */
+typedef struct partials_beside {
+    const var_id *column;
+    size_t ncolumns;
+    const inst *row;
+    size_t nrows;
+} partials_beside;
 
-/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the code fails. */
-partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs,
-                       partials_beside beside);
+/* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the
+ * code fails. */
+partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n,
+                       size_t noutputs, partials_beside beside);
 void partials_free(partials *p);
 /* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
 void partials_set_parameters(partials *p, const double *value, const bool *fixed);

@@ -4,39 +4,40 @@
 #include "program.h"
 
 enum {
-    KERNEL_MEMBERS = 64,         /* classes from here on get a kernel, where no code is kept */
-    AFFINE_RUN = 32,             /* shorter runs of regular positions go through tables */
+    KERNEL_MEMBERS = 64, /* classes from here on get a kernel, where no code is kept */
+    AFFINE_RUN = 32,     /* shorter runs of regular positions go through tables */
     CHUNK_NODES = 1000,
-    MAX_INLINED = 300,           /* nodes a definition may have and still be put where it is read */
+    MAX_INLINED = 300, /* nodes a definition may have and still be put where it is read */
     OPTIMISED_KERNELS = 32,
-    OPTIMISED_NODES = 4000       /* irregular code up to here is optimised too */
+    OPTIMISED_NODES = 4000 /* irregular code up to here is optimised too */
 };
 
 /* A template with its parameter parts taken out: each becomes one slot, computed once per parameter set. */
 struct canon {
     node from, root;
-    uint32_t mask0, n, next;     /* which of the n slots are parameters */
-    uint32_t nv, v0;             /* variable slots, in order: which of the old ones */
-    uint32_t np, p0;             /* parameter slots: expressions over the old slots */
+    uint32_t mask0, n, next; /* which of the n slots are parameters */
+    uint32_t nv, v0;         /* variable slots, in order: which of the old ones */
+    uint32_t np, p0;         /* parameter slots: expressions over the old slots */
 };
 
 struct class_ {
     node root;
     bool to_out;
-    uint32_t spaces0, nv, np;    /* of the variable slots */
+    uint32_t spaces0, nv, np; /* of the variable slots */
     uint32_t next;
-    uint32_t first, n;           /* members in `order` */
+    uint32_t first, n; /* members in `order` */
     bool kernel;
     uint32_t obase;
-    uint32_t size;               /* nodes */
+    uint32_t size; /* nodes */
     /* made by program_code */
-    int32_t *stride;             /* of variable slots */
-    bool *regular;               /* the stride holds for all members */
-    int64_t *pbase; int32_t *pstride;
-    uint32_t *position;          /* [slot][member] */
-    const int32_t **tables;      /* by slot: positions of the members, where they are not regular */
-    bool has_affine, has_table;  /* variants that the schedule uses */
-    uint32_t affine_code, table_code;       /* their handles */
+    int32_t *stride; /* of variable slots */
+    bool *regular;   /* the stride holds for all members */
+    int64_t *pbase;
+    int32_t *pstride;
+    uint32_t *position;               /* [slot][member] */
+    const int32_t **tables;           /* by slot: positions of the members, where they are not regular */
+    bool has_affine, has_table;       /* variants that the schedule uses */
+    uint32_t affine_code, table_code; /* their handles */
 };
 
 struct planner {
@@ -49,34 +50,37 @@ struct planner {
     VEC(struct class_) class_;
     VEC(uint8_t) spaces;
     map class_index;
-    VEC(uint32_t) assign_canon;  /* parallel to program.assign */
-    VEC(uint32_t) order;         /* assignments, class by class */
-    VEC(uint32_t) kernels;       /* classes with kernels, by falling population */
-    VEC(uint32_t) position;      /* along the graph, parallel to assign */
+    VEC(uint32_t) assign_canon; /* parallel to program.assign */
+    VEC(uint32_t) order;        /* assignments, class by class */
+    VEC(uint32_t) kernels;      /* classes with kernels, by falling population */
+    VEC(uint32_t) position;     /* along the graph, parallel to assign */
     /* scratch */
     VEC(bool) mask, constant;
     VEC(node) mapped;
-    map shared;                  /* parameter data of chunks: hash -> first */
-    VEC(uint32_t) shared_next;   /* parallel to program.parameter */
+    map shared;                /* parameter data of chunks: hash -> first */
+    VEC(uint32_t) shared_next; /* parallel to program.parameter */
 };
 
-static bool is_parameter(const flat_model *f, var_id v)
+static bool
+is_parameter(const flat_model *f, var_id v)
 {
     return f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_LITERAL;
 }
 
-/* ---------------------------------------------------------------- plan: what is needed, what is put where it is read */
+/* ---------------------------------------------------------------- plan: what is needed, what is put where it is read
+ */
 
 struct needs {
     program *g;
-    uint32_t *uses;              /* by variable */
-    bool *seen, *forced;         /* forced: read by a block, which iterates */
+    uint32_t *uses;      /* by variable */
+    bool *seen, *forced; /* forced: read by a block, which iterates */
     VEC(var_id) todo, explicit_;
     bool *block_seen;
     VEC(uint32_t) blocks;
 };
 
-static void need_slots(struct needs *n, inst i, bool forced)
+static void
+need_slots(struct needs *n, inst i, bool forced)
 {
     const flat_model *f = n->g->e->f;
 
@@ -92,7 +96,8 @@ static void need_slots(struct needs *n, inst i, bool forced)
     }
 }
 
-static void find_needs(struct needs *n)
+static void
+find_needs(struct needs *n)
 {
     equations *e = n->g->e;
 
@@ -114,9 +119,13 @@ static void find_needs(struct needs *n)
     }
 }
 
-struct composed { inst *of; bool *inlined; };
+struct composed {
+    inst *of;
+    bool *inlined;
+};
 
-static inst put_in(program *g, const struct composed *c, inst i)
+static inst
+put_in(program *g, const struct composed *c, inst i)
 {
     equations *e = g->e;
     inst few[16], *inner = i.n <= 16 ? few : bg_malloc(i.n * sizeof *inner);
@@ -135,7 +144,8 @@ static inst put_in(program *g, const struct composed *c, inst i)
     return i;
 }
 
-static bool should_inline(program *g, inst i, uint32_t uses, bool forced)
+static bool
+should_inline(program *g, inst i, uint32_t uses, bool forced)
 {
     flat_model *f = g->e->f;
     uint32_t leaves = 0;
@@ -160,7 +170,8 @@ static bool should_inline(program *g, inst i, uint32_t uses, bool forced)
 
 /* ---------------------------------------------------------------- plan: classes */
 
-static node hoist(struct planner *pl, struct canon *r, node sub)
+static node
+hoist(struct planner *pl, struct canon *r, node sub)
 {
     pool *p = pl->e->f->pool;
 
@@ -171,7 +182,8 @@ static node hoist(struct planner *pl, struct canon *r, node sub)
     return ex_slot(p, r->nv + r->np++);
 }
 
-static void make_canon(struct planner *pl, struct canon *r)
+static void
+make_canon(struct planner *pl, struct canon *r)
 {
     pool *p = pl->e->f->pool;
     size_t count;
@@ -237,13 +249,15 @@ static void make_canon(struct planner *pl, struct canon *r)
         else
             pl->mapped.at[n] = ex_make(p, x.op, operand[0], operand[1], operand[2]);
     }
-    r->root = !pl->constant.at[r->from] ? pl->mapped.at[r->from]
-              : pool_node(p, r->from)->op == EX_CONST ? r->from : hoist(pl, r, r->from);
+    r->root = !pl->constant.at[r->from]               ? pl->mapped.at[r->from]
+              : pool_node(p, r->from)->op == EX_CONST ? r->from
+                                                      : hoist(pl, r, r->from);
     free(tape);
     free(number);
 }
 
-static uint32_t canon_of(struct planner *pl, inst i)
+static uint32_t
+canon_of(struct planner *pl, inst i)
 {
     const flat_model *f = pl->e->f;
     uint64_t hash;
@@ -256,10 +270,14 @@ static uint32_t canon_of(struct planner *pl, inst i)
     for (k = map_get(&pl->canon_index, hash); k != MAP_NONE; k = pl->canon.at[k].next) {
         const struct canon *c = &pl->canon.at[k];
 
-        if (c->from == i.root && c->n == i.n && (i.n == 0 || !memcmp(pl->masks.at + c->mask0, pl->mask.at, i.n * sizeof(bool))))
+        if (c->from == i.root && c->n == i.n &&
+            (i.n == 0 || !memcmp(pl->masks.at + c->mask0, pl->mask.at, i.n * sizeof(bool))))
             return k;
     }
-    struct canon fresh = { .from = i.root, .mask0 = (uint32_t)pl->masks.n, .n = i.n, .next = map_get(&pl->canon_index, hash) };
+    struct canon fresh = { .from = i.root,
+                           .mask0 = (uint32_t)pl->masks.n,
+                           .n = i.n,
+                           .next = map_get(&pl->canon_index, hash) };
 
     for (uint32_t s = 0; s < i.n; s++)
         vec_push(&pl->masks, pl->mask.at[s]);
@@ -270,17 +288,20 @@ static uint32_t canon_of(struct planner *pl, inst i)
     return k;
 }
 
-static enum space space_of(const flat_model *f, const equations *e, var_id v)
+static enum space
+space_of(const flat_model *f, const equations *e, var_id v)
 {
     switch (f->var.at[v].kind) {
     case VAR_TIME: return SP_TIME;
     case VAR_MODE: return SP_M;
-    case VAR_PARAM: case VAR_LITERAL: return SP_P;
+    case VAR_PARAM:
+    case VAR_LITERAL: return SP_P;
     default: return e->var.at[v].kind == DEF_STATE ? SP_X : e->var.at[v].kind == DEF_HELD ? SP_M : SP_W;
     }
 }
 
-static uint32_t class_of(struct planner *pl, inst i, uint32_t canon, bool to_out)
+static uint32_t
+class_of(struct planner *pl, inst i, uint32_t canon, bool to_out)
 {
     const flat_model *f = pl->e->f;
     const struct canon *c = &pl->canon.at[canon];
@@ -299,7 +320,11 @@ static uint32_t class_of(struct planner *pl, inst i, uint32_t canon, bool to_out
             break;
     }
     if (k == MAP_NONE) {
-        struct class_ x = { .root = c->root, .to_out = to_out, .nv = c->nv, .np = c->np, .spaces0 = (uint32_t)pl->spaces.n,
+        struct class_ x = { .root = c->root,
+                            .to_out = to_out,
+                            .nv = c->nv,
+                            .np = c->np,
+                            .spaces0 = (uint32_t)pl->spaces.n,
                             .next = map_get(&pl->class_index, hash) };
 
         x.size = (uint32_t)ex_size(f->pool, c->root);
@@ -314,7 +339,8 @@ static uint32_t class_of(struct planner *pl, inst i, uint32_t canon, bool to_out
     return k;
 }
 
-static void add_assign(program *g, inst def, var_id var, uint32_t target, uint32_t position)
+static void
+add_assign(program *g, inst def, var_id var, uint32_t target, uint32_t position)
 {
     struct planner *pl = g->planner;
     uint32_t canon = canon_of(pl, def);
@@ -326,7 +352,8 @@ static void add_assign(program *g, inst def, var_id var, uint32_t target, uint32
     vec_push(&pl->position, position);
 }
 
-static int compare_rank(const void *a, const void *b, void *ctx)
+static int
+compare_rank(const void *a, const void *b, void *ctx)
 {
     const equations *e = ctx;
     uint32_t x = e->var.at[*(const var_id *)a].rank, y = e->var.at[*(const var_id *)b].rank;
@@ -334,7 +361,8 @@ static int compare_rank(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-static int compare_position(const void *a, const void *b, void *ctx)
+static int
+compare_position(const void *a, const void *b, void *ctx)
 {
     const struct planner *pl = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -345,7 +373,8 @@ static int compare_position(const void *a, const void *b, void *ctx)
 }
 
 /* Members class by class along the graph; places in w and in the output follow, classes with kernels first. */
-static void order_classes(program *g)
+static void
+order_classes(program *g)
 {
     struct planner *pl = g->planner;
     uint32_t at = 0, w = 0, out = 0;
@@ -401,7 +430,8 @@ static void order_classes(program *g)
     g->nw = w;
 }
 
-program *program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t ntargets)
+program *
+program_plan(equations *e, const inst *target, const uint32_t *target_position, uint32_t ntargets)
 {
     program *g = bg_calloc(1, sizeof *g);
     size_t nvars = e->var.n;
@@ -462,29 +492,34 @@ program *program_plan(equations *e, const inst *target, const uint32_t *target_p
 
 /* ---------------------------------------------------------------- code: layout of slots */
 
-static uint32_t position_of(const program *g, layout l, var_id v)
+static uint32_t
+position_of(const program *g, layout l, var_id v)
 {
     switch (space_of(g->e->f, g->e, v)) {
-    case SP_X: case SP_M: return l.position[v];
+    case SP_X:
+    case SP_M: return l.position[v];
     case SP_W: return g->w_position[v];
     default: return 0;
     }
 }
 
 /* A part of an assignment's expression over the same slots. */
-static inst part_of(program *g, inst def, node sub)
+static inst
+part_of(program *g, inst def, node sub)
 {
     return inst_part(g->e->composer, sub, inst_slots(g->e->f, def), def.n);
 }
 
-static uint32_t add_parameter(program *g, inst def)
+static uint32_t
+add_parameter(program *g, inst def)
 {
     vec_push(&g->parameter, ((parameter_slot){ def }));
     vec_push(&g->planner->shared_next, MAP_NONE);
     return (uint32_t)g->parameter.n - 1;
 }
 
-static uint32_t share_parameter(program *g, inst def)
+static uint32_t
+share_parameter(program *g, inst def)
 {
     struct planner *pl = g->planner;
     const flat_model *f = g->e->f;
@@ -500,7 +535,8 @@ static uint32_t share_parameter(program *g, inst def)
     return k;
 }
 
-static void lay_out_class(program *g, struct class_ *c, layout l)
+static void
+lay_out_class(program *g, struct class_ *c, layout l)
 {
     struct planner *pl = g->planner;
     const flat_model *f = g->e->f;
@@ -563,19 +599,23 @@ static void lay_out_class(program *g, struct class_ *c, layout l)
 
 /* ---------------------------------------------------------------- code: schedule */
 
-struct pending_chunk { VEC(struct gen_assign) assign; size_t nodes; };
+struct pending_chunk {
+    VEC(struct gen_assign) assign;
+    size_t nodes;
+};
 
 struct scheduler {
     program *g;
     layout l;
-    uint32_t nnodes;                     /* assignments, then blocks */
+    uint32_t nnodes; /* assignments, then blocks */
     uint32_t *waits;
     VEC(uint32_t) user_first, user;
-    VEC(uint32_t) *ready;                /* by class; one more for irregular assignments and blocks */
+    VEC(uint32_t) * ready; /* by class; one more for irregular assignments and blocks */
     struct pending_chunk chunk;
 };
 
-static struct gen_ref ref_of(struct scheduler *s, var_id v)
+static struct gen_ref
+ref_of(struct scheduler *s, var_id v)
 {
     enum space sp = space_of(s->g->e->f, s->g->e, v);
 
@@ -583,7 +623,8 @@ static struct gen_ref ref_of(struct scheduler *s, var_id v)
 }
 
 /* The slots of a canonical template for one expression, for straight-line code. */
-static struct gen_assign straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
+static struct gen_assign
+straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
 {
     program *g = s->g;
     struct planner *pl = g->planner;
@@ -600,7 +641,8 @@ static struct gen_assign straight(struct scheduler *s, inst def, uint32_t canon,
     return (struct gen_assign){ c.root, slot, to };
 }
 
-static uint32_t add_chunk(program *g, const struct gen_assign *list, size_t n)
+static uint32_t
+add_chunk(program *g, const struct gen_assign *list, size_t n)
 {
     chunk c = { .assign = arena_new_array(g->arena, struct gen_assign, n), .n = n };
 
@@ -610,7 +652,8 @@ static uint32_t add_chunk(program *g, const struct gen_assign *list, size_t n)
 }
 
 /* A chunk of a block: blocks of equal form have equal code. */
-static uint32_t add_located(program *g, const struct gen_assign *list, size_t n)
+static uint32_t
+add_located(program *g, const struct gen_assign *list, size_t n)
 {
     uint32_t k = add_chunk(g, list, n);
     size_t places = n;
@@ -621,7 +664,8 @@ static uint32_t add_located(program *g, const struct gen_assign *list, size_t n)
     return k;
 }
 
-static void close_chunk(struct scheduler *s)
+static void
+close_chunk(struct scheduler *s)
 {
     if (!s->chunk.assign.n)
         return;
@@ -632,7 +676,8 @@ static void close_chunk(struct scheduler *s)
     s->chunk.nodes = 0;
 }
 
-static void add_to_chunk(struct scheduler *s, struct gen_assign a)
+static void
+add_to_chunk(struct scheduler *s, struct gen_assign a)
 {
     vec_push(&s->chunk.assign, a);
     s->chunk.nodes += ex_size(s->g->e->f->pool, a.root);
@@ -640,7 +685,8 @@ static void add_to_chunk(struct scheduler *s, struct gen_assign a)
         close_chunk(s);
 }
 
-static void code_expression(struct scheduler *s, struct pending_chunk *list, inst def, uint32_t to)
+static void
+code_expression(struct scheduler *s, struct pending_chunk *list, inst def, uint32_t to)
 {
     struct gen_assign a = straight(s, def, canon_of(s->g->planner, def), (struct gen_ref){ SP_OUT, to });
 
@@ -648,7 +694,8 @@ static void code_expression(struct scheduler *s, struct pending_chunk *list, ins
     list->nodes += ex_size(s->g->e->f->pool, a.root);
 }
 
-static bool is_unknown(const program *g, const program_block *b, var_id v)
+static bool
+is_unknown(const program *g, const program_block *b, var_id v)
 {
     const eq_var *d = &g->e->var.at[v];
 
@@ -656,7 +703,8 @@ static bool is_unknown(const program *g, const program_block *b, var_id v)
 }
 
 /* Pattern of a block's partial derivatives: residuals are gone through in order, so that rows ascend in each column. */
-static void make_pattern(program *g, program_block *b)
+static void
+make_pattern(program *g, program_block *b)
 {
     const flat_model *f = g->e->f;
     int64_t *fill = bg_malloc((b->n + 1) * sizeof *fill);
@@ -688,7 +736,8 @@ static void make_pattern(program *g, program_block *b)
 }
 
 /* Code of a block's residuals and partial derivatives, in chunks of their own. */
-static void code_block(struct scheduler *s, program_block *b)
+static void
+code_block(struct scheduler *s, program_block *b)
 {
     program *g = s->g;
     flat_model *f = g->e->f;
@@ -713,7 +762,8 @@ static void code_block(struct scheduler *s, program_block *b)
             if (!is_unknown(g, b, v))
                 continue;
             j = g->w_position[v] - b->w0;
-            code_expression(s, &list, part_of(g, r, ex_derivative(f->pool, r.root, k)), (uint32_t)b->column_start[j] + next[j]++);
+            code_expression(s, &list, part_of(g, r, ex_derivative(f->pool, r.root, k)),
+                            (uint32_t)b->column_start[j] + next[j]++);
             if (list.nodes >= CHUNK_NODES) {
                 vec_push(&b->jacobian_code, add_located(g, list.assign.at, list.assign.n));
                 list.assign.n = list.nodes = 0;
@@ -726,22 +776,26 @@ static void code_block(struct scheduler *s, program_block *b)
     free(next);
 }
 
-static uint32_t node_of_var(const program *g, const uint32_t *producer, var_id v)
+static uint32_t
+node_of_var(const program *g, const uint32_t *producer, var_id v)
 {
     return g->w_position[v] == UINT32_MAX ? UINT32_MAX : producer[g->w_position[v]];
 }
 
-static inst scheduled_inst(const program *g, uint32_t n, uint32_t i)
+static inst
+scheduled_inst(const program *g, uint32_t n, uint32_t i)
 {
     return n < g->assign.n ? g->assign.at[n].def : g->block.at[n - g->assign.n].residual.at[i];
 }
 
-static uint32_t scheduled_count(const program *g, uint32_t n)
+static uint32_t
+scheduled_count(const program *g, uint32_t n)
 {
     return n < g->assign.n ? 1 : g->block.at[n - g->assign.n].n;
 }
 
-static void link_nodes(struct scheduler *s, const uint32_t *producer)
+static void
+link_nodes(struct scheduler *s, const uint32_t *producer)
 {
     program *g = s->g;
     const flat_model *f = g->e->f;
@@ -777,7 +831,8 @@ static void link_nodes(struct scheduler *s, const uint32_t *producer)
     vec_free(&fill);
 }
 
-static size_t bucket_of(const struct scheduler *s, uint32_t n)
+static size_t
+bucket_of(const struct scheduler *s, uint32_t n)
 {
     const struct planner *pl = s->g->planner;
 
@@ -786,7 +841,8 @@ static size_t bucket_of(const struct scheduler *s, uint32_t n)
     return pl->class_.n;
 }
 
-static void release(struct scheduler *s, uint32_t n)
+static void
+release(struct scheduler *s, uint32_t n)
 {
     for (uint32_t k = s->user_first.at[n]; k < s->user_first.at[n + 1]; k++) {
         uint32_t u = s->user.at[k];
@@ -796,7 +852,8 @@ static void release(struct scheduler *s, uint32_t n)
     }
 }
 
-static int compare_index(const void *a, const void *b, void *ctx)
+static int
+compare_index(const void *a, const void *b, void *ctx)
 {
     const program *g = ctx;
     uint32_t x = g->assign.at[*(const uint32_t *)a].index, y = g->assign.at[*(const uint32_t *)b].index;
@@ -804,7 +861,8 @@ static int compare_index(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-static void emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end, bool affine)
+static void
+emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end, bool affine)
 {
     item it = { .kind = ITEM_KERNEL, .to_out = c->to_out, .obase = c->obase, .begin = begin, .end = end };
     int64_t *base;
@@ -813,7 +871,8 @@ static void emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end,
     if (!affine && g->item.n) {
         item *last = &g->item.at[g->item.n - 1];
 
-        if (last->kind == ITEM_KERNEL && last->code == (uint32_t)(c - g->planner->class_.at) * 2 + 1 && last->end == begin) {
+        if (last->kind == ITEM_KERNEL && last->code == (uint32_t)(c - g->planner->class_.at) * 2 + 1 &&
+            last->end == begin) {
             last->end = end;
             return;
         }
@@ -832,8 +891,10 @@ static void emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end,
         c->has_table = true;
 }
 
-/* Members [begin, end) of a class, consecutive and ready: regular runs go through the affine kernel, the rest through tables. */
-static void emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t end)
+/* Members [begin, end) of a class, consecutive and ready: regular runs go through the affine kernel, the rest through
+ * tables. */
+static void
+emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t end)
 {
     uint32_t i = begin, table_from = begin;
 
@@ -844,7 +905,8 @@ static void emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t 
             bool regular = true;
 
             for (uint32_t s = 0; s < c->nv && regular; s++)
-                regular = (int64_t)c->position[(size_t)s * c->n + k] - c->position[(size_t)s * c->n + k - 1] == c->stride[s];
+                regular = (int64_t)c->position[(size_t)s * c->n + k] - c->position[(size_t)s * c->n + k - 1] ==
+                          c->stride[s];
             if (!regular)
                 break;
         }
@@ -860,7 +922,8 @@ static void emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t 
         emit_run(g, c, table_from, end, false);
 }
 
-static void run_bucket(struct scheduler *s, size_t bucket)
+static void
+run_bucket(struct scheduler *s, size_t bucket)
 {
     program *g = s->g;
     struct planner *pl = g->planner;
@@ -872,7 +935,8 @@ static void run_bucket(struct scheduler *s, size_t bucket)
 
             if (n < g->assign.n) {
                 assign *a = &g->assign.at[n];
-                struct gen_ref to = { a->var == VAR_NONE ? SP_OUT : SP_W, a->var == VAR_NONE ? g->out_index[a->target] : g->w_position[a->var] };
+                struct gen_ref to = { a->var == VAR_NONE ? SP_OUT : SP_W,
+                                      a->var == VAR_NONE ? g->out_index[a->target] : g->w_position[a->var] };
 
                 add_to_chunk(s, straight(s, a->def, pl->assign_canon.at[n], to));
             } else {
@@ -909,7 +973,8 @@ static void run_bucket(struct scheduler *s, size_t bucket)
     vec_free(&batch);
 }
 
-static void make_schedule(struct scheduler *s)
+static void
+make_schedule(struct scheduler *s)
 {
     program *g = s->g;
     struct planner *pl = g->planner;
@@ -958,7 +1023,8 @@ static void make_schedule(struct scheduler *s)
 /* ---------------------------------------------------------------- code: kernels */
 
 /* Tables of positions for the slots that need them. */
-static void make_tables(program *g, struct class_ *c)
+static void
+make_tables(program *g, struct class_ *c)
 {
     struct planner *pl = g->planner;
     int32_t *at = arena_new_array(g->arena, int32_t, (size_t)c->nv * c->n + 1);
@@ -973,7 +1039,8 @@ static void make_tables(program *g, struct class_ *c)
     }
 }
 
-static uint32_t code_kernel(program *g, const struct class_ *c, bool affine, bool optimise)
+static uint32_t
+code_kernel(program *g, const struct class_ *c, bool affine, bool optimise)
 {
     struct planner *pl = g->planner;
     struct gen_slot *slot = bg_calloc(c->nv + c->np + 1, sizeof *slot);
@@ -988,7 +1055,8 @@ static uint32_t code_kernel(program *g, const struct class_ *c, bool affine, boo
     return handle;
 }
 
-static int compare_population(const void *a, const void *b, void *ctx)
+static int
+compare_population(const void *a, const void *b, void *ctx)
 {
     const struct planner *pl = ctx;
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -999,7 +1067,8 @@ static int compare_population(const void *a, const void *b, void *ctx)
 }
 
 /* Machine code for the schedule as it stands; replaces what was there. */
-static bool generate(program *g, bool optimise)
+static bool
+generate(program *g, bool optimise)
 {
     struct planner *pl = g->planner;
     gen *before = g->gen;
@@ -1022,12 +1091,14 @@ static bool generate(program *g, bool optimise)
     for (size_t i = 0; i < g->chunk.n; i++) {
         chunk *c = &g->chunk.at[i];
 
-        c->handle = c->at ? gen_add_located(g->gen, c->assign, c->n, optimise_chunks, c->at) : gen_add_chunk(g->gen, c->assign, c->n, optimise_chunks);
+        c->handle = c->at ? gen_add_located(g->gen, c->assign, c->n, optimise_chunks, c->at)
+                          : gen_add_chunk(g->gen, c->assign, c->n, optimise_chunks);
     }
     if (g->keep_ir)
         g->ir = gen_print_ir(g->gen);
     if (!gen_finish(g->gen, &why)) {
-        diag_error(g->e->f->sources, "codegen", g->e->f->at, "the code generator failed: %s", why ? why : "no reason given");
+        diag_error(g->e->f->sources, "codegen", g->e->f->at, "the code generator failed: %s",
+                   why ? why : "no reason given");
         free(why);
         gen_free(g->gen);
         g->gen = before;
@@ -1058,7 +1129,8 @@ static bool generate(program *g, bool optimise)
     return true;
 }
 
-bool program_code(program *g, layout l, bool long_run)
+bool
+program_code(program *g, layout l, bool long_run)
 {
     struct planner *pl = g->planner;
     struct scheduler s = { .g = g, .l = l };
@@ -1092,12 +1164,14 @@ bool program_code(program *g, layout l, bool long_run)
     return generate(g, long_run || (g->e->code && code_store_is_busy(g->e->code)));
 }
 
-bool program_optimise(program *g)
+bool
+program_optimise(program *g)
 {
     return generate(g, true);
 }
 
-void program_set_parameters(program *g, const double *value)
+void
+program_set_parameters(program *g, const double *value)
 {
     flat_model *f = g->e->f;
     VEC(double) slot = { 0 };
@@ -1117,7 +1191,8 @@ void program_set_parameters(program *g, const double *value)
     vec_free(&slot);
 }
 
-void program_free(program *g)
+void
+program_free(program *g)
 {
     struct planner *pl;
 

@@ -7,17 +7,20 @@
 
 enum { MAX_ITERATIONS = 20 };
 
-struct set { uint32_t row0, rows, col0, cols; };       /* constraints and states that belong together */
+struct set {
+    uint32_t row0, rows, col0, cols;
+}; /* constraints and states that belong together */
 
 struct projector {
     size_t nc, nx;
     VEC(uint32_t) row, col;
     VEC(struct set) set;
-    double *scale;               /* [nx] largest magnitude of each state so far */
+    double *scale; /* [nx] largest magnitude of each state so far */
     double *c, *plus, *minus, *x0;
 };
 
-static uint32_t find(uint32_t *up, uint32_t i)
+static uint32_t
+find(uint32_t *up, uint32_t i)
 {
     while (up[i] != i)
         i = up[i] = up[up[i]];
@@ -25,7 +28,8 @@ static uint32_t find(uint32_t *up, uint32_t i)
 }
 
 /* States that constraint k depends on are joined with it: nodes are constraints, then states. */
-static void join_states(const equations *e, uint32_t k, const uint32_t *position, uint32_t *up, uint32_t *stamp, var_id *todo)
+static void
+join_states(const equations *e, uint32_t k, const uint32_t *position, uint32_t *up, uint32_t *stamp, var_id *todo)
 {
     uint32_t nc = (uint32_t)e->constraint.n;
     size_t n = 0;
@@ -53,7 +57,8 @@ static void join_states(const equations *e, uint32_t k, const uint32_t *position
     }
 }
 
-projector *projector_new(const equations *e, const uint32_t *position)
+projector *
+projector_new(const equations *e, const uint32_t *position)
 {
     projector *p = bg_calloc(1, sizeof *p);
     uint32_t nc = (uint32_t)e->constraint.n, nx = (uint32_t)e->state.n;
@@ -109,7 +114,8 @@ projector *projector_new(const equations *e, const uint32_t *position)
     return p;
 }
 
-void projector_free(projector *p)
+void
+projector_free(projector *p)
 {
     if (!p)
         return;
@@ -124,13 +130,16 @@ void projector_free(projector *p)
     free(p);
 }
 
-static double weight(const projector *p, uint32_t state)
+static double
+weight(const projector *p, uint32_t state)
 {
     return p->scale[state] > 0 ? p->scale[state] : 1;
 }
 
-/* One set: the constraints' slopes by central differences (exact for the quadratic ones that lengths give), then steps of least norm. */
-static int project_set(projector *p, const struct set *s, projector_values *values, void *ctx, double *x)
+/* One set: the constraints' slopes by central differences (exact for the quadratic ones that lengths give), then steps
+ * of least norm. */
+static int
+project_set(projector *p, const struct set *s, projector_values *values, void *ctx, double *x)
 {
     uint32_t m = s->rows, n = s->cols, ld = m > n ? m : n;
     const uint32_t *row = p->row.at + s->row0, *col = p->col.at + s->col0;
@@ -181,7 +190,8 @@ static int project_set(projector *p, const struct set *s, projector_values *valu
                 work[(size_t)k * m + i] = a[(size_t)k * m + i] / size;
             b[i] = -p->c[row[i]] / size;
         }
-        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)n, 1, work, (lapack_int)m, b, (lapack_int)ld, sigma, 1e-10, &rank))
+        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)n, 1, work, (lapack_int)m, b, (lapack_int)ld,
+                           sigma, 1e-10, &rank))
             break;
         for (uint32_t k = 0; k < n; k++) {
             step = fmax(step, fabs(b[k]));
@@ -203,7 +213,8 @@ out:
     return failed;
 }
 
-int projector_run(projector *p, projector_values *values, void *ctx, double *x)
+int
+projector_run(projector *p, projector_values *values, void *ctx, double *x)
 {
     int failed = 0;
 

@@ -1,7 +1,7 @@
 /* project.h - states moved onto constraints by the least change
  *
- * Newton's method on c(x) = 0 with the step of least norm, every state weighed by the largest value it had so far; constraints that share
- * no state are solved apart. Constraints that repeat each other are allowed.
+ * Newton's method on c(x) = 0 with the step of least norm, every state weighed by the largest value it had so far;
+ * constraints that share no state are solved apart. Constraints that repeat each other are allowed.
  */
 #ifndef BG_PROJECT_H
 #define BG_PROJECT_H

@@ -6,28 +6,35 @@
 
 #include "staircase.h"
 
-#define CANCELLED 1e-12              /* of the two terms of a difference: less is rounding */
+#define CANCELLED 1e-12 /* of the two terms of a difference: less is rounding */
 enum { NIL = UINT32_MAX, ORDERS = 3 };
 
-/* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is solved for. */
-struct row { double *a, *op, *kick; uint32_t pivot; bool dead; };
+/* One equation: a z + op b = 0; kick: what the same rows say of impulses, a p + kick b = 0. pivot: the unknown it is
+ * solved for. */
+struct row {
+    double *a, *op, *kick;
+    uint32_t pivot;
+    bool dead;
+};
 
 struct elimination {
-    uint32_t n, no;              /* unknowns; length of operators */
+    uint32_t n, no; /* unknowns; length of operators */
     struct row *row;
     uint32_t nrows;
-    bool *solved;                /* [n] */
+    bool *solved; /* [n] */
     double *memory;
 };
 
-static double less(double x, double y, double cancelled)
+static double
+less(double x, double y, double cancelled)
 {
     double d = x - y;
 
     return fabs(d) <= cancelled * (fabs(x) + fabs(y)) ? 0 : d;
 }
 
-static void subtract(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
+static void
+subtract(const struct elimination *e, struct row *from, const struct row *pivot, double cancelled)
 {
     double f = from->a[pivot->pivot];
 
@@ -45,7 +52,8 @@ static void subtract(const struct elimination *e, struct row *from, const struct
     }
 }
 
-static void scale_row(const struct elimination *e, struct row *r, double by)
+static void
+scale_row(const struct elimination *e, struct row *r, double by)
 {
     for (uint32_t j = 0; j < e->n; j++)
         r->a[j] *= by;
@@ -55,9 +63,10 @@ static void scale_row(const struct elimination *e, struct row *r, double by)
     }
 }
 
-/* Row and column of the next pivot among the rows without one: an equation in one unknown first, so that what is zero stays exactly zero, else the entry that is
- * largest beside its row's and its column's. */
-static bool next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint32_t *unknown)
+/* Row and column of the next pivot among the rows without one: an equation in one unknown first, so that what is zero
+ * stays exactly zero, else the entry that is largest beside its row's and its column's. */
+static bool
+next_pivot(const struct elimination *e, const double *column, uint32_t *at, uint32_t *unknown)
 {
     double best = 0;
 
@@ -91,7 +100,8 @@ static bool next_pivot(const struct elimination *e, const double *column, uint32
 }
 
 /* Gauss and Jordan's elimination of what can be. */
-static void eliminate(struct elimination *e, double cancelled)
+static void
+eliminate(struct elimination *e, double cancelled)
 {
     uint32_t at, unknown;
     double *column = bg_calloc(e->n + 1, sizeof *column);
@@ -116,7 +126,8 @@ static void eliminate(struct elimination *e, double cancelled)
     free(column);
 }
 
-static struct elimination begin(uint32_t n)
+static struct elimination
+begin(uint32_t n)
 {
     struct elimination e = { .n = n, .no = ORDERS * n, .nrows = n };
     size_t length = n + 2 * (size_t)e.no;
@@ -125,18 +136,21 @@ static struct elimination begin(uint32_t n)
     e.solved = bg_calloc(n + 1, sizeof *e.solved);
     e.memory = bg_calloc(n * length + 1, sizeof(double));
     for (uint32_t i = 0; i < n; i++)
-        e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no, NIL, false };
+        e.row[i] = (struct row){ e.memory + i * length, e.memory + i * length + n, e.memory + i * length + n + e.no,
+                                 NIL, false };
     return e;
 }
 
-static void end(struct elimination *e)
+static void
+end(struct elimination *e)
 {
     free(e->row);
     free(e->solved);
     free(e->memory);
 }
 
-static void normalise(const struct elimination *e, struct row *r)
+static void
+normalise(const struct elimination *e, struct row *r)
 {
     double most = 0;
     int exponent;
@@ -151,7 +165,8 @@ static void normalise(const struct elimination *e, struct row *r)
 
 /* ---- the result ---- */
 
-static void add_row(sparse_rows *s, uint32_t *capacity, const double *value, uint32_t n)
+static void
+add_row(sparse_rows *s, uint32_t *capacity, const double *value, uint32_t n)
 {
     uint32_t at = s->start[s->n];
 
@@ -169,19 +184,22 @@ static void add_row(sparse_rows *s, uint32_t *capacity, const double *value, uin
     s->start[++s->n] = at;
 }
 
-static sparse_rows sparse_new(uint32_t rows)
+static sparse_rows
+sparse_new(uint32_t rows)
 {
     return (sparse_rows){ .start = bg_calloc(rows + 1, sizeof(uint32_t)) };
 }
 
-static void sparse_free(sparse_rows *s)
+static void
+sparse_free(sparse_rows *s)
 {
     free(s->start);
     free(s->column);
     free(s->value);
 }
 
-void sparse_apply(const sparse_rows *s, const double *b, double *to)
+void
+sparse_apply(const sparse_rows *s, const double *b, double *to)
 {
     for (uint32_t i = 0; i < s->n; i++) {
         double sum = 0;
@@ -193,7 +211,8 @@ void sparse_apply(const sparse_rows *s, const double *b, double *to)
 }
 
 /* Operators of all unknowns, [n*no], where some are free: those of least squares. field: 0 solve, 1 kick. */
-static double *operators(const struct elimination *e, int field)
+static double *
+operators(const struct elimination *e, int field)
 {
     double *out = bg_calloc((size_t)e->n * e->no + 1, sizeof *out), *gram, *right;
     VEC(uint32_t) free_ = { 0 };
@@ -249,7 +268,8 @@ static double *operators(const struct elimination *e, int field)
     return out;
 }
 
-static void finish(staircase *r, const struct elimination *e)
+static void
+finish(staircase *r, const struct elimination *e)
 {
     uint32_t capacity[2] = { 0 };
 
@@ -267,8 +287,10 @@ static void finish(staircase *r, const struct elimination *e)
         r->free += !e->solved[j];
 }
 
-/* Row i has no unknown left: its operator is a constraint. Puts its derivative in its place, as far as derivatives go. */
-static void differentiate(struct elimination *e, struct row *r, const double *a)
+/* Row i has no unknown left: its operator is a constraint. Puts its derivative in its place, as far as derivatives go.
+ */
+static void
+differentiate(struct elimination *e, struct row *r, const double *a)
 {
     bool more = false;
 
@@ -276,7 +298,7 @@ static void differentiate(struct elimination *e, struct row *r, const double *a)
     for (uint32_t i = 0; i < e->n; i++) {
         double *op = r->op + ORDERS * i;
 
-        r->dead |= op[ORDERS - 1] != 0;          /* no third derivative */
+        r->dead |= op[ORDERS - 1] != 0; /* no third derivative */
         for (int k = ORDERS - 1; k > 0; k--)
             op[k] = op[k - 1];
         op[0] = 0;
@@ -299,7 +321,8 @@ static void differentiate(struct elimination *e, struct row *r, const double *a)
             subtract(e, r, &e->row[i], CANCELLED);
 }
 
-static bool is_zero(const double *v, uint32_t n)
+static bool
+is_zero(const double *v, uint32_t n)
 {
     for (uint32_t j = 0; j < n; j++)
         if (v[j] != 0)
@@ -307,7 +330,8 @@ static bool is_zero(const double *v, uint32_t n)
     return true;
 }
 
-staircase *staircase_new(uint32_t n, const double *a)
+staircase *
+staircase_new(uint32_t n, const double *a)
 {
     struct elimination e = begin(n);
     staircase *r = bg_calloc(1, sizeof *r);
@@ -345,7 +369,8 @@ staircase *staircase_new(uint32_t n, const double *a)
     return r;
 }
 
-staircase *staircase_ahead(uint32_t n, const double *a, double h)
+staircase *
+staircase_ahead(uint32_t n, const double *a, double h)
 {
     struct elimination e = begin(n);
     staircase *r = bg_calloc(1, sizeof *r);
@@ -367,7 +392,8 @@ staircase *staircase_ahead(uint32_t n, const double *a, double h)
     return r;
 }
 
-void staircase_free(staircase *r)
+void
+staircase_free(staircase *r)
 {
     if (!r)
         return;

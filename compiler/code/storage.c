@@ -25,7 +25,13 @@ storage_is_alone(const flat_model *f, uint32_t port)
 }
 
 /* A law over its own free slots, all of which have one value */
-struct own_law { const flat_model *f; const flat_law *law; double *slot; const uint32_t *free_slot; size_t nfree; };
+struct own_law {
+    const flat_model *f;
+    const flat_law *law;
+    double *slot;
+    const uint32_t *free_slot;
+    size_t nfree;
+};
 
 static double
 value_there(struct own_law *o, double x)
@@ -39,9 +45,10 @@ value_there(struct own_law *o, double x)
 static double
 panel(struct own_law *o, double from, double to)
 {
-    static const double place[5] = { 0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552, 0.95308992296933199640 };
-    static const double weight[5] = { 0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444, 0.23931433524968323402,
-                                      0.11846344252809454376 };
+    static const double place[5] = { 0.04691007703066800360, 0.23076534494715845448, 0.5, 0.76923465505284154552,
+                                     0.95308992296933199640 };
+    static const double weight[5] = { 0.11846344252809454376, 0.23931433524968323402, 0.28444444444444444444,
+                                      0.23931433524968323402, 0.11846344252809454376 };
     double sum = 0;
 
     for (int k = 0; k < 5; k++)
@@ -49,7 +56,8 @@ panel(struct own_law *o, double from, double to)
     return sum * (to - from);
 }
 
-/* Halved where the halves tell more: laws have corners, and poles at their ends. whole: over from..to. size: what the integral is compared with */
+/* Halved where the halves tell more: laws have corners, and poles at their ends. whole: over from..to. size: what the
+ * integral is compared with */
 static double
 integral(struct own_law *o, double from, double to, double whole, double size, int depth)
 {
@@ -65,7 +73,7 @@ integral(struct own_law *o, double from, double to, double whole, double size, i
 double
 storage_energy(const flat_model *f, const double *value, uint32_t port, const double from[2], const double to[2])
 {
-    enum { DEPTH = 44 };                 /* down to where a double ends */
+    enum { DEPTH = 44 }; /* down to where a double ends */
     const flat_law *law = port_law(f, port);
     var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
     bool reads_stored = true, reads_other = true;
@@ -92,7 +100,7 @@ storage_energy(const flat_model *f, const double *value, uint32_t port, const do
         double begin = reads_stored ? from[0] : from[1], end = reads_stored ? to[0] : to[1];
 
         sum = integral(&o, begin, end, panel(&o, begin, end), 0, DEPTH);
-        if (!reads_stored)               /* the co-energy's complement */
+        if (!reads_stored) /* the co-energy's complement */
             sum = to[0] * to[1] - from[0] * from[1] - sum;
     }
     vec_free(&slot);
@@ -103,10 +111,10 @@ storage_energy(const flat_model *f, const double *value, uint32_t port, const do
 double
 storage_curvature(const flat_model *f, const double *value, const uint32_t *position, uint32_t port, const double *x)
 {
-    const double relative = 1e-6;        /* of the change by which the slope is taken */
+    const double relative = 1e-6; /* of the change by which the slope is taken */
     const flat_law *law = port_law(f, port);
     var_id own = f->port.at[port].stored, other = storage_conjugate(f, port);
-    uint32_t moved = UINT32_MAX;         /* slot by which the law is differentiated */
+    uint32_t moved = UINT32_MAX; /* slot by which the law is differentiated */
     VEC(double) slot = { 0 };
     bool known = law->kind == LAW_ASSIGN;
     double step, right, slope = NAN;

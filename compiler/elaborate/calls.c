@@ -1,16 +1,16 @@
 /* calls.c - calls in expressions: der, integral, table, the usual functions, and the model's own, which are written out
  *
- * A function becomes a template over its arguments once, callees first; a call puts its arguments in, once for equal arguments, so that
- * nested calls do not multiply. What that writes out is bounded.
+ * A function becomes a template over its arguments once, callees first; a call puts its arguments in, once for equal
+ * arguments, so that nested calls do not multiply. What that writes out is bounded.
  */
 #include <string.h>
 
 #include "elab.h"
 
 enum {
-    LARGEST_FUNCTION = 100000,      /* operations */
-    MOST_INLINED = 50000000,        /* operations copied, whole model: seconds */
-    INNER_WEIGHT = 10               /* of a copy into another function: chains of functions grow with their square */
+    LARGEST_FUNCTION = 100000, /* operations */
+    MOST_INLINED = 50000000,   /* operations copied, whole model: seconds */
+    INNER_WEIGHT = 10          /* of a copy into another function: chains of functions grow with their square */
 };
 
 /* ---------------------------------------------------------------- der, integral, table */
@@ -23,7 +23,8 @@ may_make(builder *b, const ast_expr *e)
         diag_error(b->el->s, "function-state", e->at, "%s cannot stand in a function", e->call.name);
         diag_help(b->el->s, "Make it a signal and pass that as an argument.");
     } else if (b->reads != READ_ALL) {
-        diag_error(b->el->s, "read-early", e->at, "%s cannot contain %s: it is fixed before the run", b->who, e->call.name);
+        diag_error(b->el->s, "read-early", e->at, "%s cannot contain %s: it is fixed before the run", b->who,
+                   e->call.name);
     }
     return !b->function && b->reads == READ_ALL;
 }
@@ -34,11 +35,11 @@ arguments(builder *b, const ast_expr *e, int least, int most, const char *how)
     if (e->call.nargs >= least && e->call.nargs <= most)
         return true;
     if (least == most)
-        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d argument%s; here %s %d", e->call.name, least, least == 1 ? "" : "s",
-                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d argument%s; here %s %d", e->call.name, least,
+                   least == 1 ? "" : "s", e->call.nargs == 1 ? "is" : "are", e->call.nargs);
     else
-        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d or %d arguments; here %s %d", e->call.name, least, most,
-                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+        diag_error(b->el->s, "call-arguments", e->at, "%s takes %d or %d arguments; here %s %d", e->call.name, least,
+                   most, e->call.nargs == 1 ? "is" : "are", e->call.nargs);
     diag_help(b->el->s, "Write %s.", how);
     return false;
 }
@@ -61,7 +62,8 @@ inst_hash(const flat_model *f, inst i)
 static bool
 same_inst(const flat_model *f, inst a, inst b)
 {
-    return a.root == b.root && a.n == b.n && (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
+    return a.root == b.root && a.n == b.n &&
+           (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
 }
 
 /* The variable an expression is: itself where it is one name, else a hidden signal, shared by equal expressions. */
@@ -107,7 +109,9 @@ make_der(builder *b, const ast_expr *e)
     if (v.fit == FIT_UNIT)
         v = (val){ .n = v.n, .fit = FIT_UNIT, .unit = unit_divide(el->u, v.unit, el->second) };
     else
-        v = (val){ .n = v.n, .fit = FIT_ANY, .unit = v.fit == FIT_ANY && v.unit ? unit_divide(el->u, v.unit, el->second) : NULL };
+        v = (val){ .n = v.n,
+                   .fit = FIT_ANY,
+                   .unit = v.fit == FIT_ANY && v.unit ? unit_divide(el->u, v.unit, el->second) : NULL };
     {
         inst i = builder_inst(&in, v.n);
 
@@ -116,7 +120,8 @@ make_der(builder *b, const ast_expr *e)
             v.n = ex_const(el->pool, 0);
             return v;
         }
-        owner = hidden_signal(el, i, e->call.arg[0], v.fit == FIT_UNIT ? unit_multiply(el->u, v.unit, el->second) : NULL);
+        owner = hidden_signal(el, i, e->call.arg[0],
+                              v.fit == FIT_UNIT ? unit_multiply(el->u, v.unit, el->second) : NULL);
     }
     rate = map_get(&el->rates, owner);
     if (rate == MAP_NONE) {
@@ -154,7 +159,8 @@ make_integral(builder *b, const ast_expr *e, var_id into)
     }
     init = set_inst(el, 0);
     if (e->call.nargs > 1) {
-        val v = initial_value(el, b->in, e->call.arg[1], arena_format(el->a, "the initial value of %s", el->f->var.at[into].name), r.unit, &init);
+        val v = initial_value(el, b->in, e->call.arg[1],
+                              arena_format(el->a, "the initial value of %s", el->f->var.at[into].name), r.unit, &init);
 
         if (r.fit != FIT_UNIT && v.fit == FIT_UNIT) {
             r.fit = FIT_UNIT;
@@ -202,10 +208,12 @@ look_up(builder *b, const ast_expr *e)
     const unit *ux = NULL, *uy = NULL;
     val x, r;
 
-    if (e->call.nargs != 1 && !arguments(b, e, 3, 3, "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
+    if (e->call.nargs != 1 &&
+        !arguments(b, e, 3, 3, "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
         return val_bad(el);
     if (e->call.arg[0]->kind != AST_STRING) {
-        diag_error(el->s, "table-call", e->call.arg[0]->at, "the first argument of table is the name of a CSV file, in quotes");
+        diag_error(el->s, "table-call", e->call.arg[0]->at,
+                   "the first argument of table is the name of a CSV file, in quotes");
         return val_bad(el);
     }
     if (e->call.nargs == 1)
@@ -218,13 +226,15 @@ look_up(builder *b, const ast_expr *e)
     } else if (column->kind == AST_NUMBER && !column->number.unit) {
         number_of = column->number.value;
     } else {
-        diag_error(el->s, "table-call", column->at, "the second argument of table is a column: its name or its number, counted from 1");
+        diag_error(el->s, "table-call", column->at,
+                   "the second argument of table is a column: its name or its number, counted from 1");
         return val_bad(el);
     }
     table = read_table(el, e, e->call.arg[0]->string, name, number_of, column->at, &ux, &uy);
     x = resolve(b, e->call.arg[2], false);
     need_number(el, &x, e->call.arg[2]->at);
-    if (table == NONE || x.bad || !units_give(el, x, e->call.arg[2]->at, ux ? unit_dimension(ux) : NULL, "the first column of the table"))
+    if (table == NONE || x.bad ||
+        !units_give(el, x, e->call.arg[2]->at, ux ? unit_dimension(ux) : NULL, "the first column of the table"))
         return val_bad(el);
     r = val_unit(NODE_NONE, uy ? unit_dimension(uy) : NULL);
     r.n = ex_table_node(el->pool, EX_TABLE, table, x.n, NODE_NONE);
@@ -234,24 +244,26 @@ look_up(builder *b, const ast_expr *e)
 /* ---------------------------------------------------------------- calls */
 
 enum rule {
-    RULE_PURE,                      /* pure number to pure number */
-    RULE_SAME,                      /* any unit, kept */
-    RULE_SIGN,                      /* any unit, to a pure number */
-    RULE_RATIO,                     /* two of one unit, to a pure number */
+    RULE_PURE,  /* pure number to pure number */
+    RULE_SAME,  /* any unit, kept */
+    RULE_SIGN,  /* any unit, to a pure number */
+    RULE_RATIO, /* two of one unit, to a pure number */
     RULE_ROOT,
-    RULE_POWER                      /* any unit, to the power that the second is */
+    RULE_POWER /* any unit, to the power that the second is */
 };
-static const struct builtin { const char *name; enum ex_op op; int nargs; enum rule rule; } builtins[] = {
-    { "abs", EX_ABS, 1, RULE_SAME },      { "sign", EX_SIGN, 1, RULE_SIGN },
-    { "sqrt", EX_SQRT, 1, RULE_ROOT },    { "spow", EX_SPOW, 2, RULE_POWER },
-    { "exp", EX_EXP, 1, RULE_PURE },
-    { "ln", EX_LN, 1, RULE_PURE },        { "log10", EX_LOG10, 1, RULE_PURE },
-    { "sin", EX_SIN, 1, RULE_PURE },      { "cos", EX_COS, 1, RULE_PURE },
-    { "tan", EX_TAN, 1, RULE_PURE },      { "asin", EX_ASIN, 1, RULE_PURE },
-    { "acos", EX_ACOS, 1, RULE_PURE },    { "atan", EX_ATAN, 1, RULE_PURE },
-    { "atan2", EX_ATAN2, 2, RULE_RATIO }, { "sinh", EX_SINH, 1, RULE_PURE },
-    { "cosh", EX_COSH, 1, RULE_PURE },    { "tanh", EX_TANH, 1, RULE_PURE },
-    { "floor", EX_FLOOR, 1, RULE_PURE },  { "ceil", EX_CEIL, 1, RULE_PURE },
+static const struct builtin {
+    const char *name;
+    enum ex_op op;
+    int nargs;
+    enum rule rule;
+} builtins[] = {
+    { "abs", EX_ABS, 1, RULE_SAME },     { "sign", EX_SIGN, 1, RULE_SIGN },    { "sqrt", EX_SQRT, 1, RULE_ROOT },
+    { "spow", EX_SPOW, 2, RULE_POWER },  { "exp", EX_EXP, 1, RULE_PURE },      { "ln", EX_LN, 1, RULE_PURE },
+    { "log10", EX_LOG10, 1, RULE_PURE }, { "sin", EX_SIN, 1, RULE_PURE },      { "cos", EX_COS, 1, RULE_PURE },
+    { "tan", EX_TAN, 1, RULE_PURE },     { "asin", EX_ASIN, 1, RULE_PURE },    { "acos", EX_ACOS, 1, RULE_PURE },
+    { "atan", EX_ATAN, 1, RULE_PURE },   { "atan2", EX_ATAN2, 2, RULE_RATIO }, { "sinh", EX_SINH, 1, RULE_PURE },
+    { "cosh", EX_COSH, 1, RULE_PURE },   { "tanh", EX_TANH, 1, RULE_PURE },    { "floor", EX_FLOOR, 1, RULE_PURE },
+    { "ceil", EX_CEIL, 1, RULE_PURE },
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
 static const char *const others[] = { "der", "integral", "table", "delay", "previous", "noise", "uniform" };
@@ -292,7 +304,8 @@ unknown_function(builder *b, const ast_expr *e)
     if (habit)
         diag_help(el->s, "%s", habit);
     else if (find_value(el, b->in, e->call.name) != NONE)
-        diag_help(el->s, "\"%s\" is a value; a product has its `*`, an index stands in brackets: %s[1].", e->call.name, e->call.name);
+        diag_help(el->s, "\"%s\" is a value; a product has its `*`, an index stands in brackets: %s[1].", e->call.name,
+                  e->call.name);
     else if ((near = nearest_name(e->call.name, list, n)))
         diag_help(el->s, "Did you mean \"%s\"?", near);
     free(list);
@@ -326,7 +339,8 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
     ast_expr *const *arg = e->call.arg;
     val x[2] = { { .n = NODE_NONE }, { .n = NODE_NONE } }, r;
 
-    if (!arguments(b, e, f->nargs, f->nargs, f->nargs == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
+    if (!arguments(b, e, f->nargs, f->nargs,
+                   f->nargs == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
         return val_bad(el);
     for (int k = 0; k < f->nargs; k++) {
         bool structure = b->structure;
@@ -339,30 +353,26 @@ call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
     if (x[0].bad || x[1].bad)
         return val_bad(el);
     switch (f->rule) {
-    case RULE_PURE:
-        r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el);
-        break;
-    case RULE_SAME:
-        r = x[0];
-        break;
+    case RULE_PURE: r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el); break;
+    case RULE_SAME: r = x[0]; break;
     case RULE_SIGN:
-        r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE } : (val){ .fit = FIT_UNIT, .unit = el->one };
+        r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE }
+                                                         : (val){ .fit = FIT_UNIT, .unit = el->one };
         break;
     case RULE_RATIO:
         r = units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
         if (!r.bad)
             r = pure_result(el, r);
         break;
-    case RULE_POWER:
-        r = units_power(el, x[0], arg[0]->at, x[1], arg[1]->at);
-        break;
+    case RULE_POWER: r = units_power(el, x[0], arg[0]->at, x[1], arg[1]->at); break;
     case RULE_ROOT:
     default:
         r = units_power(el, x[0], arg[0]->at, (val){ .n = ex_const(el->pool, 0.5), .fit = FIT_BARE }, e->at);
         break;
     }
     if (!r.bad)
-        r.n = f->op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n) : ex_make(el->pool, f->op, x[0].n, x[1].n, NODE_NONE);
+        r.n = f->op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n)
+                               : ex_make(el->pool, f->op, x[0].n, x[1].n, NODE_NONE);
     if (r.fit == FIT_ZERO)
         r.fit = FIT_BARE;
     return r;
@@ -378,7 +388,8 @@ inline_call(builder *b, uint32_t index, const node *arg)
     uint32_t at = map_get(&b->calls, key), n = f->nargs + (uint32_t)f->captured.n;
     node *to, result;
 
-    if (at != MAP_NONE && b->call_memo.at[at].function == index && !memcmp(b->call_memo.at[at].arg, arg, f->nargs * sizeof *arg))
+    if (at != MAP_NONE && b->call_memo.at[at].function == index &&
+        !memcmp(b->call_memo.at[at].arg, arg, f->nargs * sizeof *arg))
         return b->call_memo.at[at].result;
     to = bg_calloc(n, sizeof *to);
     if (f->nargs)
@@ -405,7 +416,9 @@ inlined_too_much(builder *b, const user_function *f, span at)
     if (el->inlined < MOST_INLINED)
         return false;
     if (!el->inlined_too_much)
-        diag_error(el->s, "function-size", at, "written out, the functions of this model are too large (more than %d operations)", MOST_INLINED / INNER_WEIGHT);
+        diag_error(el->s, "function-size", at,
+                   "written out, the functions of this model are too large (more than %d operations)",
+                   MOST_INLINED / INNER_WEIGHT);
     return el->inlined_too_much = true;
 }
 
@@ -418,8 +431,8 @@ call_function(builder *b, const ast_expr *e, uint32_t index)
     val r;
 
     if (e->call.nargs != (int)f->nargs) {
-        diag_error(el->s, "call-arguments", e->at, "%s takes %u argument%s; here %s %d", e->call.name, f->nargs, f->nargs == 1 ? "" : "s",
-                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+        diag_error(el->s, "call-arguments", e->at, "%s takes %u argument%s; here %s %d", e->call.name, f->nargs,
+                   f->nargs == 1 ? "" : "s", e->call.nargs == 1 ? "is" : "are", e->call.nargs);
         diag_note(el->s, f->ast->name_at, "\"%s\" is declared here", e->call.name);
         return val_bad(el);
     }
@@ -431,7 +444,8 @@ call_function(builder *b, const ast_expr *e, uint32_t index)
         val v = resolve(b, a, true);
 
         need_number(el, &v, a->at);
-        if (v.bad || !units_give(el, v, a->at, f->arg_unit[k], arena_format(el->a, "argument \"%s\" of %s", f->ast->arg[k].name, e->call.name)))
+        if (v.bad || !units_give(el, v, a->at, f->arg_unit[k],
+                                 arena_format(el->a, "argument \"%s\" of %s", f->ast->arg[k].name, e->call.name)))
             r.bad = true;
         arg[k] = v.n;
     }
@@ -458,7 +472,8 @@ resolve_call(builder *b, const ast_expr *e)
         return look_up(b, e);
     index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
-        return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el) : call_function(b, e, index);
+        return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el)
+                                                                                 : call_function(b, e, index);
     if (is_several(e->call.name))
         return call_several(b, e);
     f = find_builtin(e->call.name);
@@ -485,11 +500,13 @@ function_head(elab *el, user_function *f, map *formal, val *fits)
         uint32_t hidden = find_value(el, f->in, ast->arg[k].name);
 
         if (map_get(formal, map_ptr_key(ast->arg[k].name)) != MAP_NONE) {
-            diag_error(el->s, "name-twice", ast->arg[k].at, "%s has two arguments called \"%s\"", ast->name, ast->arg[k].name);
+            diag_error(el->s, "name-twice", ast->arg[k].at, "%s has two arguments called \"%s\"", ast->name,
+                       ast->arg[k].name);
             f->bad = true;
         }
         if (hidden != NONE) {
-            diag_info(el->s, "name-shadow", ast->arg[k].at, "in %s, \"%s\" is its argument, not the constant of that name", ast->name, ast->arg[k].name);
+            diag_info(el->s, "name-shadow", ast->arg[k].at,
+                      "in %s, \"%s\" is its argument, not the constant of that name", ast->name, ast->arg[k].name);
             diag_note(el->s, el->value.at[hidden].at, "the constant is declared here");
         }
         map_set(formal, map_ptr_key(ast->arg[k].name), k);
@@ -513,7 +530,7 @@ make_function(elab *el, uint32_t index)
     b.formal = &formal;
     b.formal_fits = fits;
     for (uint32_t k = 0; k < f->nargs; k++)
-        builder_slot(&b, VAR_NONE - 1 - k);        /* places of the arguments, no variables */
+        builder_slot(&b, VAR_NONE - 1 - k); /* places of the arguments, no variables */
     v = resolve(&b, f->ast->body, true);
     need_number(el, &v, f->ast->body->at);
     if (!units_give(el, v, f->ast->body->at, f->result, who))
@@ -526,7 +543,8 @@ make_function(elab *el, uint32_t index)
     f->root = v.n;
     f->size = f->bad ? 0 : ex_size(el->pool, v.n);
     if (f->size > LARGEST_FUNCTION) {
-        diag_error(el->s, "function-size", f->ast->name_at, "written out, function \"%s\" is more than %d operations", f->ast->name, LARGEST_FUNCTION);
+        diag_error(el->s, "function-size", f->ast->name_at, "written out, function \"%s\" is more than %d operations",
+                   f->ast->name, LARGEST_FUNCTION);
         f->bad = true;
     }
     for (size_t k = f->nargs; k < b.slot.n; k++)
@@ -536,7 +554,10 @@ make_function(elab *el, uint32_t index)
     builder_free(&b);
 }
 
-struct callees { elab *el; uint32_t caller; };
+struct callees {
+    elab *el;
+    uint32_t caller;
+};
 
 static void
 see_call(void *ctx, const ast_expr *e)
@@ -548,7 +569,9 @@ see_call(void *ctx, const ast_expr *e)
         vec_push(&c->el->function.at[c->caller].callee, f);
 }
 
-struct frame { uint32_t at, next; };
+struct frame {
+    uint32_t at, next;
+};
 
 static void
 report_recursion(elab *el, const struct frame *path, size_t n, uint32_t again)
@@ -565,7 +588,8 @@ report_recursion(elab *el, const struct frame *path, size_t n, uint32_t again)
             strbuf_printf(&text, "%s -> ", el->function.at[path[k].at].ast->name);
     }
     strbuf_puts(&text, el->function.at[again].ast->name);
-    diag_error(el->s, "function-cycle", el->function.at[again].ast->name_at, "functions call each other in a circle: %s", text.at);
+    diag_error(el->s, "function-cycle", el->function.at[again].ast->name_at,
+               "functions call each other in a circle: %s", text.at);
     for (size_t k = begin; k < n; k++)
         el->function.at[path[k].at].bad = true;
     strbuf_free(&text);

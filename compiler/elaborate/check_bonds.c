@@ -1,11 +1,13 @@
 /* check_bonds.c - units of bonds: effort times flow is power
  *
- * All bonds that meet in junctions carry the same effort and flow: a region. Where nobody says a domain, effort is power by flow, so that one
- * unit F of flow tells the rest: e in W/F, f in F, q in F*s, p in W*s/F. Every law is an equation of units over those of its regions and of the
- * values it reads; one that leaves a single F open solves for it (R in [N.s/m]: F^2 = W/(N.s/m)), and what it finds takes part in the
- * laws that read the same region. Two-ports and fields carry units across regions because their laws do.
+ * All bonds that meet in junctions carry the same effort and flow: a region. Where nobody says a domain, effort is
+ * power by flow, so that one unit F of flow tells the rest: e in W/F, f in F, q in F*s, p in W*s/F. Every law is an
+ * equation of units over those of its regions and of the values it reads; one that leaves a single F open solves for it
+ * (R in [N.s/m]: F^2 = W/(N.s/m)), and what it finds takes part in the laws that read the same region. Two-ports and
+ * fields carry units across regions because their laws do.
  *
- * A bare number fits any unit, and so does what it multiplies; what nothing is known of says nothing. Domains give their units outright.
+ * A bare number fits any unit, and so does what it multiplies; what nothing is known of says nothing. Domains give
+ * their units outright.
  *
  * needs     ports, bonds and domains; laws, initial values, signals; units of declared values
  * provides  units of the bonds' variables, of q and p, and of signals that state none
@@ -17,33 +19,39 @@
 
 #include "elab.h"
 
-/* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums and no factor.
- * stated: a unit of the text takes part. Where none does, nothing is said: models without units are in plain numbers.
- * bare: a number or parameter without unit. written: a number, parameter or constant with one takes part, beside which a bare number is a pure factor.
- * loose: a bare number multiplies what is made of variables alone, and so fits any; known is the unit without it.
- * factor: a bare number was taken for a pure factor. */
-typedef struct measure { const unit *known; uint32_t sym; int num, den; bool one, stated, bare, written, loose, factor; } measure;
+/* known*X^(num/den), X the unit of symbol sym; sym NONE: just known. known NULL: fits any; one: a bare 1, any in sums
+ * and no factor. stated: a unit of the text takes part. Where none does, nothing is said: models without units are in
+ * plain numbers. bare: a number or parameter without unit. written: a number, parameter or constant with one takes
+ * part, beside which a bare number is a pure factor. loose: a bare number multiplies what is made of variables alone,
+ * and so fits any; known is the unit without it. factor: a bare number was taken for a pure factor. */
+typedef struct measure {
+    const unit *known;
+    uint32_t sym;
+    int num, den;
+    bool one, stated, bare, written, loose, factor;
+} measure;
 
 struct region {
-    const unit *effort, *flow;      /* NULL: not known yet */
-    bool apart;                     /* a pseudo bond that does not say its units: neither follows from the other */
-    uint32_t from;                  /* equation that fixed it; NONE: its domain */
-    bool said;                      /* a clash was reported */
+    const unit *effort, *flow; /* NULL: not known yet */
+    bool apart;                /* a pseudo bond that does not say its units: neither follows from the other */
+    uint32_t from;             /* equation that fixed it; NONE: its domain */
+    bool said;                 /* a clash was reported */
 };
 
 enum equation_kind { EQ_LAW, EQ_INITIAL, EQ_SIGNAL, EQ_REINIT };
 struct equation {
     enum equation_kind kind;
-    uint32_t index;                 /* in flat.law, initial, var, reinit */
-    uint32_t unknown;               /* regions and signals it reads and that are not known */
+    uint32_t index;   /* in flat.law, initial, var, reinit */
+    uint32_t unknown; /* regions and signals it reads and that are not known */
     bool queued;
 };
 
 /* What one look at an equation finds. */
 struct finding {
-    uint32_t sym; const unit *is;   /* a symbol solved; NONE: none */
-    bool clash, impossible;         /* units differ; what would be needed is no unit */
-    node a, b;                      /* what clashes, NODE_NONE: the two sides */
+    uint32_t sym;
+    const unit *is;         /* a symbol solved; NONE: none */
+    bool clash, impossible; /* units differ; what would be needed is no unit */
+    node a, b;              /* what clashes, NODE_NONE: the two sides */
     const unit *ua, *ub;
 };
 
@@ -51,16 +59,17 @@ struct check {
     elab *el;
     flat_model *f;
     const unit *watt;
-    uint32_t *root;                 /* of a junction */
-    struct region *region;          /* by root */
-    uint32_t opened;                /* a region looked at as if nothing were known of it, NONE */
-    measure *at;                    /* by node, scratch */
+    uint32_t *root;        /* of a junction */
+    struct region *region; /* by root */
+    uint32_t opened;       /* a region looked at as if nothing were known of it, NONE */
+    measure *at;           /* by node, scratch */
     VEC(struct equation) eq;
-    uint32_t *reader0, *reader;     /* equations that read an item: a region (its root) or a signal (junctions + variable) */
+    uint32_t *reader0,
+        *reader; /* equations that read an item: a region (its root) or a signal (junctions + variable) */
     VEC(uint32_t) queue;
     size_t head;
     struct finding found;
-    bool shows;                     /* the equation gives an output that has a unit */
+    bool shows; /* the equation gives an output that has a unit */
 };
 
 static const measure anything = { .sym = NONE }, bare_number = { .sym = NONE, .bare = true };
@@ -131,7 +140,8 @@ times(const struct check *c, measure a, measure b, int sign)
     r.loose = (a.loose || b.loose) && !r.written;
     r.den = 1;
     if (r.sym != NONE) {
-        r.num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) + (b.sym != NONE ? sign * b.num * (a.sym != NONE ? a.den : 1) : 0);
+        r.num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) +
+                (b.sym != NONE ? sign * b.num * (a.sym != NONE ? a.den : 1) : 0);
         r.den = (a.sym != NONE ? a.den : 1) * (b.sym != NONE ? b.den : 1);
         if (abs(r.num) > 1000 || r.den > 1000)
             return anything;
@@ -139,7 +149,7 @@ times(const struct check *c, measure a, measure b, int sign)
             r.sym = NONE;
     }
     if (r.sym == NONE && unit_is_number(r.known))
-        r.written = false;          /* time/1 [s] is a number like others */
+        r.written = false; /* time/1 [s] is a number like others */
     return r;
 }
 
@@ -166,8 +176,8 @@ region_of(const struct check *c, var_id v)
     case VAR_COMMON: return c->root[x->owner];
     case VAR_PORT:
     case VAR_STORED: return c->root[c->f->port.at[x->owner].junction];
-    case VAR_BOND:   return c->root[c->f->bond.at[x->owner].from];
-    default:         return NONE;
+    case VAR_BOND: return c->root[c->f->bond.at[x->owner].from];
+    default: return NONE;
     }
 }
 
@@ -190,8 +200,8 @@ variable(const struct check *c, var_id v)
 
     switch (x->kind) {
     case VAR_COMMON: return region_measure(c, r, f->junction.at[x->owner].type == 0);
-    case VAR_PORT:   return region_measure(c, r, f->junction.at[f->port.at[x->owner].junction].type == 1);
-    case VAR_BOND:   return region_measure(c, r, f->junction.at[f->bond.at[x->owner].from].type == 1);
+    case VAR_PORT: return region_measure(c, r, f->junction.at[f->port.at[x->owner].junction].type == 1);
+    case VAR_BOND: return region_measure(c, r, f->junction.at[f->bond.at[x->owner].from].type == 1);
     case VAR_STORED: return times(c, region_measure(c, r, port_has_momentum(f, x->owner)), plain(c->el->second), 1);
     case VAR_RATE:
         if (f->var.at[x->owner].kind == VAR_RATE)
@@ -200,7 +210,9 @@ variable(const struct check *c, var_id v)
     case VAR_TIME: return c->el->file->units ? plain(c->el->second) : anything;
     case VAR_PARAM:
     case VAR_LITERAL:
-        return x->kind == VAR_PARAM && x->role != ROLE_PARAMETER && x->role != ROLE_CONSTANT ? (x->unit ? stated(x->unit) : anything) : given_number(x);
+        return x->kind == VAR_PARAM && x->role != ROLE_PARAMETER && x->role != ROLE_CONSTANT
+                   ? (x->unit ? stated(x->unit) : anything)
+                   : given_number(x);
     default: return x->unit ? stated(x->unit) : anything;
     }
 }
@@ -239,7 +251,8 @@ same(struct check *c, node na, measure a, node nb, measure b)
     if (a.sym != NONE && b.sym != NONE && a.sym != b.sym)
         return a;
     sym = a.sym != NONE ? a.sym : b.sym;
-    num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) - (b.sym != NONE ? b.num * (a.sym != NONE ? a.den : 1) : 0);
+    num = (a.sym != NONE ? a.num * (b.sym != NONE ? b.den : 1) : 0) -
+          (b.sym != NONE ? b.num * (a.sym != NONE ? a.den : 1) : 0);
     den = (a.sym != NONE ? a.den : 1) * (b.sym != NONE ? b.den : 1);
     if (sym == NONE || !num) {
         if (a.known != b.known)
@@ -249,7 +262,7 @@ same(struct check *c, node na, measure a, node nb, measure b)
     if (c->found.sym != NONE || c->found.impossible)
         return a;
     x = unit_power(el->u, unit_divide(el->u, b.known, a.known), num > 0 ? den : -den, abs(num));
-    if (x && unit_is_whole(x)) {         /* what bonds carry has no roots in it */
+    if (x && unit_is_whole(x)) { /* what bonds carry has no roots in it */
         c->found.sym = sym;
         c->found.is = x;
     } else {
@@ -291,7 +304,8 @@ to_power(struct check *c, const ex_node *x)
     return same(c, x->a, a, NODE_NONE, a.known ? plain(c->el->one) : anything).known ? plain(c->el->one) : anything;
 }
 
-/* Numbers that are the form of a formula (q^2/2) rather than data: in an output, whose unit is declared, they are pure factors. */
+/* Numbers that are the form of a formula (q^2/2) rather than data: in an output, whose unit is declared, they are pure
+ * factors. */
 static measure
 form_number(const struct check *c, double x)
 {
@@ -307,34 +321,36 @@ operation(struct check *c, node n, const var_id *slot)
     measure one = plain(c->el->one);
 
     switch ((enum ex_op)x->op) {
-    case EX_CONST:
-        return form_number(c, x->value);
-    case EX_SLOT:
-        return variable(c, slot[x->a]);
+    case EX_CONST: return form_number(c, x->value);
+    case EX_SLOT: return variable(c, slot[x->a]);
     case EX_ADD:
     case EX_SUB:
     case EX_MIN:
-    case EX_MAX:
-        return same(c, x->a, c->at[x->a], x->b, c->at[x->b]);
-    case EX_SELECT:
-        return same(c, x->b, c->at[x->b], x->c, c->at[x->c]);
-    case EX_MUL:
-        return times(c, c->at[x->a], c->at[x->b], 1);
-    case EX_DIV:
-        return times(c, c->at[x->a], c->at[x->b], -1);
+    case EX_MAX: return same(c, x->a, c->at[x->a], x->b, c->at[x->b]);
+    case EX_SELECT: return same(c, x->b, c->at[x->b], x->c, c->at[x->c]);
+    case EX_MUL: return times(c, c->at[x->a], c->at[x->b], 1);
+    case EX_DIV: return times(c, c->at[x->a], c->at[x->b], -1);
     case EX_NEG:
     case EX_ABS:
     case EX_FLOOR:
-    case EX_CEIL:
-        return c->at[x->a];
+    case EX_CEIL: return c->at[x->a];
     case EX_POW:
     case EX_SPOW:
-    case EX_APOW:
-        return to_power(c, x);
-    case EX_SQRT:
-        return raised(c, c->at[x->a], 1, 2);
-    case EX_EXP: case EX_LN: case EX_LOG10: case EX_SIN: case EX_COS: case EX_TAN: case EX_ASIN: case EX_ACOS: case EX_ATAN:
-    case EX_SINH: case EX_COSH: case EX_TANH: case EX_ASINH:
+    case EX_APOW: return to_power(c, x);
+    case EX_SQRT: return raised(c, c->at[x->a], 1, 2);
+    case EX_EXP:
+    case EX_LN:
+    case EX_LOG10:
+    case EX_SIN:
+    case EX_COS:
+    case EX_TAN:
+    case EX_ASIN:
+    case EX_ACOS:
+    case EX_ATAN:
+    case EX_SINH:
+    case EX_COSH:
+    case EX_TANH:
+    case EX_ASINH:
         if (c->at[x->a].loose)
             return anything;
         return same(c, x->a, c->at[x->a], NODE_NONE, c->at[x->a].known ? one : anything).known ? one : anything;
@@ -342,18 +358,14 @@ operation(struct check *c, node n, const var_id *slot)
     case EX_LT:
     case EX_LE:
     case EX_EQ:
-    case EX_NE:
-        same(c, x->a, c->at[x->a], x->b, c->at[x->b]);
-        return one;
+    case EX_NE: same(c, x->a, c->at[x->a], x->b, c->at[x->b]); return one;
     case EX_SIGN:
     case EX_AND:
     case EX_OR:
-    case EX_NOT:
-        return one;
+    case EX_NOT: return one;
     case EX_TABLE:
     case EX_TABLE_SLOPE:
-    case EX_NOPS:
-        break;
+    case EX_NOPS: break;
     }
     return anything;
 }
@@ -457,7 +469,11 @@ look(struct check *c, const struct equation *e)
 /* ---------------------------------------------------------------- who reads what */
 
 /* Calls see for each region and each signal without unit that e reads, once each. */
-struct items { const struct check *c; uint32_t *stamp, now; VEC(uint32_t) item; };
+struct items {
+    const struct check *c;
+    uint32_t *stamp, now;
+    VEC(uint32_t) item;
+};
 
 static void
 add_item(struct items *t, uint32_t item)
@@ -569,7 +585,8 @@ list_equations(struct check *c)
     const flat_model *f = c->f;
 
     for (uint32_t k = 0; k < f->law.n; k++)
-        if (f->law.at[k].port < f->port.n && f->law.at[k].kind != LAW_RESIDUAL)       /* only compared with zero: `if closed then s.e else s.f` */
+        if (f->law.at[k].port < f->port.n &&
+            f->law.at[k].kind != LAW_RESIDUAL) /* only compared with zero: `if closed then s.e else s.f` */
             vec_push(&c->eq, ((struct equation){ .kind = EQ_LAW, .index = k }));
     for (uint32_t k = 0; k < f->initial.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
@@ -663,7 +680,7 @@ drain(struct check *c)
             settle(c, c->found.sym, c->found.is, e);
         if (x->kind == EQ_SIGNAL && !c->f->var.at[x->index].unit) {
             measure to, from;
-        
+
             from = given(c, x, &to);
             if (c->f->var.at[x->index].kind == VAR_INTEGRAL)
                 from = times(c, from, plain(c->el->second), 1);
@@ -718,7 +735,8 @@ called(const struct check *c, const struct equation *e)
     if (x != NONE)
         return element_called(c, x);
     if (e->kind == EQ_INITIAL)
-        return arena_format(c->el->a, "%u:%s", f->junction.at[f->initial.at[e->index].junction].type, f->junction.at[f->initial.at[e->index].junction].name);
+        return arena_format(c->el->a, "%u:%s", f->junction.at[f->initial.at[e->index].junction].type,
+                            f->junction.at[f->initial.at[e->index].junction].name);
     if (e->kind == EQ_REINIT)
         return arena_format(c->el->a, "\"%s\"", f->var.at[f->reinit.at[e->index].target].name);
     return arena_format(c->el->a, "\"%s\"", f->var.at[e->index].name);
@@ -736,7 +754,8 @@ target(const struct check *c, const struct equation *e)
     if (e->kind == EQ_INITIAL) {
         const flat_initial *i = &f->initial.at[e->index];
 
-        return arena_format(c->el->a, "%s.%s(0)", i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name, q[i->q]);
+        return arena_format(c->el->a, "%s.%s(0)",
+                            i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name, q[i->q]);
     }
     return called(c, e);
 }
@@ -797,7 +816,7 @@ coefficient(const struct check *c, const struct equation *e, const unit *effort,
     case EL_R: return unit_divide(us, effort, flow);
     case EL_C: return unit_divide(us, unit_multiply(us, flow, c->el->second), effort);
     case EL_I: return unit_divide(us, unit_multiply(us, effort, c->el->second), flow);
-    default:   return NULL;
+    default: return NULL;
     }
 }
 
@@ -805,13 +824,15 @@ static void
 note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
     const unit *k = coefficient(c, e, effort, flow);
-    bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) && effort == unit_multiply(c->el->u, c->watt, c->el->second);
+    bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) &&
+                   effort == unit_multiply(c->el->u, c->watt, c->el->second);
     bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
     const char *in = k ? arena_format(c->el->a, ", in [%s],", unit_text(k)) : "";
 
     /* a torque is not called an energy */
-    diag_note(c->el->s, place(c, e), carried ? "over %s%s they carry effort in [%s], flow in [%s]" : "%s%s says effort in [%s], flow in [%s]", called(c, e), in,
-              turning ? "N.m" : unit_text(effort), turning ? "rad/s" : unit_text(flow));
+    diag_note(c->el->s, place(c, e),
+              carried ? "over %s%s they carry effort in [%s], flow in [%s]" : "%s%s says effort in [%s], flow in [%s]",
+              called(c, e), in, turning ? "N.m" : unit_text(effort), turning ? "rad/s" : unit_text(flow));
 }
 
 static void
@@ -825,7 +846,8 @@ note_region(const struct check *c, uint32_t r)
     if (x->from != NONE)
         note_says(c, &c->eq.at[x->from], x->effort, x->flow);
     else if (d)
-        diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name, unit_text(x->effort), d->flow_name, unit_text(x->flow));
+        diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name,
+                  unit_text(x->effort), d->flow_name, unit_text(x->flow));
 }
 
 static const char *
@@ -846,7 +868,8 @@ in_unit(const struct check *c, const unit *u)
     return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in [%s]", unit_text(u));
 }
 
-/* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1. NULL: none. */
+/* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1.
+ * NULL: none. */
 static const unit *
 given_in(struct check *c, const struct equation *e)
 {
@@ -881,14 +904,19 @@ no_such_bond(struct check *c, const struct equation *e)
 
     if (u)
         diag_error(el->s, "unit-bond", y->node && y->node->linear ? y->node->linear->at : y->at,
-                   "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e), unit_text(u));
+                   "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e),
+                   unit_text(u));
     else
-        diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power", called(c, e));
+        diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power",
+                   called(c, e));
     note_given(c, e);
-    diag_help(el->s, y && y->type == EL_R   ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. A pseudo bond says its domain with `in`."
-                     : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a stiffness k is written 1/k. A pseudo bond says its domain with `in`."
-                     : y && y->type == EL_I ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
-                                            : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+    diag_help(el->s, y && y->type == EL_R ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. "
+                                            "A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a "
+                                              "stiffness k is written 1/k. A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_I
+                         ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
+                         : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
 }
 
 /* Both sides of e clash, and nothing in it tells what its bonds should carry. */
@@ -906,27 +934,31 @@ plain_clash(struct check *c, const struct equation *e)
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
 
     if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
-        diag_error(el->s, "unit-clash", at, "%s is given in [%s], and its bond takes [%s]", called(c, e), unit_text(coefficient_unit),
+        diag_error(el->s, "unit-clash", at, "%s is given in [%s], and its bond takes [%s]", called(c, e),
+                   unit_text(coefficient_unit),
                    unit_text(unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
     else if (!x.ua || !x.ub)
         diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
     else if (x.a != NODE_NONE && x.b != NODE_NONE)
-        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e), node_text(c, x.a, i), in_unit(c, x.ua),
-                   node_text(c, x.b, i), in_unit(c, x.ub));
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e),
+                   node_text(c, x.a, i), in_unit(c, x.ua), node_text(c, x.b, i), in_unit(c, x.ub));
     else if (x.a != NODE_NONE)
-        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e), node_text(c, x.a, i), in_unit(c, x.ub),
-                   in_unit(c, x.ua));
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e),
+                   node_text(c, x.a, i), in_unit(c, x.ub), in_unit(c, x.ua));
     else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
-        diag_error(el->s, "unit-clash", at, "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s", called(c, e), in_unit(c, x.ua),
-                   in_unit(c, x.ub));
+        diag_error(el->s, "unit-clash", at,
+                   "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s",
+                   called(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
     else
-        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
+        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua),
+                   in_unit(c, x.ub));
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))
         diag_note(el->s, f->var.at[e->index].at, "it is declared here");
     note_given(c, e);
 }
 
-/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line that would fit. */
+/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
+ * that would fit. */
 static bool
 help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
@@ -938,12 +970,14 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
 
     if (!given || !effort || !flow || !y->node || !y->node->linear)
         return false;
-    takes = y->type == EL_C ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
-          : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow) : unit_divide(el->u, effort, flow);
+    takes = y->type == EL_C   ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
+            : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow)
+                              : unit_divide(el->u, effort, flow);
     if (given == takes || unit_multiply(el->u, given, takes) != el->one)
         return false;
     text = text_of(el, y->node->linear->at);
-    diag_help(el->s, "1/%s%s%s would fit: %s.", y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
+    diag_help(el->s, "1/%s%s%s would fit: %s.",
+              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
               y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : ")",
               y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
               : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
@@ -968,15 +1002,18 @@ help_inverse_ratio(struct check *c, const struct equation *e)
     a = variable(c, c->f->port.at[in].e);
     b = variable(c, y->type == EL_TF ? c->f->port.at[in + 1].e : c->f->port.at[in + 1].f);
     m = expression(c, law->def);
-    if (!a.known || !b.known || !m.known || a.sym != NONE || b.sym != NONE || m.sym != NONE || !y->node || !y->node->linear)
+    if (!a.known || !b.known || !m.known || a.sym != NONE || b.sym != NONE || m.sym != NONE || !y->node ||
+        !y->node->linear)
         return;
     takes = unit_divide(c->el->u, a.known, b.known);
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
         diag_help(c->el->s, "1/(%s) would fit: %s.", text_of(c->el, y->node->linear->at),
-                  y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in" : "a GY takes e_in/f_out, which is e_out/f_in");
+                  y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
+                                   : "a GY takes e_in/f_out, which is e_out/f_in");
 }
 
-/* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the number's unit is said. */
+/* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the
+ * number's unit is said. */
 static bool
 help_pure_factor(struct check *c, const struct equation *e, const struct region *x)
 {
@@ -1025,7 +1062,8 @@ report(struct check *c, struct items *t, const struct equation *e)
         }
         if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
             continue;
-        diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e), called(c, &c->eq.at[x->from]));
+        diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e),
+                   called(c, &c->eq.at[x->from]));
         note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
         note_given(c, e);
         note_region(c, r);

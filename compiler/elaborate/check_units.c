@@ -1,8 +1,9 @@
 /* check_units.c - whether units fit together
  *
- * A bare number is SI and fits any unit alone and in sums. In a product it is a pure factor beside a unit that the text states with a number, parameter or
- * constant, and adapts beside variables of bonds and time alone: m/2 is in [kg], 40*q whatever a spring gives. Next to a name declared in a unit that is not SI's own ([bar], [mm])
- * it is an error, because there it would be read as that unit; 0 is the same in all of them.
+ * A bare number is SI and fits any unit alone and in sums. In a product it is a pure factor beside a unit that the text
+ * states with a number, parameter or constant, and adapts beside variables of bonds and time alone: m/2 is in [kg],
+ * 40*q whatever a spring gives. Next to a name declared in a unit that is not SI's own ([bar], [mm]) it is an error,
+ * because there it would be read as that unit; 0 is the same in all of them.
  */
 #include <math.h>
 #include <string.h>
@@ -26,8 +27,11 @@ val_unit(node n, const unit *written)
 {
     if (!written)
         return (val){ .n = n, .fit = FIT_ANY };
-    return (val){ .n = n, .fit = FIT_UNIT, .unit = unit_dimension(written),
-                  .shown = coherent(written) ? NULL : written, .written = written };
+    return (val){ .n = n,
+                  .fit = FIT_UNIT,
+                  .unit = unit_dimension(written),
+                  .shown = coherent(written) ? NULL : written,
+                  .written = written };
 }
 
 static const char *
@@ -49,7 +53,8 @@ bare_clash(elab *el, val named, val bare, span bare_at)
     else if (unit_offset(named.shown) != 0)
         diag_help(el->s, "Write the unit behind the number: [%s].", unit_text(named.unit));
     else
-        diag_help(el->s, "Write the unit behind the number: [%s] or [%s].", unit_text(named.shown), unit_text(named.unit));
+        diag_help(el->s, "Write the unit behind the number: [%s] or [%s].", unit_text(named.shown),
+                  unit_text(named.unit));
     return true;
 }
 
@@ -59,7 +64,8 @@ units_help_factor(elab *el, const unit *takes, const unit *is)
     const unit *missing = unit_divide(el->u, unit_dimension(takes), is);
 
     if (missing)
-        diag_help(el->s, "Beside a unit that is stated, a number without one is a pure factor; one in [%s] would fit.", unit_text(missing));
+        diag_help(el->s, "Beside a unit that is stated, a number without one is a pure factor; one in [%s] would fit.",
+                  unit_text(missing));
 }
 
 val
@@ -70,7 +76,8 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     if (a.bad || b.bad)
         return val_bad(el);
     if (a.fit == FIT_UNIT && b.fit == FIT_UNIT && a.unit != b.unit) {
-        diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s", unit_text(a.unit), unit_text(b.unit), verb);
+        diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s", unit_text(a.unit),
+                   unit_text(b.unit), verb);
         diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a.unit));
         diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b.unit));
         if (a.factor || b.factor)
@@ -84,10 +91,12 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         r.unit = b.unit;
         r.stated = b.stated;
     } else if (a.fit == FIT_UNIT && b.fit == FIT_UNIT) {
-        r.stated = a.stated && b.stated;         /* time - 1 [s] goes on being time */
+        r.stated = a.stated && b.stated; /* time - 1 [s] goes on being time */
     }
-    if (r.fit == FIT_ANY && (a.fit != FIT_ANY ? a.fit != FIT_ZERO : b.fit != FIT_ANY ? b.fit != FIT_ZERO : a.unit != b.unit))
-        r.unit = NULL;              /* 0.05 + 0.01*time: what the one number is decides what the other is */
+    if (r.fit == FIT_ANY && (a.fit != FIT_ANY   ? a.fit != FIT_ZERO
+                             : b.fit != FIT_ANY ? b.fit != FIT_ZERO
+                                                : a.unit != b.unit))
+        r.unit = NULL; /* 0.05 + 0.01*time: what the one number is decides what the other is */
     r.factor = a.factor || b.factor;
     if (!r.shown)
         r.shown = b.shown;
@@ -110,7 +119,11 @@ turns_to_hertz(const unit *from, const unit *to)
     return false;
 }
 
-static bool is_bare(val v) { return v.fit == FIT_BARE || v.fit == FIT_ZERO; }
+static bool
+is_bare(val v)
+{
+    return v.fit == FIT_BARE || v.fit == FIT_ZERO;
+}
 
 /* u: the unit of both together, of which bare numbers have none; NULL where one is not known */
 static val
@@ -181,25 +194,31 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
     if (a.bad || exponent.bad)
         return val_bad(el);
     if (exponent.fit == FIT_UNIT && !unit_is_number(exponent.unit)) {
-        diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in [%s]", text_of(el, exponent_at), unit_text(exponent.unit));
+        diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in [%s]",
+                   text_of(el, exponent_at), unit_text(exponent.unit));
         return val_bad(el);
     }
     if (a.fit != FIT_UNIT) {
-        bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) && small_fraction(x, &num, &den);
+        bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) &&
+                     small_fraction(x, &num, &den);
 
-        return (val){ .n = a.n, .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY, .unit = known ? unit_power(el->u, a.unit, num, den) : NULL };
+        return (val){ .n = a.n,
+                      .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY,
+                      .unit = known ? unit_power(el->u, a.unit, num, den) : NULL };
     }
     if (unit_is_number(a.unit))
         return (val){ .n = a.n, .fit = FIT_UNIT, .unit = a.unit };
     if (!ex_is_const(el->pool, exponent.n, &x)) {
-        diag_error(el->s, "unit-exponent", exponent_at, "what is in [%s] can only be raised to a number written out", unit_text(a.unit));
+        diag_error(el->s, "unit-exponent", exponent_at, "what is in [%s] can only be raised to a number written out",
+                   unit_text(a.unit));
         diag_note(el->s, a_at, "\"%s\" is in [%s]", text_of(el, a_at), unit_text(a.unit));
         diag_help(el->s, "Divide it by a reference value first, so that the base is a pure number.");
         return val_bad(el);
     }
     u = small_fraction(x, &num, &den) ? unit_power(el->u, a.unit, num, den) : NULL;
     if (!u) {
-        diag_error(el->s, "unit-exponent", span_join(a_at, exponent_at), "[%s] to the power %g is not a unit", unit_text(a.unit), x);
+        diag_error(el->s, "unit-exponent", span_join(a_at, exponent_at), "[%s] to the power %g is not a unit",
+                   unit_text(a.unit), x);
         diag_help(el->s, "Divide by a reference value first, so that the base is a pure number.");
         return val_bad(el);
     }
@@ -214,7 +233,8 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
     if (!target)
         return true;
     if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
-        diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target), in_words(el, v.unit));
+        diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target),
+                   in_words(el, v.unit));
         if (v.factor)
             units_help_factor(el, target, v.unit);
         return false;
@@ -225,8 +245,9 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
         return false;
     }
     if (turns_to_hertz(v.written, target)) {
-        diag_warn(el->s, "unit-hertz", at, "%s is in [%s], which is 1/s: what it is given in [%s] is not divided by 2*pi", name, unit_text(target),
-                  unit_text(v.written));
+        diag_warn(el->s, "unit-hertz", at,
+                  "%s is in [%s], which is 1/s: what it is given in [%s] is not divided by 2*pi", name,
+                  unit_text(target), unit_text(v.written));
         diag_help(el->s, "Divide by 2*pi for a frequency, or declare it in [rad/s].");
     }
     return true;
@@ -238,7 +259,8 @@ units_pure(elab *el, val v, span at, const char *name)
     if (v.bad)
         return false;
     if (v.fit == FIT_UNIT && !unit_is_number(v.unit)) {
-        diag_error(el->s, "unit-argument", at, "%s takes a pure number; \"%s\" is in [%s]", name, text_of(el, at), unit_text(v.unit));
+        diag_error(el->s, "unit-argument", at, "%s takes a pure number; \"%s\" is in [%s]", name, text_of(el, at),
+                   unit_text(v.unit));
         diag_help(el->s, "Divide by a value in [%s].", unit_text(v.unit));
         return false;
     }
@@ -272,12 +294,15 @@ need_condition(elab *el, val *v, span at)
     if (v->bad || v->condition)
         return;
     if (v->fit == FIT_UNIT && !unit_is_number(v->unit)) {
-        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in [%s]", text_of(el, at), unit_text(v->unit));
+        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in [%s]", text_of(el, at),
+                   unit_text(v->unit));
         diag_help(el->s, "Compare it with something, as in %s > 0.", text_of(el, at));
         *v = val_bad(el);
         return;
     }
-    *v = (val){ .n = ex_make(el->pool, EX_NE, v->n, ex_const(el->pool, 0), NODE_NONE), .fit = FIT_ANY, .condition = true };
+    *v = (val){ .n = ex_make(el->pool, EX_NE, v->n, ex_const(el->pool, 0), NODE_NONE),
+                .fit = FIT_ANY,
+                .condition = true };
 }
 
 void
@@ -285,5 +310,6 @@ as_number(elab *el, val *v)
 {
     if (v->bad || !v->condition)
         return;
-    *v = (val){ .n = ex_make(el->pool, EX_SELECT, v->n, ex_const(el->pool, 1), ex_const(el->pool, 0)), .fit = FIT_BARE };
+    *v = (val){ .n = ex_make(el->pool, EX_SELECT, v->n, ex_const(el->pool, 1), ex_const(el->pool, 0)),
+                .fit = FIT_BARE };
 }

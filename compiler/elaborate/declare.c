@@ -1,11 +1,11 @@
 /* declare.c - the names of a file and of a model, and what they stand for
  *
- * Loops, conditions of statements and components are written out here: each statement is looked at once in every place where it is made.
+ * Loops, conditions of statements and components are written out here: each statement is looked at once in every place
+ * where it is made.
  *
- * provides  values with their variables, junctions and elements of the flat model without bonds; the chains of bonds and what `without`
- *           names, to be looked up when all names are there
- * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within themselves
- * time      linear in what is made
+ * provides  values with their variables, junctions and elements of the flat model without bonds; the chains of bonds
+ * and what `without` names, to be looked up when all names are there reports   names declared twice, unknown types,
+ * shadowing, sizes that are not known or too large, components within themselves time      linear in what is made
  */
 #include <math.h>
 #include <string.h>
@@ -14,14 +14,18 @@
 
 /* ---------------------------------------------------------------- element types */
 
-static const struct type_row { const char *name; bool junction; uint8_t junction_type; enum element_type element; bool modulated; } types[] = {
-    { "0", true, 0, EL_SE, false },    { "1", true, 1, EL_SE, false },
-    { "Se", false, 0, EL_SE, false },  { "Sf", false, 0, EL_SF, false },  { "R", false, 0, EL_R, false },
-    { "C", false, 0, EL_C, false },    { "I", false, 0, EL_I, false },    { "TF", false, 0, EL_TF, false },
-    { "GY", false, 0, EL_GY, false },  { "MSe", false, 0, EL_SE, true },  { "MSf", false, 0, EL_SF, true },
-    { "MR", false, 0, EL_R, true },    { "MC", false, 0, EL_C, true },    { "MI", false, 0, EL_I, true },
-    { "MTF", false, 0, EL_TF, true },  { "MGY", false, 0, EL_GY, true },
-};
+static const struct type_row {
+    const char *name;
+    bool junction;
+    uint8_t junction_type;
+    enum element_type element;
+    bool modulated;
+} types[] = { { "0", true, 0, EL_SE, false },   { "1", true, 1, EL_SE, false },   { "Se", false, 0, EL_SE, false },
+              { "Sf", false, 0, EL_SF, false }, { "R", false, 0, EL_R, false },   { "C", false, 0, EL_C, false },
+              { "I", false, 0, EL_I, false },   { "TF", false, 0, EL_TF, false }, { "GY", false, 0, EL_GY, false },
+              { "MSe", false, 0, EL_SE, true }, { "MSf", false, 0, EL_SF, true }, { "MR", false, 0, EL_R, true },
+              { "MC", false, 0, EL_C, true },   { "MI", false, 0, EL_I, true },   { "MTF", false, 0, EL_TF, true },
+              { "MGY", false, 0, EL_GY, true } };
 enum { NTYPES = sizeof types / sizeof *types, SHOWN_ARGUMENTS = 10 /* named in a message */ };
 
 static const struct type_row *
@@ -42,7 +46,8 @@ unknown_type(elab *el, scope *in, const ast_node *written)
 
     if (el->incomplete)
         return;
-    diag_error(el->s, "type-unknown", written->type_at, "there is no element type or model called \"%s\"", written->type);
+    diag_error(el->s, "type-unknown", written->type_at, "there is no element type or model called \"%s\"",
+               written->type);
     if (errors_are_many(el))
         return;
     for (size_t i = 0; i <= m->import.n; i++)
@@ -122,8 +127,11 @@ say_shadow(elab *el, scope *in, const value *v, const char *name)
 static void
 make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx)
 {
-    static const uint8_t role[] = { [AST_PARAMETER] = ROLE_PARAMETER, [AST_CONSTANT] = ROLE_CONSTANT, [AST_SIGNAL] = ROLE_SIGNAL,
-                                    [AST_INPUT] = ROLE_INPUT, [AST_OUTPUT] = ROLE_OUTPUT };
+    static const uint8_t role[] = { [AST_PARAMETER] = ROLE_PARAMETER,
+                                    [AST_CONSTANT] = ROLE_CONSTANT,
+                                    [AST_SIGNAL] = ROLE_SIGNAL,
+                                    [AST_INPUT] = ROLE_INPUT,
+                                    [AST_OUTPUT] = ROLE_OUTPUT };
 
     for (uint32_t k = 0; k < v->count; k++) {
         int32_t at[2] = { idx[0], idx[1] };
@@ -135,7 +143,8 @@ make_entries(elab *el, scope *in, value *v, const char *name, const int32_t *idx
             at[1] = v->rank == 1 ? 0 : (int32_t)(k % v->size[1]) + 1;
             full = full_name(el, in, name, v->rank, at);
         }
-        x = flat_add_var(el->f, v->kind == AST_SIGNAL || v->kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, full, v->at);
+        x = flat_add_var(el->f, v->kind == AST_SIGNAL || v->kind == AST_OUTPUT ? VAR_SIGNAL : VAR_PARAM, NONE, full,
+                         v->at);
         if (!k)
             v->var = x;
         el->f->var.at[x].role = role[v->kind];
@@ -159,7 +168,8 @@ show_signal(elab *el, const shown_made *x)
     if (!of || !of->n) {
         if (refused_before(el, x->in, name))
             return;
-        diag_error(el->s, "value-missing", s->value.name_at, "output \"%s\" has no value, and no signal has its name", name);
+        diag_error(el->s, "value-missing", s->value.name_at, "output \"%s\" has no value, and no signal has its name",
+                   name);
         diag_help(el->s, "Write: output %s = ...; or output NAME; for a signal.", name);
         return;
     }
@@ -176,9 +186,10 @@ show_signal(elab *el, const shown_made *x)
         value *v = &el->value.at[k];
 
         if (v->in->id != x->in->id || v->stmt->value.name != name)
-            continue;               /* made between two items of a loop */
+            continue; /* made between two items of a loop */
         if (v->kind != AST_SIGNAL && v->kind != AST_INPUT) {
-            diag_error(el->s, "value-missing", s->value.name_at, "\"%s\" is %s; an output without a value shows a signal or an input", name,
+            diag_error(el->s, "value-missing", s->value.name_at,
+                       "\"%s\" is %s; an output without a value shows a signal or an input", name,
                        v->kind == AST_OUTPUT ? "an output already" : "fixed before the run");
             diag_note(el->s, v->at, "declared here");
             return;
@@ -202,10 +213,17 @@ static void
 declare_value(elab *el, scope *in, const ast_stmt *s)
 {
     const char *name = s->value.name;
-    value v = { .kind = s->value.kind, .at = s->value.name_at, .in = in, .stmt = s, .expr = s->value.value, .expr_in = in, .count = 1 };
+    value v = { .kind = s->value.kind,
+                .at = s->value.name_at,
+                .in = in,
+                .stmt = s,
+                .expr = s->value.value,
+                .expr_in = in,
+                .count = 1 };
     uint8_t rank = (uint8_t)s->value.nsize;
     int32_t idx[2] = { 0, 0 };
-    bool block = !in->loop && rank, fine = read_brackets(el, in, s->value.size, rank, in->loop ? "an index" : "a size", idx);
+    bool block = !in->loop && rank,
+         fine = read_brackets(el, in, s->value.size, rank, in->loop ? "an index" : "a size", idx);
 
     if (in->loop && !rank) {
         diag_error(el->s, "loop-index", v.at, "\"%s\" is declared in every round of the loop; it needs an index", name);
@@ -221,7 +239,8 @@ declare_value(elab *el, scope *in, const ast_stmt *s)
             n *= v.size[k];
         }
         if (fine && n > MOST_ENTRIES) {
-            diag_error(el->s, "model-size", s->value.size[0]->at, "\"%s\" would have %llu entries; the most is %d", name, (unsigned long long)n, MOST_ENTRIES);
+            diag_error(el->s, "model-size", s->value.size[0]->at, "\"%s\" would have %llu entries; the most is %d",
+                       name, (unsigned long long)n, MOST_ENTRIES);
             fine = false;
         }
         v.count = (uint32_t)n;
@@ -251,8 +270,7 @@ new_scope(elab *el, scope x)
     return s;
 }
 
-static void
-declare_body(elab *el, scope *in, ast_stmt *const *stmt, int n);
+static void declare_body(elab *el, scope *in, ast_stmt *const *stmt, int n);
 
 /* Sizes of a model: its own, what an instance gives, what is set from outside. */
 static void
@@ -279,7 +297,8 @@ read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
         if (!made)
             override_size(el, s, &x);
         if (!isfinite(x.value)) {
-            diag_error(el->s, "known-number", e->at, "size \"%s\" must be a finite number; it is %s", p->name, isnan(x.value) ? "not a number" : "infinite");
+            diag_error(el->s, "known-number", e->at, "size \"%s\" must be a finite number; it is %s", p->name,
+                       isnan(x.value) ? "not a number" : "infinite");
             x.value = 1;
             el->incomplete = true;
         }
@@ -368,18 +387,23 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
         if (!v && at == NONE) {
             if (refused_before(el, inside, a->name))
                 continue;
-            diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"", m->name, a->name);
+            diag_error(el->s, "argument-unknown", a->name_at, "model \"%s\" has no parameter or input called \"%s\"",
+                       m->name, a->name);
             near = nearest_value(el, inside, a->name);
             if (near && own_family(el, inside, near, false) != NONE)
                 diag_help(el->s, "Did you mean \"%s\"?", near);
             else if (!errors_are_many(el))
                 help_arguments(el, inside, m->name);
         } else if (v && v->kind != AST_PARAMETER && v->kind != AST_INPUT) {
-            diag_error(el->s, "argument-target", a->name_at, "\"%s\" of model \"%s\" is %s; parameters and inputs can be given", a->name, m->name,
-                       v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");
+            diag_error(el->s, "argument-target", a->name_at,
+                       "\"%s\" of model \"%s\" is %s; parameters and inputs can be given", a->name, m->name,
+                       v->kind == AST_CONSTANT ? "a constant"
+                       : v->kind == AST_SIGNAL ? "a signal"
+                                               : "an output");
             diag_note(el->s, v->at, "declared here");
         } else if (v && !el->family.at[at].block && el->family.at[at].rank) {
-            diag_error(el->s, "argument-target", a->name_at, "\"%s\" is declared in a loop; its items cannot be given from here", a->name);
+            diag_error(el->s, "argument-target", a->name_at,
+                       "\"%s\" is declared in a loop; its items cannot be given from here", a->name);
             diag_note(el->s, v->at, "declared here");
         } else if (v) {
             v->expr = a->value;
@@ -390,7 +414,8 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
 }
 
 static void
-declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_node *written, const ast_model *m, uint32_t module_of)
+declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_node *written, const ast_model *m,
+                 uint32_t module_of)
 {
     uint32_t origin = (uint32_t)el->f->origin.n;
     const char *name = el->part.at[at].name;
@@ -401,9 +426,15 @@ declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_
         return;
     }
     vec_push(&el->f->origin, ((flat_origin){ name, s, written, m, 0, in->origin }));
-    inside = new_scope(el, (scope){ .id = ++el->nscopes, .parent = el->module.at[module_of].scope, .model = m, .module = module_of,
-                                    .prefix = names_intern_z(el->names, arena_format(el->a, "%s.", name)), .outer = in, .depth = in->depth + 1,
-                                    .origin = origin, .instance = at });
+    inside = new_scope(el, (scope){ .id = ++el->nscopes,
+                                    .parent = el->module.at[module_of].scope,
+                                    .model = m,
+                                    .module = module_of,
+                                    .prefix = names_intern_z(el->names, arena_format(el->a, "%s.", name)),
+                                    .outer = in,
+                                    .depth = in->depth + 1,
+                                    .origin = origin,
+                                    .instance = at });
     el->part.at[at].inside = inside;
     read_sizes(el, inside, m, written);
     declare_body(el, inside, m->stmt, m->nstmt);
@@ -413,7 +444,11 @@ declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_
 }
 
 /* What a node's type is, after what cannot be there was said. */
-struct kind { const struct type_row *type; const ast_model *model; uint32_t module; };
+struct kind {
+    const struct type_row *type;
+    const ast_model *model;
+    uint32_t module;
+};
 
 static bool
 declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
@@ -428,37 +463,51 @@ declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
         if (import_ambiguous(el, in, written->type, true, written->type_at))
             return false;
         if (written->linear || written->such_that || written->has_block) {
-            diag_error(el->s, "component-law", written->at, "\"%s\" is a component; it has no law of its own", written->ref.part[0].name);
-            diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->type, written->ref.part[0].name);
+            diag_error(el->s, "component-law", written->at, "\"%s\" is a component; it has no law of its own",
+                       written->ref.part[0].name);
+            diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->type,
+                      written->ref.part[0].name);
             return false;
         }
         if (written->domain) {
-            diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of a component");
+            diag_error(el->s, "domain-element", written->domain_at,
+                       "what bonds carry is said of a junction, not of a component");
             return false;
         }
         return true;
     }
     if (written->args_at.end > written->args_at.begin && span_known(written->args_at) && written->nargs) {
-        diag_error(el->s, "type-arguments", written->args_at, "only components take arguments in parentheses, and %s is an element", written->type);
+        diag_error(el->s, "type-arguments", written->args_at,
+                   "only components take arguments in parentheses, and %s is an element", written->type);
         diag_help(el->s, "Write %s:%s = ....", written->type, written->ref.part[0].name);
         return false;
     }
     if (written->nwithout) {
-        diag_error(el->s, "component-law", written->at, "\"without\" takes parts out of a component; %s:%s has none", written->type, written->ref.part[0].name);
+        diag_error(el->s, "component-law", written->at, "\"without\" takes parts out of a component; %s:%s has none",
+                   written->type, written->ref.part[0].name);
         return false;
     }
     if (written->domain && !k->type->junction) {
-        diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of %s:%s", written->type, written->ref.part[0].name);
+        diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of %s:%s",
+                   written->type, written->ref.part[0].name);
         diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->domain);
     }
     return true;
 }
 
 static void
-make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const ast_node *written, uint8_t rank, const int32_t *idx, bool is_port)
+make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const ast_node *written, uint8_t rank,
+          const int32_t *idx, bool is_port)
 {
-    part p = { .kind = k->model ? PART_INSTANCE : k->type->junction ? PART_JUNCTION : PART_ELEMENT, .in = in, .stmt = s, .node = written,
-               .name = full_name(el, in, written->ref.part[0].name, rank, idx), .at = span_join(written->type_at, written->ref.at), .port = is_port,
+    part p = { .kind = k->model            ? PART_INSTANCE
+                       : k->type->junction ? PART_JUNCTION
+                                           : PART_ELEMENT,
+               .in = in,
+               .stmt = s,
+               .node = written,
+               .name = full_name(el, in, written->ref.part[0].name, rank, idx),
+               .at = span_join(written->type_at, written->ref.at),
+               .port = is_port,
                .index = NONE };
 
     if (k->type) {
@@ -495,7 +544,9 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
     for (int k = 0; k < rank; k++) {
         bracket[k] = name->index[k].from;
         if (name->index[k].to) {
-            diag_error(el->s, "declare-range", name->index_at, "a declaration says how many there are, as in %s:%s[10], not a range", written->type, name->name);
+            diag_error(el->s, "declare-range", name->index_at,
+                       "a declaration says how many there are, as in %s:%s[10], not a range", written->type,
+                       name->name);
             fine = false;
         }
     }
@@ -508,14 +559,16 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
             return;
         first = (uint32_t)el->part.n;
     } else if (fine && in->loop && !rank) {
-        diag_error(el->s, "loop-index", written->ref.at, "\"%s\" is declared in every round of the loop; it needs an index", name->name);
+        diag_error(el->s, "loop-index", written->ref.at,
+                   "\"%s\" is declared in every round of the loop; it needs an index", name->name);
         diag_help(el->s, "Write %s:%s[%s].", written->type, name->name, in->known[0].name);
         fine = false;
     }
     if (fine && block && !alone) {
-        diag_error(el->s, "declare-chain", written->ref.at, "\"%s\" would be an array; bonds join its items one by one", name->name);
-        diag_help(el->s, "Declare it in a statement of its own, or in a loop: for i in 1..%s { ... %s:%s[i] ... }", text_of(el, name->index[0].from->at),
-                  written->type, name->name);
+        diag_error(el->s, "declare-chain", written->ref.at, "\"%s\" would be an array; bonds join its items one by one",
+                   name->name);
+        diag_help(el->s, "Declare it in a statement of its own, or in a loop: for i in 1..%s { ... %s:%s[i] ... }",
+                  text_of(el, name->index[0].from->at), written->type, name->name);
         fine = false;
     }
     fine = fine && read_brackets(el, in, bracket, rank, block ? "a size" : "an index", idx);
@@ -553,9 +606,14 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
     } else if (s->chain.bond && in->loop) {
         diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; a loop makes it in every round");
         diag_help(el->s, "Read an element or junction at its ends instead.");
-    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond, s->chain.bond_at, 0, (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
+    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond, s->chain.bond_at, 0, (int32_t[]){ 0, 0 }, false,
+                                           (uint32_t)el->part.n)) {
         c.bond = (uint32_t)el->part.n;
-        vec_push(&el->part, ((part){ .kind = PART_BOND, .name = full_name(el, in, s->chain.bond, 0, NULL), .at = s->chain.bond_at, .in = in, .index = NONE }));
+        vec_push(&el->part, ((part){ .kind = PART_BOND,
+                                     .name = full_name(el, in, s->chain.bond, 0, NULL),
+                                     .at = s->chain.bond_at,
+                                     .in = in,
+                                     .index = NONE }));
     }
     if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at))
         vec_push(&el->chain, c);
@@ -571,20 +629,23 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
     const known_value *before = find_known(in, s->loop.var);
     span range = span_join(s->loop.from->at, s->loop.to->at);
 
-    if (!known_integer(el, in, s->loop.from, "the begin of a loop", &from) || !known_integer(el, in, s->loop.to, "the end of a loop", &to)) {
+    if (!known_integer(el, in, s->loop.from, "the begin of a loop", &from) ||
+        !known_integer(el, in, s->loop.to, "the end of a loop", &to)) {
         el->incomplete = true;
         return;
     }
     if ((outer != NONE || before) && map_get(&el->shadow_said, map_ptr_key(s)) == MAP_NONE) {
         map_set(&el->shadow_said, map_ptr_key(s), 1);
-        diag_info(el->s, "name-shadow", s->loop.var_at, "in this loop, \"%s\" is its variable, not the %s of that name", s->loop.var,
-                  before ? "number" : "value");
+        diag_info(el->s, "name-shadow", s->loop.var_at, "in this loop, \"%s\" is its variable, not the %s of that name",
+                  s->loop.var, before ? "number" : "value");
         diag_note(el->s, before ? before->at : el->value.at[outer].at, "declared here");
     }
     if (to < from)
         return;
     if (to - from >= MOST_MADE) {
-        diag_error(el->s, "model-size", range, "this loop would run %lld times; a model has at most %d rounds and parts", (long long)(to - from) + 1, MOST_MADE);
+        diag_error(el->s, "model-size", range,
+                   "this loop would run %lld times; a model has at most %d rounds and parts",
+                   (long long)(to - from) + 1, MOST_MADE);
         el->incomplete = true;
         return;
     }
@@ -633,15 +694,9 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
         else if (may_make_more(el, 1, s->at))
             vec_push(&el->shown, ((shown_made){ s, in }));
         break;
-    case AST_STMT_CHAIN:
-        declare_chain(el, in, s);
-        break;
-    case AST_STMT_PORT:
-        declare_ports(el, in, s);
-        break;
-    case AST_STMT_FOR:
-        declare_loop(el, in, s);
-        break;
+    case AST_STMT_CHAIN: declare_chain(el, in, s); break;
+    case AST_STMT_PORT: declare_ports(el, in, s); break;
+    case AST_STMT_FOR: declare_loop(el, in, s); break;
     case AST_STMT_IF:
         if (!known_number(el, in, s->cond.cond, "the condition of an if statement", false, &x, NULL))
             el->incomplete = true;
@@ -716,8 +771,10 @@ declare_module(elab *el, module *m, bool main)
         case AST_DECL_MODEL:
             before = map_get(&m->models, map_ptr_key(d->model->name));
             if (find_type(d->model->name))
-                diag_error(el->s, "name-reserved", d->model->name_at, "\"%s\" is the name of an element type", d->model->name);
-            declare_top(el, &m->models, d->model->name, d->model->name_at, k, before != MAP_NONE ? file->decl[before].model->name_at : SPAN_NONE);
+                diag_error(el->s, "name-reserved", d->model->name_at, "\"%s\" is the name of an element type",
+                           d->model->name);
+            declare_top(el, &m->models, d->model->name, d->model->name_at, k,
+                        before != MAP_NONE ? file->decl[before].model->name_at : SPAN_NONE);
             break;
         case AST_DECL_EXPERIMENT:
             if (!main)
@@ -726,20 +783,15 @@ declare_module(elab *el, module *m, bool main)
             declare_top(el, &el->experiments, d->experiment->name, d->experiment->name_at, k,
                         before != MAP_NONE ? file->decl[before].experiment->name_at : SPAN_NONE);
             break;
-        case AST_DECL_FUNCTION:
-            declare_function(el, m, d->function);
-            break;
-        case AST_DECL_CONSTANT:
-            declare_value(el, m->scope, d->constant);
-            break;
+        case AST_DECL_FUNCTION: declare_function(el, m, d->function); break;
+        case AST_DECL_CONSTANT: declare_value(el, m->scope, d->constant); break;
         case AST_DECL_DOMAIN:
             before = (uint32_t)el->function.n;
             declare_domain(el, d->domain);
             for (size_t j = before; j < el->function.n; j++)
-                el->function.at[j].in = m->scope;      /* of its power */
+                el->function.at[j].in = m->scope; /* of its power */
             break;
-        case AST_DECL_IMPORT:
-            break;                  /* loaded before */
+        case AST_DECL_IMPORT: break; /* loaded before */
         }
     }
 }

@@ -1,8 +1,8 @@
 /* domains.c - domains: what bonds carry, and what their power is
  *
- * `domain heat { effort temperature [K]; flow heat_flow [W]; power = flow; }` names effort and flow and their units. `0:room in heat` says it
- * of the junction, and so of all bonds that junctions join to it. Bonds for which nobody says anything are true bonds: their power is
- * effort times flow, in any unit.
+ * `domain heat { effort temperature [K]; flow heat_flow [W]; power = flow; }` names effort and flow and their units.
+ * `0:room in heat` says it of the junction, and so of all bonds that junctions join to it. Bonds for which nobody says
+ * anything are true bonds: their power is effort times flow, in any unit.
  *
  * needs     junctions and bonds
  * provides  flat.domain, the domain of every junction; the power of a bond as a template
@@ -29,7 +29,12 @@ void
 declare_domain(elab *el, const ast_domain *d)
 {
     uint32_t before = map_get(&el->domains, map_ptr_key(d->name));
-    flat_domain x = { .name = d->name, .effort_name = d->effort, .flow_name = d->flow, .power = NODE_NONE, .at = d->name_at, .ast = d };
+    flat_domain x = { .name = d->name,
+                      .effort_name = d->effort,
+                      .flow_name = d->flow,
+                      .power = NODE_NONE,
+                      .at = d->name_at,
+                      .ast = d };
     user_function *f;
     ast_function *ast;
     ast_unit *watt;
@@ -38,7 +43,8 @@ declare_domain(elab *el, const ast_domain *d)
     x.flow = read_unit(el, d->flow_unit);
     if (before != MAP_NONE) {
         if (!same_domain(el, d, &el->f->domain.at[before], x.effort, x.flow)) {
-            diag_error(el->s, "name-twice", d->name_at, "domain \"%s\" is declared twice, and not in the same way", d->name);
+            diag_error(el->s, "name-twice", d->name_at, "domain \"%s\" is declared twice, and not in the same way",
+                       d->name);
             diag_note(el->s, el->f->domain.at[before].at, "the first one is here");
         }
         return;
@@ -52,7 +58,10 @@ declare_domain(elab *el, const ast_domain *d)
     ast = arena_alloc(el->a, sizeof *ast);
     watt = arena_alloc(el->a, sizeof *watt);
     *watt = (ast_unit){ d->power->at, "W" };
-    *ast = (ast_function){ .at = d->at, .name_at = d->name_at, .name = arena_format(el->a, "power of %s", d->name), .body = d->power };
+    *ast = (ast_function){ .at = d->at,
+                           .name_at = d->name_at,
+                           .name = arena_format(el->a, "power of %s", d->name),
+                           .body = d->power };
     if (x.effort || x.flow)
         ast->unit = watt;
     ast->arg = arena_new_array(el->a, struct ast_formal, 4);
@@ -79,9 +88,10 @@ make_domain_powers(elab *el)
         var_id *reads;
 
         if (!f) {
-            if (d->effort && d->flow && el->watt && unit_multiply(el->u, unit_dimension(d->effort), unit_dimension(d->flow)) != el->watt) {
-                diag_error(el->s, "domain-units", d->at, "%s in [%s] times %s in [%s] is not a power", d->effort_name, unit_text(d->effort), d->flow_name,
-                           unit_text(d->flow));
+            if (d->effort && d->flow && el->watt &&
+                unit_multiply(el->u, unit_dimension(d->effort), unit_dimension(d->flow)) != el->watt) {
+                diag_error(el->s, "domain-units", d->at, "%s in [%s] times %s in [%s] is not a power", d->effort_name,
+                           unit_text(d->effort), d->flow_name, unit_text(d->flow));
                 diag_help(el->s, "A pseudo bond says what its power is, as in: power = %s;", d->flow_name);
             }
             continue;
@@ -126,7 +136,9 @@ read_domain(elab *el, const ast_node *written)
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else
-        diag_help(el->s, "Declare it, as in: domain %s { effort NAME [unit]; flow NAME [unit]; }, or import a file that does.", written->domain);
+        diag_help(el->s,
+                  "Declare it, as in: domain %s { effort NAME [unit]; flow NAME [unit]; }, or import a file that does.",
+                  written->domain);
     return 0;
 }
 
@@ -173,7 +185,7 @@ spread_domains(elab *el)
     if (!f->domain.n)
         return;
     root = junction_regions(f);
-    says = bg_calloc(f->junction.n, sizeof *says);          /* 1 + the junction that said it, by root */
+    says = bg_calloc(f->junction.n, sizeof *says); /* 1 + the junction that said it, by root */
     for (uint32_t j = 0; j < f->junction.n; j++) {
         const flat_junction *x = &f->junction.at[j], *other;
 
@@ -186,7 +198,8 @@ spread_domains(elab *el)
         other = &f->junction.at[says[root[j]] - 1];
         if (other->domain == x->domain)
             continue;
-        diag_error(el->s, "domain-clash", said_at(x), "\"%s\" carries %s, and bonds join it to \"%s\", which carries %s", x->name,
+        diag_error(el->s, "domain-clash", said_at(x),
+                   "\"%s\" carries %s, and bonds join it to \"%s\", which carries %s", x->name,
                    f->domain.at[x->domain - 1].name, other->name, f->domain.at[other->domain - 1].name);
         diag_note(el->s, said_at(other), "\"%s\" says so here", other->name);
         diag_help(el->s, "A TF, a GY or an element with ports of both kinds joins two domains.");

@@ -2,10 +2,11 @@
  *
  * needs     a tree without syntax errors
  * provides  the normal form of flat.h, or NULL after reporting every mistake that could be found
- * order     imports; names of the files; the model and experiment asked for; names of the model, loops and components written out; what
- *           `without` takes; bonds and ports (their variables exist from here on); what the experiment sets; functions, callees first; values fixed before the run, in the order of what they read; units of bonds; the other values; laws;
- *           initial values; outputs; the experiment
- * time      linear in the text and in what loops and components make of it
+ * order     imports; names of the files; the model and experiment asked for; names of the model, loops and components
+ * written out; what `without` takes; bonds and ports (their variables exist from here on); what the experiment sets;
+ * functions, callees first; values fixed before the run, in the order of what they read; units of bonds; the other
+ * values; laws; initial values; outputs; the experiment time      linear in the text and in what loops and components
+ * make of it
  */
 #include "elab.h"
 
@@ -18,7 +19,8 @@ shown_unit(elab *el, const value *v, const unit *is)
     if (!u)
         return v->declared;
     if (is && unit_dimension(u) != is) {
-        diag_error(el->s, "unit-clash", v->shown->value.unit->at, "\"%s\" is in [%s]; it cannot be shown in [%s]", v->name, unit_text(is), unit_text(u));
+        diag_error(el->s, "unit-clash", v->shown->value.unit->at, "\"%s\" is in [%s]; it cannot be shown in [%s]",
+                   v->name, unit_text(is), unit_text(u));
         diag_note(el->s, v->at, "declared here");
     }
     return u;
@@ -40,8 +42,12 @@ is_output(const value *v)
     return v->kind == AST_OUTPUT || v->shown;
 }
 
-/* Those of the model itself, in the order of the text where signals are shown; outputs of its components are read by path. */
-struct output_place { uint32_t at; uint32_t value; };
+/* Those of the model itself, in the order of the text where signals are shown; outputs of its components are read by
+ * path. */
+struct output_place {
+    uint32_t at;
+    uint32_t value;
+};
 
 static int
 by_text(const void *pa, const void *pb)
@@ -99,7 +105,13 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
 {
     scope *in = arena_alloc(el->a, sizeof *in);
 
-    *in = (scope){ .id = ++el->nscopes, .parent = el->module.at[from].scope, .model = m, .module = from, .prefix = "", .origin = NONE, .instance = NONE };
+    *in = (scope){ .id = ++el->nscopes,
+                   .parent = el->module.at[from].scope,
+                   .model = m,
+                   .module = from,
+                   .prefix = "",
+                   .origin = NONE,
+                   .instance = NONE };
     el->model_scope = in;
     el->f->name = m->name;
     el->f->text = m->text;
@@ -123,7 +135,8 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     for (size_t j = 0; j < el->f->junction.n; j++)
         check_junction(el, &el->f->junction.at[j]);
     for (uint32_t p = 0; p < el->part.n; p++)
-        if ((el->part.at[p].kind == PART_JUNCTION || el->part.at[p].kind == PART_ELEMENT) && el->part.at[p].index != NONE)
+        if ((el->part.at[p].kind == PART_JUNCTION || el->part.at[p].kind == PART_ELEMENT) &&
+            el->part.at[p].index != NONE)
             make_initial(el, el->part.at[p].in, p);
     override_integrals(el);
     override_fields(el);

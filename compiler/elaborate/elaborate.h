@@ -8,28 +8,35 @@
 #include "flat.h"
 
 /* --set NAME=VALUE, SI; or with a formula: its text, and what messages call where it stands */
-struct elaborate_override { const char *name; double value; const char *formula, *said; };
+struct elaborate_override {
+    const char *name;
+    double value;
+    const char *formula, *said;
+};
 
 /* What a file declares, for who elaborates many of its models: found out once. {0} is empty. */
 typedef struct elaborate_index {
     bool known;
-    map models, experiments;         /* interned name -> number of the declaration */
-    VEC(uint32_t) others;            /* declarations of neither kind */
+    map models, experiments; /* interned name -> number of the declaration */
+    VEC(uint32_t) others;    /* declarations of neither kind */
 } elaborate_index;
 void elaborate_index_free(elaborate_index *x);
 
 typedef struct elaborate_options {
-    const char *experiment;          /* name, or NULL: without one */
-    const char *model;               /* without an experiment: which model; NULL: the first that is no component */
-    const struct elaborate_override *set; size_t nset;
-    const span *weigh; size_t nweigh;        /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
-    bool expect;                     /* what the experiment expects is made (flat_experiment.expect) */
-    bool open;                       /* inputs and sources can be moved (flat.opening) */
-    elaborate_index *index;          /* of the file, filled or to be filled; NULL: none is kept */
+    const char *experiment; /* name, or NULL: without one */
+    const char *model;      /* without an experiment: which model; NULL: the first that is no component */
+    const struct elaborate_override *set;
+    size_t nset;
+    const span *weigh;
+    size_t nweigh; /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
+    bool expect;   /* what the experiment expects is made (flat_experiment.expect) */
+    bool open;     /* inputs and sources can be moved (flat.opening) */
+    elaborate_index *index; /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;
 
 /* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).
  * NULL when errors were reported. A file whose tree has syntax errors is not elaborated. */
-flat_model *elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_file *file, const elaborate_options *opt);
+flat_model *elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_file *file,
+                      const elaborate_options *opt);
 
 #endif

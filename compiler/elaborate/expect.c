@@ -1,12 +1,17 @@
 /* expect.c - what experiments expect of a run, for `bgc test`
  *
- * Always checked; made only where it is asked for: what is expected is then recorded behind the experiment's own records.
+ * Always checked; made only where it is asked for: what is expected is then recorded behind the experiment's own
+ * records.
  */
 #include <string.h>
 
 #include "elab.h"
 
-struct expected_element { elab *el; const ast_ref *ref; uint32_t element; };
+struct expected_element {
+    elab *el;
+    const ast_ref *ref;
+    uint32_t element;
+};
 
 static bool
 element_item(void *ctx, uint32_t index, uint32_t entry)
@@ -18,7 +23,9 @@ element_item(void *ctx, uint32_t index, uint32_t entry)
     (void)entry;
     if (p->kind != PART_ELEMENT) {
         diag_error(el->s, "expect-element", w->ref->at, "\"%s\" is %s; an activity is expected of an element", p->name,
-                   p->kind == PART_BOND ? "a bond" : p->kind == PART_JUNCTION ? "a junction" : "a component");
+                   p->kind == PART_BOND       ? "a bond"
+                   : p->kind == PART_JUNCTION ? "a junction"
+                                              : "a component");
         diag_note(el->s, p->at, "declared here");
         return false;
     }
@@ -28,7 +35,8 @@ element_item(void *ctx, uint32_t index, uint32_t entry)
         return false;
     }
     if (w->element != NONE) {
-        diag_error(el->s, "expect-element", w->ref->at, "\"%s\" are several elements; an activity is expected of one", text_of(el, w->ref->at));
+        diag_error(el->s, "expect-element", w->ref->at, "\"%s\" are several elements; an activity is expected of one",
+                   text_of(el, w->ref->at));
         return false;
     }
     w->element = p->index;
@@ -78,12 +86,14 @@ make_subject(elab *el, const ast_expr *e, flat_output *o)
     if (!v.m)
         as_number(el, &v);
     if (!v.bad && v.m) {
-        diag_error(el->s, "expect-number", e->at, "\"%s\" has several entries; one number is expected", text_of(el, e->at));
+        diag_error(el->s, "expect-number", e->at, "\"%s\" has several entries; one number is expected",
+                   text_of(el, e->at));
         diag_help(el->s, "Expect each entry in a line of its own.");
     }
     fine = !v.bad && !v.m;
     if (fine)
-        *o = (flat_output){ whole_text_of(el, e->at), builder_inst(&b, v.n), v.fit == FIT_UNIT ? v.unit : NULL, v.written, e->at };
+        *o = (flat_output){ whole_text_of(el, e->at), builder_inst(&b, v.n), v.fit == FIT_UNIT ? v.unit : NULL,
+                            v.written, e->at };
     builder_free(&b);
     return fine;
 }
@@ -107,7 +117,12 @@ void
 make_expect(elab *el, const ast_exp_item *item)
 {
     const ast_expect *e = item->expect;
-    flat_expect x = { .kind = e->kind, .element = NONE, .time = INST_NONE, .value = INST_NONE, .within = INST_NONE, .at = item->at };
+    flat_expect x = { .kind = e->kind,
+                      .element = NONE,
+                      .time = INST_NONE,
+                      .value = INST_NONE,
+                      .within = INST_NONE,
+                      .at = item->at };
     flat_output o = { 0 };
     const unit *u = el->one;
     bool fine;
@@ -128,7 +143,8 @@ make_expect(elab *el, const ast_exp_item *item)
     /* of a unit with an offset, a difference is in its SI unit */
     if (u && unit_offset(u) != 0)
         u = o.unit;
-    fine &= !offset_in_tolerance(el, item->b) && !initial_value(el, el->model_scope, item->b, "the tolerance of what is expected", u, &x.within).bad;
+    fine &= !offset_in_tolerance(el, item->b) &&
+            !initial_value(el, el->model_scope, item->b, "the tolerance of what is expected", u, &x.within).bad;
     fine &= !e->path || make_path(el, e, &x);
     if (!fine || !el->opt->expect)
         return;

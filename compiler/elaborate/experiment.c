@@ -39,7 +39,8 @@ check_experiments(elab *el)
         const char *near;
         uint32_t from;
 
-        if (el->file->decl[k].kind != AST_DECL_EXPERIMENT || find_model(el, el->file_scope, x->model, &from) || el->incomplete)
+        if (el->file->decl[k].kind != AST_DECL_EXPERIMENT || find_model(el, el->file_scope, x->model, &from) ||
+            el->incomplete)
             continue;
         diag_error(el->s, "experiment-model", x->model_at, "no model is called \"%s\"", x->model);
         near = nearest_decl(el, AST_DECL_MODEL, x->model);
@@ -109,7 +110,15 @@ choose_model(elab *el, const ast_model **model, uint32_t *from)
 /* ---------------------------------------------------------------- let and --set */
 
 /* What gives a value: an expression of the experiment, or a number or formula from outside (said: the option). */
-struct giving { elab *el; const ast_ref *ref; const char *name; const ast_expr *e; double x; enum quantity q; const char *said; };
+struct giving {
+    elab *el;
+    const ast_ref *ref;
+    const char *name;
+    const ast_expr *e;
+    double x;
+    enum quantity q;
+    const char *said;
+};
 
 static const char *
 said_by(elab *el, const struct giving *g)
@@ -124,14 +133,14 @@ unknown_target(elab *el, const struct giving *g, bool of_part)
 
     if (refused_before(el, el->model_scope, name))
         return;
-    diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g), of_part ? "no element, junction or signal" : "no parameter or input",
-               name);
+    diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g),
+               of_part ? "no element, junction or signal" : "no parameter or input", name);
     near = of_part ? nearest_part(el, el->model_scope, name) : nearest_value(el, el->model_scope, name);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else if (!of_part && find_part(el, el->model_scope, name) != NONE)
-        diag_note(el->s, el->part.at[find_part(el, el->model_scope, name)].at, "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter",
-                  name);
+        diag_note(el->s, el->part.at[find_part(el, el->model_scope, name)].at,
+                  "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter", name);
 }
 
 static bool
@@ -141,8 +150,11 @@ may_override(struct giving *g, const value *v)
 
     if (v->kind == AST_PARAMETER || v->kind == AST_INPUT)
         return true;
-    diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" is %s; parameters and inputs can be given values", said_by(el, g), v->name,
-               v->kind == AST_CONSTANT ? "a constant" : v->kind == AST_SIGNAL ? "a signal" : "an output");
+    diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" is %s; parameters and inputs can be given values",
+               said_by(el, g), v->name,
+               v->kind == AST_CONSTANT ? "a constant"
+               : v->kind == AST_SIGNAL ? "a signal"
+                                       : "an output");
     diag_note(el->s, v->at, "declared here");
     return false;
 }
@@ -152,7 +164,11 @@ store_override(struct giving *g, uint64_t key, const char *name, const char *wha
 {
     elab *el = g->el;
     uint32_t before = map_get(&el->override_of, key);
-    initial_override o = { .expr = g->e, .set_value = g->x, .set = !g->e, .at = g->said && g->e ? g->e->at : g->ref->at, .q = g->q };
+    initial_override o = { .expr = g->e,
+                           .set_value = g->x,
+                           .set = !g->e,
+                           .at = g->said && g->e ? g->e->at : g->ref->at,
+                           .q = g->q };
 
     if (before != MAP_NONE && !g->said) {
         diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
@@ -249,7 +265,9 @@ override_integral(void *ctx, uint32_t index, uint32_t entry)
 
     (void)entry;
     if (v->kind != AST_SIGNAL || v->rank || !is_integral(el, v->expr)) {
-        diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g), v->name);
+        diag_error(el->s, "let-target", g->ref->at,
+                   "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g),
+                   v->name);
         diag_note(el->s, v->at, "declared here");
         return false;
     }
@@ -273,13 +291,14 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
         return false;
     }
     if (p->rests) {
-        diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value", said_by(el, g),
-                   p->rest == Q_FLOW ? "flow" : "effort", p->name);
+        diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value",
+                   said_by(el, g), p->rest == Q_FLOW ? "flow" : "effort", p->name);
         diag_note(el->s, p->rest_at, "taken out here");
         return false;
     }
     if (!override_quantity(el, p, quantity, &g->q, &has)) {
-        diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g), p->name, quantity, has);
+        diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g),
+                   p->name, quantity, has);
         diag_note(el->s, p->at, "declared here");
         return false;
     }
@@ -333,8 +352,9 @@ give(struct giving *g, bool initial)
 
     if (!initial && r->nparts == 1 && find_known(in, name)) {
         if (r->part[0].nindex)
-            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index", said_by(el, g), name);
-        return;                     /* a size: done before */
+            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
+                       said_by(el, g), name);
+        return; /* a size: done before */
     }
     if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
         unknown_target(el, g, initial);
@@ -356,7 +376,8 @@ give(struct giving *g, bool initial)
     else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 2)
         each_item(el, &p, r->at, false, override_port, g);
     else if (p.kind == PLACE_PART)
-        diag_error(el->s, "let-target", r->at, "%s: \"%s\" is no parameter, input or initial value", said_by(el, g), g->name);
+        diag_error(el->s, "let-target", r->at, "%s: \"%s\" is no parameter, input or initial value", said_by(el, g),
+                   g->name);
 }
 
 /* Text of --set: k, front.k, m[2], x(0) or spring.q(0) */
@@ -384,7 +405,8 @@ formula_of(elab *el, size_t k)
     text = bg_format("experiment set of set {\n%s;\n}\n", o->formula);
     file = parse_file(el->s, el->names, el->a, (uint32_t)sources_add_text(el->s, o->said, text, strlen(text)));
     free(text);
-    if (file->ok && file->ndecls == 1 && file->decl[0].kind == AST_DECL_EXPERIMENT && file->decl[0].experiment->nitems == 1)
+    if (file->ok && file->ndecls == 1 && file->decl[0].kind == AST_DECL_EXPERIMENT &&
+        file->decl[0].experiment->nitems == 1)
         el->formula[k] = file->decl[0].experiment->item[0].a;
     else if (file->ok)
         diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is no formula", o->said, o->name);
@@ -406,7 +428,8 @@ override_size(elab *el, scope *in, known_value *size)
     for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
         const ast_exp_item *item = &el->experiment->item[k];
 
-        if (item->kind == AST_EXP_LET && !item->initial && item->ref.nparts == 1 && item->ref.part[0].name == size->name)
+        if (item->kind == AST_EXP_LET && !item->initial && item->ref.nparts == 1 &&
+            item->ref.part[0].name == size->name)
             known_number(el, in, item->a, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
     }
     for (size_t k = 0; k < el->opt->nset; k++)
@@ -433,7 +456,10 @@ apply_experiment_lets(elab *el)
     for (size_t k = 0; k < el->opt->nset; k++) {
         bool initial, fine;
         ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
-        struct giving g = { .el = el, .ref = &r, .name = el->opt->set[k].name, .x = el->opt->set[k].value,
+        struct giving g = { .el = el,
+                            .ref = &r,
+                            .name = el->opt->set[k].name,
+                            .x = el->opt->set[k].value,
                             .said = el->opt->set[k].said ? el->opt->set[k].said : "--set" };
 
         if (el->opt->set[k].formula && !(g.e = formula_of(el, k)))
@@ -441,7 +467,8 @@ apply_experiment_lets(elab *el)
         if (fine)
             give(&g, initial);
         else
-            diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)", el->opt->set[k].name);
+            diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)",
+                       el->opt->set[k].name);
     }
 }
 
@@ -463,7 +490,9 @@ index_of(const char *name, const char *const *list, int n)
 static void
 make_solver(elab *el, const ast_expr *e)
 {
-    const char *name = e->kind == AST_STRING ? e->string : e->kind == AST_REF && e->ref.nparts == 1 && !e->ref.part[0].nindex ? e->ref.part[0].name : NULL;
+    const char *name = e->kind == AST_STRING                                                ? e->string
+                       : e->kind == AST_REF && e->ref.nparts == 1 && !e->ref.part[0].nindex ? e->ref.part[0].name
+                                                                                            : NULL;
     int k = name ? index_of(name, solvers, NSOLVERS) : -1;
 
     if (k >= 0) {
@@ -489,7 +518,8 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
     if (k < 0) {
         const char *near = nearest_name(name, settings, NSETTINGS);
 
-        diag_error(el->s, "experiment-setting", item->ref.at, "an experiment has no setting \"%s\"", text_of(el, item->ref.at));
+        diag_error(el->s, "experiment-setting", item->ref.at, "an experiment has no setting \"%s\"",
+                   text_of(el, item->ref.at));
         if (habit_setting(name))
             diag_help(el->s, "%s", habit_setting(name));
         else if (find_value(el, el->model_scope, name) != NONE)
@@ -497,7 +527,10 @@ make_setting(elab *el, const ast_exp_item *item, span *seen)
         else if (near)
             diag_help(el->s, "Did you mean \"%s\"?", near);
         else
-            diag_help(el->s, "It has start, stop, rtol, atol, solver, max_step and max_time; parameters are set by: let %s = ...;", name);
+            diag_help(
+                el->s,
+                "It has start, stop, rtol, atol, solver, max_step and max_time; parameters are set by: let %s = ...;",
+                name);
         return;
     }
     if (span_known(seen[k])) {
@@ -527,7 +560,11 @@ make_window(elab *el, const ast_exp_item *item)
 }
 
 /* Outputs by their variables. */
-struct observing { elab *el; map *outputs, *seen; const ast_exp_item *item; };
+struct observing {
+    elab *el;
+    map *outputs, *seen;
+    const ast_exp_item *item;
+};
 
 static void
 unknown_output(elab *el, const ast_ref *r)
@@ -560,7 +597,8 @@ offset_in_tolerance(elab *el, const ast_expr *e)
 
     if (!u || unit_offset(u) == 0)
         return false;
-    diag_error(el->s, "unit-offset", e->at, "[%s] has an offset; a tolerance is a difference and is written in [%s]", unit_text(u), unit_text(unit_dimension(u)));
+    diag_error(el->s, "unit-offset", e->at, "[%s] has an offset; a tolerance is a difference and is written in [%s]",
+               unit_text(u), unit_text(unit_dimension(u)));
     return true;
 }
 
@@ -578,13 +616,14 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
         unknown_output(el, &item->ref);
         return false;
     }
-    if (o.output == MAP_NONE) {     /* an output of a component */
+    if (o.output == MAP_NONE) { /* an output of a component */
         o.output = (uint32_t)el->f->output.n;
         add_output(el, v, entry);
         map_set(w->outputs, x, o.output);
     }
     if (map_get(w->seen, o.output) != MAP_NONE) {
-        diag_error(el->s, "experiment-twice", item->ref.at, "\"%s\" is observed twice", el->f->output.at[o.output].name);
+        diag_error(el->s, "experiment-twice", item->ref.at, "\"%s\" is observed twice",
+                   el->f->output.at[o.output].name);
         diag_note(el->s, el->f->experiment.observe.at[map_get(w->seen, o.output)].at, "the first one is here");
         return false;
     }
@@ -595,7 +634,9 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
         /* of a unit with an offset, the tolerance is in its SI unit */
         if (!u || unit_offset(u) != 0)
             u = y->unit;
-        if (initial_value(el, el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u, &o.within).bad)
+        if (initial_value(el, el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u,
+                          &o.within)
+                .bad)
             return false;
     }
     map_set(w->seen, o.output, (uint32_t)el->f->experiment.observe.n);
@@ -631,7 +672,11 @@ make_observe(elab *el, map *outputs, const ast_exp_item *item, map *seen)
         each_place(el, in, in, &item->ref, true, observe_place, &w);
 }
 
-struct keeping { elab *el; const ast_ref *ref; span at; };
+struct keeping {
+    elab *el;
+    const ast_ref *ref;
+    span at;
+};
 
 static bool
 keep_item(void *ctx, uint32_t index, uint32_t entry)
@@ -641,7 +686,8 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
 
     (void)entry;
     if (p->kind == PART_JUNCTION || p->kind == PART_BOND) {
-        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name, p->kind == PART_BOND ? "bond" : "junction");
+        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is a %s; keep takes elements", p->name,
+                   p->kind == PART_BOND ? "bond" : "junction");
         diag_note(w->el->s, p->at, "declared here");
         diag_help(w->el->s, "Name the elements on it: keep mass, spring;");
         return false;
@@ -661,7 +707,8 @@ keep_place(void *ctx, const path_end *p)
     struct keeping *w = ctx;
 
     if (p->used < w->ref->nparts) {
-        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is no element; keep takes elements and components", text_of(w->el, w->at));
+        diag_error(w->el->s, "keep-element", w->at, "\"%s\" is no element; keep takes elements and components",
+                   text_of(w->el, w->at));
         return false;
     }
     return each_item(w->el, p, w->at, false, keep_item, w);
@@ -710,7 +757,8 @@ keep_insides(elab *el)
 static void
 record_one(elab *el, builder *b, const ast_expr *e, node n, const val *v, const char *name)
 {
-    flat_output o = { name, v->m ? builder_entry(b, n) : builder_inst(b, n), v->fit == FIT_UNIT ? v->unit : NULL, v->written, e->at };
+    flat_output o = { name, v->m ? builder_entry(b, n) : builder_inst(b, n), v->fit == FIT_UNIT ? v->unit : NULL,
+                      v->written, e->at };
 
     vec_push(&el->f->experiment.record, o);
 }
@@ -732,7 +780,8 @@ make_record(elab *el, const ast_exp_item *item)
         for (uint32_t i = 0; !v.bad && v.m && i < v.m->rows; i++)
             for (uint32_t j = 0; j < v.m->cols; j++)
                 record_one(el, &b, e, v.m->at[(size_t)i * v.m->cols + j], &v,
-                           v.m->rank == 1 ? arena_format(el->a, "%s[%u]", name, i + 1) : arena_format(el->a, "%s[%u,%u]", name, i + 1, j + 1));
+                           v.m->rank == 1 ? arena_format(el->a, "%s[%u]", name, i + 1)
+                                          : arena_format(el->a, "%s[%u,%u]", name, i + 1, j + 1));
         builder_free(&b);
     }
 }
@@ -757,13 +806,13 @@ make_experiment(elab *el)
         const ast_exp_item *item = &x->item[k];
 
         switch (item->kind) {
-        case AST_EXP_SET:     make_setting(el, item, seen); break;
-        case AST_EXP_LET:     break;                       /* done before */
-        case AST_EXP_WINDOW:  make_window(el, item); break;
+        case AST_EXP_SET: make_setting(el, item, seen); break;
+        case AST_EXP_LET: break; /* done before */
+        case AST_EXP_WINDOW: make_window(el, item); break;
         case AST_EXP_OBSERVE: make_observe(el, &outputs, item, &observed); break;
-        case AST_EXP_KEEP:    make_keep(el, item); break;
-        case AST_EXP_RECORD:  make_record(el, item); break;
-        case AST_EXP_EXPECT:  break;                       /* last: behind the records */
+        case AST_EXP_KEEP: make_keep(el, item); break;
+        case AST_EXP_RECORD: make_record(el, item); break;
+        case AST_EXP_EXPECT: break; /* last: behind the records */
         case AST_EXP_STOP_WHEN: make_stop_when(el, item->a); break;
         case AST_EXP_EQUILIBRIUM:
             if (span_known(equilibrium)) {

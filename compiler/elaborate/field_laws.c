@@ -1,8 +1,8 @@
 /* field_laws.c - laws of elements with ports of their own
  *
  * needs     ports and their variables (fields.c, which also tells the signs)
- * provides  one law a port (storage: by differentiation of an energy, or given one by one), moduli of the pairs of transformer fields
- * reports   ports without a law or with two, laws that no element of the type can have
+ * provides  one law a port (storage: by differentiation of an energy, or given one by one), moduli of the pairs of
+ * transformer fields reports   ports without a law or with two, laws that no element of the type can have
  */
 #include <string.h>
 
@@ -18,7 +18,8 @@ field_initial_quantity(const elab *el, uint32_t p, enum quantity q)
         enum element_type type = el->f->element.at[f->element].type;
 
         if (p >= f->first && p < f->first + f->n)
-            return (type == EL_C || type == EL_I) && (x->momentum ? q == Q_MOMENTUM || q == Q_FLOW : q == Q_DISPLACEMENT || q == Q_EFFORT);
+            return (type == EL_C || type == EL_I) &&
+                   (x->momentum ? q == Q_MOMENTUM || q == Q_FLOW : q == Q_DISPLACEMENT || q == Q_EFFORT);
     }
     return false;
 }
@@ -27,7 +28,8 @@ static builder
 law_builder(elab *el, scope *in, uint32_t e)
 {
     const flat_element *x = &el->f->element.at[e];
-    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the law of %s:%s", element_type_name(x->type), x->name));
+    builder b = builder_new(el, in, READ_ALL,
+                            arena_format(el->a, "the law of %s:%s", element_type_name(x->type), x->name));
 
     b.own = e;
     return b;
@@ -74,8 +76,12 @@ push_slopes(elab *el, const field *f, builder *b, node n, span at)
         const field_port *p = &el->field_port.at[f->first + k];
         node s = branches ? ex_derivative(el->pool, n, slot[k]) : slope[k];
 
-        push_law(el, f->element, (flat_law){ .kind = LAW_ASSIGN, .port = p->port, .out = p->momentum ? Q_FLOW : Q_EFFORT, .at = at,
-                                             .def = builder_inst(b, p->out ? ex_neg(el->pool, s) : s) });
+        push_law(el, f->element,
+                 (flat_law){ .kind = LAW_ASSIGN,
+                             .port = p->port,
+                             .out = p->momentum ? Q_FLOW : Q_EFFORT,
+                             .at = at,
+                             .def = builder_inst(b, p->out ? ex_neg(el->pool, s) : s) });
     }
     free(slot);
     free(slope);
@@ -95,14 +101,19 @@ make_by_energy(elab *el, scope *in, const field *f, const ast_law_item *item)
         const field_port *p = &el->field_port.at[f->first + k];
 
         if (slot_of(&b, p->e) != NONE && !p->momentum) {
-            diag_error(el->s, "field-energy", item->right->at, "the energy of %s:%s reads %s.e; it is a function of what the ports store", element_type_name(x->type), x->name, p->name);
+            diag_error(el->s, "field-energy", item->right->at,
+                       "the energy of %s:%s reads %s.e; it is a function of what the ports store",
+                       element_type_name(x->type), x->name, p->name);
             v.bad = true;
         } else if (slot_of(&b, p->f) != NONE && p->momentum) {
-            diag_error(el->s, "field-energy", item->right->at, "the energy of %s:%s reads %s.f; it is a function of what the ports store", element_type_name(x->type), x->name, p->name);
+            diag_error(el->s, "field-energy", item->right->at,
+                       "the energy of %s:%s reads %s.f; it is a function of what the ports store",
+                       element_type_name(x->type), x->name, p->name);
             v.bad = true;
         } else if (slot_of(&b, p->stored) == NONE) {
-            diag_error(el->s, "field-energy", p->at, "the energy of %s:%s does not depend on %s.%s: this port would do nothing", element_type_name(x->type), x->name, p->name,
-                       p->momentum ? "p" : "q");
+            diag_error(el->s, "field-energy", p->at,
+                       "the energy of %s:%s does not depend on %s.%s: this port would do nothing",
+                       element_type_name(x->type), x->name, p->name, p->momentum ? "p" : "q");
             v.bad = true;
         }
     }
@@ -150,14 +161,19 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
             continue;
         at = find_field_port(el, f->element, item->left.part[0].name);
         whole = at != NONE && el->field_port.at[at].count && !item->left.part[0].nindex;
-        if (at == NONE || item->left.nparts != 2 || !law_quantity(el, x, &el->field_port.at[at], item->left.part[1].name, &q)) {
-            diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s", text_of(el, item->left.at), type, x->name);
+        if (at == NONE || item->left.nparts != 2 ||
+            !law_quantity(el, x, &el->field_port.at[at], item->left.part[1].name, &q)) {
+            diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s",
+                       text_of(el, item->left.at), type, x->name);
             if (x->type == EL_TF)
-                diag_help(el->s, "A transformer field gives the flows of the ports right of its arrow; their efforts follow.");
+                diag_help(el->s,
+                          "A transformer field gives the flows of the ports right of its arrow; their efforts follow.");
             else if (x->type == EL_R)
-                diag_help(el->s, "Each port (%s) has one equation, for its e or its f.", field_ports_text(el, f->element));
+                diag_help(el->s, "Each port (%s) has one equation, for its e or its f.",
+                          field_ports_text(el, f->element));
             else
-                diag_help(el->s, "Write energy = ..., or one equation for what each port (%s) gives or stores.", field_ports_text(el, f->element));
+                diag_help(el->s, "Write energy = ..., or one equation for what each port (%s) gives or stores.",
+                          field_ports_text(el, f->element));
             ok = false;
             continue;
         }
@@ -199,7 +215,8 @@ vector_fits(elab *el, const field_port *p, const val *v, const ast_law_item *ite
 {
     if (v->bad || (v->m && v->m->rank == 1 && v->m->rows == p->count))
         return !v->bad;
-    diag_error(el->s, "matrix-size", item->right->at, "%s is a vector of %u, but this is %s", text_of(el, item->left.at), p->count, size_words(el, v));
+    diag_error(el->s, "matrix-size", item->right->at, "%s is a vector of %u, but this is %s",
+               text_of(el, item->left.at), p->count, size_words(el, v));
     return false;
 }
 
@@ -217,7 +234,8 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, item->left.at)))
         v.bad = v.bad || el->f->var.at[given].unit;
     if (!v.bad && reads(el, b, v.n, given)) {
-        diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law", text_of(el, item->left.at));
+        diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of its law",
+                   text_of(el, item->left.at));
         v.bad = true;
     }
     if (v.bad)
@@ -252,9 +270,12 @@ make_moduli(elab *el, const field *f, uint32_t k, const ast_law_item *item, buil
         linear = ex_is_const(el->pool, ex_substitute(el->pool, v.n, rest, (uint32_t)b->slot.n), &zero) && zero == 0;
     }
     if (!linear) {
-        diag_error(el->s, "field-linear", item->right->at, "the flow of %s must be proportional to those of the ports left of the arrow", el->field_port.at[f->first + k].full);
-        diag_help(el->s, "Only then do the efforts follow from the power: write ratios times flows, as in %s.f = n*%s.f.", el->field_port.at[f->first + k].name,
-                  el->field_port.at[f->first].name);
+        diag_error(el->s, "field-linear", item->right->at,
+                   "the flow of %s must be proportional to those of the ports left of the arrow",
+                   el->field_port.at[f->first + k].full);
+        diag_help(el->s,
+                  "Only then do the efforts follow from the power: write ratios times flows, as in %s.f = n*%s.f.",
+                  el->field_port.at[f->first + k].name, el->field_port.at[f->first].name);
         goto out;
     }
     for (uint32_t i = 0; i < f->npairs; i++) {
@@ -265,14 +286,20 @@ make_moduli(elab *el, const field *f, uint32_t k, const ast_law_item *item, buil
         if (q->out != f->first + k)
             continue;
         slope = s == NONE ? ex_const(el->pool, 0) : ex_derivative(el->pool, v.n, s);
-        push_law(el, f->element, (flat_law){ .kind = LAW_MODULUS, .port = x->port0 + 2 * i, .out = Q_EFFORT, .def = builder_inst(b, slope), .at = item->at });
+        push_law(el, f->element,
+                 (flat_law){ .kind = LAW_MODULUS,
+                             .port = x->port0 + 2 * i,
+                             .out = Q_EFFORT,
+                             .def = builder_inst(b, slope),
+                             .at = item->at });
     }
 out:
     free(rest);
     free(flows);
 }
 
-/* The laws of port k and, where one equation is for an array of ports, of the others of it: they stand side by side. Returns how many. */
+/* The laws of port k and, where one equation is for an array of ports, of the others of it: they stand side by side.
+ * Returns how many. */
 static uint32_t
 make_equation(elab *el, scope *in, const field *f, uint32_t k, const ast_law_item *item)
 {
@@ -282,7 +309,7 @@ make_equation(elab *el, scope *in, const field *f, uint32_t k, const ast_law_ite
     val v = whole ? resolve(&b, item->right, true) : resolve_law(&b, item->right);
     bool fine = true;
 
-    if (transformer) {              /* one that no flow goes into was said already */
+    if (transformer) { /* one that no flow goes into was said already */
         fine = false;
         for (uint32_t i = 0; i < f->npairs; i++)
             fine = fine || el->field_pair.at[f->pair0 + i].out == f->first + k;
@@ -318,7 +345,8 @@ make_field_laws(elab *el, scope *in, uint32_t e)
     if (!f->made)
         return;
     if (x->node->linear) {
-        diag_error(el->s, "law-twice", x->node->linear->at, "%s:%s has ports of its own; its laws stand in its block", element_type_name(x->type), x->name);
+        diag_error(el->s, "law-twice", x->node->linear->at, "%s:%s has ports of its own; its laws stand in its block",
+                   element_type_name(x->type), x->name);
         return;
     }
     for (int k = 0; k < x->node->nitems; k++) {
@@ -338,7 +366,8 @@ make_field_laws(elab *el, scope *in, uint32_t e)
         }
     }
     if (energy && other) {
-        diag_error(el->s, "law-twice", other->at, "%s:%s has an energy, from which all its laws follow", element_type_name(x->type), x->name);
+        diag_error(el->s, "law-twice", other->at, "%s:%s has an energy, from which all its laws follow",
+                   element_type_name(x->type), x->name);
         diag_note(el->s, energy->at, "the energy is here");
         return;
     }

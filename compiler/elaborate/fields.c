@@ -4,10 +4,11 @@
  * provides  ports and their variables, implicit junctions and bonds between
  * reports   bonds that name no port or go the wrong way, quantities that a port does not have
  *
- * Signs: effort and flow of a port are positive along its arrow. What a port stores integrates its flow (effort) along the arrow too, so
- * that behind the arrow, where power comes out, an effort is minus the slope of the energy.
- * A transformer field is a pair of ports for each flow that each of its flows depends on. The pairs of one incoming port meet in a
- * 1-junction, those of one outgoing port in a 0-junction: where the bond ends at such a junction it is that one, else an implicit one.
+ * Signs: effort and flow of a port are positive along its arrow. What a port stores integrates its flow (effort) along
+ * the arrow too, so that behind the arrow, where power comes out, an effort is minus the slope of the energy. A
+ * transformer field is a pair of ports for each flow that each of its flows depends on. The pairs of one incoming port
+ * meet in a 1-junction, those of one outgoing port in a 0-junction: where the bond ends at such a junction it is that
+ * one, else an implicit one.
  */
 #include <string.h>
 
@@ -62,15 +63,18 @@ single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p)
     if (!x->count && !p->nindex)
         return first;
     if (!x->count || p->nindex != 1 || p->index[0].to) {
-        diag_error(el->s, "index-count", p->at, x->count ? "port %s is %u ports; one of them is meant here, as in %s[1]" : "port %s is one port, without an index", p->name, x->count,
-                   p->name);
+        diag_error(el->s, "index-count", p->at,
+                   x->count ? "port %s is %u ports; one of them is meant here, as in %s[1]"
+                            : "port %s is one port, without an index",
+                   p->name, x->count, p->name);
         diag_note(el->s, x->at, "declared here");
         return NONE;
     }
     if (!known_index(el, in, p->index[0].from, "an index", &i))
         return NONE;
     if (i < 1 || (uint32_t)i > x->count) {
-        diag_error(el->s, "index-range", p->index[0].from->at, "there is no %s[%d]: port %s goes from 1 to %u", p->name, i, p->name, x->count);
+        diag_error(el->s, "index-range", p->index[0].from->at, "there is no %s[%d]: port %s goes from 1 to %u", p->name,
+                   i, p->name, x->count);
         diag_note(el->s, x->at, "declared here");
         return NONE;
     }
@@ -110,7 +114,11 @@ field_port_first(const elab *el, uint32_t element)
 
 /* ---------------------------------------------------------------- declaring */
 
-struct looks { const elab *el; const char *port; bool q, p; };
+struct looks {
+    const elab *el;
+    const char *port;
+    bool q, p;
+};
 
 static void
 see_stored(void *ctx, const ast_expr *e)
@@ -141,7 +149,8 @@ stores_momentum(elab *el, const ast_node *written, enum element_type type, const
         ast_visit(item->right, see_stored, &l);
     }
     if (l.q && l.p && (type == EL_C || type == EL_I)) {
-        diag_error(el->s, "field-stored", port->at, "port %s is read with its q and with its p; it stores one of them", port->name);
+        diag_error(el->s, "field-stored", port->at, "port %s is read with its q and with its p; it stores one of them",
+                   port->name);
         return type == EL_I;
     }
     return type == EL_I ? !l.q : l.p;
@@ -163,8 +172,15 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
     const flat_element *x = &el->f->element.at[f->element];
     uint64_t key = port_key(number, port->name);
     uint32_t before = map_get(&el->field_ports, key);
-    field_port p = { .name = port->name, .full = arena_format(el->a, "%s.%s", x->name, port->name), .at = port->at, .out = port->arrow == 2,
-                     .link = NONE, .port = NONE, .e = VAR_NONE, .f = VAR_NONE, .stored = VAR_NONE };
+    field_port p = { .name = port->name,
+                     .full = arena_format(el->a, "%s.%s", x->name, port->name),
+                     .at = port->at,
+                     .out = port->arrow == 2,
+                     .link = NONE,
+                     .port = NONE,
+                     .e = VAR_NONE,
+                     .f = VAR_NONE,
+                     .stored = VAR_NONE };
     bool broken = f->broken;
     int32_t size;
 
@@ -181,10 +197,12 @@ declare_port(elab *el, uint32_t number, const ast_node *written, const ast_law_p
     }
     /* a name leads to ports only once they are there */
     f->broken = true;
-    if (!known_index(el, element_scope(el, f->element), port->size, arena_format(el->a, "the size of port %s", port->name), &size))
+    if (!known_index(el, element_scope(el, f->element), port->size,
+                     arena_format(el->a, "the size of port %s", port->name), &size))
         return;
     if (size < 1) {
-        diag_error(el->s, "known-number", port->size->at, "port %s has a size of %d; it must be 1 at least", port->name, size);
+        diag_error(el->s, "known-number", port->size->at, "port %s has a size of %d; it must be 1 at least", port->name,
+                   size);
         return;
     }
     if (!may_make_more(el, (uint64_t)size, port->at))
@@ -208,7 +226,8 @@ declare_field(elab *el, uint32_t element, const ast_node *written)
     if (!has_ports(written))
         return;
     if (is_source(x->type) || x->type == EL_GY) {
-        diag_error(el->s, "field-type", x->at, "%s:%s cannot have ports of its own; R, C, I and TF can", element_type_name(x->type), x->name);
+        diag_error(el->s, "field-type", x->at, "%s:%s cannot have ports of its own; R, C, I and TF can",
+                   element_type_name(x->type), x->name);
         return;
     }
     vec_push(&el->field, ((field){ .element = element, .first = (uint32_t)el->field_port.n }));
@@ -235,7 +254,10 @@ join_field_port(elab *el, uint32_t p, uint32_t l, bool ends)
     x->link = l;
     if (ends != x->out)
         return;
-    diag_error(el->s, "bond-arrow", k->at, x->out ? "the arrow points at %s, where power goes out" : "the arrow points away from %s, which takes power", x->full);
+    diag_error(el->s, "bond-arrow", k->at,
+               x->out ? "the arrow points at %s, where power goes out"
+                      : "the arrow points away from %s, which takes power",
+               x->full);
     diag_note(el->s, x->at, x->out ? "it stands right of the arrow here" : "port %s is declared here", x->name);
 }
 
@@ -248,14 +270,19 @@ add_junction(elab *el, uint32_t element, uint8_t type, const char *name, span at
     flat_model *f = el->f;
     uint32_t j = (uint32_t)f->junction.n;
 
-    vec_push(&f->junction, ((flat_junction){ .type = type, .implicit = true, .name = name, .at = at, .parent = f->element.at[element].parent }));
+    vec_push(&f->junction, ((flat_junction){ .type = type,
+                                             .implicit = true,
+                                             .name = name,
+                                             .at = at,
+                                             .parent = f->element.at[element].parent }));
     f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_format(el->a, "%s.%s", name, type ? "f" : "e"), at);
     return j;
 }
 
 /* A bond between implicit and other junctions; its effort and flow. */
 static void
-add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bond_name, span at, var_id *e, var_id *flow)
+add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bond_name, span at, var_id *e,
+         var_id *flow)
 {
     flat_model *f = el->f;
     flat_bond b = { from, to, VAR_NONE, bond_name, at };
@@ -265,7 +292,8 @@ add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bon
     *e = zero;
     *flow = one;
     if (x->type == y->type) {
-        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, arena_format(el->a, "%s.%s", name, x->type ? "e" : "f"), at);
+        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, arena_format(el->a, "%s.%s", name, x->type ? "e" : "f"),
+                             at);
         *(x->type ? e : flow) = b.own;
     }
     vec_push(&f->bond, b);
@@ -280,7 +308,11 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
     bool flow_shared = f->junction.at[junction].type == 1;
     var_id common = f->junction.at[junction].common;
     var_id own = flat_add_var(f, VAR_PORT, id, arena_format(el->a, "%s.%s", name, flow_shared ? "e" : "f"), p->at);
-    flat_port port = { .element = element, .junction = junction, .sign = p->out ? -1 : 1, .stored = VAR_NONE, .name = name };
+    flat_port port = { .element = element,
+                       .junction = junction,
+                       .sign = p->out ? -1 : 1,
+                       .stored = VAR_NONE,
+                       .name = name };
 
     port.at = p->link == NONE ? p->at : el->link.at[p->link].at;
     port.bond_name = p->link == NONE ? NULL : el->link.at[p->link].name;
@@ -295,7 +327,8 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
     return id;
 }
 
-/* The junction that the port's bond joins; one of its own where it has none: no flow into C and R, no effort on I and TF. */
+/* The junction that the port's bond joins; one of its own where it has none: no flow into C and R, no effort on I and
+ * TF. */
 static uint32_t
 outer_junction(elab *el, uint32_t element, const field_port *p, enum element_type type)
 {
@@ -304,7 +337,12 @@ outer_junction(elab *el, uint32_t element, const field_port *p, enum element_typ
     return el->link.at[p->link].junction_from;
 }
 
-struct mentions { elab *el; uint32_t element; bool *seen; uint32_t first; };
+struct mentions {
+    elab *el;
+    uint32_t element;
+    bool *seen;
+    uint32_t first;
+};
 
 static void
 see_port(void *ctx, const ast_expr *e)
@@ -321,9 +359,10 @@ see_port(void *ctx, const ast_expr *e)
         return;
     n = m->el->field_port.at[p].count;
     n = n ? n : 1;
-    index = &e->ref.part[e->ref.part[0].nindex ? 0 : 1];      /* x[2].f or x.f[2] */
+    index = &e->ref.part[e->ref.part[0].nindex ? 0 : 1]; /* x[2].f or x.f[2] */
     if (n > 1 && index->nindex == 1 && !index->index[0].to &&
-        known_number(m->el, element_scope(m->el, m->element), index->index[0].from, "an index", true, &i, NULL) && i >= 1 && i <= n) {
+        known_number(m->el, element_scope(m->el, m->element), index->index[0].from, "an index", true, &i, NULL) &&
+        i >= 1 && i <= n) {
         p += (uint32_t)i - 1;
         n = 1;
     }
@@ -343,7 +382,8 @@ mentioned(elab *el, const field *f, uint32_t p, bool *seen)
     for (int k = 0; k < written->nitems; k++) {
         const ast_law_item *item = &written->item[k];
 
-        if (item->kind == AST_LAW_EQUATION && item->left.nparts == 2 && item->left.part[0].name == el->field_port.at[p].name)
+        if (item->kind == AST_LAW_EQUATION && item->left.nparts == 2 &&
+            item->left.part[0].name == el->field_port.at[p].name)
             ast_visit(item->right, see_port, &m);
     }
     for (uint32_t k = 0; k < f->n; k++)
@@ -389,7 +429,8 @@ make_transformer(elab *el, field *f)
     f->pair0 = (uint32_t)el->field_pair.n;
     for (uint32_t k = 0; k < f->n; k++) {
         field_port *p = &el->field_port.at[f->first + k];
-        uint32_t outer = outer_junction(el, f->element, p, EL_TF), n = p->out ? mentioned(el, f, f->first + k, seen) : 2;
+        uint32_t outer = outer_junction(el, f->element, p, EL_TF),
+                 n = p->out ? mentioned(el, f, f->first + k, seen) : 2;
         uint8_t type = el->f->junction.at[outer].type;
         bool taken = false;
 
@@ -402,7 +443,7 @@ make_transformer(elab *el, field *f)
                 add_bond(el, landing[k], outer, p->full, NULL, p->at, &p->e, &p->f);
             else
                 add_bond(el, outer, landing[k], p->full, NULL, p->at, &p->e, &p->f);
-            if (!p->out)            /* of two ports on one junction each has a flow to be told by */
+            if (!p->out) /* of two ports on one junction each has a flow to be told by */
                 p->f = el->f->junction.at[landing[k]].common;
         }
         for (uint32_t i = 0; p->out && i < f->n; i++) {
@@ -411,7 +452,8 @@ make_transformer(elab *el, field *f)
                 vec_push(&el->field_pair, ((field_pair){ f->first + i, f->first + k }));
         }
         if (p->out && !n)
-            diag_error(el->s, "law-missing", p->at, "nothing in TF:%s gives the flow of %s from that of another port", el->f->element.at[f->element].name, p->name);
+            diag_error(el->s, "law-missing", p->at, "nothing in TF:%s gives the flow of %s from that of another port",
+                       el->f->element.at[f->element].name, p->name);
     }
     f->npairs = (uint32_t)el->field_pair.n - f->pair0;
     for (uint32_t k = 0; k < f->npairs; k++) {
@@ -426,7 +468,8 @@ make_transformer(elab *el, field *f)
         bool effort = !p->out;
 
         if (!p->out && !used[k])
-            diag_error(el->s, "law-missing", p->at, "no flow in TF:%s depends on %s.f", el->f->element.at[f->element].name, p->name);
+            diag_error(el->s, "law-missing", p->at, "no flow in TF:%s depends on %s.f",
+                       el->f->element.at[f->element].name, p->name);
         if (p->e == VAR_NONE && (p->out || used[k]) && el->f->junction.at[landing[k]].type == (effort ? 1 : 0)) {
             var_id sum = sum_of_pairs(el, f, f->first + k, effort), common = el->f->junction.at[landing[k]].common;
 
@@ -465,9 +508,10 @@ make_field(elab *el, uint32_t element)
     if (f->broken)
         return;
     if (!joined)
-        diag_error(el->s, "bond-none", el->f->element.at[element].at, "%s:%s has no bond", element_type_name(type), el->f->element.at[element].name);
+        diag_error(el->s, "bond-none", el->f->element.at[element].at, "%s:%s has no bond", element_type_name(type),
+                   el->f->element.at[element].name);
     if (!sound || !joined)
-        return;                     /* said already */
+        return; /* said already */
     f->made = true;
     if (type == EL_TF) {
         make_transformer(el, f);
@@ -572,14 +616,16 @@ port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
     const field_port *x = &el->field_port.at[*first];
     int32_t from, to;
 
-    if (!known_index(el, in, name->index[0].from, "an index", &from) || !known_index(el, in, name->index[0].to, "an index", &to))
+    if (!known_index(el, in, name->index[0].from, "an index", &from) ||
+        !known_index(el, in, name->index[0].to, "an index", &to))
         return 0;
     if (to < from) {
         diag_error(el->s, "index-range", name->index_at, "the range %d..%d is empty", from, to);
         return 0;
     }
     if (from < 1 || (uint32_t)to > x->count) {
-        diag_error(el->s, "index-range", name->index_at, "there is no %s[%d]: port %s goes from 1 to %u", name->name, from < 1 ? from : to, name->name, x->count);
+        diag_error(el->s, "index-range", name->index_at, "there is no %s[%d]: port %s goes from 1 to %u", name->name,
+                   from < 1 ? from : to, name->name, x->count);
         diag_note(el->s, x->at, "declared here");
         return 0;
     }
@@ -587,7 +633,8 @@ port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
     return (uint32_t)(to - from) + 1;
 }
 
-/* x.q of an array of ports is a vector, and so is x[2..4].q; x[3].q one number of it. first: the first port of this name. */
+/* x.q of an array of ports is a vector, and so is x[2..4].q; x[3].q one number of it. first: the first port of this
+ * name. */
 static val
 ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *name, const ast_part *q)
 {
@@ -643,12 +690,15 @@ read_own_port(builder *b, const ast_ref *r)
         return val_bad(el);
     }
     if ((x->type == EL_C || x->type == EL_I) && q->name == (p->momentum ? el->n_e : el->n_f)) {
-        diag_error(el->s, "law-quantity", r->at, "a law of %s:%s relates what its ports store to the %s they give; it does not see %s.%s", element_type_name(x->type), x->name,
-                   p->momentum ? "flows" : "efforts", p->name, q->name);
+        diag_error(el->s, "law-quantity", r->at,
+                   "a law of %s:%s relates what its ports store to the %s they give; it does not see %s.%s",
+                   element_type_name(x->type), x->name, p->momentum ? "flows" : "efforts", p->name, q->name);
         return val_bad(el);
     }
     if (x->type == EL_TF && (p->out || q->name != el->n_f)) {
-        diag_error(el->s, "law-quantity", r->at, "the flows of TF:%s are made of the flows of its ports left of the arrow; %s.%s is none", x->name, p->name, q->name);
+        diag_error(el->s, "law-quantity", r->at,
+                   "the flows of TF:%s are made of the flows of its ports left of the arrow; %s.%s is none", x->name,
+                   p->name, q->name);
         return val_bad(el);
     }
     if (!index_of_quantity(el, r, &moved))
@@ -681,12 +731,15 @@ read_field(builder *b, const ast_ref *r, int first, uint32_t element)
     }
     if (at == NONE || r->nparts != first + 2) {
         if (at == NONE)
-            diag_error(el->s, "name-quantity", q->at, "%s:%s has no port \"%s\"", element_type_name(x->type), x->name, q->name);
+            diag_error(el->s, "name-quantity", q->at, "%s:%s has no port \"%s\"", element_type_name(x->type), x->name,
+                       q->name);
         else if (r->nparts == first + 1)
             diag_error(el->s, "name-quantity", q->at, "%s is a port, not a value", el->field_port.at[at].full);
         else
-            diag_error(el->s, "name-quantity", r->part[first + 2].at, "\"%s.%s\" has no parts of its own", el->field_port.at[at].full, r->part[first + 1].name);
-        diag_help(el->s, "Its ports are %s; read one as %s.%s.e, or %s.power.", field_ports_text(el, element), x->name, el->field_port.at[f->first].name, x->name);
+            diag_error(el->s, "name-quantity", r->part[first + 2].at, "\"%s.%s\" has no parts of its own",
+                       el->field_port.at[at].full, r->part[first + 1].name);
+        diag_help(el->s, "Its ports are %s; read one as %s.%s.e, or %s.power.", field_ports_text(el, element), x->name,
+                  el->field_port.at[f->first].name, x->name);
         return val_bad(el);
     }
     return ports_quantity(b, element, at, q, &r->part[first + 1]);

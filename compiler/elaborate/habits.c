@@ -3,7 +3,9 @@
 
 #include "elab.h"
 
-struct habit { const char *names, *help; };
+struct habit {
+    const char *names, *help;
+};
 
 static const struct habit functions[] = {
     { " log ", "Write ln for the natural logarithm, log10 for that to base 10." },
@@ -18,13 +20,15 @@ static const struct habit functions[] = {
     { " rem fmod modulo ", "Write mod(a, b)." },
     { " ddt derivative diff dt deriv ", "Write der(x)." },
     { " integrate integ integrator sdt cumtrapz ", "Write integral(x), or integral(x, initial)." },
-    { " pre last hold ", "Write previous(x) within an `every` block; what jumps is set by: when CONDITION { reinit x = ...; }" },
+    { " pre last hold ",
+      "Write previous(x) within an `every` block; what jumps is set by: when CONDITION { reinit x = ...; }" },
     { " heaviside step unitstep ", "Write: if time < 1 [s] then 0 else 1." },
     { " ramp ", "Write: max(0, time - 1 [s])/1 [s]." },
     { " pulse square ", "Write: if mod(time, 2 [s]) < 1 [s] then 1 else 0." },
     { " interp1 lookup lookup1d interpolate spline ", "Write table(\"file.csv\", \"column\", x)." },
     { " rand random randn gauss ", "Write noise(...) or uniform(...) in an `every` block." },
-    { " edge change sample initial terminal reinit ", "Write: when CONDITION { reinit spring.q = 0; }, or for what is sampled: every 10 [ms] { ... }" },
+    { " edge change sample initial terminal reinit ",
+      "Write: when CONDITION { reinit spring.q = 0; }, or for what is sampled: every 10 [ms] { ... }" },
     { " abs2 hypot ", "Write norm(a, b)." },
     { " average avg ", "Write mean(v)." },
     { " dot cross inner ", "Between vectors, a*b is the dot product." },
@@ -48,7 +52,8 @@ static const struct habit values[] = {
 
 /* TYPE of the words for elements */
 static const struct habit types[] = {
-    { " resistor Resistor damper Damper friction Friction D B b r load Load dashpot ", "Write `junction -> R:name = 3;`." },
+    { " resistor Resistor damper Damper friction Friction D B b r load Load dashpot ",
+      "Write `junction -> R:name = 3;`." },
     { " capacitor Capacitor spring Spring K k c tank Tank compliance ", "Write `junction -> C:name = 1/k;`." },
     { " inductor Inductor mass Mass inertia Inertia L l m M coil J ", "Write `junction -> I:name = 2;`." },
     { " S V E source Source VoltageSource ForceSource SE effort Effort se ", "Write `Se:name = 12 -> junction;`." },
@@ -61,17 +66,22 @@ static const struct habit types[] = {
 };
 
 static const struct habit settings[] = {
-    { " tend t_end tstop t_stop tfinal tf StopTime stoptime stop_time duration end tmax finish until ", "Write stop = 10 [s];" },
+    { " tend t_end tstop t_stop tfinal tf StopTime stoptime stop_time duration end tmax finish until ",
+      "Write stop = 10 [s];" },
     { " tstart t_start StartTime begin t0 ", "Write start = 0 [s];" },
-    { " dt step h stepsize step_size hmax maxstep max_dt Interval interval sample_time ", "Steps are chosen; a longest one is max_step = 1 [ms]; points of the table: --points 501." },
+    { " dt step h stepsize step_size hmax maxstep max_dt Interval interval sample_time ",
+      "Steps are chosen; a longest one is max_step = 1 [ms]; points of the table: --points 501." },
     { " tolerance Tolerance tol reltol RelTol rel_tol relative_tolerance eps accuracy ", "Write rtol = 1e-8;" },
     { " abstol AbsTol abs_tol absolute_tolerance ", "Write atol = 1e-10;" },
     { " method integrator Method algorithm ", "Write solver = auto; (or explicit, bdf)." },
 };
 
 static const struct habit solvers[] = {
-    { " rk4 rk45 RK45 ode45 ode23 ode113 dopri dopri5 euler Euler heun runge_kutta rk adams erk ", "Write solver = explicit;" },
-    { " ode15s ode23s ode23t ode23tb cvode CVODE dassl DASSL ida IDA radau Radau BDF lsoda LSODA gear Gear trap trapezoidal implicit stiff ", "Write solver = bdf;" },
+    { " rk4 rk45 RK45 ode45 ode23 ode113 dopri dopri5 euler Euler heun runge_kutta rk adams erk ",
+      "Write solver = explicit;" },
+    { " ode15s ode23s ode23t ode23tb cvode CVODE dassl DASSL ida IDA radau Radau BDF lsoda LSODA gear Gear trap "
+      "trapezoidal implicit stiff ",
+      "Write solver = bdf;" },
 };
 
 static const char *
@@ -86,8 +96,28 @@ find(const struct habit *list, size_t n, const char *word)
     return NULL;
 }
 
-const char *habit_function(const char *name) { return find(functions, sizeof functions / sizeof *functions, name); }
-const char *habit_value(const char *name) { return find(values, sizeof values / sizeof *values, name); }
-const char *habit_type(const char *name) { return find(types, sizeof types / sizeof *types, name); }
-const char *habit_setting(const char *name) { return find(settings, sizeof settings / sizeof *settings, name); }
-const char *habit_solver(const char *name) { return find(solvers, sizeof solvers / sizeof *solvers, name); }
+const char *
+habit_function(const char *name)
+{
+    return find(functions, sizeof functions / sizeof *functions, name);
+}
+const char *
+habit_value(const char *name)
+{
+    return find(values, sizeof values / sizeof *values, name);
+}
+const char *
+habit_type(const char *name)
+{
+    return find(types, sizeof types / sizeof *types, name);
+}
+const char *
+habit_setting(const char *name)
+{
+    return find(settings, sizeof settings / sizeof *settings, name);
+}
+const char *
+habit_solver(const char *name)
+{
+    return find(solvers, sizeof solvers / sizeof *solvers, name);
+}

@@ -1,8 +1,9 @@
 /* imports.c - the files that a file imports, and whose names they are
  *
- * `import "tire.bg";` is a file beside the one that says so. `import mechanics.translation;` is mechanics/translation.bg of the standard
- * library: of the folder in the environment variable BGC_STDLIB, else as installed (beside the program, then under the prefix of the build),
- * else beside the sources. A file sees the functions, constants and models of what it imports itself.
+ * `import "tire.bg";` is a file beside the one that says so. `import mechanics.translation;` is
+ * mechanics/translation.bg of the standard library: of the folder in the environment variable BGC_STDLIB, else as
+ * installed (beside the program, then under the prefix of the build), else beside the sources. A file sees the
+ * functions, constants and models of what it imports itself.
  *
  * needs     the file's tree
  * provides  all trees, the file first, each once
@@ -20,8 +21,16 @@
 
 enum { MOST_FILES = 1000, LONGEST_CHAIN = 8 };
 
-struct opened { uint32_t module; size_t next; };
-struct loader { elab *el; map by_path; VEC(struct opened) open; map is_open; };
+struct opened {
+    uint32_t module;
+    size_t next;
+};
+struct loader {
+    elab *el;
+    map by_path;
+    VEC(struct opened) open;
+    map is_open;
+};
 
 static void
 add_module(elab *el, const ast_file *file, uint32_t from, span at)
@@ -38,7 +47,8 @@ static void
 say_chain(elab *el, uint32_t m)
 {
     for (int k = 0; k < LONGEST_CHAIN && span_known(el->module.at[m].import_at); k++) {
-        diag_note(el->s, el->module.at[m].import_at, "\"%s\" is imported here", source_path(el->s, el->module.at[m].file->file));
+        diag_note(el->s, el->module.at[m].import_at, "\"%s\" is imported here",
+                  source_path(el->s, el->module.at[m].file->file));
         m = el->module.at[m].from;
     }
 }
@@ -70,7 +80,10 @@ in_library(elab *el, const char *dotted)
     return NULL;
 }
 
-struct library_names { elab *el; VEC(const char *) list; };
+struct library_names {
+    elab *el;
+    VEC(const char *) list;
+};
 
 static void
 add_library_name(void *ctx, const char *name, const char *path)
@@ -100,9 +113,14 @@ help_library(elab *el, const char *wrong)
     for (size_t k = 0; k < x.list.n; k++)
         strbuf_printf(&all, "%s%s", k ? ", " : "", x.list.at[k]);
     if (near)
-        diag_help(el->s, "Write `import %s;`. The library has %s; a file beside this one is imported by its name in quotes: import \"%s.bg\";", near, all.at, wrong);
+        diag_help(el->s,
+                  "Write `import %s;`. The library has %s; a file beside this one is imported by its name in quotes: "
+                  "import \"%s.bg\";",
+                  near, all.at, wrong);
     else
-        diag_help(el->s, "The library has %s. A file beside this one is imported by its name in quotes: import \"%s.bg\";", all.at ? all.at : "nothing", wrong);
+        diag_help(el->s,
+                  "The library has %s. A file beside this one is imported by its name in quotes: import \"%s.bg\";",
+                  all.at ? all.at : "nothing", wrong);
     strbuf_free(&all);
     vec_free(&x.list);
 }
@@ -148,7 +166,8 @@ say_circle(struct loader *l, uint32_t again, const ast_import *i)
         else if (k - begin == LONGEST_CHAIN)
             strbuf_puts(&text, "... -> ");
     }
-    diag_error(el->s, "import-circle", i->path_at, "files import each other in a circle: %s%s", text.at, source_path(el->s, el->module.at[again].file->file));
+    diag_error(el->s, "import-circle", i->path_at, "files import each other in a circle: %s%s", text.at,
+               source_path(el->s, el->module.at[again].file->file));
     strbuf_free(&text);
     el->incomplete = true;
 }

@@ -1,7 +1,7 @@
 /* known.c - numbers known while the model is built: sizes of arrays, ranges of loops, indexes, conditions of statements
  *
- * These read numbers without unit, sizes of the model, loop variables, and constants that are computed from such. A size that is no whole
- * number is an error: (n + 1)/2 is right where n is odd.
+ * These read numbers without unit, sizes of the model, loop variables, and constants that are computed from such. A
+ * size that is no whole number is an error: (n + 1)/2 is right where n is odd.
  */
 #include <math.h>
 #include <string.h>
@@ -9,11 +9,16 @@
 #include "elab.h"
 
 enum {
-    DEEPEST = 4000,                 /* levels, through constants that read constants */
+    DEEPEST = 4000, /* levels, through constants that read constants */
     MOST_STEPS = 100000
 };
 
-struct reader { elab *el; const char *what; bool quiet, sized; int depth, steps; };
+struct reader {
+    elab *el;
+    const char *what;
+    bool quiet, sized;
+    int depth, steps;
+};
 
 static bool read_number(struct reader *r, scope *in, const ast_expr *e, double *x);
 
@@ -35,7 +40,8 @@ unknown(struct reader *r, span at, const char *why)
     if (r->quiet)
         return false;
     diag_error(el->s, "known-number", at, "%s must be known while the model is built, but %s", r->what, why);
-    diag_help(el->s, "It may read numbers, sizes of the model (model truck(n = 10)), loop variables, and constants of these.");
+    diag_help(el->s,
+              "It may read numbers, sizes of the model (model truck(n = 10)), loop variables, and constants of these.");
     return false;
 }
 
@@ -71,7 +77,8 @@ read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
     }
     v = &el->value.at[at];
     if (v->kind != AST_CONSTANT || v->rank || !v->expr || v->declared) {
-        unknown(r, ref->at, arena_format(el->a, v->kind == AST_CONSTANT ? "\"%s\" is no plain number" : "\"%s\" is not", name));
+        unknown(r, ref->at,
+                arena_format(el->a, v->kind == AST_CONSTANT ? "\"%s\" is no plain number" : "\"%s\" is not", name));
         if (!r->quiet)
             diag_note(el->s, v->at, "declared here");
         return false;
@@ -82,19 +89,28 @@ read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
 static bool
 read_call(struct reader *r, scope *in, const ast_expr *e, double *x)
 {
-    static const struct { const char *name; int nargs; } calls[] = { { "min", 2 }, { "max", 2 }, { "abs", 1 }, { "floor", 1 }, { "ceil", 1 } };
+    static const struct {
+        const char *name;
+        int nargs;
+    } calls[] = { { "min", 2 }, { "max", 2 }, { "abs", 1 }, { "floor", 1 }, { "ceil", 1 } };
     double a[2] = { 0, 0 };
 
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        if (strcmp(calls[k].name, e->call.name) || e->call.nargs != calls[k].nargs || find_function(r->el, in, e->call.name) != NONE)
+        if (strcmp(calls[k].name, e->call.name) || e->call.nargs != calls[k].nargs ||
+            find_function(r->el, in, e->call.name) != NONE)
             continue;
         for (int i = 0; i < calls[k].nargs; i++)
             if (!read_number(r, in, e->call.arg[i], &a[i]))
                 return false;
-        *x = k == 0 ? fmin(a[0], a[1]) : k == 1 ? fmax(a[0], a[1]) : k == 2 ? fabs(a[0]) : k == 3 ? floor(a[0]) : ceil(a[0]);
+        *x = k == 0   ? fmin(a[0], a[1])
+             : k == 1 ? fmax(a[0], a[1])
+             : k == 2 ? fabs(a[0])
+             : k == 3 ? floor(a[0])
+                      : ceil(a[0]);
         return true;
     }
-    return unknown(r, e->at, arena_format(r->el->a, "it calls %s; min, max, abs, floor and ceil may stand in it", e->call.name));
+    return unknown(r, e->at,
+                   arena_format(r->el->a, "it calls %s; min, max, abs, floor and ceil may stand in it", e->call.name));
 }
 
 static bool
@@ -110,14 +126,14 @@ read_binary(struct reader *r, scope *in, const ast_expr *e, double *x)
     case AST_MUL: *x = a * b; break;
     case AST_DIV: *x = a / b; break;
     case AST_POW: *x = pow(a, b); break;
-    case AST_LT:  *x = a < b; break;
-    case AST_LE:  *x = a <= b; break;
-    case AST_GT:  *x = a > b; break;
-    case AST_GE:  *x = a >= b; break;
-    case AST_EQ:  *x = a == b; break;
-    case AST_NE:  *x = a != b; break;
+    case AST_LT: *x = a < b; break;
+    case AST_LE: *x = a <= b; break;
+    case AST_GT: *x = a > b; break;
+    case AST_GE: *x = a >= b; break;
+    case AST_EQ: *x = a == b; break;
+    case AST_NE: *x = a != b; break;
     case AST_AND: *x = a != 0 && b != 0; break;
-    case AST_OR:  *x = a != 0 || b != 0; break;
+    case AST_OR: *x = a != 0 || b != 0; break;
     }
     return true;
 }
@@ -133,8 +149,7 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
             return unknown(r, e->at, "a number with a unit stands in it");
         *x = e->number.value;
         return true;
-    case AST_REF:
-        return read_name(r, in, &e->ref, x);
+    case AST_REF: return read_name(r, in, &e->ref, x);
     case AST_NEG:
         if (!read_number(r, in, e->un.a, x))
             return false;
@@ -145,8 +160,7 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
             return false;
         *x = *x == 0;
         return true;
-    case AST_BINARY:
-        return read_binary(r, in, e, x);
+    case AST_BINARY: return read_binary(r, in, e, x);
     case AST_IF:
         for (; e->kind == AST_IF; e = e->cond.b) {
             if (!read_number(r, in, e->cond.c, &c))
@@ -155,11 +169,9 @@ read_inside(struct reader *r, scope *in, const ast_expr *e, double *x)
                 return read_number(r, in, e->cond.a, x);
         }
         return read_number(r, in, e, x);
-    case AST_CALL:
-        return read_call(r, in, e, x);
+    case AST_CALL: return read_call(r, in, e, x);
     case AST_STRING:
-    case AST_MATRIX:
-        break;
+    case AST_MATRIX: break;
     }
     return unknown(r, e->at, "this is no number");
 }
@@ -216,7 +228,8 @@ known_index(elab *el, scope *in, const ast_expr *e, const char *what, int32_t *x
     if (!known_integer(el, in, e, what, &i))
         return false;
     if (i < -MOST_MADE || i > MOST_MADE) {
-        diag_error(el->s, "model-size", e->at, "%s is %lld; arrays have at most %d items", what, (long long)i, MOST_MADE);
+        diag_error(el->s, "model-size", e->at, "%s is %lld; arrays have at most %d items", what, (long long)i,
+                   MOST_MADE);
         return false;
     }
     *x = (int32_t)i;

@@ -10,7 +10,10 @@
 /* ---------------------------------------------------------------- laws */
 
 /* The two quantities a law relates; the second is what the element stores, if any. */
-static const struct { enum quantity a, b; const char *names; } related[] = {
+static const struct {
+    enum quantity a, b;
+    const char *names;
+} related[] = {
     [EL_R] = { Q_EFFORT, Q_FLOW, "e and f" },
     [EL_C] = { Q_DISPLACEMENT, Q_EFFORT, "q and e" },
     [EL_I] = { Q_MOMENTUM, Q_FLOW, "p and f" },
@@ -52,7 +55,8 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
 
     if (x->modulated || is_source(x->type))
         return;
-    diag_info(el->s, "modulated-spelling", x->at, "\"%s\" changes during the run; M%s:%s says so", text_of(el, e->at), type, x->name);
+    diag_info(el->s, "modulated-spelling", x->at, "\"%s\" changes during the run; M%s:%s says so", text_of(el, e->at),
+              type, x->name);
 }
 
 static void
@@ -81,9 +85,18 @@ make_linear(elab *el, scope *in, uint32_t e)
     switch (x->type) {
     case EL_SE: law.out = Q_EFFORT; break;
     case EL_SF: law.out = Q_FLOW; break;
-    case EL_R:  law.out = Q_EFFORT;       n = ex_mul(f->pool, n, builder_slot(&b, p->f)); break;
-    case EL_C:  law.out = Q_DISPLACEMENT; n = ex_mul(f->pool, n, builder_slot(&b, p->e)); break;
-    case EL_I:  law.out = Q_MOMENTUM;     n = ex_mul(f->pool, n, builder_slot(&b, p->f)); break;
+    case EL_R:
+        law.out = Q_EFFORT;
+        n = ex_mul(f->pool, n, builder_slot(&b, p->f));
+        break;
+    case EL_C:
+        law.out = Q_DISPLACEMENT;
+        n = ex_mul(f->pool, n, builder_slot(&b, p->e));
+        break;
+    case EL_I:
+        law.out = Q_MOMENTUM;
+        n = ex_mul(f->pool, n, builder_slot(&b, p->f));
+        break;
     case EL_TF:
     case EL_GY: law.out = Q_EFFORT; break;
     }
@@ -107,8 +120,9 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     val v;
 
     if (!quantity_of(el, item->left.part[0].name, &q) || (q != related[x->type].a && q != related[x->type].b)) {
-        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s", text_of(el, item->left.at), type, x->name, type,
-                   related[x->type].names);
+        diag_error(el->s, "law-quantity", item->left.at,
+                   "\"%s\" cannot stand left of = in %s:%s: a law of %s relates %s", text_of(el, item->left.at), type,
+                   x->name, type, related[x->type].names);
         return;
     }
     b.own = e;
@@ -123,7 +137,8 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
         for (uint32_t k = 0; k < law.def.n; k++) {
             if (inst_slots(f, law.def)[k] != port_var(p, q))
                 continue;
-            diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of the law of %s:%s", item->left.part[0].name, type, x->name);
+            diag_error(el->s, "law-circular", item->right->at, "%s stands on both sides of the law of %s:%s",
+                       item->left.part[0].name, type, x->name);
             diag_help(el->s, "Solve it for one of %s.", related[x->type].names);
         }
         add_law(el, e, law);
@@ -134,11 +149,18 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
 /* ---------------------------------------------------------------- two-ports by a law */
 
 /* What a law of a two-port gives from what, and whether its coefficient is the modulus or one by it. */
-static const struct two_port_law { enum element_type type; bool out; enum quantity give; bool from_out; enum quantity from; bool inverse; } two_port_laws[] = {
-    { EL_TF, false, Q_EFFORT, true,  Q_EFFORT, false }, { EL_TF, true, Q_FLOW,   false, Q_FLOW,   false },
-    { EL_TF, true,  Q_EFFORT, false, Q_EFFORT, true  }, { EL_TF, false, Q_FLOW,  true,  Q_FLOW,   true  },
-    { EL_GY, false, Q_EFFORT, true,  Q_FLOW,   false }, { EL_GY, true, Q_EFFORT, false, Q_FLOW,   false },
-    { EL_GY, true,  Q_FLOW,   false, Q_EFFORT, true  }, { EL_GY, false, Q_FLOW,  true,  Q_EFFORT, true  },
+static const struct two_port_law {
+    enum element_type type;
+    bool out;
+    enum quantity give;
+    bool from_out;
+    enum quantity from;
+    bool inverse;
+} two_port_laws[] = {
+    { EL_TF, false, Q_EFFORT, true, Q_EFFORT, false }, { EL_TF, true, Q_FLOW, false, Q_FLOW, false },
+    { EL_TF, true, Q_EFFORT, false, Q_EFFORT, true },  { EL_TF, false, Q_FLOW, true, Q_FLOW, true },
+    { EL_GY, false, Q_EFFORT, true, Q_FLOW, false },   { EL_GY, true, Q_EFFORT, false, Q_FLOW, false },
+    { EL_GY, true, Q_FLOW, false, Q_EFFORT, true },    { EL_GY, false, Q_FLOW, true, Q_EFFORT, true },
 };
 
 static const char *
@@ -211,7 +233,8 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
             if (two_port_laws[k].type == x->type && two_port_laws[k].out == out && two_port_laws[k].give == q)
                 l = &two_port_laws[k];
     if (!l) {
-        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s", text_of(el, item->left.at), type, x->name);
+        diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s",
+                   text_of(el, item->left.at), type, x->name);
         diag_help(el->s, "%s", two_port_help(x->type));
         return;
     }
@@ -225,12 +248,17 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
         double zero;
 
         if (n == NODE_NONE || (ex_is_const(el->pool, n, &zero) && zero == 0)) {
-            diag_error(el->s, "law-two-port", item->right->at, "the law of %s:%s is not %s.%s times a factor", type, x->name, l->from_out ? "out" : "in",
-                       l->from == Q_EFFORT ? "e" : "f");
+            diag_error(el->s, "law-two-port", item->right->at, "the law of %s:%s is not %s.%s times a factor", type,
+                       x->name, l->from_out ? "out" : "in", l->from == Q_EFFORT ? "e" : "f");
             diag_help(el->s, "%s", two_port_help(x->type));
         } else {
             n = l->inverse ? ex_div(el->pool, ex_const(el->pool, 1), n) : n;
-            add_law(el, e, (flat_law){ .kind = LAW_MODULUS, .port = x->port0, .out = Q_EFFORT, .def = builder_inst(&b, n), .at = item->right->at });
+            add_law(el, e,
+                    (flat_law){ .kind = LAW_MODULUS,
+                                .port = x->port0,
+                                .out = Q_EFFORT,
+                                .def = builder_inst(&b, n),
+                                .at = item->right->at });
             f->element.at[e].linear = true;
             if (!only_parameters(f, inst_slots(f, f->law.at[f->law.n - 1].def), f->law.at[f->law.n - 1].def.n))
                 say_modulated(el, x, item->right);
@@ -245,14 +273,19 @@ make_residual(elab *el, scope *in, uint32_t e)
 {
     const flat_element *x = &el->f->element.at[e];
     const ast_expr *expr = x->node->such_that;
-    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the condition of %s:%s", element_type_name(x->type), x->name));
+    builder b = builder_new(el, in, READ_ALL,
+                            arena_format(el->a, "the condition of %s:%s", element_type_name(x->type), x->name));
     val v;
 
     b.any_unit = true;
     v = resolve(&b, expr, true);
     need_number(el, &v, expr->at);
     if (!v.bad && x->nports) {
-        flat_law law = { .kind = LAW_RESIDUAL, .port = x->port0, .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW, .def = builder_inst(&b, v.n), .at = expr->at };
+        flat_law law = { .kind = LAW_RESIDUAL,
+                         .port = x->port0,
+                         .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW,
+                         .def = builder_inst(&b, v.n),
+                         .at = expr->at };
 
         add_law(el, e, law);
     }
@@ -282,8 +315,11 @@ count_equations(elab *el, const flat_element *x)
             continue;
         }
         if (item->left.nparts > 1 || !strcmp(item->left.part[0].name, "energy")) {
-            diag_error(el->s, "law-quantity", item->left.at, "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own", text_of(el, item->left.at), type, x->name);
-            diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name, x->name);
+            diag_error(el->s, "law-quantity", item->left.at,
+                       "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own",
+                       text_of(el, item->left.at), type, x->name);
+            diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name,
+                      x->name);
             return -1;
         }
         if (is_source(x->type) || is_two_port(x->type)) {
@@ -309,7 +345,12 @@ make_rest(elab *el, uint32_t e)
     if (!x->nports)
         return;
     x->linear = true;
-    add_law(el, e, (flat_law){ .kind = LAW_ASSIGN, .port = x->port0, .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW, .def = set_inst(el, 0), .at = x->at });
+    add_law(el, e,
+            (flat_law){ .kind = LAW_ASSIGN,
+                        .port = x->port0,
+                        .out = x->type == EL_SE ? Q_EFFORT : Q_FLOW,
+                        .def = set_inst(el, 0),
+                        .at = x->at });
 }
 
 void
@@ -346,11 +387,15 @@ make_law(elab *el, scope *in, uint32_t e)
                 (is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->item[k]);
     } else {
         diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
-                   is_source(x->type) ? "value" : x->type == EL_TF ? "ratio" : x->type == EL_GY ? "modulus" : "law");
+                   is_source(x->type) ? "value"
+                   : x->type == EL_TF ? "ratio"
+                   : x->type == EL_GY ? "modulus"
+                                      : "law");
         if (is_source(x->type) || is_two_port(x->type))
             diag_help(el->s, "Write %s:%s = ....", element_type_name(x->type), x->name);
         else
-            diag_help(el->s, "Write %s:%s = ... for a linear one, or a block { ... } that relates %s.", element_type_name(x->type), x->name, related[x->type].names);
+            diag_help(el->s, "Write %s:%s = ... for a linear one, or a block { ... } that relates %s.",
+                      element_type_name(x->type), x->name, related[x->type].names);
     }
 }
 
@@ -376,7 +421,8 @@ initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const uni
 static void
 no_initial(elab *el, const ast_law_item *item, const char *name, const char *which)
 {
-    diag_error(el->s, "initial-quantity", item->left.at, "%s has no initial value %s(0)", name, text_of(el, item->left.at));
+    diag_error(el->s, "initial-quantity", item->left.at, "%s has no initial value %s(0)", name,
+               text_of(el, item->left.at));
     diag_help(el->s, "%s", which);
 }
 
@@ -410,16 +456,20 @@ make_field_initial(elab *el, scope *in, uint32_t element)
 
         if (item->kind != AST_LAW_INITIAL)
             continue;
-        if (p) {                    /* of an array of ports the one its index says */
+        if (p) { /* of an array of ports the one its index says */
             at = single_field_port(el, in, element, &item->left.part[0]);
             if (at == NONE)
                 continue;
             p = &el->field_port.at[at];
         }
-        if (!p || item->left.nparts != 2 || !quantity_of(el, item->left.part[1].name, &q) || !field_initial_quantity(el, at, q)) {
-            diag_error(el->s, "initial-quantity", item->left.at, "%s:%s has no initial value %s(0)", element_type_name(x->type), x->name, text_of(el, item->left.at));
+        if (!p || item->left.nparts != 2 || !quantity_of(el, item->left.part[1].name, &q) ||
+            !field_initial_quantity(el, at, q)) {
+            diag_error(el->s, "initial-quantity", item->left.at, "%s:%s has no initial value %s(0)",
+                       element_type_name(x->type), x->name, text_of(el, item->left.at));
             if (x->type == EL_C || x->type == EL_I)
-                diag_help(el->s, "Its ports (%s) have one for what they store and one for what they give: %s.q(0) and .e(0), or .p(0) and .f(0).",
+                diag_help(el->s,
+                          "Its ports (%s) have one for what they store and one for what they give: %s.q(0) and .e(0), "
+                          "or .p(0) and .f(0).",
                           field_ports_text(el, element), field_port_first(el, element));
             else
                 diag_help(el->s, "Only C, I and junctions have initial values.");
@@ -434,7 +484,9 @@ make_field_initial(elab *el, scope *in, uint32_t element)
                 diag_error(el->s, "initial-twice", item->at, "port %s has two initial values", p->full);
         vec_push(&stated, at);
         if (p->port != NONE && map_get(&el->override_of, field_key(at)) == MAP_NONE)
-            add_initial(el, in, (flat_initial){ .port = p->port, .junction = NONE, .q = q, .def = INST_NONE, .at = item->at }, p->full, item->right);
+            add_initial(el, in,
+                        (flat_initial){ .port = p->port, .junction = NONE, .q = q, .def = INST_NONE, .at = item->at },
+                        p->full, item->right);
     }
     vec_free(&stated);
 }
@@ -473,8 +525,10 @@ make_initial(elab *el, scope *in, uint32_t p)
     const ast_node *written = junction ? j->node : element->node;
     const ast_law_item *first = NULL;
     uint32_t over = map_get(&el->override_of, part_key(p));
-    flat_initial at = { .port = junction || !element->nports ? NONE : element->port0, .junction = junction ? x->index : NONE, .def = INST_NONE };
-    const char *which = junction ? (j->type ? "A 1-junction has f(0)." : "A 0-junction has e(0).")
+    flat_initial at = { .port = junction || !element->nports ? NONE : element->port0,
+                        .junction = junction ? x->index : NONE,
+                        .def = INST_NONE };
+    const char *which = junction                ? (j->type ? "A 1-junction has f(0)." : "A 0-junction has e(0).")
                         : element->type == EL_C ? "A C has q(0) or e(0)."
                         : element->type == EL_I ? "An I has p(0) or f(0)."
                                                 : "Only C, I and junctions have initial values.";
@@ -493,8 +547,11 @@ make_initial(elab *el, scope *in, uint32_t p)
             continue;
         if (item->left.nparts > 1 || !quantity_of(el, item->left.part[0].name, &q) ||
             (junction ? q != (j->type ? Q_FLOW : Q_EFFORT)
-                      : (element->type != EL_C && element->type != EL_I) || (q != related[element->type].a && q != related[element->type].b))) {
-            no_initial(el, item, junction ? arena_format(el->a, "%u:%s", j->type, x->name) : arena_format(el->a, "%s:%s", element_type_name(element->type), x->name),
+                      : (element->type != EL_C && element->type != EL_I) ||
+                            (q != related[element->type].a && q != related[element->type].b))) {
+            no_initial(el, item,
+                       junction ? arena_format(el->a, "%u:%s", j->type, x->name)
+                                : arena_format(el->a, "%s:%s", element_type_name(element->type), x->name),
                        which);
             continue;
         }
@@ -538,7 +595,8 @@ override_integrals(elab *el)
         if (el->override.at[over].set)
             init = set_inst(el, el->override.at[over].set_value);
         else
-            initial_value(el, el->model_scope, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name), v->declared, &init);
+            initial_value(el, el->model_scope, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name),
+                          v->declared, &init);
         el->f->var.at[v->var].init = init;
     }
 }
@@ -551,12 +609,14 @@ check_junction(elab *el, const flat_junction *j)
     if (!written)
         return;
     if (written->linear || written->such_that) {
-        diag_error(el->s, "law-junction", written->linear ? written->linear->at : written->such_that->at, "a junction has no law; \"%s\" joins bonds", j->name);
+        diag_error(el->s, "law-junction", written->linear ? written->linear->at : written->such_that->at,
+                   "a junction has no law; \"%s\" joins bonds", j->name);
         return;
     }
     for (int k = 0; k < written->nitems; k++) {
         if (written->item[k].kind == AST_LAW_EQUATION) {
-            diag_error(el->s, "law-junction", written->item[k].at, "a junction has no law; \"%s\" joins bonds", j->name);
+            diag_error(el->s, "law-junction", written->item[k].at, "a junction has no law; \"%s\" joins bonds",
+                       j->name);
             return;
         }
     }

@@ -25,7 +25,8 @@ static void
 say_outside(elab *el, span at, const char *name, const char *path, const char *real)
 {
     const char *slash = strrchr(path, '/');
-    char *folder = slash ? bg_format("%.*s", (int)(slash - path + (slash == path)), path) : bg_strdup("."), *there = realpath(folder, NULL), *word;
+    char *folder = slash ? bg_format("%.*s", (int)(slash - path + (slash == path)), path) : bg_strdup("."),
+         *there = realpath(folder, NULL), *word;
     size_t n = (size_t)(strrchr(real, '/') - real);
     bool linked = !there || strlen(there) != n || strncmp(there, real, n) != 0;
 
@@ -34,7 +35,8 @@ say_outside(elab *el, span at, const char *name, const char *path, const char *r
         folder = bg_format("%.*s", n ? (int)n : 1, real);
     }
     word = quoted(QUOTE_SHELL, folder);
-    diag_error(el->s, "read-outside", at, "\"%s\" %s outside of the folder of the model and is not read", name, linked ? "leads" : "lies");
+    diag_error(el->s, "read-outside", at, "\"%s\" %s outside of the folder of the model and is not read", name,
+               linked ? "leads" : "lies");
     diag_help(el->s, "If you trust this model, let it: --allow-read %s", word);
     free(folder);
     free(there);
@@ -53,15 +55,9 @@ find_named(elab *el, span at, const char *name, const char *path, const char **w
         found = arena_strdup(el->a, real);
         free(real);
         break;
-    case READING_MISSING:
-        *why = strerror(errno);
-        break;
-    case READING_FOLDER:
-        *why = "it is a directory";
-        break;
-    case READING_NO_FILE:
-        *why = "it is not a regular file";
-        break;
+    case READING_MISSING: *why = strerror(errno); break;
+    case READING_FOLDER: *why = "it is a directory"; break;
+    case READING_NO_FILE: *why = "it is not a regular file"; break;
     case READING_OUTSIDE:
         say_outside(el, at, name, path, real);
         free(real);

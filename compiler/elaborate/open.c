@@ -1,7 +1,8 @@
 /* open.c - inputs and sources that can be moved: what acts on the model from outside, for linear analysis
  *
- * An input that is constant is its own parameter. To an input that is given by a formula, and to the law of every source, a hidden parameter of 0 is
- * added. Each has a second one that stands for its time derivative, because equations may read that (der, a storage on an ideal source).
+ * An input that is constant is its own parameter. To an input that is given by a formula, and to the law of every
+ * source, a hidden parameter of 0 is added. Each has a second one that stands for its time derivative, because
+ * equations may read that (der, a storage on an ideal source).
  *
  * Where nothing is asked for nothing is made.
  */

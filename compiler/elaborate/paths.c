@@ -18,15 +18,19 @@ inside_of(elab *el, const scope *in)
 static const char *
 part_word(const part *p)
 {
-    return p->kind == PART_BOND ? "a bond" : p->kind == PART_ELEMENT ? "an element" : p->kind == PART_INSTANCE ? "a component"
-           : p->junction ? "a 1-junction" : "a 0-junction";
+    return p->kind == PART_BOND       ? "a bond"
+           : p->kind == PART_ELEMENT  ? "an element"
+           : p->kind == PART_INSTANCE ? "a component"
+           : p->junction              ? "a 1-junction"
+                                      : "a 0-junction";
 }
 
 /* The path r with its name number k replaced by another. */
 static const char *
 path_with(elab *el, const ast_ref *r, int k, const char *name)
 {
-    span at = r->part[k].at, before = { r->at.file, r->at.begin, at.begin }, behind = { r->at.file, at.begin + (uint32_t)strlen(r->part[k].name), r->at.end };
+    span at = r->part[k].at, before = { r->at.file, r->at.begin, at.begin },
+         behind = { r->at.file, at.begin + (uint32_t)strlen(r->part[k].name), r->at.end };
 
     if (!span_known(r->at) || r->nparts == 1)
         return name;
@@ -49,7 +53,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     if (where)
         diag_error(el->s, "name-unknown", p->at, "%s no %s called \"%s\"", where, is_part ? "part" : "value", p->name);
     else
-        diag_error(el->s, "name-unknown", p->at, is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
+        diag_error(el->s, "name-unknown", p->at,
+                   is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
     near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
     if (habit && !(near && strlen(p->name) > 1 && !strncmp(near, p->name, 1)))
         diag_help(el->s, "%s", habit);
@@ -58,7 +63,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     else if (is_part && find_value(el, in, p->name) != NONE)
         diag_note(el->s, el->value.at[find_value(el, in, p->name)].at, "this \"%s\" is a value", p->name);
     else if (!is_part && find_part(el, in, p->name) != NONE)
-        diag_note(el->s, el->part.at[find_part(el, in, p->name)].at, "this \"%s\" is %s", p->name, part_word(&el->part.at[find_part(el, in, p->name)]));
+        diag_note(el->s, el->part.at[find_part(el, in, p->name)].at, "this \"%s\" is %s", p->name,
+                  part_word(&el->part.at[find_part(el, in, p->name)]));
 }
 
 static bool
@@ -69,9 +75,11 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
     if (!f->n)
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it has none at all", f->name, i);
     else if (f->rank > 1)
-        diag_error(el->s, "index-range", p->at, "index %d of \"%s\" is %d; it goes from %d to %d", k + 1, f->name, i, f->low[k], f->high[k]);
+        diag_error(el->s, "index-range", p->at, "index %d of \"%s\" is %d; it goes from %d to %d", k + 1, f->name, i,
+                   f->low[k], f->high[k]);
     else
-        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i, f->low[k], f->high[k]);
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i, f->low[k],
+                   f->high[k]);
     diag_note(el->s, f->at, "declared here");
     return false;
 }
@@ -93,8 +101,8 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
         if (quiet)
             return false;
         if (f->rank)
-            diag_error(el->s, "index-count", p->index_at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank, f->rank > 1 ? "es" : "",
-                       p->nindex > 1 ? "are" : "is", p->nindex);
+            diag_error(el->s, "index-count", p->index_at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,
+                       f->rank > 1 ? "es" : "", p->nindex > 1 ? "are" : "is", p->nindex);
         else
             diag_error(el->s, "index-count", p->index_at, "\"%s\" is no array; it takes no index", p->name);
         diag_note(el->s, f->at, "declared here");
@@ -131,7 +139,7 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
 static const scope *
 inside_instance(elab *el, const part *p, span at, bool quiet)
 {
-    if (p->inside && p->gone) {     /* without an inside it could not be made, which was said */
+    if (p->inside && p->gone) { /* without an inside it could not be made, which was said */
         if (!quiet) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
             diag_note(el->s, p->gone_at, "here");
@@ -174,7 +182,8 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
         }
         if (!x.one) {
             if (!quiet)
-                diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one", p->name);
+                diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one",
+                           p->name);
             return nowhere;
         }
         first = family_item(el, f, x.low, &entry);
@@ -195,10 +204,17 @@ follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bo
     return walk(el, in, at, r, 0, as_value, quiet, NULL);
 }
 
-struct spreading { elab *el; scope *at; const ast_ref *r; int next; bool as_value; bool (*see)(void *ctx, const path_end *p); void *ctx; };
+struct spreading {
+    elab *el;
+    scope *at;
+    const ast_ref *r;
+    int next;
+    bool as_value;
+    bool (*see)(void *ctx, const path_end *p);
+    void *ctx;
+};
 
-static bool
-spread(const struct spreading *s, const scope *in);
+static bool spread(const struct spreading *s, const scope *in);
 
 static bool
 spread_item(void *ctx, uint32_t index, uint32_t entry)
@@ -227,7 +243,8 @@ spread(const struct spreading *s, const scope *in)
 }
 
 bool
-each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool (*see)(void *ctx, const path_end *p), void *ctx)
+each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value,
+           bool (*see)(void *ctx, const path_end *p), void *ctx)
 {
     struct spreading s = { el, at, r, 0, as_value, see, ctx };
 
@@ -248,7 +265,8 @@ index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
     of = &moved->part[r->nparts - 2];
     quantity = of + 1;
     if (of->nindex) {
-        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides", of->name, quantity->name);
+        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides",
+                   of->name, quantity->name);
         diag_help(el->s, "Write %s[...].%s, with all indexes behind %s.", of->name, quantity->name, of->name);
         return false;
     }
@@ -261,10 +279,12 @@ index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
 }
 
 bool
-each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry), void *ctx)
+each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ctx, uint32_t index, uint32_t entry),
+          void *ctx)
 {
     const family *f = &el->family.at[p->family];
-    int32_t low1 = f->rank > 1 ? p->low[1] : 0, high1 = f->rank > 1 ? p->high[1] : 0, high0 = f->rank ? p->high[0] : p->low[0];
+    int32_t low1 = f->rank > 1 ? p->low[1] : 0, high1 = f->rank > 1 ? p->high[1] : 0,
+            high0 = f->rank ? p->high[0] : p->low[0];
 
     if (!f->n)
         return true;
@@ -274,7 +294,8 @@ each_item(elab *el, const path_end *p, span at, bool quiet, bool (*see)(void *ct
 
             if (index == NONE) {
                 if (!quiet) {
-                    diag_error(el->s, "index-range", at, f->rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]", f->name, i, j);
+                    diag_error(el->s, "index-range", at, f->rank > 1 ? "there is no %s[%d,%d]" : "there is no %s[%d]",
+                               f->name, i, j);
                     diag_note(el->s, f->at, "others are declared here");
                 }
                 return false;

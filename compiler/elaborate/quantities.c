@@ -1,6 +1,7 @@
 /* quantities.c - efforts and flows read by the names of their domain: spring.F, load.v, room.T
  *
- * The name alone says which of the two is read: what unit the bond has is known only when all laws are made, and then it is checked.
+ * The name alone says which of the two is read: what unit the bond has is known only when all laws are made, and then
+ * it is checked.
  *
  * reports   unit-name: a name that another unit has
  */
@@ -14,8 +15,8 @@ plain_quantity(elab *el, uint32_t junction, bool stores_p, bool common_effort, c
 {
     enum quantity is;
 
-    if (q->name == el->n_e || q->name == el->n_f || q->name == el->n_q || q->name == el->n_power || (q->name == el->n_p && stores_p) ||
-        !quantity_by_name(el->f, junction, common_effort, q->name, &is))
+    if (q->name == el->n_e || q->name == el->n_f || q->name == el->n_q || q->name == el->n_power ||
+        (q->name == el->n_p && stores_p) || !quantity_by_name(el->f, junction, common_effort, q->name, &is))
         return q;
     *as = *q;
     as->name = is == Q_EFFORT ? el->n_e : el->n_f;
@@ -27,7 +28,8 @@ note_quantity(elab *el, uint32_t junction, const ast_part *q, const ast_part *as
 {
     if (q == as || v.bad)
         return;
-    vec_push(&el->named_quantity, ((named_quantity){ .junction = junction, .effort = as->name == el->n_e, .name = q->name, .at = q->at }));
+    vec_push(&el->named_quantity,
+             ((named_quantity){ .junction = junction, .effort = as->name == el->n_e, .name = q->name, .at = q->at }));
 }
 
 void
@@ -55,13 +57,14 @@ check_quantities(elab *el)
             continue;
         map_set(&said, bg_hash_mix(x->at.begin, x->at.file), 1);
         better = quantity_name_of(el->u, x->effort, is);
-        diag_error(el->s, "unit-name", x->at, "\".%s\" is read in [%s], and the %s here is in [%s]", x->name, what, x->effort ? "effort" : "flow", unit_text(is));
+        diag_error(el->s, "unit-name", x->at, "\".%s\" is read in [%s], and the %s here is in [%s]", x->name, what,
+                   x->effort ? "effort" : "flow", unit_text(is));
         if (better)
-            diag_help(el->s, "Write .%s or .%s for the %s, .%s for the %s.", better, x->effort ? "e" : "f", x->effort ? "effort" : "flow",
-                      x->effort ? "f" : "e", x->effort ? "flow" : "effort");
+            diag_help(el->s, "Write .%s or .%s for the %s, .%s for the %s.", better, x->effort ? "e" : "f",
+                      x->effort ? "effort" : "flow", x->effort ? "f" : "e", x->effort ? "flow" : "effort");
         else
-            diag_help(el->s, "Write .%s for the %s, .%s for the %s.", x->effort ? "e" : "f", x->effort ? "effort" : "flow", x->effort ? "f" : "e",
-                      x->effort ? "flow" : "effort");
+            diag_help(el->s, "Write .%s for the %s, .%s for the %s.", x->effort ? "e" : "f",
+                      x->effort ? "effort" : "flow", x->effort ? "f" : "e", x->effort ? "flow" : "effort");
     }
     map_free(&said);
 }

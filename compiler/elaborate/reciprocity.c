@@ -1,8 +1,8 @@
 /* reciprocity.c - can a storage field create energy?
  *
- * Laws given one by one must be slopes of one function: the slope of each by another's argument equals the other's by its own (Maxwell).
- * Compared by value, at several points of what is stored and with the parameters as they are, so that no form of writing misleads.
- * reports   field-reciprocity, with both slopes
+ * Laws given one by one must be slopes of one function: the slope of each by another's argument equals the other's by
+ * its own (Maxwell). Compared by value, at several points of what is stored and with the parameters as they are, so
+ * that no form of writing misleads. reports   field-reciprocity, with both slopes
  */
 #include <math.h>
 #include <string.h>
@@ -17,8 +17,8 @@ argument_of(const flat_port *p, const flat_law *law)
     return law->out == Q_DISPLACEMENT ? p->e : law->out == Q_MOMENTUM ? p->f : p->stored;
 }
 
-/* How a law's number counts in the function that all are slopes of: stored energy by what is stored, less what is given times stored where
- * a law goes the other way. */
+/* How a law's number counts in the function that all are slopes of: stored energy by what is stored, less what is given
+ * times stored where a law goes the other way. */
 static int
 turn(const flat_port *p, const flat_law *law)
 {
@@ -115,9 +115,12 @@ report_reciprocity(elab *el, const flat_element *x, uint32_t a, uint32_t b, node
     const char *na = f->var.at[argument_of(pa, la)].name, *nb = f->var.at[argument_of(pb, lb)].name;
     bool opposite = turn(pa, la) != turn(pb, lb);
 
-    diag_error(el->s, "field-reciprocity", x->at, "%s:%s could create energy: its laws are not the slopes of one energy", element_type_name(x->type), x->name);
+    diag_error(el->s, "field-reciprocity", x->at,
+               "%s:%s could create energy: its laws are not the slopes of one energy", element_type_name(x->type),
+               x->name);
     diag_note(el->s, la->at, "the slope of %s.%s by %s is %s", port_name(f, a), given_name(la), nb, ta);
-    diag_note(el->s, lb->at, "the slope of %s.%s by %s is %s%s", port_name(f, b), given_name(lb), na, tb, opposite ? ", which should be the first with its sign turned" : "");
+    diag_note(el->s, lb->at, "the slope of %s.%s by %s is %s%s", port_name(f, b), given_name(lb), na, tb,
+              opposite ? ", which should be the first with its sign turned" : "");
     diag_help(el->s, "Write energy = ... and leave the laws to follow.");
     free(ta);
     free(tb);
@@ -163,7 +166,9 @@ check_arguments(elab *el, const flat_element *x)
             for (uint32_t k = 0; a != b && k < la->def.n; k++)
                 ok = ok && inst_slots(f, la->def)[k] != given;
             if (!ok) {
-                diag_error(el->s, "law-quantity", la->at, "the law of %s reads \"%s\", for which another port has a law", port_name(f, a), f->var.at[given].name);
+                diag_error(el->s, "law-quantity", la->at,
+                           "the law of %s reads \"%s\", for which another port has a law", port_name(f, a),
+                           f->var.at[given].name);
                 diag_note(el->s, lb->at, "that law is here");
                 diag_help(el->s, "Write both over the same quantities, or write energy = ....");
             }
@@ -181,7 +186,8 @@ check_fields(elab *el)
         const flat_element *x = &el->f->element.at[el->field.at[k].element];
 
         /* by an energy: reciprocal by nature */
-        if (!el->field.at[k].made || el->field.at[k].by_energy || (x->type != EL_C && x->type != EL_I) || x->nlaws != x->nports || !x->nlaws)
+        if (!el->field.at[k].made || el->field.at[k].by_energy || (x->type != EL_C && x->type != EL_I) ||
+            x->nlaws != x->nports || !x->nlaws)
             continue;
         if (!check_arguments(el, x))
             continue;

@@ -1,6 +1,7 @@
 /* references.c - what a name in an expression reads: values, arguments, the element's own, quantities of parts
  *
- * reports   unknown names with the nearest, quantities a part does not have, and reading what is not known before the run
+ * reports   unknown names with the nearest, quantities a part does not have, and reading what is not known before the
+ * run
  */
 #include <string.h>
 
@@ -32,15 +33,16 @@ static bool
 allowed(builder *b, const value *x, span at)
 {
     static const char *const may[] = { "constants", "parameters and constants", "parameters, constants and time" };
-    bool ok = b->reads == READ_ALL || x->kind == AST_CONSTANT || (x->kind == AST_PARAMETER && b->reads >= READ_PARAMETERS);
+    bool ok = b->reads == READ_ALL || x->kind == AST_CONSTANT ||
+              (x->kind == AST_PARAMETER && b->reads >= READ_PARAMETERS);
 
     if (x->gone) {
         diag_error(b->el->s, "part-gone", at, "the component of \"%s\" was taken out, but it is read here", x->name);
         return false;
     }
     if (!ok) {
-        diag_error(b->el->s, "read-early", at, "%s reads %s \"%s\", but it is fixed before the run: it may read %s", b->who, value_word(x->kind), x->name,
-                   may[b->reads]);
+        diag_error(b->el->s, "read-early", at, "%s reads %s \"%s\", but it is fixed before the run: it may read %s",
+                   b->who, value_word(x->kind), x->name, may[b->reads]);
         diag_note(b->el->s, x->at, "\"%s\" is declared here", x->name);
     }
     return ok;
@@ -57,7 +59,7 @@ value_fits(const value *x)
     } else {
         v = x->mark == MARK_DONE ? x->fits : (val){ .fit = FIT_ANY };
         if (v.fit == FIT_ZERO)
-            v.fit = FIT_BARE;       /* 0 for now, not 0 by nature */
+            v.fit = FIT_BARE; /* 0 for now, not 0 by nature */
     }
     /* what changes during the run is a variable, whatever it is declared in */
     if (x->kind != AST_PARAMETER && x->kind != AST_CONSTANT)
@@ -68,7 +70,14 @@ value_fits(const value *x)
 }
 
 /* The items of an array, read into a vector or matrix. */
-struct gather { builder *b; span at; const ast_part *q; VEC(node) n; val fits; bool any; };
+struct gather {
+    builder *b;
+    span at;
+    const ast_part *q;
+    VEC(node) n;
+    val fits;
+    bool any;
+};
 
 static bool
 gather_value(void *ctx, uint32_t index, uint32_t entry)
@@ -114,7 +123,8 @@ note_read(builder *b, const part *p, span at)
 static val
 gathered(elab *el, const path_end *p, struct gather *g, bool fine)
 {
-    uint32_t rows = (uint32_t)(p->high[0] - p->low[0] + 1), cols = el->family.at[p->family].rank > 1 ? (uint32_t)(p->high[1] - p->low[1] + 1) : 1;
+    uint32_t rows = (uint32_t)(p->high[0] - p->low[0] + 1),
+             cols = el->family.at[p->family].rank > 1 ? (uint32_t)(p->high[1] - p->low[1] + 1) : 1;
     val v;
 
     if (!fine || g->n.n != (size_t)rows * cols) {
@@ -138,7 +148,8 @@ too_many_entries(elab *el, const path_end *p, span at)
     for (int k = 0; k < el->family.at[p->family].rank; k++)
         n *= (uint64_t)(p->high[k] - p->low[k] + 1);
     if (n > MOST_ENTRIES)
-        diag_error(el->s, "model-size", at, "this vector would have %llu entries; the most is %d", (unsigned long long)n, MOST_ENTRIES);
+        diag_error(el->s, "model-size", at, "this vector would have %llu entries; the most is %d",
+                   (unsigned long long)n, MOST_ENTRIES);
     return n > MOST_ENTRIES || !may_write_out(el, n, at);
 }
 
@@ -184,8 +195,8 @@ read_own(builder *b, const ast_part *p)
     hidden = find_value(el, b->in, p->name);
     if (hidden != NONE && map_get(&el->shadow_said, hidden) == MAP_NONE) {
         map_set(&el->shadow_said, hidden, 1);
-        diag_info(el->s, "name-shadow", p->at, "in a block, \"%s\" is the element's own, not the %s of that name", p->name,
-                  value_word(el->value.at[hidden].kind));
+        diag_info(el->s, "name-shadow", p->at, "in a block, \"%s\" is the element's own, not the %s of that name",
+                  p->name, value_word(el->value.at[hidden].kind));
         diag_note(el->s, el->value.at[hidden].at, "the %s is declared here", value_word(el->value.at[hidden].kind));
     }
     if (is_field(el, b->own))
@@ -193,7 +204,8 @@ read_own(builder *b, const ast_part *p)
     if (!port)
         return val_bad(el);
     if ((x->type == EL_C && p->name == el->n_f) || (x->type == EL_I && p->name == el->n_e)) {
-        diag_error(el->s, "law-quantity", p->at, "a law of %s:%s relates %s, not %s", element_type_name(x->type), x->name, x->type == EL_C ? "q and e" : "p and f", p->name);
+        diag_error(el->s, "law-quantity", p->at, "a law of %s:%s relates %s, not %s", element_type_name(x->type),
+                   x->name, x->type == EL_C ? "q and e" : "p and f", p->name);
         diag_help(el->s, "What depends on %s is an R beside it.", p->name);
         return val_bad(el);
     }
@@ -285,10 +297,14 @@ read_name(builder *b, const ast_ref *r)
         const part *q = &el->part.at[find_part(el, b->in, p->name)];
 
         diag_error(el->s, "name-part", p->at, "\"%s\" is %s, not a value", p->name,
-                   q->kind == PART_JUNCTION ? "a junction" : q->kind == PART_ELEMENT ? "an element" : q->kind == PART_BOND ? "a bond" : "a component");
+                   q->kind == PART_JUNCTION  ? "a junction"
+                   : q->kind == PART_ELEMENT ? "an element"
+                   : q->kind == PART_BOND    ? "a bond"
+                                             : "a component");
         diag_note(el->s, q->at, "declared here");
         if (q->kind != PART_INSTANCE)
-            diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at), q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
+            diag_help(el->s, "Say what is read of it: %s.%s.", text_of(el, p->at),
+                      q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
         return val_bad(el);
     }
     x = follow(el, b->in, b->in, r, true, false);
@@ -297,8 +313,8 @@ read_name(builder *b, const ast_ref *r)
     return read_value(b, &x, p->at);
 }
 
-/* A part's name as it is written from here: without what the scope puts before its names; of an array, where none of its items is meant,
- * without the index. */
+/* A part's name as it is written from here: without what the scope puts before its names; of an array, where none of
+ * its items is meant, without the index. */
 static const char *
 name_from_here(builder *b, const ast_part *p, const part *x)
 {
@@ -328,10 +344,16 @@ read_junction(builder *b, const char *name, const ast_part *q, const ast_part *w
     if (q->name == (j->type ? el->n_f : el->n_e))
         return read_variable(b, j->common);
     if (j->type)
-        return no_such_quantity(b, name, written, "a 1-junction", arena_format(el->a,
-            "Its bonds share the flow, %s.f; each has its own effort: read that of an element on it, or name a bond.", name));
-    return no_such_quantity(b, name, written, "a 0-junction", arena_format(el->a,
-        "Its bonds share the effort, %s.e; each has its own flow: read that of an element on it, or name a bond.", name));
+        return no_such_quantity(b, name, written, "a 1-junction",
+                                arena_format(el->a,
+                                             "Its bonds share the flow, %s.f; each has its own effort: read that of an "
+                                             "element on it, or name a bond.",
+                                             name));
+    return no_such_quantity(b, name, written, "a 0-junction",
+                            arena_format(el->a,
+                                         "Its bonds share the effort, %s.e; each has its own flow: read that of an "
+                                         "element on it, or name a bond.",
+                                         name));
 }
 
 static val
@@ -347,7 +369,8 @@ power_of(builder *b, uint32_t junction, var_id e, var_id f, bool into)
     with[1] = nf;
     for (uint32_t k = 0; k < nreads; k++)
         with[2 + k] = builder_slot(b, reads[k]);
-    n = ex_substitute(el->pool, flat_power(el->f, junction, ex_slot(el->pool, 0), ex_slot(el->pool, 1), 2), with, 2 + nreads);
+    n = ex_substitute(el->pool, flat_power(el->f, junction, ex_slot(el->pool, 0), ex_slot(el->pool, 1), 2), with,
+                      2 + nreads);
     free(with);
     if (el->f->var.at[e].unit && el->f->var.at[f].unit)
         return (val){ .n = into ? n : ex_neg(el->pool, n), .fit = FIT_UNIT, .unit = el->watt };
@@ -362,7 +385,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
     const char *type = element_type_name(x->type);
 
     if (!x->nports)
-        return val_bad(el);         /* its bonds were wrong, which was said */
+        return val_bad(el); /* its bonds were wrong, which was said */
     if (x->nports > 1)
         return no_such_quantity(b, name, q, arena_format(el->a, "a two-port (%s)", type),
                                 "Read the junctions at its sides, or name the bond (`as name`) and read that.");
@@ -377,14 +400,18 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
     if (x->rests) {
         const part *of = &el->part.at[el->element_part.at[x - el->f->element.at]];
 
-        diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name, of->rest == Q_FLOW ? "flow" : "effort");
+        diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name,
+                   of->rest == Q_FLOW ? "flow" : "effort");
         diag_note(el->s, of->rest_at, "taken out here");
         return val_bad(el);
     }
-    return no_such_quantity(b, name, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
-                            arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", name, name, name,
-                                         x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? name : "",
-                                         x->type == EL_C ? ".q" : x->type == EL_I ? ".p" : ""));
+    return no_such_quantity(
+        b, name, q, arena_format(el->a, "%s %s", strchr("RI", *type) || *type == 'S' ? "an" : "a", type),
+        arena_format(el->a, "It has %s.e, %s.f, %s.power%s%s%s.", name, name, name,
+                     x->type == EL_C || x->type == EL_I ? " and " : "", x->type == EL_C || x->type == EL_I ? name : "",
+                     x->type == EL_C   ? ".q"
+                     : x->type == EL_I ? ".p"
+                                       : ""));
 }
 
 static val
@@ -400,7 +427,8 @@ read_bond(builder *b, const char *name, const ast_part *q, const link *l)
         return read_variable(b, l->f);
     if (q->name == el->n_power)
         return power_of(b, l->junction_from, l->e, l->f, true);
-    return no_such_quantity(b, name, q, "a bond", arena_format(el->a, "It has %s.e, %s.f and %s.power.", name, name, name));
+    return no_such_quantity(b, name, q, "a bond",
+                            arena_format(el->a, "It has %s.e, %s.f and %s.power.", name, name, name));
 }
 
 static val
@@ -422,10 +450,16 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     if (x->kind != PART_INSTANCE) {
         const flat_element *e = x->kind == PART_ELEMENT ? &el->f->element.at[x->index] : NULL;
         const flat_junction *j = x->kind == PART_JUNCTION ? &el->f->junction.at[x->index] : NULL;
-        uint32_t junction = j ? x->index : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE) : el->link.at[x->index].junction_from;
+        uint32_t junction = j   ? x->index
+                            : e ? (e->nports == 1 ? el->f->port.at[e->port0].junction : NONE)
+                                : el->link.at[x->index].junction_from;
         ast_part renamed;
-        const ast_part *as = junction == NONE ? q : plain_quantity(el, junction, e && (e->type == EL_I || e->rests), j && !j->type, q, &renamed);
-        val v = j ? read_junction(b, name, as, q, j) : e ? read_element(b, name, as, e) : read_bond(b, name, as, &el->link.at[x->index]);
+        const ast_part *as = junction == NONE ? q
+                                              : plain_quantity(el, junction, e && (e->type == EL_I || e->rests),
+                                                               j && !j->type, q, &renamed);
+        val v = j   ? read_junction(b, name, as, q, j)
+                : e ? read_element(b, name, as, e)
+                    : read_bond(b, name, as, &el->link.at[x->index]);
 
         note_quantity(el, junction, q, as, v);
         return v;
@@ -465,7 +499,8 @@ read_part(builder *b, const ast_ref *r)
         uint32_t v = find_value(el, b->in, p->name);
 
         if (v != NONE && !refused_before(el, b->in, p->name)) {
-            diag_error(el->s, "name-value", r->at, "\"%s\" is a %s; values have no \".%s\"", p->name, value_word(el->value.at[v].kind), r->part[1].name);
+            diag_error(el->s, "name-value", r->at, "\"%s\" is a %s; values have no \".%s\"", p->name,
+                       value_word(el->value.at[v].kind), r->part[1].name);
             diag_note(el->s, el->value.at[v].at, "declared here");
             return val_bad(el);
         }
@@ -484,24 +519,30 @@ read_part(builder *b, const ast_ref *r)
             return val_bad(el);
     }
     if (b->function || b->reads != READ_ALL) {
-        diag_error(el->s, "read-early", r->at, b->function ? "%s reads \"%s\"; a function sees its arguments and constants"
-                                                           : "%s reads \"%s\", but it is fixed before the run", b->who, text_of(el, r->at));
+        diag_error(el->s, "read-early", r->at,
+                   b->function ? "%s reads \"%s\"; a function sees its arguments and constants"
+                               : "%s reads \"%s\", but it is fixed before the run",
+                   b->who, text_of(el, r->at));
         return val_bad(el);
     }
     first = el->family.at[x.family].n ? el->family.at[x.family].first : NONE;
-    if (first != NONE && el->part.at[first].kind == PART_ELEMENT && el->part.at[first].index != NONE && is_field(el, el->part.at[first].index)) {
+    if (first != NONE && el->part.at[first].kind == PART_ELEMENT && el->part.at[first].index != NONE &&
+        is_field(el, el->part.at[first].index)) {
         index = single_item(el, &x, r->at, &entry);
         if (index != NONE)
             note_read(b, &el->part.at[index], r->at);
-        return index == NONE || el->part.at[index].index == NONE ? val_bad(el) : read_field(b, r, x.used, el->part.at[index].index);
+        return index == NONE || el->part.at[index].index == NONE ? val_bad(el)
+                                                                 : read_field(b, r, x.used, el->part.at[index].index);
     }
     if (r->nparts > x.used + 1) {
-        diag_error(el->s, "name-quantity", r->part[x.used + 1].at, "\"%s.%s\" has no parts of its own", r->part[x.used - 1].name, r->part[x.used].name);
+        diag_error(el->s, "name-quantity", r->part[x.used + 1].at, "\"%s.%s\" has no parts of its own",
+                   r->part[x.used - 1].name, r->part[x.used].name);
         return val_bad(el);
     }
     g.q = &r->part[x.used];
     if (!x.one)
-        return too_many_entries(el, &x, r->at) ? val_bad(el) : gathered(el, &x, &g, each_item(el, &x, r->at, false, gather_part, &g));
+        return too_many_entries(el, &x, r->at) ? val_bad(el)
+                                               : gathered(el, &x, &g, each_item(el, &x, r->at, false, gather_part, &g));
     index = single_item(el, &x, r->at, &entry);
     return index == NONE ? val_bad(el) : read_quantity(b, &r->part[x.used - 1], g.q, &el->part.at[index]);
 }

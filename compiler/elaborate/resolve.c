@@ -1,8 +1,9 @@
-/* resolve.c - an expression of the text to a template over variables: names resolved, units checked, functions written out
+/* resolve.c - an expression of the text to a template over variables: names resolved, units checked, functions written
+ * out
  *
- * needs     declared values and parts; values made in the order of what they read (for units left unstated); functions made
- * provides  a template over slots in order of first mention
- * bounds    recursion follows nesting only (chains of operators and of else-ifs are loops) and stops at DEEPEST
+ * needs     declared values and parts; values made in the order of what they read (for units left unstated); functions
+ * made provides  a template over slots in order of first mention bounds    recursion follows nesting only (chains of
+ * operators and of else-ifs are loops) and stops at DEEPEST
  */
 #include <math.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "expr_pool.h"
 
 enum {
-    DEEPEST = 1000,                 /* levels of nesting of one expression */
-    FEW_SLOTS = 8                   /* looked through one by one */
+    DEEPEST = 1000, /* levels of nesting of one expression */
+    FEW_SLOTS = 8   /* looked through one by one */
 };
 
 /* ---------------------------------------------------------------- the builder */
@@ -171,7 +172,8 @@ literal(builder *b, const ast_expr *key, double si, const unit *u)
     return builder_slot(b, v);
 }
 
-/* sign*number with its unit. key: the number or its negation, which the literal is remembered by. alone: data whatever its value. */
+/* sign*number with its unit. key: the number or its negation, which the literal is remembered by. alone: data whatever
+ * its value. */
 static val
 number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool whole, bool alone)
 {
@@ -185,13 +187,16 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
         if (!u)
             return val_bad(el);
         if (unit_offset(u) != 0 && !whole) {
-            diag_error(el->s, "unit-offset", e->at, "[%s] has an offset and stands only where it is the whole value; in sums, products and tolerances write [%s]",
+            diag_error(el->s, "unit-offset", e->at,
+                       "[%s] has an offset and stands only where it is the whole value; in sums, products and "
+                       "tolerances write [%s]",
                        unit_text(u), unit_text(unit_dimension(u)));
             return val_bad(el);
         }
         x = unit_scale(u) * x + unit_offset(u);
         if (!isfinite(x)) {
-            diag_error(el->s, "number-range", e->at, "this value is too large: in [%s] it is more than 1.8e308", unit_text(unit_dimension(u)));
+            diag_error(el->s, "number-range", e->at, "this value is too large: in [%s] it is more than 1.8e308",
+                       unit_text(unit_dimension(u)));
             return val_bad(el);
         }
         v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u), .stated = !unit_is_number(u) };
@@ -215,7 +220,7 @@ power(builder *b, val base, const ast_expr *a, const ast_expr *exponent)
     bool structure = b->structure;
     val x, r;
 
-    b->structure = true;            /* x^2 and x^3 are different laws, not different data */
+    b->structure = true; /* x^2 and x^3 are different laws, not different data */
     x = resolve(b, exponent, false);
     b->structure = structure;
     need_number(el, &base, a->at);
@@ -240,7 +245,9 @@ relation(builder *b, const ast_expr *e, val x, val y)
     r = units_together(el, "compared", x, e->bin.a->at, y, e->bin.b->at);
     if (r.bad)
         return r;
-    return (val){ .n = ex_make(el->pool, ex, turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE), .fit = FIT_ANY, .condition = true };
+    return (val){ .n = ex_make(el->pool, ex, turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE),
+                  .fit = FIT_ANY,
+                  .condition = true };
 }
 
 static val
@@ -260,7 +267,9 @@ combine(builder *b, const ast_expr *e, val x, val y)
         need_condition(el, &y, ya);
         if (x.bad || y.bad)
             return val_bad(el);
-        return (val){ .n = ex_make(el->pool, e->bin.op == AST_AND ? EX_AND : EX_OR, x.n, y.n, NODE_NONE), .fit = FIT_ANY, .condition = true };
+        return (val){ .n = ex_make(el->pool, e->bin.op == AST_AND ? EX_AND : EX_OR, x.n, y.n, NODE_NONE),
+                      .fit = FIT_ANY,
+                      .condition = true };
     case AST_ADD:
     case AST_SUB:
     case AST_MUL:
@@ -280,8 +289,7 @@ combine(builder *b, const ast_expr *e, val x, val y)
         if (!r.bad)
             r.n = ex_make(el->pool, op, x.n, y.n, NODE_NONE);
         return r;
-    default:
-        return relation(b, e, x, y);
+    default: return relation(b, e, x, y);
     }
 }
 
@@ -315,7 +323,10 @@ binary(builder *b, const ast_expr *e)
     return v;
 }
 
-struct branch { const ast_expr *e; val c, a; };
+struct branch {
+    const ast_expr *e;
+    val c, a;
+};
 
 /* if ... else if ... else: the last value first, then back up. */
 static val
@@ -392,29 +403,22 @@ resolve_inside(builder *b, const ast_expr *e, bool whole)
     val v;
 
     switch (e->kind) {
-    case AST_NUMBER:
-        return number(b, e, e, 1, whole, false);
+    case AST_NUMBER: return number(b, e, e, 1, whole, false);
     case AST_STRING:
         diag_error(el->s, "text-value", e->at, "a text is not a value; texts name the file of a table");
         return val_bad(el);
-    case AST_REF:
-        return read_ref(b, &e->ref);
-    case AST_NEG:
-        return negation(b, e, whole);
+    case AST_REF: return read_ref(b, &e->ref);
+    case AST_NEG: return negation(b, e, whole);
     case AST_NOT:
         v = resolve(b, e->un.a, false);
         need_condition(el, &v, e->un.a->at);
         if (!v.bad)
             v.n = ex_make(el->pool, EX_NOT, v.n, NODE_NONE, NODE_NONE);
         return v;
-    case AST_BINARY:
-        return binary(b, e);
-    case AST_IF:
-        return choice(b, e, whole);
-    case AST_CALL:
-        return resolve_call(b, e);
-    case AST_MATRIX:
-        break;
+    case AST_BINARY: return binary(b, e);
+    case AST_IF: return choice(b, e, whole);
+    case AST_CALL: return resolve_call(b, e);
+    case AST_MATRIX: break;
     }
     return make_matrix(b, e);
 }

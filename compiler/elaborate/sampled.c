@@ -1,7 +1,8 @@
-/* sampled.c - what was before: previous(x) and the numbers noise(seed), uniform(seed) that only the values of `every` may read, and delay(x, T)
+/* sampled.c - what was before: previous(x) and the numbers noise(seed), uniform(seed) that only the values of `every`
+ * may read, and delay(x, T)
  *
- * previous(x) is x over what its variables were at the last sample. Each of them that does not hold its value by itself gets a memory: a state without
- * a rate that every sample sets to what the variable is then.
+ * previous(x) is x over what its variables were at the last sample. Each of them that does not hold its value by itself
+ * gets a memory: a state without a rate that every sample sets to what the variable is then.
  */
 #include <string.h>
 
@@ -12,7 +13,8 @@ in_every(builder *b, const ast_expr *e)
 {
     if (b->every != NONE)
         return true;
-    diag_error(b->el->s, "every-only", e->at, "%s has a meaning only within the values that `every` sets", e->call.name);
+    diag_error(b->el->s, "every-only", e->at, "%s has a meaning only within the values that `every` sets",
+               e->call.name);
     diag_help(b->el->s, "Write: signal u = 0; every 50 [ms] { u = ... }");
     return false;
 }
@@ -22,7 +24,8 @@ one_argument(builder *b, const ast_expr *e)
 {
     if (e->call.nargs == 1)
         return true;
-    diag_error(b->el->s, "call-arguments", e->at, "%s takes 1 argument; here %s %d", e->call.name, e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+    diag_error(b->el->s, "call-arguments", e->at, "%s takes 1 argument; here %s %d", e->call.name,
+               e->call.nargs == 1 ? "is" : "are", e->call.nargs);
     return false;
 }
 
@@ -106,7 +109,8 @@ make_delay(builder *b, const ast_expr *e)
     val v, by, before = { .bad = false };
 
     if (e->call.nargs < 2 || e->call.nargs > 3) {
-        diag_error(el->s, "call-arguments", e->at, "delay takes 2 or 3 arguments; here %s %d", e->call.nargs == 1 ? "is" : "are", e->call.nargs);
+        diag_error(el->s, "call-arguments", e->at, "delay takes 2 or 3 arguments; here %s %d",
+                   e->call.nargs == 1 ? "is" : "are", e->call.nargs);
         diag_help(el->s, "Write delay(x, T) or delay(x, T, before).");
         return val_bad(el);
     }
@@ -116,7 +120,8 @@ make_delay(builder *b, const ast_expr *e)
     need_number(el, &v, e->call.arg[0]->at);
     by = initial_value(el, b->in, e->call.arg[1], "the time of the delay", el->second, &d.by);
     if (e->call.nargs > 2 && !v.bad)
-        before = initial_value(el, b->in, e->call.arg[2], "the value before the start", v.fit == FIT_UNIT ? v.unit : NULL, &d.before);
+        before = initial_value(el, b->in, e->call.arg[2], "the value before the start",
+                               v.fit == FIT_UNIT ? v.unit : NULL, &d.before);
     if (v.bad || by.bad || before.bad || !inst_known(d.by)) {
         builder_free(&in);
         return val_bad(el);

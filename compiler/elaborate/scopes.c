@@ -1,7 +1,7 @@
 /* scopes.c - names and what they stand for, the nearest of them, and the text of a place for messages
  *
- * A name is found in one hash map, keyed by its scope; the items of an array that are made one by one in another, keyed by family and
- * indexes. What was made at once is found by arithmetic.
+ * A name is found in one hash map, keyed by its scope; the items of an array that are made one by one in another, keyed
+ * by family and indexes. What was made at once is found by arithmetic.
  */
 #include <ctype.h>
 #include <string.h>
@@ -162,10 +162,18 @@ enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
 }
 
 bool
-enter_name(elab *el, const scope *in, bool is_part, const char *name, span where, uint8_t rank, const int32_t *idx, bool block, uint32_t index)
+enter_name(elab *el, const scope *in, bool is_part, const char *name, span where, uint8_t rank, const int32_t *idx,
+           bool block, uint32_t index)
 {
     uint32_t at = own_family(el, in, name, is_part), before, entry;
-    family f = { .name = name, .scope = in->id, .is_part = is_part, .block = block, .rank = rank, .first = index, .at = where, .n = 0 };
+    family f = { .name = name,
+                 .scope = in->id,
+                 .is_part = is_part,
+                 .block = block,
+                 .rank = rank,
+                 .first = index,
+                 .at = where,
+                 .n = 0 };
 
     if (at != NONE) {
         const family *old = &el->family.at[at];
@@ -254,7 +262,8 @@ may_make_more(elab *el, uint64_t n, span at)
         return true;
     }
     if (!el->made_too_much)
-        diag_error(el->s, "model-size", at, "this makes the model larger than %d parts, bonds, values and rounds of loops", MOST_MADE);
+        diag_error(el->s, "model-size", at,
+                   "this makes the model larger than %d parts, bonds, values and rounds of loops", MOST_MADE);
     el->made_too_much = true;
     el->incomplete = true;
     return false;
@@ -332,7 +341,7 @@ whole_text_of(elab *el, span at)
     for (size_t i = at.begin; i < at.end && i < n; i++) {
         bool blank = isspace((unsigned char)text[i]);
 
-        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') {        /* a comment is no part of it */
+        if (!quoted && text[i] == '/' && i + 1 < at.end && text[i + 1] == '/') { /* a comment is no part of it */
             while (i + 1 < at.end && text[i + 1] != '\n')
                 i++;
             continue;

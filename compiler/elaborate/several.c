@@ -1,4 +1,5 @@
-/* several.c - functions of several numbers, or of the entries of vectors: sum, mean, norm, min, max; and mod and round, which are made of floor */
+/* several.c - functions of several numbers, or of the entries of vectors: sum, mean, norm, min, max; and mod and round,
+ * which are made of floor */
 #include <string.h>
 
 #include "elab.h"
@@ -42,7 +43,9 @@ gather(builder *b, const ast_expr *e, nodes *out)
         if (!v.m)
             vec_push(out, v.n);
         v.m = NULL;
-        all = k == 0 ? v : b->any_unit ? (val){ .fit = FIT_ANY } : units_together(el, "taken together", all, e->call.arg[0]->at, v, a->at);
+        all = k == 0        ? v
+              : b->any_unit ? (val){ .fit = FIT_ANY }
+                            : units_together(el, "taken together", all, e->call.arg[0]->at, v, a->at);
         if (all.bad)
             return all;
     }
@@ -60,22 +63,18 @@ static node
 made(pool *p, const char *name, nodes *x)
 {
     switch (name[0] + name[1]) {
-    case 's' + 'u':
-        return fold(p, EX_ADD, x->at, x->n);
+    case 's' + 'u': return fold(p, EX_ADD, x->at, x->n);
     case 'n' + 'o':
         for (size_t k = 0; k < x->n; k++)
             x->at[k] = ex_mul(p, x->at[k], x->at[k]);
         return ex_make(p, EX_SQRT, fold(p, EX_ADD, x->at, x->n), NODE_NONE, NODE_NONE);
-    case 'm' + 'i':
-        return fold(p, EX_MIN, x->at, x->n);
-    case 'm' + 'a':
-        return fold(p, EX_MAX, x->at, x->n);
-    case 'm' + 'e':
-        return ex_div(p, fold(p, EX_ADD, x->at, x->n), ex_const(p, (double)x->n));
+    case 'm' + 'i': return fold(p, EX_MIN, x->at, x->n);
+    case 'm' + 'a': return fold(p, EX_MAX, x->at, x->n);
+    case 'm' + 'e': return ex_div(p, fold(p, EX_ADD, x->at, x->n), ex_const(p, (double)x->n));
     case 'm' + 'o':
-        return ex_sub(p, x->at[0], ex_mul(p, x->at[1], ex_make(p, EX_FLOOR, ex_div(p, x->at[0], x->at[1]), NODE_NONE, NODE_NONE)));
-    default:
-        return ex_make(p, EX_FLOOR, ex_add(p, x->at[0], ex_const(p, 0.5)), NODE_NONE, NODE_NONE);
+        return ex_sub(p, x->at[0],
+                      ex_mul(p, x->at[1], ex_make(p, EX_FLOOR, ex_div(p, x->at[0], x->at[1]), NODE_NONE, NODE_NONE)));
+    default: return ex_make(p, EX_FLOOR, ex_add(p, x->at[0], ex_const(p, 0.5)), NODE_NONE, NODE_NONE);
     }
 }
 
@@ -89,10 +88,15 @@ call_several(builder *b, const ast_expr *e)
     val r = gather(b, e, &x);
 
     if (!r.bad && (mod ? x.n != 2 : round ? x.n != 1 : !x.n)) {
-        diag_error(el->s, "call-arguments", e->at, "%s takes %s; here %s %zu", name, mod ? "2 numbers" : round ? "1 number" : "numbers or vectors",
+        diag_error(el->s, "call-arguments", e->at, "%s takes %s; here %s %zu", name,
+                   mod     ? "2 numbers"
+                   : round ? "1 number"
+                           : "numbers or vectors",
                    x.n == 1 ? "is" : "are", x.n);
-        diag_help(el->s, "Write %s.", mod ? "mod(a, b), what is left of a after whole multiples of b" : round ? "round(x), the nearest whole number"
-                                           : arena_format(el->a, "%s(a, b, c) or %s(v) of a vector v", name, name));
+        diag_help(el->s, "Write %s.",
+                  mod     ? "mod(a, b), what is left of a after whole multiples of b"
+                  : round ? "round(x), the nearest whole number"
+                          : arena_format(el->a, "%s(a, b, c) or %s(v) of a vector v", name, name));
         r = val_bad(el);
     }
     if (!r.bad && round && !units_pure(el, r, e->call.arg[0]->at, name))

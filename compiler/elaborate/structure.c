@@ -8,8 +8,12 @@
 
 #include "elab.h"
 
-/* What a node of a chain stands for: the parts at its two sides, which differ for a component with two ports. NONE after an error. */
-struct ends { uint32_t in, out; const ast_part *port; };        /* port: what is written behind a field */
+/* What a node of a chain stands for: the parts at its two sides, which differ for a component with two ports. NONE
+ * after an error. */
+struct ends {
+    uint32_t in, out;
+    const ast_part *port;
+}; /* port: what is written behind a field */
 static const struct ends no_ends = { NONE, NONE, NULL };
 
 static const char *
@@ -64,7 +68,7 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (x.kind == PLACE_NONE)
         return no_ends;
     if (written->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
-        return no_ends;             /* its declaration failed */
+        return no_ends; /* its declaration failed */
     at = single_item(el, &x, written->ref.at, &entry);
     if (at == NONE)
         return no_ends;
@@ -83,7 +87,8 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (p->kind == PART_INSTANCE)
         return component_ends(el, in, p, written->ref.at, middle);
     if (x.used > 1 && !p->port) {
-        diag_error(el->s, "bond-inside", written->ref.at, "\"%s\" is inside a component; bonds from outside join its ports", p->name);
+        diag_error(el->s, "bond-inside", written->ref.at,
+                   "\"%s\" is inside a component; bonds from outside join its ports", p->name);
         diag_note(el->s, p->at, "declared here");
         return no_ends;
     }
@@ -114,8 +119,18 @@ make_links(elab *el, const chain_made *c)
     from = node_ends(el, c->in, &s->chain.node[0], false);
     for (int k = 1; k < s->chain.nnodes; k++) {
         struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
-        link l = { .from = from.out, .to = to.in, .from_port = NONE, .to_port = NONE, .from_name = from.port, .to_name = to.port, .in = c->in, .at = s->chain.arrow[k - 1],
-                   .junction_from = NONE, .junction_to = NONE, .e = VAR_NONE, .f = VAR_NONE };
+        link l = { .from = from.out,
+                   .to = to.in,
+                   .from_port = NONE,
+                   .to_port = NONE,
+                   .from_name = from.port,
+                   .to_name = to.port,
+                   .in = c->in,
+                   .at = s->chain.arrow[k - 1],
+                   .junction_from = NONE,
+                   .junction_to = NONE,
+                   .e = VAR_NONE,
+                   .f = VAR_NONE };
 
         if (to.in != NONE && from.out == to.in)
             diag_error(el->s, "bond-self", l.at, "a bond from \"%s\" to itself", el->part.at[to.in].name);
@@ -126,7 +141,8 @@ make_links(elab *el, const chain_made *c)
         vec_push(&el->link, l);
         from = to;
         if (to.port && k + 1 < s->chain.nnodes) {
-            diag_error(el->s, "bond-port", s->chain.node[k].at, "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
+            diag_error(el->s, "bond-port", s->chain.node[k].at,
+                       "a chain cannot go through a port of \"%s\": it ends there", el->part.at[to.in].name);
             from = no_ends;
         }
     }
@@ -151,7 +167,8 @@ field_end(elab *el, scope *in, uint32_t at, const ast_part *name, span where, ui
         diag_error(el->s, "name-unknown", name->at, "\"%s\" has no port \"%s\"", x->name, name->name);
     else
         diag_error(el->s, "bond-port", where, "\"%s\" has ports of its own: a bond says which", x->name);
-    diag_help(el->s, "Its ports are %s; write %s.%s.", field_ports_text(el, x->index), x->name, field_port_first(el, x->index));
+    diag_help(el->s, "Its ports are %s; write %s.%s.", field_ports_text(el, x->index), x->name,
+              field_port_first(el, x->index));
     return false;
 }
 
@@ -183,14 +200,28 @@ make_parts(elab *el)
             continue;
         if (p->kind == PART_JUNCTION) {
             p->index = (uint32_t)f->junction.n;
-            vec_push(&f->junction, ((flat_junction){ .type = p->junction, .name = p->name, .at = p->at, .stmt = p->stmt, .node = p->node,
-                                                     .parent = p->in->origin, .port = p->port, .thinned = p->thinned }));
+            vec_push(&f->junction, ((flat_junction){ .type = p->junction,
+                                                     .name = p->name,
+                                                     .at = p->at,
+                                                     .stmt = p->stmt,
+                                                     .node = p->node,
+                                                     .parent = p->in->origin,
+                                                     .port = p->port,
+                                                     .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
-            f->junction.at[p->index].common = flat_add_var(f, VAR_COMMON, p->index, arena_format(el->a, "%s.%s", p->name, p->junction ? "f" : "e"), p->at);
+            f->junction.at[p->index].common = flat_add_var(
+                f, VAR_COMMON, p->index, arena_format(el->a, "%s.%s", p->name, p->junction ? "f" : "e"), p->at);
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
-            vec_push(&f->element, ((flat_element){ .type = p->element, .modulated = p->modulated, .name = p->name, .at = p->at, .stmt = p->stmt,
-                                                   .node = p->node, .parent = p->in->origin, .thinned = p->thinned, .rests = p->rests }));
+            vec_push(&f->element, ((flat_element){ .type = p->element,
+                                                   .modulated = p->modulated,
+                                                   .name = p->name,
+                                                   .at = p->at,
+                                                   .stmt = p->stmt,
+                                                   .node = p->node,
+                                                   .parent = p->in->origin,
+                                                   .thinned = p->thinned,
+                                                   .rests = p->rests }));
             if (p->rests) {
                 f->element.at[p->index].type = p->rest == Q_FLOW ? EL_SF : EL_SE;
                 f->element.at[p->index].modulated = false;
@@ -226,7 +257,9 @@ settle_link(elab *el, link *l)
         const char *name = link_name(el, l);
         uint32_t j = (uint32_t)f->junction.n;
 
-        vec_push(&f->junction, ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
+        vec_push(
+            &f->junction,
+            ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
         f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_format(el->a, "%s.f", name), l->at);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
@@ -244,14 +277,15 @@ make_bond(elab *el, link *l)
     const flat_junction *from, *to;
     bool efforts;
 
-    if (l->junction_from == NONE || l->junction_to == NONE || l->junction_from == l->junction_to || el->part.at[l->from].kind != PART_JUNCTION ||
-        el->part.at[l->to].kind != PART_JUNCTION)
+    if (l->junction_from == NONE || l->junction_to == NONE || l->junction_from == l->junction_to ||
+        el->part.at[l->from].kind != PART_JUNCTION || el->part.at[l->to].kind != PART_JUNCTION)
         return;
     from = &f->junction.at[b.from];
     to = &f->junction.at[b.to];
     if (from->type == to->type) {
         efforts = from->type == 1;
-        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n, arena_format(el->a, "%s.%s", link_name(el, l), efforts ? "e" : "f"), l->at);
+        b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n,
+                             arena_format(el->a, "%s.%s", link_name(el, l), efforts ? "e" : "f"), l->at);
         l->e = efforts ? b.own : from->common;
         l->f = efforts ? from->common : b.own;
     } else {
@@ -270,13 +304,20 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
-    var_id own = flat_add_var(f, VAR_PORT, id, arena_format(el->a, "%s%s.%s", x->name, side, flow_shared ? "e" : "f"), x->at);
-    flat_port port = { .element = e, .junction = j, .sign = k->to == p ? 1 : -1, .stored = VAR_NONE, .bond_name = k->name, .at = k->at };
+    var_id own = flat_add_var(f, VAR_PORT, id, arena_format(el->a, "%s%s.%s", x->name, side, flow_shared ? "e" : "f"),
+                              x->at);
+    flat_port port = { .element = e,
+                       .junction = j,
+                       .sign = k->to == p ? 1 : -1,
+                       .stored = VAR_NONE,
+                       .bond_name = k->name,
+                       .at = k->at };
 
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
-        port.stored = flat_add_var(f, VAR_STORED, id, arena_format(el->a, "%s.%s", x->name, x->type == EL_C ? "q" : "p"), x->at);
+        port.stored = flat_add_var(f, VAR_STORED, id,
+                                   arena_format(el->a, "%s.%s", x->name, x->type == EL_C ? "q" : "p"), x->at);
     vec_push(&f->port, port);
     x->nports++;
     if (k->e == VAR_NONE) {
@@ -312,14 +353,17 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->nlinks != 1) {
         if (!q->nlinks && declared_twice(el, q))
             return;
-        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at, q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name,
-                   q->nlinks);
+        diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
+                   q->nlinks ? "%s:%s has %u bonds; it takes one" : "%s:%s has no bond", type, x->name, q->nlinks);
         if (q->nlinks) {
             diag_note(el->s, el->link.at[q->link[0]].at, "the first is here");
             diag_note(el->s, el->link.at[q->link[1]].at, "another is here");
             diag_help(el->s, "Elements with one port end a chain; join several bonds in a junction.");
         } else {
-            diag_help(el->s, is_source(x->type) ? "Join it to a junction, as in %s:%s = ... -> body." : "Join it to a junction, as in body -> %s:%s = ....", type, x->name);
+            diag_help(el->s,
+                      is_source(x->type) ? "Join it to a junction, as in %s:%s = ... -> body."
+                                         : "Join it to a junction, as in body -> %s:%s = ....",
+                      type, x->name);
         }
         return;
     }
@@ -328,9 +372,11 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->rests && (f->junction.at[el->link.at[q->link[0]].junction_from].type == 1) != (q->rest == Q_FLOW)) {
         const char *shared = q->rest == Q_FLOW ? "effort" : "flow", *added = q->rest == Q_FLOW ? "flow" : "effort";
 
-        diag_error(el->s, "without-variable", q->rest_at, "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
+        diag_error(el->s, "without-variable", q->rest_at,
+                   "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
                    q->rest == Q_FLOW ? 0 : 1, shared, added);
-        diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name, q->rest == Q_FLOW ? "e" : "f", q->name);
+        diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name,
+                  q->rest == Q_FLOW ? "e" : "f", q->name);
         return;
     }
     if (!is_source(x->type) && el->link.at[q->link[0]].to != p) {
@@ -353,9 +399,10 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
         if (!q->nlinks && declared_twice(el, q))
             return;
         diag_error(el->s, q->nlinks ? "bond-many" : "bond-none", x->at,
-                   q->nlinks == 0 ? "%s:%s has no bonds; it takes one in and one out"
+                   q->nlinks == 0   ? "%s:%s has no bonds; it takes one in and one out"
                    : q->nlinks == 1 ? "%s:%s has one bond; it takes one in and one out"
-                                    : "%s:%s has %u bonds; it takes one in and one out", type, x->name, q->nlinks);
+                                    : "%s:%s has %u bonds; it takes one in and one out",
+                   type, x->name, q->nlinks);
         diag_help(el->s, "It stands inside a chain: a -> %s:%s = ... -> b.", type, x->name);
         return;
     }
@@ -363,7 +410,8 @@ make_two_ports(elab *el, uint32_t p, flat_element *x)
         return;
     first_in = el->link.at[q->link[0]].to == p;
     if (first_in == (el->link.at[q->link[1]].to == p)) {
-        diag_error(el->s, "bond-arrow", el->link.at[q->link[1]].at, "both arrows point %s %s:%s; a two-port has one in and one out", first_in ? "at" : "away from", type,
+        diag_error(el->s, "bond-arrow", el->link.at[q->link[1]].at,
+                   "both arrows point %s %s:%s; a two-port has one in and one out", first_in ? "at" : "away from", type,
                    x->name);
         diag_note(el->s, el->link.at[q->link[0]].at, "the other one is here");
         return;

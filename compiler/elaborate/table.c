@@ -1,8 +1,9 @@
 /* table.c - tables from CSV files
  *
- * A file is read once and stays in memory as cells; a column becomes a table of the pool once. The file's own text is a source like any
- * other, so that a mistake in it is shown at its line. Rules: comma separated, the head optional, cells may be quoted, empty lines are
- * skipped, the first column rises strictly. A head may name units, as what `bgc run` writes does: `speed [km/h]`; values become SI then.
+ * A file is read once and stays in memory as cells; a column becomes a table of the pool once. The file's own text is a
+ * source like any other, so that a mistake in it is shown at its line. Rules: comma separated, the head optional, cells
+ * may be quoted, empty lines are skipped, the first column rises strictly. A head may name units, as what `bgc run`
+ * writes does: `speed [km/h]`; values become SI then.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,21 +12,23 @@
 
 #include "elab.h"
 
-struct cell { uint32_t begin, end; };         /* in the file's text, quotes and blanks around left out */
+struct cell {
+    uint32_t begin, end;
+}; /* in the file's text, quotes and blanks around left out */
 
 struct csv {
-    uint32_t file;                            /* in sources */
-    const char *name;                         /* as the model writes it */
+    uint32_t file;    /* in sources */
+    const char *name; /* as the model writes it */
     VEC(struct cell) cell;
-    VEC(uint32_t) line;                       /* of each row, counted from 1 */
+    VEC(uint32_t) line; /* of each row, counted from 1 */
     uint32_t ncols;
     bool head, ok;
-    map column;                               /* number -> table in the pool */
+    map column; /* number -> table in the pool */
 };
 
 struct csv_store {
     VEC(struct csv) file;
-    map by_path;                              /* interned path -> file */
+    map by_path; /* interned path -> file */
 };
 
 void
@@ -88,7 +91,8 @@ next_cell(const char *text, uint32_t *p, uint32_t end, bool *more)
     return (struct cell){ begin, stop };
 }
 
-/* A plain decimal number and nothing else; what strtod takes beyond that (hexadecimal, inf, nan) is a mistake in a table. */
+/* A plain decimal number and nothing else; what strtod takes beyond that (hexadecimal, inf, nan) is a mistake in a
+ * table. */
 static bool
 cell_number(const char *text, struct cell c, double *x)
 {
@@ -106,8 +110,8 @@ cell_number(const char *text, struct cell c, double *x)
     return *end == '\0' && isfinite(*x);
 }
 
-/* A row of names above the numbers? Its first cell says so: no number in any spelling, and where numbers stand beside it not even the begin
- * of one, which would be a number mistyped. */
+/* A row of names above the numbers? Its first cell says so: no number in any spelling, and where numbers stand beside
+ * it not even the begin of one, which would be a number mistyped. */
 static bool
 is_head(const char *text, const struct cell *cell, uint32_t n)
 {
@@ -122,7 +126,7 @@ is_head(const char *text, const struct cell *cell, uint32_t n)
         return true;
     memcpy(buffer, text + cell[0].begin, length);
     buffer[length] = '\0';
-    strtod(buffer, &end);                /* takes -inf, nan and hexadecimal numbers too: mistakes, not names */
+    strtod(buffer, &end); /* takes -inf, nan and hexadecimal numbers too: mistakes, not names */
     if (end == buffer + length)
         return false;
     return !(numbers && strchr("0123456789+-.", buffer[0]));
@@ -143,7 +147,8 @@ read_row(elab *el, struct csv *t, const char *text, uint32_t from, uint32_t to, 
         t->ncols = n;
     if (n == t->ncols)
         return true;
-    diag_error(el->s, "table-row", (span){ t->file, from, to }, "row %u of \"%s\" has %u column%s, the rows above have %u", line, t->name, n, n == 1 ? "" : "s",
+    diag_error(el->s, "table-row", (span){ t->file, from, to },
+               "row %u of \"%s\" has %u column%s, the rows above have %u", line, t->name, n, n == 1 ? "" : "s",
                t->ncols);
     used_here(el, call);
     return false;
@@ -158,7 +163,8 @@ read_cells(elab *el, struct csv *t, const ast_expr *call)
 
     while (p < n) {
         const char *newline = memchr(text + p, '\n', n - p);
-        uint32_t next = newline ? (uint32_t)(newline - text) + 1 : (uint32_t)n, end = newline ? next - 1 : next, blank = p;
+        uint32_t next = newline ? (uint32_t)(newline - text) + 1 : (uint32_t)n, end = newline ? next - 1 : next,
+                 blank = p;
 
         line++;
         if (end > p && text[end - 1] == '\r')
@@ -221,8 +227,8 @@ head_name(const char *text, struct cell c)
     return c;
 }
 
-/* The name in a head cell as it was before it was written: a quote stands twice, and the apostrophe before a name that a spreadsheet would
- * compute (base/quote.h) is none of it. */
+/* The name in a head cell as it was before it was written: a quote stands twice, and the apostrophe before a name that
+ * a spreadsheet would compute (base/quote.h) is none of it. */
 static const char *
 cell_name(elab *el, const char *text, struct cell c)
 {
@@ -255,7 +261,8 @@ find_column(elab *el, const struct csv *t, const char *name, double number, span
         return NONE;
     }
     for (uint32_t k = 0; k < t->ncols; k++)
-        if (!strcmp(cell_name(el, text, t->cell.at[k]), name) || !strcmp(cell_name(el, text, head_name(text, t->cell.at[k])), name))
+        if (!strcmp(cell_name(el, text, t->cell.at[k]), name) ||
+            !strcmp(cell_name(el, text, head_name(text, t->cell.at[k])), name))
             return k;
     diag_error(el->s, "table-column", at, "\"%s\" has no column \"%s\"", t->name, name);
     list = bg_calloc(t->ncols, sizeof *list);
@@ -265,7 +272,8 @@ find_column(elab *el, const struct csv *t, const char *name, double number, span
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else
-        diag_help(el->s, "Its first columns are \"%s\"%s%s%s.", list[0], t->ncols > 1 ? " and \"" : "", t->ncols > 1 ? list[1] : "", t->ncols > 1 ? "\"" : "");
+        diag_help(el->s, "Its first columns are \"%s\"%s%s%s.", list[0], t->ncols > 1 ? " and \"" : "",
+                  t->ncols > 1 ? list[1] : "", t->ncols > 1 ? "\"" : "");
     free(list);
     return NONE;
 }
@@ -307,8 +315,8 @@ read_column(elab *el, const struct csv *t, uint32_t column, const unit *u, doubl
         double x;
 
         if (!cell_number(text, c, &x)) {
-            diag_error(el->s, "table-number", cell_span(t, c), "row %u, column %u of \"%s\" is \"%s\", not a number", t->line.at[r + first], column + 1, t->name,
-                       text_of(el, (span){ t->file, c.begin, c.end }));
+            diag_error(el->s, "table-number", cell_span(t, c), "row %u, column %u of \"%s\" is \"%s\", not a number",
+                       t->line.at[r + first], column + 1, t->name, text_of(el, (span){ t->file, c.begin, c.end }));
             used_here(el, call);
             return false;
         }
@@ -326,7 +334,8 @@ rises(elab *el, const struct csv *t, const double *x, const ast_expr *call)
         if (x[r] > x[r - 1])
             continue;
         diag_error(el->s, "table-order", cell_span(t, t->cell.at[(r + first) * t->ncols]),
-                   "the first column of \"%s\" must rise from row to row; row %u does not, in column 1", t->name, t->line.at[r + first]);
+                   "the first column of \"%s\" must rise from row to row; row %u does not, in column 1", t->name,
+                   t->line.at[r + first]);
         used_here(el, call);
         return false;
     }
@@ -337,7 +346,8 @@ rises(elab *el, const struct csv *t, const double *x, const ast_expr *call)
 static const char *
 first_arguments(elab *el, uint32_t file, const char *name, uint32_t column)
 {
-    const char *path = path_beside(el, file, name), *of_model = source_path(el->s, el->file->file), *slash = strrchr(of_model, '/');
+    const char *path = path_beside(el, file, name), *of_model = source_path(el->s, el->file->file),
+               *slash = strrchr(of_model, '/');
     size_t n = slash ? (size_t)(slash - of_model) + 1 : 0;
     strbuf b = { 0 };
     const char *text;
@@ -352,7 +362,8 @@ first_arguments(elab *el, uint32_t file, const char *name, uint32_t column)
 }
 
 uint32_t
-read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at, const unit **x_unit, const unit **y_unit)
+read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at,
+           const unit **x_unit, const unit **y_unit)
 {
     struct csv *t = open_csv(el, call, file);
     uint32_t k, made;
@@ -370,7 +381,8 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
     rows = t->line.n - t->head;
     x = bg_calloc(rows, sizeof *x);
     y = bg_calloc(rows, sizeof *y);
-    if (!read_column(el, t, 0, *x_unit, x, call) || !rises(el, t, x, call) || !read_column(el, t, k, *y_unit, y, call)) {
+    if (!read_column(el, t, 0, *x_unit, x, call) || !rises(el, t, x, call) ||
+        !read_column(el, t, k, *y_unit, y, call)) {
         free(x);
         free(y);
         return NONE;
@@ -380,7 +392,8 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
     return made;
 }
 
-/* All of a file as a matrix; one row or one column is a vector. Units in its head are SI's affair, and of one dimension. */
+/* All of a file as a matrix; one row or one column is a vector. Units in its head are SI's affair, and of one
+ * dimension. */
 val
 read_matrix(elab *el, const ast_expr *call, const char *file)
 {
@@ -394,7 +407,8 @@ read_matrix(elab *el, const ast_expr *call, const char *file)
         return val_bad(el);
     rows = (uint32_t)(t->line.n - t->head);
     if ((uint64_t)rows * cols > MOST_ENTRIES) {
-        diag_error(el->s, "model-size", call->at, "the matrix in \"%s\" has %llu entries; the most is %d", t->name, (unsigned long long)rows * cols, MOST_ENTRIES);
+        diag_error(el->s, "model-size", call->at, "the matrix in \"%s\" has %llu entries; the most is %d", t->name,
+                   (unsigned long long)rows * cols, MOST_ENTRIES);
         return val_bad(el);
     }
     if (!may_write_out(el, (uint64_t)rows * cols, call->at))
@@ -410,7 +424,8 @@ read_matrix(elab *el, const ast_expr *call, const char *file)
             break;
         }
         if (k && (u ? unit_dimension(u) : NULL) != dimension) {
-            diag_error(el->s, "table-unit", cell_span(t, t->cell.at[k]), "column %u of the matrix in \"%s\" has another unit than those before", k + 1, t->name);
+            diag_error(el->s, "table-unit", cell_span(t, t->cell.at[k]),
+                       "column %u of the matrix in \"%s\" has another unit than those before", k + 1, t->name);
             used_here(el, call);
             v.bad = true;
         }

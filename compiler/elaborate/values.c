@@ -1,11 +1,11 @@
 /* values.c - parameters, constants, inputs, signals and outputs, in the order of what they read
  *
- * A depth-first walk over what reads what, with a stack of its own: units left unstated follow from what was read, and a circle among values
- * fixed before the run is a mistake.
+ * A depth-first walk over what reads what, with a stack of its own: units left unstated follow from what was read, and
+ * a circle among values fixed before the run is a mistake.
  */
 #include "elab.h"
 
-enum { LONGEST_CYCLE = 10 };            /* names printed of a circle */
+enum { LONGEST_CYCLE = 10 }; /* names printed of a circle */
 
 /* What an instance gives to an input may be any expression around it. */
 static bool
@@ -19,7 +19,8 @@ value_who(elab *el, const value *v)
 {
     static const char *const word[] = { "parameter", "constant", "signal", "input", "output" };
 
-    return v->let ? arena_format(el->a, "\"let %s\"", v->name) : arena_format(el->a, "%s \"%s\"", word[v->kind], v->name);
+    return v->let ? arena_format(el->a, "\"let %s\"", v->name)
+                  : arena_format(el->a, "%s \"%s\"", word[v->kind], v->name);
 }
 
 static builder
@@ -65,13 +66,16 @@ define_entries(elab *el, const value *v, builder *b, const val *x)
         val own = { .m = &(matrix){ .rank = v->rank, .rows = v->size[0], .cols = v->rank == 2 ? v->size[1] : 1 } };
 
         if (v->rank)
-            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is %s, but this is %s", v->name, size_words(el, &own), size_words(el, x));
+            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is %s, but this is %s", v->name, size_words(el, &own),
+                       size_words(el, x));
         else
-            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is one number, but this is %s", v->name, size_words(el, x));
+            diag_error(el->s, "matrix-size", v->expr->at, "\"%s\" is one number, but this is %s", v->name,
+                       size_words(el, x));
         if (v->let || v->given)
             diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
         else if (!v->rank)
-            diag_help(el->s, m->rank == 1 ? "An array says its size: %s[%u]." : "An array says its size: %s[%u,%u].", v->stmt->value.name, m->rows, m->cols);
+            diag_help(el->s, m->rank == 1 ? "An array says its size: %s[%u]." : "An array says its size: %s[%u,%u].",
+                      v->stmt->value.name, m->rows, m->cols);
         return;
     }
     for (uint32_t k = 0; k < v->count; k++)
@@ -122,7 +126,8 @@ text_of_scope(const scope *s)
     return s;
 }
 
-/* An input that nothing gives a value. In a component it is the instance that leaves it out: said there, once for all rounds and items of it. */
+/* An input that nothing gives a value. In a component it is the instance that leaves it out: said there, once for all
+ * rounds and items of it. */
 static void
 say_unset(elab *el, const value *v)
 {
@@ -132,7 +137,8 @@ say_unset(elab *el, const value *v)
     uint64_t key;
 
     if (!made) {
-        diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"", v->name, el->experiment->name);
+        diag_error(el->s, "input-unset", v->at, "input \"%s\" has neither a default nor a value in experiment \"%s\"",
+                   v->name, el->experiment->name);
         diag_help(el->s, "Add: let %s = ...;", v->name);
         return;
     }
@@ -147,7 +153,8 @@ say_unset(elab *el, const value *v)
     if (v->stmt->value.nsize && text_of_scope(v->in) != v->in)
         diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
     else
-        diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;", made->node->type, made->node->ref.part[0].name, name, v->name);
+        diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;",
+                  made->node->type, made->node->ref.part[0].name, name, v->name);
 }
 
 /* Set from outside, or without a value. */
@@ -204,10 +211,18 @@ make_value(elab *el, uint32_t index)
     override_entries(el, index);
 }
 
-struct frame { uint32_t at; size_t first, next; };
+struct frame {
+    uint32_t at;
+    size_t first, next;
+};
 
 /* seen: items so far, bounded as what reads them is */
-struct reading { elab *el; scope *in; uint64_t seen; VEC(uint32_t) dep; };
+struct reading {
+    elab *el;
+    scope *in;
+    uint64_t seen;
+    VEC(uint32_t) dep;
+};
 
 static bool
 see_item(void *ctx, uint32_t index, uint32_t entry)
@@ -257,7 +272,8 @@ report_cycle(elab *el, const struct frame *path, size_t n, uint32_t again)
             strbuf_printf(&text, "%s -> ", el->value.at[path[k].at].name);
     }
     strbuf_puts(&text, el->value.at[again].name);
-    diag_error(el->s, "value-cycle", el->value.at[again].at, "values that are computed from each other in a circle: %s", text.at);
+    diag_error(el->s, "value-cycle", el->value.at[again].at, "values that are computed from each other in a circle: %s",
+               text.at);
     for (size_t k = begin + 1; k < n && k < begin + 4; k++)
         diag_note(el->s, el->value.at[path[k].at].at, "\"%s\" is part of it", el->value.at[path[k].at].name);
     strbuf_free(&text);

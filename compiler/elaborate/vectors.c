@@ -27,7 +27,8 @@ may_write_out(elab *el, uint64_t n, span at)
         return true;
     }
     if (!el->written_too_much)
-        diag_error(el->s, "model-size", at, "written out, the vectors and matrices of this model are more than %d operations", MOST_WRITTEN);
+        diag_error(el->s, "model-size", at,
+                   "written out, the vectors and matrices of this model are more than %d operations", MOST_WRITTEN);
     el->written_too_much = true;
     return false;
 }
@@ -84,7 +85,8 @@ scaled(elab *el, enum ex_op op, val m, node by, bool by_left, val fits)
     val r = matrix_of(el, m.m->rank, m.m->rows, m.m->cols, NULL);
 
     for (size_t k = 0; k < (size_t)m.m->rows * m.m->cols; k++)
-        r.m->at[k] = by_left ? ex_make(el->pool, op, by, m.m->at[k], NODE_NONE) : ex_make(el->pool, op, m.m->at[k], by, NODE_NONE);
+        r.m->at[k] = by_left ? ex_make(el->pool, op, by, m.m->at[k], NODE_NONE)
+                             : ex_make(el->pool, op, m.m->at[k], by, NODE_NONE);
     return with_fit(r, fits);
 }
 
@@ -92,7 +94,8 @@ scaled(elab *el, enum ex_op op, val m, node by, bool by_left, val fits)
 static val
 product(elab *el, const ast_expr *e, val x, val y, val fits)
 {
-    uint32_t a = x.m->rank == 1 ? 1 : x.m->rows, n = x.m->rank == 1 ? x.m->rows : x.m->cols, b = y.m->rank == 1 ? 1 : y.m->cols;
+    uint32_t a = x.m->rank == 1 ? 1 : x.m->rows, n = x.m->rank == 1 ? x.m->rows : x.m->cols,
+             b = y.m->rank == 1 ? 1 : y.m->cols;
     uint8_t rank = (uint8_t)(x.m->rank + y.m->rank - 2);
     val r;
 
@@ -134,7 +137,8 @@ combine_matrices(builder *b, const ast_expr *e, val x, val y)
         need_number(el, &x, e->bin.a->at);
     if (!y.m)
         need_number(el, &y, e->bin.b->at);
-    if (!may_write_out(el, (x.m ? (uint64_t)x.m->rows * x.m->cols : 0) + (y.m ? (uint64_t)y.m->rows * y.m->cols : 0), e->at))
+    if (!may_write_out(el, (x.m ? (uint64_t)x.m->rows * x.m->cols : 0) + (y.m ? (uint64_t)y.m->rows * y.m->cols : 0),
+                       e->at))
         return val_bad(el);
     switch (e->bin.op) {
     case AST_ADD:
@@ -174,7 +178,8 @@ static bool
 in_unit(elab *el, val *v, const ast_expr *entry, const unit *u)
 {
     if (v->fit != FIT_ZERO && v->fit != FIT_BARE) {
-        diag_error(el->s, "matrix-unit", entry->at, "the unit behind the matrix holds for all entries; this one has its own");
+        diag_error(el->s, "matrix-unit", entry->at,
+                   "the unit behind the matrix holds for all entries; this one has its own");
         return false;
     }
     v->n = ex_mul(el->pool, ex_const(el->pool, unit_scale(u)), v->n);

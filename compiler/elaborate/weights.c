@@ -1,8 +1,9 @@
 /* weights.c - operands of the text made weighable: factor*operand + offset, with hidden parameters of 1 and 0
  *
- * An operand of + or - is known by its place in the file's text, which is that of its expression. It may be elaborated many times, in every
- * instance of a component and every round of a loop: all share the two parameters, so that the partial derivatives by them say what changing the
- * text would do to the model, to first order. What each operand is, before it is weighed, is recorded behind the experiment's own records.
+ * An operand of + or - is known by its place in the file's text, which is that of its expression. It may be elaborated
+ * many times, in every instance of a component and every round of a loop: all share the two parameters, so that the
+ * partial derivatives by them say what changing the text would do to the model, to first order. What each operand is,
+ * before it is weighed, is recorded behind the experiment's own records.
  *
  * Where nothing is asked for nothing is made.
  */

@@ -1,10 +1,10 @@
-/* when.c - events of the text: `when condition { reinit target = value; }`, `every period { target = value; }`, `assert condition "text"`,
- * `stop when condition`
+/* when.c - events of the text: `when condition { reinit target = value; }`, `every period { target = value; }`, `assert
+ * condition "text"`, `stop when condition`
  *
  * needs     bonds, ports and values made
- * provides  flat.when, flat.reinit and flat.draw; signals that are set become integrals of nothing, which hold. Which targets are states is known
- *           after causality, and checked there (equations.c)
- * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets given twice, units that do not fit
+ * provides  flat.when, flat.reinit and flat.draw; signals that are set become integrals of nothing, which hold. Which
+ * targets are states is known after causality, and checked there (equations.c) reports   targets that are no stored
+ * quantity, no integral and no signal with a value of its own, targets given twice, units that do not fit
  */
 #include <string.h>
 
@@ -47,7 +47,8 @@ find_target(elab *el, scope *in, const ast_ref *r)
     diag_error(el->s, "reinit-target", r->at, "\"%s\" is not stored, so it cannot be set anew", text_of(el, r->at));
     if (x && x->kind != VAR_TIME)
         diag_note(el->s, x->at, "\"%s\" is declared here", x->name);
-    diag_help(el->s, "What jumps is q of a C, p of an I, a signal that is an integral(...), or one that holds a value: signal u = 0;");
+    diag_help(el->s, "What jumps is q of a C, p of an I, a signal that is an integral(...), or one that holds a value: "
+                     "signal u = 0;");
     return VAR_NONE;
 }
 
@@ -114,8 +115,14 @@ static void
 make_when(elab *el, const struct pending_when *p, const var_id *target)
 {
     const ast_stmt *s = p->stmt;
-    flat_when w = { .kind = s->when.period ? WHEN_SAMPLES : s->when.assertion ? WHEN_ASSERTS : WHEN_TURNS, .condition = INST_NONE, .period = INST_NONE,
-                    .offset = INST_NONE, .reinit0 = (uint32_t)el->f->reinit.n, .says = s->when.text };
+    flat_when w = { .kind = s->when.period      ? WHEN_SAMPLES
+                            : s->when.assertion ? WHEN_ASSERTS
+                                                : WHEN_TURNS,
+                    .condition = INST_NONE,
+                    .period = INST_NONE,
+                    .offset = INST_NONE,
+                    .reinit0 = (uint32_t)el->f->reinit.n,
+                    .says = s->when.text };
     uint32_t every = w.kind == WHEN_SAMPLES ? (uint32_t)el->f->when.n : NONE;
 
     w.at = w.kind == WHEN_SAMPLES ? s->when.head : s->when.cond->at;
@@ -130,7 +137,9 @@ make_when(elab *el, const struct pending_when *p, const var_id *target)
     for (size_t k = 0; k < el->remembered.n; k++) {
         const struct remembered *m = &el->remembered.at[k];
 
-        vec_push(&el->f->reinit, ((flat_reinit){ .target = m->memory, .value = flat_inst(el->f, ex_slot(el->pool, 0), &m->of, 1), .remembers = true,
+        vec_push(&el->f->reinit, ((flat_reinit){ .target = m->memory,
+                                                 .value = flat_inst(el->f, ex_slot(el->pool, 0), &m->of, 1),
+                                                 .remembers = true,
                                                  .at = el->f->var.at[m->memory].at }));
     }
     w.nreinits = (uint32_t)el->f->reinit.n - w.reinit0;
@@ -158,7 +167,12 @@ make_whens(elab *el)
 void
 make_stop_when(elab *el, const ast_expr *e)
 {
-    flat_when w = { .kind = WHEN_STOPS, .at = e->at, .text = text_of(el, e->at), .condition = INST_NONE, .period = INST_NONE, .offset = INST_NONE,
+    flat_when w = { .kind = WHEN_STOPS,
+                    .at = e->at,
+                    .text = text_of(el, e->at),
+                    .condition = INST_NONE,
+                    .period = INST_NONE,
+                    .offset = INST_NONE,
                     .reinit0 = (uint32_t)el->f->reinit.n };
 
     make_condition(el, el->model_scope, e, &w);

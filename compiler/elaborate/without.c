@@ -1,9 +1,10 @@
 /* without.c - parts taken out of components and arrays, with their bonds, and what dangles after that
  *
- * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and whose absence says the same as
- * what is left of it goes too, as in a reduction (runtime/reduce/rewrite.c): a two-port with one side, an element whose junction went, a junction
- * without bonds, a dead end (a junction with one bond) on a junction that adds up the same, and a junction that a dead end holds at rest
- * and that meets nothing else but junctions which add up its zero. Ports of components stay. An element whose effort or flow is named
+ * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and whose
+ * absence says the same as what is left of it goes too, as in a reduction (runtime/reduce/rewrite.c): a two-port with
+ * one side, an element whose junction went, a junction without bonds, a dead end (a junction with one bond) on a
+ * junction that adds up the same, and a junction that a dead end holds at rest and that meets nothing else but
+ * junctions which add up its zero. Ports of components stay. An element whose effort or flow is named
  * (`mass.f`) becomes a source of zero, which holds its junction.
  *
  * needs     all names declared (take_out_parts); the bonds as written (clean_up)
@@ -13,7 +14,13 @@
 
 /* ---------------------------------------------------------------- what is named */
 
-struct taking { elab *el; const ast_ref *ref; span at; bool any, new, instances; enum quantity rest; };
+struct taking {
+    elab *el;
+    const ast_ref *ref;
+    span at;
+    bool any, new, instances;
+    enum quantity rest;
+};
 
 static bool
 take(void *ctx, uint32_t index, uint32_t entry)
@@ -23,7 +30,8 @@ take(void *ctx, uint32_t index, uint32_t entry)
 
     (void)entry;
     if (p->kind == PART_BOND) {
-        diag_error(t->el->s, "without-bond", t->at, "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
+        diag_error(t->el->s, "without-bond", t->at,
+                   "\"%s\" is a bond; without takes junctions, elements and components out, with their bonds", p->name);
         return false;
     }
     t->any = true;
@@ -46,15 +54,20 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
 
     (void)entry;
     if (p->kind != PART_ELEMENT || p->field || (p->element != EL_R && p->element != EL_C && p->element != EL_I)) {
-        diag_error(el->s, "without-variable", t->at, "only R, C and I with one port can be held at zero; \"%s\" is %s", p->name,
-                   p->kind == PART_JUNCTION ? "a junction" : p->kind == PART_BOND ? "a bond" : p->field ? "a field"
-                   : is_source(p->element) ? "a source" : "a two-port");
+        diag_error(el->s, "without-variable", t->at, "only R, C and I with one port can be held at zero; \"%s\" is %s",
+                   p->name,
+                   p->kind == PART_JUNCTION ? "a junction"
+                   : p->kind == PART_BOND   ? "a bond"
+                   : p->field               ? "a field"
+                   : is_source(p->element)  ? "a source"
+                                            : "a two-port");
         if (p->kind == PART_JUNCTION && p->junction == (t->rest == Q_FLOW))
             diag_help(el->s, "Name one of its elements; they share its %s.", t->rest == Q_FLOW ? "flow" : "effort");
         return false;
     }
     if (p->rests && p->rest != t->rest) {
-        diag_error(el->s, "without-variable", t->at, "both the effort and the flow of \"%s\" are taken out; without %s takes it out", p->name, p->name);
+        diag_error(el->s, "without-variable", t->at,
+                   "both the effort and the flow of \"%s\" are taken out; without %s takes it out", p->name, p->name);
         diag_note(el->s, p->rest_at, "the other one is here");
         return false;
     }
@@ -95,7 +108,8 @@ take_value(elab *el, value *v)
     }
 }
 
-/* All that stands in an instance that goes. An instance is declared before what is in it, so that one step outward is enough. */
+/* All that stands in an instance that goes. An instance is declared before what is in it, so that one step outward is
+ * enough. */
 static void
 take_insides(elab *el)
 {
@@ -129,7 +143,8 @@ take_place(void *ctx, const path_end *p)
     if (variable_asked(t->el, t->ref, p, &t->rest))
         return each_item(t->el, p, t->at, false, take_variable, t);
     if (p->used < t->ref->nparts) {
-        diag_error(t->el->s, "without-part", t->at, "\"%s\" is no part; without takes junctions, elements and components out", text_of(t->el, t->at));
+        diag_error(t->el->s, "without-part", t->at,
+                   "\"%s\" is no part; without takes junctions, elements and components out", text_of(t->el, t->at));
         return false;
     }
     return each_item(t->el, p, t->at, false, take, t);
@@ -157,10 +172,11 @@ take_out_parts(elab *el)
 
 struct cleaning {
     elab *el;
-    uint32_t *first, *at;           /* links of each part, in compressed rows */
-    uint32_t *degree;               /* links still there */
-    uint32_t *passed;               /* a junction's links before this do not keep it */
-    bool *at_rest, *looked;         /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
+    uint32_t *first, *at; /* links of each part, in compressed rows */
+    uint32_t *degree;     /* links still there */
+    uint32_t *passed;     /* a junction's links before this do not keep it */
+    bool *at_rest,
+        *looked; /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
     VEC(uint32_t) open;
 };
 
@@ -219,10 +235,14 @@ drop_links(struct cleaning *c, uint32_t p)
     }
 }
 
-static uint32_t other_end(const link *l, uint32_t p) { return l->from == p ? l->to : l->from; }
+static uint32_t
+other_end(const link *l, uint32_t p)
+{
+    return l->from == p ? l->to : l->from;
+}
 
-/* The junction that a link of junction `at` leads to, straight or through one two-port; NONE: none. *like: it adds up what this one's bond
- * has zero of. */
+/* The junction that a link of junction `at` leads to, straight or through one two-port; NONE: none. *like: it adds up
+ * what this one's bond has zero of. */
 static uint32_t
 leads_to(const struct cleaning *c, uint32_t at, const link *l, bool *like)
 {
@@ -230,8 +250,8 @@ leads_to(const struct cleaning *c, uint32_t at, const link *l, bool *like)
     uint32_t p = other_end(l, at);
     bool turned = false;
 
-    if (p != NONE && el->part.at[p].kind == PART_ELEMENT && is_two_port(el->part.at[p].element) && !el->part.at[p].field &&
-        c->first[p + 1] - c->first[p] == 2) {
+    if (p != NONE && el->part.at[p].kind == PART_ELEMENT && is_two_port(el->part.at[p].element) &&
+        !el->part.at[p].field && c->first[p + 1] - c->first[p] == 2) {
         const link *a = &el->link.at[c->at[c->first[p]]];
 
         turned = el->part.at[p].element == EL_GY;
@@ -243,10 +263,14 @@ leads_to(const struct cleaning *c, uint32_t at, const link *l, bool *like)
     return p;
 }
 
-static bool may_go(const part *p) { return p->kind == PART_JUNCTION && !p->port; }
+static bool
+may_go(const part *p)
+{
+    return p->kind == PART_JUNCTION && !p->port;
+}
 
-/* Is junction `at` at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction keeps it until it
- * goes. */
+/* Is junction `at` at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
+ * keeps it until it goes. */
 static bool
 rests_alone(struct cleaning *c, uint32_t at)
 {

@@ -5,57 +5,71 @@
 #include "rough.h"
 
 enum {
-    SMALL_SET = 64,              /* sets up to here are reduced to the fewest unknowns */
-    MAX_INLINED = 2000,          /* nodes; larger definitions stay unknowns of their block */
-    LONGEST_CIRCLE = 10          /* names printed of a circle */
+    SMALL_SET = 64,     /* sets up to here are reduced to the fewest unknowns */
+    MAX_INLINED = 2000, /* nodes; larger definitions stay unknowns of their block */
+    LONGEST_CIRCLE = 10 /* names printed of a circle */
 };
 
-struct insts { inst *at; size_t n, cap; };
-struct vars { var_id *at; size_t n, cap; };
+struct insts {
+    inst *at;
+    size_t n, cap;
+};
+struct vars {
+    var_id *at;
+    size_t n, cap;
+};
 
 /* ---------------------------------------------------------------- groups */
 
-uint32_t group_new(struct groups *g)
+uint32_t
+group_new(struct groups *g)
 {
     vec_push(&g->group, ((struct group){ { 0 }, { 0 } }));
     return (uint32_t)g->group.n - 1;
 }
 
-void group_add(struct groups *g, uint32_t group, var_id unknown, inst residual)
+void
+group_add(struct groups *g, uint32_t group, var_id unknown, inst residual)
 {
     vec_push(&g->group.at[group].unknown, unknown);
     vec_push(&g->group.at[group].residual, residual);
     map_set(&g->of, unknown, group);
 }
 
-uint32_t group_of(const struct groups *g, var_id v)
+uint32_t
+group_of(const struct groups *g, var_id v)
 {
     uint32_t k = map_get(&g->of, v);
 
     return k == MAP_NONE ? UINT32_MAX : k;
 }
 
-uint32_t group_size(const struct groups *g, uint32_t group)
+uint32_t
+group_size(const struct groups *g, uint32_t group)
 {
     return (uint32_t)g->group.at[group].unknown.n;
 }
 
-var_id group_unknown(const struct groups *g, uint32_t group, uint32_t i)
+var_id
+group_unknown(const struct groups *g, uint32_t group, uint32_t i)
 {
     return g->group.at[group].unknown.at[i];
 }
 
-inst group_residual(const struct groups *g, uint32_t group, uint32_t i)
+inst
+group_residual(const struct groups *g, uint32_t group, uint32_t i)
 {
     return g->group.at[group].residual.at[i];
 }
 
-void group_set_residual(struct groups *g, uint32_t group, uint32_t i, inst residual)
+void
+group_set_residual(struct groups *g, uint32_t group, uint32_t i, inst residual)
 {
     g->group.at[group].residual.at[i] = residual;
 }
 
-void groups_free(struct groups *g)
+void
+groups_free(struct groups *g)
 {
     for (size_t i = 0; i < g->group.n; i++) {
         vec_free(&g->group.at[i].unknown);
@@ -72,18 +86,21 @@ struct sorter {
     equations *e;
     struct groups *g;
     uint32_t nvars, nnodes;
-    uint32_t *index, *low;       /* Tarjan's; 0: not visited */
+    uint32_t *index, *low; /* Tarjan's; 0: not visited */
     bool *on_stack;
     VEC(uint32_t) stack, members;
-    struct frame { uint32_t node, eq, slot; } *call;
+    struct frame {
+        uint32_t node, eq, slot;
+    } * call;
     uint32_t ncalls, counter;
-    uint32_t *local;             /* by variable: 1 + number in the set being made into a block */
-    uint32_t *uses;              /* by variable: how often definitions of the set read it */
-    size_t room;                 /* of both */
+    uint32_t *local; /* by variable: 1 + number in the set being made into a block */
+    uint32_t *uses;  /* by variable: how often definitions of the set read it */
+    size_t room;     /* of both */
     bool ok;
 };
 
-static uint32_t node_of(const struct sorter *s, var_id v)
+static uint32_t
+node_of(const struct sorter *s, var_id v)
 {
     const eq_var *d = &s->e->var.at[v];
     uint32_t group;
@@ -96,17 +113,20 @@ static uint32_t node_of(const struct sorter *s, var_id v)
     return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
 }
 
-static uint32_t equations_in(const struct sorter *s, uint32_t n)
+static uint32_t
+equations_in(const struct sorter *s, uint32_t n)
 {
     return n < s->nvars ? 1 : group_size(s->g, n - s->nvars);
 }
 
-static inst equation_in(const struct sorter *s, uint32_t n, uint32_t i)
+static inst
+equation_in(const struct sorter *s, uint32_t n, uint32_t i)
 {
     return n < s->nvars ? s->e->var.at[n].def : group_residual(s->g, n - s->nvars, i);
 }
 
-static bool reads_itself(const struct sorter *s, uint32_t n)
+static bool
+reads_itself(const struct sorter *s, uint32_t n)
 {
     for (uint32_t i = 0; i < equations_in(s, n); i++) {
         inst d = equation_in(s, n, i);
@@ -118,7 +138,8 @@ static bool reads_itself(const struct sorter *s, uint32_t n)
     return false;
 }
 
-static int compare_uses(const void *a, const void *b, void *ctx)
+static int
+compare_uses(const void *a, const void *b, void *ctx)
 {
     const struct sorter *s = ctx;
     var_id x = *(const var_id *)a, y = *(const var_id *)b;
@@ -132,7 +153,8 @@ static int compare_uses(const void *a, const void *b, void *ctx)
 }
 
 /* The set's definitions with each inlined one put in its place. */
-static inst substitute(struct sorter *s, inst d, const struct insts *composed)
+static inst
+substitute(struct sorter *s, inst d, const struct insts *composed)
 {
     struct insts inner = { 0 };
     bool any = false;
@@ -150,8 +172,10 @@ static inst substitute(struct sorter *s, inst d, const struct insts *composed)
     return d;
 }
 
-/* The circle of definitions in the set that leads from v back to it, each read by the one before; empty where reading leads elsewhere. */
-static void find_circle(struct sorter *s, var_id v, struct vars *circle)
+/* The circle of definitions in the set that leads from v back to it, each read by the one before; empty where reading
+ * leads elsewhere. */
+static void
+find_circle(struct sorter *s, var_id v, struct vars *circle)
 {
     const equations *e = s->e;
     var_id at = v;
@@ -180,7 +204,8 @@ static void find_circle(struct sorter *s, var_id v, struct vars *circle)
             s->local[s->members.at[m]] = 0;
 }
 
-static void put_circle(const flat_model *f, const struct vars *circle, strbuf *text)
+static void
+put_circle(const flat_model *f, const struct vars *circle, strbuf *text)
 {
     for (size_t k = 0; k < circle->n; k++) {
         if (k == LONGEST_CIRCLE && circle->n - k > 1)
@@ -193,7 +218,8 @@ static void put_circle(const flat_model *f, const struct vars *circle, strbuf *t
 }
 
 /* Where signals alone lead from v back to it: remembered, for what a run may find there. */
-static void remember_circle(struct sorter *s, var_id v)
+static void
+remember_circle(struct sorter *s, var_id v)
 {
     equations *e = s->e;
     struct vars circle = { 0 };
@@ -211,7 +237,8 @@ static void remember_circle(struct sorter *s, var_id v)
 }
 
 /* No residual of the set has v left in it. */
-static void say_undetermined(struct sorter *s, var_id v)
+static void
+say_undetermined(struct sorter *s, var_id v)
 {
     const flat_model *f = s->e->f;
     struct vars circle = { 0 };
@@ -221,8 +248,9 @@ static void say_undetermined(struct sorter *s, var_id v)
         find_circle(s, v, &circle);
     put_circle(f, &circle, &text);
     if (circle.n) {
-        diag_error(f->sources, "block-singular", f->var.at[v].at, "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s",
-                   f->var.at[v].name, text.at);
+        diag_error(f->sources, "block-singular", f->var.at[v].at,
+                   "\"%s\" is defined by itself, in a circle that leaves it undetermined: %s", f->var.at[v].name,
+                   text.at);
         for (size_t k = 1; k < circle.n && k < 4; k++)
             diag_note(f->sources, f->var.at[circle.at[k]].at, "\"%s\" is part of it", f->var.at[circle.at[k]].name);
     } else {
@@ -232,7 +260,8 @@ static void say_undetermined(struct sorter *s, var_id v)
     vec_free(&circle);
 }
 
-static bool check_unknowns(struct sorter *s, eq_block *b)
+static bool
+check_unknowns(struct sorter *s, eq_block *b)
 {
     equations *e = s->e;
     bool all = true;
@@ -257,7 +286,8 @@ static bool check_unknowns(struct sorter *s, eq_block *b)
 }
 
 /* Is every residual affine in the block's unknowns? And are the coefficients parameters only? */
-static void classify(struct sorter *s, eq_block *b)
+static void
+classify(struct sorter *s, eq_block *b)
 {
     equations *e = s->e;
     flat_model *f = e->f;
@@ -278,7 +308,8 @@ static void classify(struct sorter *s, eq_block *b)
         b->linear = ex_affine_in(f->pool, r.root, flag.at, r.n);
         for (uint32_t k = 0; k < r.n && b->linear && b->constant; k++)
             if (flag.at[k])
-                b->constant = inst_is_parameter(f, inst_part(e->composer, ex_derivative(f->pool, r.root, k), slots.at, r.n));
+                b->constant = inst_is_parameter(
+                    f, inst_part(e->composer, ex_derivative(f->pool, r.root, k), slots.at, r.n));
     }
     b->constant = b->constant && b->linear;
     for (uint32_t i = 0; i < b->n; i++)
@@ -288,7 +319,8 @@ static void classify(struct sorter *s, eq_block *b)
 }
 
 /* Variables were added. */
-static void make_room(struct sorter *s)
+static void
+make_room(struct sorter *s)
 {
     size_t n = s->e->var.n;
 
@@ -302,17 +334,18 @@ static void make_room(struct sorter *s)
 }
 
 /* Makes a block of the strongly connected set in s->members. */
-static void make_block(struct sorter *s)
+static void
+make_block(struct sorter *s)
 {
     equations *e = s->e;
     flat_model *f = e->f;
-    VEC(var_id) explicit_ = { 0 };       /* explicit definitions of the set */
+    VEC(var_id) explicit_ = { 0 }; /* explicit definitions of the set */
     VEC(var_id) candidates = { 0 }, order = { 0 }, users = { 0 };
     VEC(uint32_t) waits = { 0 }, first = { 0 };
     VEC(bool) done = { 0 };
     struct insts composed = { 0 };
     eq_block b = { .unknown0 = (uint32_t)e->unknown.n, .residual0 = (uint32_t)e->residual.n, .at = SPAN_NONE };
-    var_id closed = VAR_NONE;            /* the unknown, where it has a closed form */
+    var_id closed = VAR_NONE; /* the unknown, where it has a closed form */
     bool small;
 
     for (size_t i = 0; i < s->members.n; i++) {
@@ -376,7 +409,8 @@ static void make_block(struct sorter *s)
     if (candidates.n)
         qsort_r(candidates.at, candidates.n, sizeof *candidates.at, compare_uses, s);
 
-    /* peel off what depends on unknowns and earlier ones only; when nothing is left to peel, the most read becomes an unknown */
+    /* peel off what depends on unknowns and earlier ones only; when nothing is left to peel, the most read becomes an
+     * unknown */
     VEC(uint32_t) ready = { 0 };
     size_t next = 0, left = explicit_.n;
 
@@ -423,7 +457,8 @@ static void make_block(struct sorter *s)
     for (uint32_t i = (uint32_t)(e->residual.n - b.residual0); i < b.n; i++) {
         var_id v = e->unknown.at[b.unknown0 + i];
         inst inner[2] = { substitute(s, e->var.at[v].def, &composed), INST_NONE };
-        inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ v, v }, 2);
+        inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ v, v },
+                                    2);
         inst r = inst_compact(e->composer, inst_compose(e->composer, difference, inner));
 
         vec_push(&e->residual, r);
@@ -497,7 +532,8 @@ static void make_block(struct sorter *s)
     vec_free(&composed);
 }
 
-static void finish_set(struct sorter *s)
+static void
+finish_set(struct sorter *s)
 {
     uint32_t n = s->members.at[0];
 
@@ -508,7 +544,8 @@ static void finish_set(struct sorter *s)
     make_block(s);
 }
 
-static void visit(struct sorter *s, uint32_t root)
+static void
+visit(struct sorter *s, uint32_t root)
 {
     s->ncalls = 0;
     s->call[s->ncalls++] = (struct frame){ root, 0, 0 };
@@ -562,7 +599,8 @@ static void visit(struct sorter *s, uint32_t root)
     }
 }
 
-bool blocks_sort(equations *e, struct groups *g)
+bool
+blocks_sort(equations *e, struct groups *g)
 {
     struct sorter s = { .e = e, .g = g, .ok = true };
 

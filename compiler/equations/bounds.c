@@ -6,25 +6,32 @@
 
 #include "mode.h"
 
-#define STRAY 0.05                   /* of a term's range: from a straight line, within a step */
-#define RANGE_WORK 200000            /* operations spent on a range: the run is looked at in so many parts */
+#define STRAY 0.05        /* of a term's range: from a straight line, within a step */
+#define RANGE_WORK 200000 /* operations spent on a range: the run is looked at in so many parts */
 #define RANGE_PARTS 256
 #define PEAK_HALVINGS 60
 
 /* Behind ex_op: what stands at leaves. */
 enum { OP_TIME = EX_NOPS, OP_GIVEN, OP_MODE, OP_STATE, OP_UNKNOWN };
 
-typedef struct interval { double lo, hi; } interval;
-typedef struct course { interval v, d, s; } course;      /* value, first and second derivative */
+typedef struct interval {
+    double lo, hi;
+} interval;
+typedef struct course {
+    interval v, d, s;
+} course; /* value, first and second derivative */
 
 struct op {
-    uint8_t op, kind;                /* kind: of a mode */
-    uint32_t a, b, c;                /* operands; a: the variable, or the mode's place */
-    double value;                    /* of a constant */
+    uint8_t op, kind; /* kind: of a mode */
+    uint32_t a, b, c; /* operands; a: the variable, or the mode's place */
+    double value;     /* of a constant */
     const ex_table *table;
 };
 
-struct term { uint32_t op, clock; double range, peak, width; };
+struct term {
+    uint32_t op, clock;
+    double range, peak, width;
+};
 
 struct bounds {
     equations *e;
@@ -32,62 +39,103 @@ struct bounds {
     const double *value;
     VEC(struct op) op;
     VEC(struct term) term;
-    size_t driving_ops, driving_terms;   /* those of clocks that rates read come first */
-    course *at;                          /* [op.n] */
-    uint32_t *of_var;                    /* 1 + op, by variable; 0: none yet */
-    VEC(uint32_t) place;                 /* ops of the tape at hand */
+    size_t driving_ops, driving_terms; /* those of clocks that rates read come first */
+    course *at;                        /* [op.n] */
+    uint32_t *of_var;                  /* 1 + op, by variable; 0: none yet */
+    VEC(uint32_t) place;               /* ops of the tape at hand */
     map place_of;
     double start, stop;
-    bool of_states;                      /* states and unknowns are no parameters */
-    VEC(uint32_t) moving;                /* ops of states */
-    const interval *state;               /* [moving.n] where they are; NULL: anywhere */
-    interval *range;                     /* [moving.n] scratch */
+    bool of_states;        /* states and unknowns are no parameters */
+    VEC(uint32_t) moving;  /* ops of states */
+    const interval *state; /* [moving.n] where they are; NULL: anywhere */
+    interval *range;       /* [moving.n] scratch */
 };
 
 /* ---- intervals ---- */
 
 static const interval everything = { -INFINITY, INFINITY }, zero = { 0, 0 };
 
-static double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y; }
+static double
+product(double x, double y)
+{
+    return x == 0 || y == 0 ? 0 : x * y;
+}
 
-static interval add(interval x, interval y) { return (interval){ x.lo + y.lo, x.hi + y.hi }; }
-static interval negative(interval x) { return (interval){ -x.hi, -x.lo }; }
-static interval sub(interval x, interval y) { return add(x, negative(y)); }
-static interval join(interval x, interval y) { return (interval){ fmin(x.lo, y.lo), fmax(x.hi, y.hi) }; }
-static interval point(double x) { return (interval){ x, x }; }
-static bool is_point(interval x) { return x.lo == x.hi; }
-static bool is_still(const course *c) { return is_point(c->d) && c->d.lo == 0 && is_point(c->s) && c->s.lo == 0; }
+static interval
+add(interval x, interval y)
+{
+    return (interval){ x.lo + y.lo, x.hi + y.hi };
+}
+static interval
+negative(interval x)
+{
+    return (interval){ -x.hi, -x.lo };
+}
+static interval
+sub(interval x, interval y)
+{
+    return add(x, negative(y));
+}
+static interval
+join(interval x, interval y)
+{
+    return (interval){ fmin(x.lo, y.lo), fmax(x.hi, y.hi) };
+}
+static interval
+point(double x)
+{
+    return (interval){ x, x };
+}
+static bool
+is_point(interval x)
+{
+    return x.lo == x.hi;
+}
+static bool
+is_still(const course *c)
+{
+    return is_point(c->d) && c->d.lo == 0 && is_point(c->s) && c->s.lo == 0;
+}
 
-static interval mul(interval x, interval y)
+static interval
+mul(interval x, interval y)
 {
     double a = product(x.lo, y.lo), b = product(x.lo, y.hi), c = product(x.hi, y.lo), d = product(x.hi, y.hi);
 
     return (interval){ fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)) };
 }
 
-static interval scaled(double k, interval x) { return mul(point(k), x); }
+static interval
+scaled(double k, interval x)
+{
+    return mul(point(k), x);
+}
 
-static interval square(interval x)
+static interval
+square(interval x)
 {
     double a = x.lo * x.lo, b = x.hi * x.hi;
 
     return (interval){ x.lo <= 0 && x.hi >= 0 ? 0 : fmin(a, b), fmax(a, b) };
 }
 
-static interval reciprocal(interval x)
+static interval
+reciprocal(interval x)
 {
     return x.lo > 0 || x.hi < 0 ? (interval){ 1 / x.hi, 1 / x.lo } : everything;
 }
 
 /* Of a function that rises. */
-static interval rising(double (*f)(double), interval x)
+static interval
+rising(double (*f)(double), interval x)
 {
     interval y = { f(x.lo), f(x.hi) };
 
     return isnan(y.lo) || isnan(y.hi) ? everything : y;
 }
 
-static interval sine(interval x)
+static interval
+sine(interval x)
 {
     double lo = sin(x.lo), hi = sin(x.hi);
     interval y = { fmin(lo, hi), fmax(lo, hi) };
@@ -101,10 +149,15 @@ static interval sine(interval x)
     return y;
 }
 
-static interval cosine(interval x) { return sine(add(x, point(M_PI / 2))); }
+static interval
+cosine(interval x)
+{
+    return sine(add(x, point(M_PI / 2)));
+}
 
 /* x^n: of whole n any x, else x from 0 on. */
-static interval power(interval x, double n)
+static interval
+power(interval x, double n)
 {
     double a = pow(x.lo, n), b = pow(x.hi, n);
     bool even = fmod(n, 2) == 0;
@@ -117,35 +170,48 @@ static interval power(interval x, double n)
 }
 
 /* g(u) with g and its derivatives over u. */
-static course chain(const course *u, interval g, interval g1, interval g2)
+static course
+chain(const course *u, interval g, interval g1, interval g2)
 {
     return (course){ g, mul(g1, u->d), add(mul(g2, square(u->d)), mul(g1, u->s)) };
 }
 
-static course multiply(const course *x, const course *y)
+static course
+multiply(const course *x, const course *y)
 {
     return (course){ mul(x->v, y->v), add(mul(x->d, y->v), mul(x->v, y->d)),
                      add(add(mul(x->s, y->v), mul(x->v, y->s)), scaled(2, mul(x->d, y->d))) };
 }
 
-static course inverse(const course *x)
+static course
+inverse(const course *x)
 {
     interval r = reciprocal(x->v), r2 = square(r);
 
     return chain(x, r, negative(r2), scaled(2, mul(r2, r)));
 }
 
-static course unbounded(interval v) { return (course){ v, everything, everything }; }
-static course still(double x) { return (course){ point(x), zero, zero }; }
+static course
+unbounded(interval v)
+{
+    return (course){ v, everything, everything };
+}
+static course
+still(double x)
+{
+    return (course){ point(x), zero, zero };
+}
 
-static course exponential(const course *u)
+static course
+exponential(const course *u)
 {
     interval g = rising(exp, u->v);
 
     return chain(u, g, g, g);
 }
 
-static course logarithm(const course *u)
+static course
+logarithm(const course *u)
 {
     interval r = reciprocal(u->v);
 
@@ -156,7 +222,8 @@ static course logarithm(const course *u)
 
 /* ---- operations ---- */
 
-static course unary(uint8_t op, const course *u)
+static course
+unary(uint8_t op, const course *u)
 {
     interval v = u->v, g, r;
 
@@ -177,7 +244,8 @@ static course unary(uint8_t op, const course *u)
         g = rising(tan, v);
         r = add(point(1), square(g));
         return chain(u, g, r, scaled(2, mul(g, r)));
-    case EX_ASIN: case EX_ACOS:
+    case EX_ASIN:
+    case EX_ACOS:
         if (v.lo <= -1 || v.hi >= 1)
             return unbounded((interval){ -M_PI, M_PI });
         r = power(sub(point(1), square(v)), -0.5);
@@ -204,24 +272,25 @@ static course unary(uint8_t op, const course *u)
     case EX_ASINH:
         r = power(add(point(1), square(v)), -0.5);
         return chain(u, rising(asinh, v), r, negative(mul(v, power(r, 3))));
-    case EX_NOT:
-        return is_still(u) && is_point(v) ? still(v.lo == 0) : (course){ { 0, 1 }, zero, zero };
+    case EX_NOT: return is_still(u) && is_point(v) ? still(v.lo == 0) : (course){ { 0, 1 }, zero, zero };
     case EX_FLOOR:
         return is_still(u) && is_point(v) ? still(floor(v.lo)) : unbounded((interval){ floor(v.lo), floor(v.hi) });
     case EX_CEIL:
         return is_still(u) && is_point(v) ? still(ceil(v.lo)) : unbounded((interval){ ceil(v.lo), ceil(v.hi) });
-    case EX_ABS:
-        return v.lo >= 0 ? *u : v.hi <= 0 ? unary(EX_NEG, u) : unbounded((interval){ 0, fmax(-v.lo, v.hi) });
-    case EX_SIGN:
-        return v.lo > 0 ? still(1) : v.hi < 0 ? still(-1) : unbounded((interval){ -1, 1 });
-    default:
-        return unbounded(everything);
+    case EX_ABS: return v.lo >= 0 ? *u : v.hi <= 0 ? unary(EX_NEG, u) : unbounded((interval){ 0, fmax(-v.lo, v.hi) });
+    case EX_SIGN: return v.lo > 0 ? still(1) : v.hi < 0 ? still(-1) : unbounded((interval){ -1, 1 });
+    default: return unbounded(everything);
     }
 }
 
-static course condition(bool surely, bool never) { return surely ? still(1) : never ? still(0) : (course){ { 0, 1 }, zero, zero }; }
+static course
+condition(bool surely, bool never)
+{
+    return surely ? still(1) : never ? still(0) : (course){ { 0, 1 }, zero, zero };
+}
 
-static course binary(uint8_t op, const course *x, const course *y)
+static course
+binary(uint8_t op, const course *x, const course *y)
 {
     switch (op) {
     case EX_ADD: return (course){ add(x->v, y->v), add(x->d, y->d), add(x->s, y->s) };
@@ -234,7 +303,8 @@ static course binary(uint8_t op, const course *x, const course *y)
     case EX_POW:
         if (is_still(y) && is_point(y->v)) {
             double n = y->v.lo;
-            return chain(x, power(x->v, n), scaled(n, power(x->v, n - 1)), n == 1 ? zero : scaled(n * (n - 1), power(x->v, n - 2)));
+            return chain(x, power(x->v, n), scaled(n, power(x->v, n - 1)),
+                         n == 1 ? zero : scaled(n * (n - 1), power(x->v, n - 2)));
         } else {
             course l = logarithm(x), m = multiply(&l, y);
             return exponential(&m);
@@ -252,19 +322,31 @@ static course binary(uint8_t op, const course *x, const course *y)
         return unbounded((interval){ -M_PI, M_PI });
     case EX_LT: return condition(x->v.hi < y->v.lo, x->v.lo >= y->v.hi);
     case EX_LE: return condition(x->v.hi <= y->v.lo, x->v.lo > y->v.hi);
-    case EX_EQ: case EX_NE: {
-        bool apart = x->v.hi < y->v.lo || x->v.lo > y->v.hi, same = is_point(x->v) && is_point(y->v) && x->v.lo == y->v.lo;
+    case EX_EQ:
+    case EX_NE: {
+        bool apart = x->v.hi < y->v.lo || x->v.lo > y->v.hi,
+             same = is_point(x->v) && is_point(y->v) && x->v.lo == y->v.lo;
         return op == EX_EQ ? condition(same, apart) : condition(apart, same);
     }
-    case EX_AND: return condition(x->v.lo != 0 && y->v.lo != 0, (is_point(x->v) && x->v.lo == 0) || (is_point(y->v) && y->v.lo == 0));
-    case EX_OR: return condition(x->v.lo > 0 || y->v.lo > 0, is_point(x->v) && x->v.lo == 0 && is_point(y->v) && y->v.lo == 0);
-    case EX_MIN: return x->v.hi <= y->v.lo ? *x : y->v.hi <= x->v.lo ? *y : unbounded((interval){ fmin(x->v.lo, y->v.lo), fmin(x->v.hi, y->v.hi) });
-    case EX_MAX: return x->v.hi <= y->v.lo ? *y : y->v.hi <= x->v.lo ? *x : unbounded((interval){ fmax(x->v.lo, y->v.lo), fmax(x->v.hi, y->v.hi) });
+    case EX_AND:
+        return condition(x->v.lo != 0 && y->v.lo != 0,
+                         (is_point(x->v) && x->v.lo == 0) || (is_point(y->v) && y->v.lo == 0));
+    case EX_OR:
+        return condition(x->v.lo > 0 || y->v.lo > 0, is_point(x->v) && x->v.lo == 0 && is_point(y->v) && y->v.lo == 0);
+    case EX_MIN:
+        return x->v.hi <= y->v.lo   ? *x
+               : y->v.hi <= x->v.lo ? *y
+                                    : unbounded((interval){ fmin(x->v.lo, y->v.lo), fmin(x->v.hi, y->v.hi) });
+    case EX_MAX:
+        return x->v.hi <= y->v.lo   ? *y
+               : y->v.hi <= x->v.lo ? *x
+                                    : unbounded((interval){ fmax(x->v.lo, y->v.lo), fmax(x->v.hi, y->v.hi) });
     default: return unbounded(everything);
     }
 }
 
-static course table_course(const struct op *o, const course *x, const course *piece)
+static course
+table_course(const struct op *o, const course *x, const course *piece)
 {
     const ex_table *t = o->table;
     interval v = everything, slope = { 0, 0 };
@@ -289,12 +371,14 @@ static course table_course(const struct op *o, const course *x, const course *pi
     return (course){ v, mul(slope, x->d), mul(slope, x->s) };
 }
 
-static course mode_course(const struct op *o, const double *modes)
+static course
+mode_course(const struct op *o, const double *modes)
 {
     if (modes)
         return still(modes[o->a]);
     switch (o->kind) {
-    case MODE_FLOOR: case MODE_GIVEN: return (course){ everything, zero, zero };
+    case MODE_FLOOR:
+    case MODE_GIVEN: return (course){ everything, zero, zero };
     case MODE_PIECE: return (course){ { 0, (double)(o->table ? o->table->n : 0) }, zero, zero };
     case MODE_SIGN: return (course){ { -1, 1 }, zero, zero };
     default: return (course){ { 0, 1 }, zero, zero };
@@ -326,11 +410,9 @@ evaluate(bounds *b, const double *modes, double from, double to, size_t n)
                 *out = (course){ join(yes->v, no->v), join(yes->d, no->d), join(yes->s, no->s) };
             break;
         }
-        case EX_TABLE: case EX_TABLE_SLOPE:
-            *out = table_course(o, &at[o->a], o->b == UINT32_MAX ? NULL : &at[o->b]);
-            break;
-        default:
-            *out = ex_ops[o->op].arity == 1 ? unary(o->op, &at[o->a]) : binary(o->op, &at[o->a], &at[o->b]);
+        case EX_TABLE:
+        case EX_TABLE_SLOPE: *out = table_course(o, &at[o->a], o->b == UINT32_MAX ? NULL : &at[o->b]); break;
+        default: *out = ex_ops[o->op].arity == 1 ? unary(o->op, &at[o->a]) : binary(o->op, &at[o->a], &at[o->b]);
         }
         if (isnan(out->v.lo) || isnan(out->v.hi))
             out->v = everything;
@@ -366,8 +448,14 @@ add_expression(bounds *b, inst i)
                 if (child[c] != NODE_NONE)
                     operand[c] = b->place.at[map_get(&b->place_of, child[c])];
             place = (uint32_t)b->op.n;
-            vec_push(&b->op, ((struct op){ .op = x->op, .a = operand[0], .b = operand[1], .c = operand[2], .value = x->value,
-                                           .table = x->op == EX_TABLE || x->op == EX_TABLE_SLOPE ? pool_table(f->pool, x->table) : NULL }));
+            vec_push(&b->op,
+                     ((struct op){ .op = x->op,
+                                   .a = operand[0],
+                                   .b = operand[1],
+                                   .c = operand[2],
+                                   .value = x->value,
+                                   .table = x->op == EX_TABLE || x->op == EX_TABLE_SLOPE ? pool_table(f->pool, x->table)
+                                                                                         : NULL }));
         }
         map_set(&b->place_of, tape[k], (uint32_t)k);
         vec_push(&b->place, place);
@@ -497,7 +585,11 @@ bounds_free(bounds *b)
 
 /* ---- ranges, peaks, steps ---- */
 
-static double magnitude(interval x) { return fmax(fabs(x.lo), fabs(x.hi)); }
+static double
+magnitude(interval x)
+{
+    return fmax(fabs(x.lo), fabs(x.hi));
+}
 
 void
 bounds_over(bounds *b, double start, double stop)
@@ -510,7 +602,8 @@ bounds_over(bounds *b, double start, double stop)
     b->start = start;
     b->stop = stop;
     for (size_t p = 0; p < parts; p++) {
-        double from = start + (stop - start) * (double)p / (double)parts, to = start + (stop - start) * (double)(p + 1) / (double)parts;
+        double from = start + (stop - start) * (double)p / (double)parts,
+               to = start + (stop - start) * (double)(p + 1) / (double)parts;
 
         evaluate(b, NULL, from, to, b->op.n);
         for (size_t k = 0; k < b->term.n; k++) {
@@ -595,14 +688,19 @@ bounds_peaks(bounds *b, double *time, double *width, size_t most)
 
 /* ---- of states ---- */
 
-#define BEND_PARTS 8                 /* what moves far within such a part of a step, the step's method may not see */
-#define BEND_FAR 0.5                 /* of all it can do */
-#define SOMEWHERE 1.2345             /* a value of a state, to see what else is not known */
+#define BEND_PARTS 8     /* what moves far within such a part of a step, the step's method may not see */
+#define BEND_FAR 0.5     /* of all it can do */
+#define SOMEWHERE 1.2345 /* a value of a state, to see what else is not known */
 
-static double width(interval x) { return x.hi - x.lo; }
+static double
+width(interval x)
+{
+    return x.hi - x.lo;
+}
 
 bounds *
-bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, const double *value, const double *modes, double start, double stop)
+bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, const double *value,
+                const double *modes, double start, double stop)
 {
     bounds *b = bg_calloc(1, sizeof *b);
     size_t kept = 0;
@@ -647,22 +745,26 @@ bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, 
     return NULL;
 }
 
-/* Ranges of the states over the part u..v of a step, of the cubic through its ends: between the points that control it. */
+/* Ranges of the states over the part u..v of a step, of the cubic through its ends: between the points that control it.
+ */
 static void
 states_over(bounds *b, double h, double u, double v, const double *const x[2], const double *const f[2])
 {
     for (size_t i = 0; i < b->moving.n; i++) {
         uint32_t s = b->op.at[b->moving.at[i]].a;
-        double change = x[1][s] - x[0][s], a = h * f[0][s], c = h * (f[0][s] + f[1][s]) - 2 * change, q = change - a - c;   /* x0 + a w + q w^2 + c w^3 */
+        double change = x[1][s] - x[0][s], a = h * f[0][s], c = h * (f[0][s] + f[1][s]) - 2 * change,
+               q = change - a - c; /* x0 + a w + q w^2 + c w^3 */
         double at_u = x[0][s] + u * (a + u * (q + u * c)), at_v = x[0][s] + v * (a + v * (q + v * c));
-        double from_u = at_u + (v - u) / 3 * (a + u * (2 * q + 3 * u * c)), from_v = at_v - (v - u) / 3 * (a + v * (2 * q + 3 * v * c));
+        double from_u = at_u + (v - u) / 3 * (a + u * (2 * q + 3 * u * c)),
+               from_v = at_v - (v - u) / 3 * (a + v * (2 * q + 3 * v * c));
 
         b->range[i] = join(join(point(at_u), point(at_v)), join(point(from_u), point(from_v)));
     }
 }
 
 static bool
-moves_far(bounds *b, const double *modes, const double t[2], double u, double v, const double *const x[2], const double *const f[2])
+moves_far(bounds *b, const double *modes, const double t[2], double u, double v, const double *const x[2],
+          const double *const f[2])
 {
     double h = t[1] - t[0];
 

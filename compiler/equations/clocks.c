@@ -6,10 +6,10 @@ enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
 
 struct finder {
     equations *e;
-    VEC(uint8_t) of_var, of_node;        /* by variable; by place on a tape */
-    map place;                           /* node -> place on the tape at hand */
-    map found;                           /* hash of an inst -> its place in out */
-    bool *read;                          /* by variable: rates read it */
+    VEC(uint8_t) of_var, of_node; /* by variable; by place on a tape */
+    map place;                    /* node -> place on the tape at hand */
+    map found;                    /* hash of an inst -> its place in out */
+    bool *read;                   /* by variable: rates read it */
     clock_list *out;
     bend_list *bends;
 };
@@ -17,7 +17,8 @@ struct finder {
 static bool
 is_sharp(uint8_t op)
 {
-    return op == EX_EXP || op == EX_LN || op == EX_LOG10 || op == EX_SINH || op == EX_COSH || op == EX_TANH || op == EX_ATAN || op == EX_ASINH;
+    return op == EX_EXP || op == EX_LN || op == EX_LOG10 || op == EX_SINH || op == EX_COSH || op == EX_TANH ||
+           op == EX_ATAN || op == EX_ASINH;
 }
 
 static enum course
@@ -33,18 +34,12 @@ of_node(const ex_node *x, const enum course operand[3])
     switch (x->op) {
     case EX_ADD:
     case EX_SUB:
-    case EX_NEG:
-        return LINEAR;
-    case EX_MUL:
-        return operand[0] == LINEAR && operand[1] == LINEAR ? TIMED : LINEAR;
-    case EX_DIV:
-        return operand[1] == LINEAR ? TIMED : LINEAR;
-    case EX_SELECT:
-        return operand[0] == LINEAR ? TIMED : LINEAR;
-    case EX_TABLE:                       /* of one piece */
-        return x->b == NODE_NONE ? TIMED : LINEAR;
-    default:
-        return TIMED;
+    case EX_NEG: return LINEAR;
+    case EX_MUL: return operand[0] == LINEAR && operand[1] == LINEAR ? TIMED : LINEAR;
+    case EX_DIV: return operand[1] == LINEAR ? TIMED : LINEAR;
+    case EX_SELECT: return operand[0] == LINEAR ? TIMED : LINEAR;
+    case EX_TABLE: /* of one piece */ return x->b == NODE_NONE ? TIMED : LINEAR;
+    default: return TIMED;
     }
 }
 
@@ -163,7 +158,8 @@ read_by_rates(const equations *e)
     return read;
 }
 
-/* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its own definition. */
+/* The greatest parts of an expression that depend on time otherwise than linearly. A variable that does is found in its
+ * own definition. */
 static void
 find_in(struct finder *d, inst i, span at, bool driving)
 {
@@ -186,19 +182,19 @@ find_in(struct finder *d, inst i, span at, bool driving)
         map_set(&seen, n, 1);
         if (c == TIMED) {
             add(d, inst_part(d->e->composer, n, slot, i.n), at, driving);
-            slot = inst_slots(f, i);     /* may have moved */
+            slot = inst_slots(f, i); /* may have moved */
             continue;
         }
         if (driving && is_sharp(x->op))
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
         else if (driving && x->op == EX_DIV && d->of_node.at[map_get(&d->place, x->b)] == MOVING)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));
-        slot = inst_slots(f, i);         /* may have moved */
+        slot = inst_slots(f, i); /* may have moved */
         x = pool_node(f->pool, n);
         for (int k = 0; k < ex_ops[x->op].arity; k++) {
             node child = k == 0 ? x->a : k == 1 ? x->b : x->c;
 
-            if (child != NODE_NONE)      /* a table without a piece */
+            if (child != NODE_NONE) /* a table without a piece */
                 vec_push(&todo, child);
         }
     }
@@ -217,7 +213,8 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
             find_in(&d, e->var.at[v].def, e->f->var.at[v].at, d.read[v]);
     for (size_t b = 0; b < e->block.n; b++)
         for (uint32_t k = 0; k < e->block.at[b].n; k++)
-            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at, d.read[e->unknown.at[e->block.at[b].unknown0]]);
+            find_in(&d, e->residual.at[e->block.at[b].residual0 + k], e->block.at[b].at,
+                    d.read[e->unknown.at[e->block.at[b].unknown0]]);
     for (size_t k = 0; k < e->mode.n; k++)
         if (!e->mode.at[k].known)
             find_in(&d, e->mode.at[k].g, e->mode.at[k].at, false);

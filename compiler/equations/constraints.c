@@ -6,23 +6,26 @@
 enum { MAX_DIFFERENTIATIONS = 3, NIL = UINT32_MAX };
 
 /* Of a search for an unknown: a source, the step before, and the unknown that led here from it. */
-struct step { uint32_t source, up, unknown; };
+struct step {
+    uint32_t source, up, unknown;
+};
 
 struct matcher {
     struct constraints *k;
     struct rates *r;
-    map source_of;               /* unknown -> source */
-    VEC(uint32_t) stamp;         /* by variable: last search that saw it */
+    map source_of;       /* unknown -> source */
+    VEC(uint32_t) stamp; /* by variable: last search that saw it */
     VEC(uint32_t) group_stamp;
     uint32_t search;
     VEC(var_id) todo;
-    VEC(uint32_t) *reached;      /* by source: unknowns its residual depends on; empty until asked for */
-    bool *known;                 /* by source: reached is complete */
-    uint32_t *owner;             /* by unknown: the source whose residual determines it */
-    uint32_t *seen;              /* by source: last augmentation */
+    VEC(uint32_t) * reached; /* by source: unknowns its residual depends on; empty until asked for */
+    bool *known;             /* by source: reached is complete */
+    uint32_t *owner;         /* by unknown: the source whose residual determines it */
+    uint32_t *seen;          /* by source: last augmentation */
 };
 
-void constraints_add(struct constraints *k, struct groups *g, var_id unknown, inst residual, uint32_t port)
+void
+constraints_add(struct constraints *k, struct groups *g, var_id unknown, inst residual, uint32_t port)
 {
     uint32_t group = group_new(g);
 
@@ -30,12 +33,14 @@ void constraints_add(struct constraints *k, struct groups *g, var_id unknown, in
     vec_push(&k->source, ((struct residual_source){ unknown, group, port, VAR_NONE }));
 }
 
-void constraints_free(struct constraints *k)
+void
+constraints_free(struct constraints *k)
 {
     vec_free(&k->source);
 }
 
-static void look_at(struct matcher *m, inst i)
+static void
+look_at(struct matcher *m, inst i)
 {
     for (uint32_t s = 0; s < i.n; s++) {
         var_id v = m->r->e->f->slot.at[i.first + s];
@@ -48,7 +53,8 @@ static void look_at(struct matcher *m, inst i)
 }
 
 /* What an expression depends on. visit is called for each source whose unknown is; true from it stops. */
-static bool walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
+static bool
+walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, uint32_t s, uint32_t found), uint32_t s)
 {
     equations *e = m->r->e;
     struct groups *g = m->r->g;
@@ -82,12 +88,27 @@ static bool walk(struct matcher *m, inst from, bool (*visit)(struct matcher *m, 
     return false;
 }
 
-static inst residual_of(const struct matcher *m, uint32_t s) { return group_residual(m->r->g, m->k->source.at[s].group, 0); }
+static inst
+residual_of(const struct matcher *m, uint32_t s)
+{
+    return group_residual(m->r->g, m->k->source.at[s].group, 0);
+}
 
-static bool is_own(struct matcher *m, uint32_t s, uint32_t found) { (void)m; return found == s; }
-static bool note_reached(struct matcher *m, uint32_t s, uint32_t found) { vec_push(&m->reached[s], found); return false; }
+static bool
+is_own(struct matcher *m, uint32_t s, uint32_t found)
+{
+    (void)m;
+    return found == s;
+}
+static bool
+note_reached(struct matcher *m, uint32_t s, uint32_t found)
+{
+    vec_push(&m->reached[s], found);
+    return false;
+}
 
-static void learn(struct matcher *m, uint32_t s)
+static void
+learn(struct matcher *m, uint32_t s)
 {
     if (m->known[s])
         return;
@@ -96,8 +117,10 @@ static void learn(struct matcher *m, uint32_t s)
     m->known[s] = true;
 }
 
-/* Gives source `first`'s residual an unknown, moving others on where that takes it (a breadth-first search, so that no recursion is needed). */
-static bool augment(struct matcher *m, uint32_t first, uint32_t mark)
+/* Gives source `first`'s residual an unknown, moving others on where that takes it (a breadth-first search, so that no
+ * recursion is needed). */
+static bool
+augment(struct matcher *m, uint32_t first, uint32_t mark)
 {
     VEC(struct step) queue = { 0 };
     bool done = false;
@@ -128,7 +151,8 @@ static bool augment(struct matcher *m, uint32_t first, uint32_t mark)
     return done;
 }
 
-static const flat_element *element_of(const struct matcher *m, uint32_t s)
+static const flat_element *
+element_of(const struct matcher *m, uint32_t s)
 {
     const flat_model *f = m->r->e->f;
 
@@ -136,7 +160,8 @@ static const flat_element *element_of(const struct matcher *m, uint32_t s)
 }
 
 /* Puts d/dt of the residual in its place; the first time the residual becomes a variable. */
-static void raise(struct matcher *m, uint32_t s)
+static void
+raise(struct matcher *m, uint32_t s)
 {
     struct rates *r = m->r;
     equations *e = r->e;
@@ -148,7 +173,8 @@ static void raise(struct matcher *m, uint32_t s)
     if (x->condition == VAR_NONE) {
         char *name = bg_format("condition of %s", element_of(m, s)->name);
 
-        x->condition = eq_new_var(e, VAR_AUX, NIL, names_intern_z(f->names, name), element_of(m, s)->at, f->var.at[x->unknown].position);
+        x->condition = eq_new_var(e, VAR_AUX, NIL, names_intern_z(f->names, name), element_of(m, s)->at,
+                                  f->var.at[x->unknown].position);
         eq_define(e, x->condition, group_residual(r->g, x->group, 0));
         free(name);
     }
@@ -168,7 +194,8 @@ static void raise(struct matcher *m, uint32_t s)
     memset(m->known, 0, m->k->source.n * sizeof *m->known);
 }
 
-static void report_free(struct matcher *m, uint32_t s)
+static void
+report_free(struct matcher *m, uint32_t s)
 {
     equations *e = m->r->e;
     const flat_element *el = element_of(m, s);
@@ -179,19 +206,24 @@ static void report_free(struct matcher *m, uint32_t s)
     if (m->reached[s].n) {
         const flat_element *other = element_of(m, m->reached[s].at[0]);
 
-        diag_error(e->f->sources, "residual-twice", el->at, "the condition of %s:%s determines \"%s\", which has a condition of its own already", element_type_name(el->type),
-                   el->name, other->name);
+        diag_error(e->f->sources, "residual-twice", el->at,
+                   "the condition of %s:%s determines \"%s\", which has a condition of its own already",
+                   element_type_name(el->type), el->name, other->name);
         diag_note(e->f->sources, other->at, "\"%s\" is here", other->name);
     } else {
-        diag_error(e->f->sources, "residual-free", el->at, "the %s of %s:%s changes nothing that its condition reads", effort ? "effort" : "flow", element_type_name(el->type),
-                   el->name);
+        diag_error(e->f->sources, "residual-free", el->at, "the %s of %s:%s changes nothing that its condition reads",
+                   effort ? "effort" : "flow", element_type_name(el->type), el->name);
         diag_note(e->f->sources, port_law(e->f, x->port)->at, "the condition is here");
     }
-    diag_help(e->f->sources, "A condition must depend on the source it belongs to, directly or through at most %d derivatives in time.", MAX_DIFFERENTIATIONS);
+    diag_help(
+        e->f->sources,
+        "A condition must depend on the source it belongs to, directly or through at most %d derivatives in time.",
+        MAX_DIFFERENTIATIONS);
 }
 
 /* Finds an unknown for source s's residual, differentiating it where that takes it. */
-static bool settle(struct matcher *m, uint32_t s)
+static bool
+settle(struct matcher *m, uint32_t s)
 {
     size_t kept = m->r->e->constraint.n;
     uint32_t mark = s + 1;
@@ -199,7 +231,8 @@ static bool settle(struct matcher *m, uint32_t s)
     for (int times = 0;; times++) {
         if (augment(m, s, mark))
             return true;
-        /* differentiated only while the residual is a function of states alone: others already have what it could determine */
+        /* differentiated only while the residual is a function of states alone: others already have what it could
+         * determine */
         if (m->reached[s].n || times == MAX_DIFFERENTIATIONS)
             break;
         raise(m, s);
@@ -212,7 +245,8 @@ static bool settle(struct matcher *m, uint32_t s)
     return false;
 }
 
-bool constraints_make(struct constraints *k, struct rates *r)
+bool
+constraints_make(struct constraints *k, struct rates *r)
 {
     struct matcher m = { .k = k, .r = r };
     size_t n = k->source.n;

@@ -3,16 +3,17 @@
 #include "equations.h"
 #include "mode.h"
 
-enum { READABLE_NODES = 80 };    /* definitions are put where they are read until an expression has this many operations */
+enum { READABLE_NODES = 80 }; /* definitions are put where they are read until an expression has this many operations */
 
 struct dumper {
     equations *e;
-    bool *shown;                 /* by variable: listed, or to be listed */
+    bool *shown; /* by variable: listed, or to be listed */
     VEC(var_id) list;
 };
 
 /* The expression with small definitions put in; variables that stay are listed behind. */
-static inst readable(struct dumper *d, inst i)
+static inst
+readable(struct dumper *d, inst i)
 {
     flat_model *f = d->e->f;
 
@@ -39,7 +40,8 @@ static inst readable(struct dumper *d, inst i)
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = f->slot.at[i.first + k];
 
-        if (!d->shown[v] && (d->e->var.at[v].kind == DEF_EXPLICIT || d->e->var.at[v].kind == DEF_BLOCK || f->var.at[v].kind == VAR_MODE)) {
+        if (!d->shown[v] && (d->e->var.at[v].kind == DEF_EXPLICIT || d->e->var.at[v].kind == DEF_BLOCK ||
+                             f->var.at[v].kind == VAR_MODE)) {
             d->shown[v] = true;
             vec_push(&d->list, v);
         }
@@ -47,7 +49,8 @@ static inst readable(struct dumper *d, inst i)
     return i;
 }
 
-static void print_equation(struct dumper *d, FILE *out, const char *left, inst i)
+static void
+print_equation(struct dumper *d, FILE *out, const char *left, inst i)
 {
     strbuf b = { 0 };
 
@@ -56,7 +59,8 @@ static void print_equation(struct dumper *d, FILE *out, const char *left, inst i
     strbuf_free(&b);
 }
 
-static void print_block(struct dumper *d, FILE *out, const eq_block *q)
+static void
+print_block(struct dumper *d, FILE *out, const eq_block *q)
 {
     equations *e = d->e;
 
@@ -71,24 +75,26 @@ static void print_block(struct dumper *d, FILE *out, const eq_block *q)
 }
 
 /* What a mode says of the value g that is watched. */
-static void print_mode(FILE *out, enum mode_kind kind, const char *g)
+static void
+print_mode(FILE *out, enum mode_kind kind, const char *g)
 {
-    switch (kind) {                          /* without a default: a new kind is asked for its words by the compiler */
-    case MODE_LESS:       fprintf(out, "%s < 0\n", g); break;
+    switch (kind) { /* without a default: a new kind is asked for its words by the compiler */
+    case MODE_LESS: fprintf(out, "%s < 0\n", g); break;
     case MODE_LESS_EQUAL: fprintf(out, "%s <= 0\n", g); break;
-    case MODE_EQUAL:      fprintf(out, "%s == 0\n", g); break;
-    case MODE_PIECE:      fprintf(out, "piece at %s\n", g); break;
-    case MODE_FLOOR:      fprintf(out, "floor(%s)\n", g); break;
-    case MODE_SIGN:       fprintf(out, "slip of sign(%s)\n", g); break;
-    case MODE_DOMAIN:     fprintf(out, "root of %s\n", g); break;
-    case MODE_GIVEN:      fprintf(out, "given at %s\n", g); break;
-    case MODE_STICK:      fprintf(out, "stick of %s\n", g); break;
+    case MODE_EQUAL: fprintf(out, "%s == 0\n", g); break;
+    case MODE_PIECE: fprintf(out, "piece at %s\n", g); break;
+    case MODE_FLOOR: fprintf(out, "floor(%s)\n", g); break;
+    case MODE_SIGN: fprintf(out, "slip of sign(%s)\n", g); break;
+    case MODE_DOMAIN: fprintf(out, "root of %s\n", g); break;
+    case MODE_GIVEN: fprintf(out, "given at %s\n", g); break;
+    case MODE_STICK: fprintf(out, "stick of %s\n", g); break;
     }
 }
 
-void equations_dump(const equations *eq, FILE *out)
+void
+equations_dump(const equations *eq, FILE *out)
 {
-    struct dumper d = { .e = (equations *)eq };      /* composing adds templates, the equations stay as they are */
+    struct dumper d = { .e = (equations *)eq }; /* composing adds templates, the equations stay as they are */
     flat_model *f = eq->f;
     bool *block_shown = bg_calloc(eq->block.n + 1, sizeof *block_shown);
 
@@ -137,7 +143,8 @@ void equations_dump(const equations *eq, FILE *out)
     vec_free(&d.list);
 }
 
-size_t equations_nloops(const equations *e)
+size_t
+equations_nloops(const equations *e)
 {
     return e->nloops;
 }

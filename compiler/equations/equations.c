@@ -14,11 +14,12 @@
 #include "rates.h"
 #include "rest.h"
 
-enum { SUM_TERMS = 16 };        /* longer balances become trees of sums, so that templates stay small */
+enum { SUM_TERMS = 16 }; /* longer balances become trees of sums, so that templates stay small */
 
 /* ---------------------------------------------------------------- preparing */
 
-bool inst_is_parameter(const flat_model *f, inst i)
+bool
+inst_is_parameter(const flat_model *f, inst i)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
@@ -30,7 +31,8 @@ bool inst_is_parameter(const flat_model *f, inst i)
 }
 
 /* Does a condition choose between alternatives? */
-static bool reads_mode(const flat_model *f, inst i)
+static bool
+reads_mode(const flat_model *f, inst i)
 {
     for (uint32_t k = 0; k < i.n; k++)
         if (f->var.at[f->slot.at[i.first + k]].kind == VAR_MODE)
@@ -39,23 +41,28 @@ static bool reads_mode(const flat_model *f, inst i)
 }
 
 /* A number that the runtime gives, as a mode. */
-static void give(equations *e, var_id v, span at)
+static void
+give(equations *e, var_id v, span at)
 {
     inst zero = inst_const(e->f, 0);
 
     e->f->var.at[v].owner = (uint32_t)e->mode.n;
-    vec_push(&e->mode, ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
+    vec_push(
+        &e->mode,
+        ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
 }
 
 /* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
-static void freeze_delay(equations *e, freezer *z, flat_delay *d)
+static void
+freeze_delay(equations *e, freezer *z, flat_delay *d)
 {
     d->of = freeze(z, d->of, false, d->at);
     e->mode.at[e->f->var.at[d->var].owner].g = d->of;
 }
 
 /* The values of samples are taken at instants: nothing in them needs to be watched. */
-static void freeze_whens(freezer *z, flat_model *f)
+static void
+freeze_whens(freezer *z, flat_model *f)
 {
     for (size_t i = 0; i < f->when.n; i++) {
         flat_when *w = &f->when.at[i];
@@ -66,7 +73,8 @@ static void freeze_whens(freezer *z, flat_model *f)
     }
 }
 
-equations *equations_prepare(flat_model *f)
+equations *
+equations_prepare(flat_model *f)
 {
     equations *e = bg_calloc(1, sizeof *e);
     freezer *z;
@@ -92,7 +100,8 @@ equations *equations_prepare(flat_model *f)
         }
     }
     for (size_t i = 0; i < f->experiment.record.n; i++)
-        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false, f->experiment.record.at[i].at);
+        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false,
+                                                f->experiment.record.at[i].at);
     freeze_whens(z, f);
     for (size_t i = 0; i < f->delay.n; i++)
         freeze_delay(e, z, &f->delay.at[i]);
@@ -100,7 +109,8 @@ equations *equations_prepare(flat_model *f)
     return e;
 }
 
-static var_id quantity_var(const flat_port *p, enum quantity q)
+static var_id
+quantity_var(const flat_port *p, enum quantity q)
 {
     switch (q) {
     case Q_EFFORT: return p->e;
@@ -110,18 +120,21 @@ static var_id quantity_var(const flat_port *p, enum quantity q)
 }
 
 /* law - its left side, as one expression */
-static inst law_residual(equations *e, const flat_law *law)
+static inst
+law_residual(equations *e, const flat_law *law)
 {
     flat_model *f = e->f;
     var_id out = quantity_var(&f->port.at[law->port], law->out);
     inst inner[2] = { law->def, INST_NONE };
-    inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ out, out }, 2);
+    inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ out, out },
+                                2);
 
     return inst_compose(e->composer, difference, inner);
 }
 
 /* Does the law have a piece on which its value does not change with slot k? Then it has no inverse there. */
-static bool is_flat_in(pool *p, node n, uint32_t k)
+static bool
+is_flat_in(pool *p, node n, uint32_t k)
 {
     node d = ex_derivative(p, n, k);
     size_t count;
@@ -148,7 +161,8 @@ static bool is_flat_in(pool *p, node n, uint32_t k)
     return false;
 }
 
-static bool solvable(equations *e, const flat_law *law, var_id y)
+static bool
+solvable(equations *e, const flat_law *law, var_id y)
 {
     inst r = law_residual(e, law);
     uint32_t k = inst_slot_of(e->f, r, y);
@@ -158,7 +172,8 @@ static bool solvable(equations *e, const flat_law *law, var_id y)
 }
 
 /* Does the law jump where v, or what contains it, passes zero? */
-static bool reads_sign_of(const equations *e, inst law, var_id v)
+static bool
+reads_sign_of(const equations *e, inst law, var_id v)
 {
     const flat_model *f = e->f;
 
@@ -171,9 +186,10 @@ static bool reads_sign_of(const equations *e, inst law, var_id v)
     return false;
 }
 
-void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
+void
+equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
 {
-    equations *e = (equations *)eq;          /* templates are added to the pool, nothing else changes */
+    equations *e = (equations *)eq; /* templates are added to the pool, nothing else changes */
     flat_model *f = e->f;
 
     memset(varying, 0, f->element.n * sizeof *varying);
@@ -192,7 +208,8 @@ void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool 
             var_id in = law.out == Q_EFFORT ? p->f : p->e;
             uint32_t k = inst_slot_of(f, law.def, in);
 
-            if (k == UINT32_MAX || ((is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) && !solvable(e, &law, in)))
+            if (k == UINT32_MAX ||
+                ((is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) && !solvable(e, &law, in)))
                 way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
         } else if (el->type == EL_C || el->type == EL_I) {
             invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
@@ -205,7 +222,8 @@ void equations_ways(const equations *eq, enum law_way *way, bool *varying, bool 
 
 /* ---------------------------------------------------------------- definitions */
 
-void eq_sync(equations *e)
+void
+eq_sync(equations *e)
 {
     if (e->var.n < e->f->var.n) {
         size_t from = e->var.n;
@@ -214,13 +232,16 @@ void eq_sync(equations *e)
         for (size_t i = from; i < e->var.n; i++) {
             enum var_kind kind = e->f->var.at[i].kind;
 
-            e->var.at[i].kind = kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE ? DEF_GIVEN : DEF_NONE;
+            e->var.at[i].kind = kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE
+                                    ? DEF_GIVEN
+                                    : DEF_NONE;
             e->var.at[i].def = INST_NONE;
         }
     }
 }
 
-var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position)
+var_id
+eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position)
 {
     var_id v = flat_add_var(e->f, kind, owner, name, at);
 
@@ -229,14 +250,16 @@ var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *
     return v;
 }
 
-void eq_define(equations *e, var_id v, inst def)
+void
+eq_define(equations *e, var_id v, inst def)
 {
     e->var.at[v].kind = DEF_EXPLICIT;
     e->var.at[v].def = def;
 }
 
 /* The law of a port, solved for y; where that has no closed form, y is found by iteration. */
-static void define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
+static void
+define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
 {
     flat_model *f = e->f;
     inst r;
@@ -252,7 +275,8 @@ static void define_by_law(equations *e, struct groups *g, const flat_law *law, v
     r = law_residual(e, law);
     k = inst_slot_of(f, r, y);
     /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
-    if (alone && k != UINT32_MAX && !is_flat_in(f->pool, r.root, k) && ex_solve(f->pool, r.root, k, &solution, &divisor)) {
+    if (alone && k != UINT32_MAX && !is_flat_in(f->pool, r.root, k) &&
+        ex_solve(f->pool, r.root, k, &solution, &divisor)) {
         VEC(var_id) slots = { 0 };
 
         for (uint32_t i = 0; i < r.n; i++)
@@ -267,7 +291,8 @@ static void define_by_law(equations *e, struct groups *g, const flat_law *law, v
 }
 
 /* v = a*b or a/b of two variables' expressions */
-static inst combine(equations *e, enum ex_op op, inst a, inst b)
+static inst
+combine(equations *e, enum ex_op op, inst a, inst b)
 {
     flat_model *f = e->f;
     node root = ex_make(f->pool, op, ex_slot(f->pool, 0), ex_slot(f->pool, 1), NODE_NONE);
@@ -278,16 +303,21 @@ static inst combine(equations *e, enum ex_op op, inst a, inst b)
 
 /* ---- balances ---- */
 
-struct terms { VEC(var_id) var; VEC(int8_t) sign; };
+struct terms {
+    VEC(var_id) var;
+    VEC(int8_t) sign;
+};
 
-static void add_term(struct terms *t, var_id v, int8_t sign)
+static void
+add_term(struct terms *t, var_id v, int8_t sign)
 {
     vec_push(&t->var, v);
     vec_push(&t->sign, sign);
 }
 
 /* What an incidence adds to junction j's balance. */
-static var_id incidence_var(const flat_model *f, uint32_t j, const flat_incidence *inc)
+static var_id
+incidence_var(const flat_model *f, uint32_t j, const flat_incidence *inc)
 {
     if (inc->is_bond) {
         const flat_bond *b = &f->bond.at[inc->index];
@@ -300,9 +330,13 @@ static var_id incidence_var(const flat_model *f, uint32_t j, const flat_incidenc
     }
 }
 
-struct term_pair { var_id var; int32_t weight; };
+struct term_pair {
+    var_id var;
+    int32_t weight;
+};
 
-static int compare_term(const void *a, const void *b)
+static int
+compare_term(const void *a, const void *b)
 {
     const struct term_pair *x = a, *y = b;
 
@@ -310,7 +344,8 @@ static int compare_term(const void *a, const void *b)
 }
 
 /* Sum of the terms; above SUM_TERMS through a tree of sums with variables of their own. */
-static inst sum_of(equations *e, struct terms *t, uint32_t junction)
+static inst
+sum_of(equations *e, struct terms *t, uint32_t junction)
 {
     flat_model *f = e->f;
     inst sum;
@@ -322,7 +357,7 @@ static inst sum_of(equations *e, struct terms *t, uint32_t junction)
             size_t n = t->var.n - i < SUM_TERMS ? t->var.n - i : SUM_TERMS;
             inst part = inst_sum(e->composer, t->var.at + i, t->sign.at + i, n);
             var_id v = eq_new_var(e, VAR_AUX, junction, f->junction.at[junction].name, f->junction.at[junction].at,
-                               f->var.at[t->var.at[i]].position);
+                                  f->var.at[t->var.at[i]].position);
 
             eq_define(e, v, part);
             add_term(&up, v, 1);
@@ -335,16 +370,18 @@ static inst sum_of(equations *e, struct terms *t, uint32_t junction)
     return sum;
 }
 
-static uint32_t representative(uint32_t *equal, uint32_t j)
+static uint32_t
+representative(uint32_t *equal, uint32_t j)
 {
     while (equal[j] != j)
         j = equal[j] = equal[equal[j]];
     return j;
 }
 
-/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the value (in an open component: by
- * any one): with one name for all of them, what cancels cancels. */
-static void find_equal(equations *e)
+/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the
+ * value (in an open component: by any one): with one name for all of them, what cancels cancels. */
+static void
+find_equal(equations *e)
 {
     const flat_model *f = e->f;
     VEC(uint32_t) path = { 0 };
@@ -361,7 +398,7 @@ static void find_equal(equations *e)
             const flat_bond *b = inc && inc->is_bond ? &f->bond.at[inc->index] : NULL;
 
             vec_push(&path, k);
-            e->equal[k] = k;                          /* also ends a cycle of such bonds, which causality has refused */
+            e->equal[k] = k; /* also ends a cycle of such bonds, which causality has refused */
             if (b && b->own != VAR_NONE)
                 k = b->from == k ? b->to : b->from;
         }
@@ -378,7 +415,8 @@ static void find_equal(equations *e)
 }
 
 /* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
-static inst balance(equations *e, uint32_t j, var_id except, bool *determined)
+static inst
+balance(equations *e, uint32_t j, var_id except, bool *determined)
 {
     flat_model *f = e->f;
     const flat_junction *jn = &f->junction.at[j];
@@ -432,7 +470,8 @@ static inst balance(equations *e, uint32_t j, var_id except, bool *determined)
     return sum;
 }
 
-static bool define_junction(equations *e, struct groups *g, uint32_t j, const uint32_t *component_group)
+static bool
+define_junction(equations *e, struct groups *g, uint32_t j, const uint32_t *component_group)
 {
     flat_model *f = e->f;
     const causal *c = e->c;
@@ -441,9 +480,11 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
     var_id y;
 
     if (c->strong[j] == UINT32_MAX) {
-        /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines */
+        /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines
+         */
         if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)
-            group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate, balance(e, j, VAR_NONE, NULL));
+            group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate,
+                      balance(e, j, VAR_NONE, NULL));
         else
             group_add(g, component_group[j], f->junction.at[j].common, balance(e, j, VAR_NONE, NULL));
         return true;
@@ -459,7 +500,8 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
 
     if (!determined) {
         diag_error(f->sources, "causality-singular", f->junction.at[j].at,
-                   "the bonds between \"%s\" and its neighbour cancel: nothing determines \"%s\"", f->junction.at[j].name, f->var.at[y].name);
+                   "the bonds between \"%s\" and its neighbour cancel: nothing determines \"%s\"",
+                   f->junction.at[j].name, f->var.at[y].name);
         return false;
     }
     eq_define(e, y, def);
@@ -469,7 +511,8 @@ static bool define_junction(equations *e, struct groups *g, uint32_t j, const ui
 /* ---- elements ---- */
 
 /* Two-ports: what the element gives at each port follows from the strokes; open regions take every port as weak. */
-static void define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t port, const uint32_t *component_group)
+static void
+define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t port, const uint32_t *component_group)
 {
     flat_model *f = e->f;
     flat_port *in = &f->port.at[port], *out = in + 1;
@@ -486,7 +529,7 @@ static void define_two_port(equations *e, struct groups *g, const flat_element *
         var_id ci = f->junction.at[in->junction].common, co = f->junction.at[out->junction].common;
         var_id xi = in_is_effort ? in->f : in->e, xo = out->e == co ? out->f : out->e;
         /* TF: e_in = n e_out, f_out = n f_in; GY: e_in = r f_out, e_out = r f_in */
-        bool in_follows = !in_is_effort;                        /* x_in = m x_out, c_out = m c_in */
+        bool in_follows = !in_is_effort; /* x_in = m x_out, c_out = m c_in */
         uint32_t group = component_group[in->junction];
 
         if (in_follows) {
@@ -503,20 +546,27 @@ static void define_two_port(equations *e, struct groups *g, const flat_element *
         bool strong = e->c->port[port + (uint32_t)side] == ST_STRONG;
         var_id common = f->junction.at[p->junction].common, given = strong ? common : p->e == common ? p->f : p->e;
 
-        if (side == 0 && given == in->e)                /* e_in = m * partner */
+        if (side == 0 && given == in->e) /* e_in = m * partner */
             eq_define(e, given, combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
-        else if (side == 0)                             /* f_in = partner / m */
+        else if (side == 0) /* f_in = partner / m */
             eq_define(e, given, combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
-        else if (given == out->e)                       /* TF: e_out = e_in / n; GY: e_out = r f_in */
-            eq_define(e, given, tf ? combine(e, EX_DIV, inst_var(f, in->e), m) : combine(e, EX_MUL, m, inst_var(f, in->f)));
-        else                                            /* TF: f_out = n f_in; GY: f_out = e_in / r */
-            eq_define(e, given, tf ? combine(e, EX_MUL, m, inst_var(f, in->f)) : combine(e, EX_DIV, inst_var(f, in->e), m));
+        else if (given == out->e) /* TF: e_out = e_in / n; GY: e_out = r f_in */
+            eq_define(e, given,
+                      tf ? combine(e, EX_DIV, inst_var(f, in->e), m) : combine(e, EX_MUL, m, inst_var(f, in->f)));
+        else /* TF: f_out = n f_in; GY: f_out = e_in / r */
+            eq_define(e, given,
+                      tf ? combine(e, EX_MUL, m, inst_var(f, in->f)) : combine(e, EX_DIV, inst_var(f, in->e), m));
     }
 }
 
-struct switches { switch_group *at; size_t n, cap; };
+struct switches {
+    switch_group *at;
+    size_t n, cap;
+};
 
-static void define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw, uint32_t port)
+static void
+define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
+                uint32_t port)
 {
     flat_model *f = e->f;
     flat_port *p = &f->port.at[port];
@@ -558,21 +608,23 @@ static void define_one_port(equations *e, struct groups *g, struct rates *r, str
         }
         break;
     }
-    default:
-        define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
+    default: define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
     }
 }
 
 /* ---------------------------------------------------------------- states, outputs, known conditions */
 
-static void add_state(equations *e, var_id v, var_id rate, uint32_t port)
+static void
+add_state(equations *e, var_id v, var_id rate, uint32_t port)
 {
     e->var.at[v].kind = DEF_STATE;
     e->var.at[v].index = (uint32_t)e->state.n;
-    vec_push(&e->state, ((eq_state){ v, rate, port == UINT32_MAX ? UINT32_MAX : e->f->port.at[port].element, port, false }));
+    vec_push(&e->state,
+             ((eq_state){ v, rate, port == UINT32_MAX ? UINT32_MAX : e->f->port.at[port].element, port, false }));
 }
 
-static void make_states(equations *e)
+static void
+make_states(equations *e)
 {
     flat_model *f = e->f;
 
@@ -586,14 +638,17 @@ static void make_states(equations *e)
         var_id v = f->junction.at[e->c->junction_state.at[i]].common;
         char *name = bg_format("der(%s)", f->var.at[v].name);
 
-        add_state(e, v, eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position), UINT32_MAX);
+        add_state(e, v,
+                  eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position),
+                  UINT32_MAX);
         free(name);
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
             char *name = bg_format("der(%s)", f->var.at[i].name);
             inst def = f->var.at[i].def;
-            var_id rate = eq_new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at, f->var.at[i].position);
+            var_id rate = eq_new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at,
+                                     f->var.at[i].position);
 
             free(name);
             eq_define(e, rate, def);
@@ -601,7 +656,8 @@ static void make_states(equations *e)
         }
 }
 
-static void make_powers(equations *e)
+static void
+make_powers(equations *e)
 {
     flat_model *f = e->f;
     pool *p = f->pool;
@@ -635,7 +691,8 @@ static void make_powers(equations *e)
 }
 
 /* g with explicit definitions put in where they lead to time and parameters alone; INST_NONE where they do not. */
-static inst over_time(equations *e, inst g)
+static inst
+over_time(equations *e, inst g)
 {
     flat_model *f = e->f;
 
@@ -667,7 +724,8 @@ static inst over_time(equations *e, inst g)
     return INST_NONE;
 }
 
-static void find_known_modes(equations *e)
+static void
+find_known_modes(equations *e)
 {
     flat_model *f = e->f;
 
@@ -697,7 +755,8 @@ static void find_known_modes(equations *e)
 }
 
 /* What only numbers can tell: parameters without a finite value, derivatives of what jumps. */
-static bool check_values(equations *e, const struct rates *r, size_t differentiated)
+static bool
+check_values(equations *e, const struct rates *r, size_t differentiated)
 {
     double *value = bg_calloc(e->f->var.n + 1, sizeof *value);
     bool ok;
@@ -709,7 +768,8 @@ static bool check_values(equations *e, const struct rates *r, size_t differentia
 }
 
 /* Names the states that v follows from, the first few. */
-static void note_states(equations *e, var_id v)
+static void
+note_states(equations *e, var_id v)
 {
     enum { MOST = 4 };
     VEC(var_id) todo = { 0 };
@@ -743,7 +803,8 @@ static void note_states(equations *e, var_id v)
 }
 
 /* What `reinit` sets must be a state: the rest follows from states. */
-static bool check_reinits(equations *e)
+static bool
+check_reinits(equations *e)
 {
     flat_model *f = e->f;
     bool ok = true;
@@ -758,14 +819,16 @@ static bool check_reinits(equations *e)
         ok = false;
         diag_error(f->sources, "reinit-dependent", r->at, "\"%s\" is no state here, so it cannot be set anew", name);
         note_states(e, r->target);
-        diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a state of its own.");
+        diag_help(f->sources, "Set a state it depends on, or put a compliance or a resistor between so that it has a "
+                              "state of its own.");
     }
     return ok;
 }
 
 /* ---- what the rank check knows of dependent storage ---- */
 
-static var_id output_var(const flat_model *f, uint32_t port)
+static var_id
+output_var(const flat_model *f, uint32_t port)
 {
     const flat_port *p = &f->port.at[port];
     enum element_type t = f->element.at[p->element].type;
@@ -774,7 +837,8 @@ static var_id output_var(const flat_model *f, uint32_t port)
 }
 
 /* d with variable v put in as `value`. */
-static inst put_in_place(equations *e, inst d, var_id v, inst value)
+static inst
+put_in_place(equations *e, inst d, var_id v, inst value)
 {
     uint32_t k = inst_slot_of(e->f, d, v);
     VEC(inst) inner = { 0 };
@@ -788,9 +852,11 @@ static inst put_in_place(equations *e, inst d, var_id v, inst value)
     return d;
 }
 
-/* The imposed variable of a dependent storage cancels down to outputs of states and sources, but across several balances: differentiated one by one
- * they would seem to depend on each other's rates without end. Where the rank check has the sum, what is stored is computed from that. */
-static void use_relations(equations *e, struct groups *g)
+/* The imposed variable of a dependent storage cancels down to outputs of states and sources, but across several
+ * balances: differentiated one by one they would seem to depend on each other's rates without end. Where the rank check
+ * has the sum, what is stored is computed from that. */
+static void
+use_relations(equations *e, struct groups *g)
 {
     flat_model *f = e->f;
 
@@ -824,21 +890,23 @@ static void use_relations(equations *e, struct groups *g)
                 e->var.at[p.stored].def = put_in_place(e, e->var.at[p.stored].def, output_var(f, r.port), value);
         } else {
             for (uint32_t k = 0; k < group_size(g, group); k++)
-                g->group.at[group].residual.at[k] = put_in_place(e, group_residual(g, group, k), output_var(f, r.port), value);
+                g->group.at[group].residual.at[k] = put_in_place(e, group_residual(g, group, k), output_var(f, r.port),
+                                                                 value);
         }
     }
 }
 
 /* ---------------------------------------------------------------- the stage */
 
-bool equations_build(equations *e, const causal *c)
+bool
+equations_build(equations *e, const causal *c)
 {
     flat_model *f = e->f;
     struct groups g = { 0 };
     struct rates r = { .e = e, .g = &g, .ok = true };
     struct constraints k = { 0 };
     struct switches sw = { 0 };
-    size_t differentiated;       /* by the model: what sticking asks for may jump */
+    size_t differentiated; /* by the model: what sticking asks for may jump */
     uint32_t *component_group = bg_malloc((f->junction.n + 1) * sizeof *component_group);
     bool ok = true;
 
@@ -871,7 +939,8 @@ bool equations_build(equations *e, const causal *c)
 
         if (b.own != VAR_NONE && c->bond_from[i] == ST_OPEN && c->bond_to[i] == ST_OPEN)
             group_add(&g, component_group[b.from], b.own,
-                      combine(e, EX_SUB, inst_var(f, f->junction.at[b.from].common), inst_var(f, f->junction.at[b.to].common)));
+                      combine(e, EX_SUB, inst_var(f, f->junction.at[b.from].common),
+                              inst_var(f, f->junction.at[b.to].common)));
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         ok = define_junction(e, &g, j, component_group) && ok;
@@ -907,7 +976,8 @@ bool equations_build(equations *e, const causal *c)
     return ok;
 }
 
-void equations_free(equations *e)
+void
+equations_free(equations *e)
 {
     if (!e)
         return;

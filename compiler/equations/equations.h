@@ -1,8 +1,8 @@
 /* equations.h - every variable gets one definition or belongs to a block
  *
- * Made from the flat graph and its causality: laws in the direction that causality asks, balances, dependent storage through time
- * derivatives, conditions frozen into modes, loops found (Tarjan) and gathered into blocks. Definitions are templates with slots; nothing here
- * depends on parameter values.
+ * Made from the flat graph and its causality: laws in the direction that causality asks, balances, dependent storage
+ * through time derivatives, conditions frozen into modes, loops found (Tarjan) and gathered into blocks. Definitions
+ * are templates with slots; nothing here depends on parameter values.
  */
 #ifndef BG_EQUATIONS_H
 #define BG_EQUATIONS_H
@@ -11,86 +11,112 @@
 #include "inst.h"
 
 enum def_kind {
-    DEF_NONE,            /* not used by anything */
-    DEF_GIVEN,           /* time, parameter, literal, mode */
-    DEF_STATE,           /* index: state */
-    DEF_EXPLICIT,        /* def */
-    DEF_BLOCK,           /* index: block */
-    DEF_HELD             /* index: in held; determined by ideal switches, given while the rest is evaluated (switched.h) */
+    DEF_NONE,     /* not used by anything */
+    DEF_GIVEN,    /* time, parameter, literal, mode */
+    DEF_STATE,    /* index: state */
+    DEF_EXPLICIT, /* def */
+    DEF_BLOCK,    /* index: block */
+    DEF_HELD      /* index: in held; determined by ideal switches, given while the rest is evaluated (switched.h) */
 };
-typedef struct eq_var { uint8_t kind; uint32_t index; inst def; uint32_t rank; } eq_var;    /* rank: order of evaluation */
+typedef struct eq_var {
+    uint8_t kind;
+    uint32_t index;
+    inst def;
+    uint32_t rank;
+} eq_var; /* rank: order of evaluation */
 
 typedef struct eq_state {
-    var_id var, rate;    /* rate: the variable that is its time derivative */
-    uint32_t element;    /* storage element, or UINT32_MAX */
-    uint32_t port;       /* its port */
+    var_id var, rate; /* rate: the variable that is its time derivative */
+    uint32_t element; /* storage element, or UINT32_MAX */
+    uint32_t port;    /* its port */
     bool only_outputs;
 } eq_state;
 
 /* residual[i] = 0 for the unknowns together; residuals read unknowns and what is evaluated before. */
 typedef struct eq_block {
     uint32_t unknown0, residual0, n;
-    bool linear;         /* affine in the unknowns */
-    bool constant;       /* and the coefficients depend on parameters only */
+    bool linear;   /* affine in the unknowns */
+    bool constant; /* and the coefficients depend on parameters only */
     uint32_t rank;
-    span at;             /* of its first element, for messages */
+    span at; /* of its first element, for messages */
 } eq_block;
 
 typedef struct eq_mode {
     var_id var;
-    uint8_t kind;        /* enum mode_kind (model.h) */
+    uint8_t kind; /* enum mode_kind (model.h) */
     inst g;
     uint32_t table;
-    uint32_t partner;    /* the other mode of a sign(x); of a condition on that x its stick */
-    int8_t side;         /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
-    bool known;          /* g is linear in time, over parameters: slope, offset are parameter expressions */
+    uint32_t partner; /* the other mode of a sign(x); of a condition on that x its stick */
+    int8_t side;      /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
+    bool known;       /* g is linear in time, over parameters: slope, offset are parameter expressions */
     inst slope, offset;
     span at;
 } eq_mode;
 
 /* sign(x): its value s is `slip` while x is not 0, and what keeps x at 0 while `stick` is on (freeze.h) */
-typedef struct eq_sign { var_id s; inst x; uint32_t slip, stick; span at; } eq_sign;
+typedef struct eq_sign {
+    var_id s;
+    inst x;
+    uint32_t slip, stick;
+    span at;
+} eq_sign;
 
 /* A value and its derivatives in time while the held unknowns rest; VAR_NONE: zero from there on. */
-typedef struct eq_expansion { var_id d[3]; } eq_expansion;
+typedef struct eq_expansion {
+    var_id d[3];
+} eq_expansion;
 /* at: of an ideal switch, whose condition it is; else unknown */
-typedef struct eq_row { eq_expansion r; span at; } eq_row;
+typedef struct eq_row {
+    eq_expansion r;
+    span at;
+} eq_row;
 /* The difference that a mode of a net is the sign of. */
-typedef struct eq_watch { uint32_t mode; eq_expansion g; } eq_watch;
-/* Held unknowns that act on each other: as many conditions, what their modes are the signs of, and all modes that any of it reads. */
-typedef struct eq_net { uint32_t held0, n, watch0, nwatch, mode0, nmodes; span at; } eq_net;
+typedef struct eq_watch {
+    uint32_t mode;
+    eq_expansion g;
+} eq_watch;
+/* Held unknowns that act on each other: as many conditions, what their modes are the signs of, and all modes that any
+ * of it reads. */
+typedef struct eq_net {
+    uint32_t held0, n, watch0, nwatch, mode0, nmodes;
+    span at;
+} eq_net;
 
 /* A circle of signals, from v back to it */
-typedef struct eq_circle { var_id v; const char *path; } eq_circle;
+typedef struct eq_circle {
+    var_id v;
+    const char *path;
+} eq_circle;
 
 typedef struct equations {
     flat_model *f;
     const causal *c;
     composer *composer;
-    VEC(eq_var) var;     /* parallel to f->var */
+    VEC(eq_var) var; /* parallel to f->var */
     VEC(eq_state) state;
     VEC(eq_block) block;
     VEC(var_id) unknown;
     VEC(inst) residual;
     VEC(eq_mode) mode;
     VEC(eq_sign) sign;
-    VEC(inst) power;     /* of each element: power into it */
-    VEC(var_id) constraint;  /* zero at every instant: functions of states and time (constraints.h) */
+    VEC(inst) power;        /* of each element: power into it */
+    VEC(var_id) constraint; /* zero at every instant: functions of states and time (constraints.h) */
     VEC(var_id) held;
-    VEC(eq_row) row;         /* parallel to held: conditions, zero together */
+    VEC(eq_row) row; /* parallel to held: conditions, zero together */
     VEC(eq_watch) watch;
     VEC(uint32_t) net_mode;
     VEC(eq_net) net;
-    VEC(inst) output;    /* outputs, then recorded expressions */
+    VEC(inst) output; /* outputs, then recorded expressions */
     VEC(eq_circle) circle;
     uint32_t nranks;
-    uint32_t *equal;     /* [junction] the one that determines its common variable's value: itself but for bonds between two of a kind */
-    size_t nloops;       /* sets of equations solved together, closed forms included */
-    struct code_store *code;     /* machine code that models have in common (codegen.h); NULL: each has its own */
+    uint32_t *equal; /* [junction] the one that determines its common variable's value: itself but for bonds between two
+                        of a kind */
+    size_t nloops;   /* sets of equations solved together, closed forms included */
+    struct code_store *code; /* machine code that models have in common (codegen.h); NULL: each has its own */
 } equations;
 
-/* Law directions for causality: fills arrays of ports and elements (see causality.h). Also freezes conditions and makes literals data in
- * all insts of f, so that equal laws are equal templates: call it once, before causality(). */
+/* Law directions for causality: fills arrays of ports and elements (see causality.h). Also freezes conditions and makes
+ * literals data in all insts of f, so that equal laws are equal templates: call it once, before causality(). */
 equations *equations_prepare(flat_model *f);
 void equations_ways(const equations *e, enum law_way *way, bool *varying, bool *invertible, bool *stated);
 /* Builds everything else. False after errors. */

@@ -5,42 +5,56 @@
 #include "freeze.h"
 #include "mode.h"
 
-/* A slot that freezing adds to a template: a literal's value, or a condition or the sign of g over the slots before it. */
+/* A slot that freezing adds to a template: a literal's value, or a condition or the sign of g over the slots before it.
+ */
 enum extra_kind { EXTRA_LITERAL, EXTRA_MODE, EXTRA_SIGN };
-struct extra { enum extra_kind is; double value; uint8_t kind; uint32_t table; node g; };
+struct extra {
+    enum extra_kind is;
+    double value;
+    uint8_t kind;
+    uint32_t table;
+    node g;
+};
 
 /* Freezing is done once for each template and pattern of parameter slots. */
-struct frozen { node from, root; bool roots; uint32_t extra0, nextra, mask0, n, next; };
+struct frozen {
+    node from, root;
+    bool roots;
+    uint32_t extra0, nextra, mask0, n, next;
+};
 
 /* A root, and what it is taken of */
-struct continued { node root, of; };
+struct continued {
+    node root, of;
+};
 
 enum known_slot { SLOT_VARYING, SLOT_PARAMETER, SLOT_TIME };
 
-enum { MOST_UNIFIED = 64 };    /* slots of an expression whose numbers are compared with each other */
+enum { MOST_UNIFIED = 64 }; /* slots of an expression whose numbers are compared with each other */
 
 struct freezer {
     equations *e;
     VEC(struct frozen) done;
     VEC(struct extra) extra;
-    VEC(uint8_t) masks;        /* by slot: enum known_slot */
-    map index;                 /* hash of root and mask -> first of done */
-    map literal;               /* bits of a value -> variable */
-    map mode;                  /* hash of kind and g -> first of mode_chain */
-    VEC(uint32_t) mode_next;   /* parallel to e->mode */
-    map sign;                  /* the same for e->sign */
+    VEC(uint8_t) masks;      /* by slot: enum known_slot */
+    map index;               /* hash of root and mask -> first of done */
+    map literal;             /* bits of a value -> variable */
+    map mode;                /* hash of kind and g -> first of mode_chain */
+    VEC(uint32_t) mode_next; /* parallel to e->mode */
+    map sign;                /* the same for e->sign */
     VEC(uint32_t) sign_next;
-    VEC(node) mapped;          /* by node of the pool */
-    VEC(bool) constant;        /* by node: over parameters only */
-    VEC(bool) timed;           /* by node: over parameters and time only */
-    VEC(bool) exponent;        /* by node: is the constant exponent of a power */
+    VEC(node) mapped;   /* by node of the pool */
+    VEC(bool) constant; /* by node: over parameters only */
+    VEC(bool) timed;    /* by node: over parameters and time only */
+    VEC(bool) exponent; /* by node: is the constant exponent of a power */
     VEC(uint8_t) mask;
     VEC(var_id) slots;
-    VEC(struct continued) continued;      /* roots in the template at hand */
-    VEC(node) reached;         /* by node: the condition under which its value is asked for */
+    VEC(struct continued) continued; /* roots in the template at hand */
+    VEC(node) reached;               /* by node: the condition under which its value is asked for */
 };
 
-freezer *freezer_new(equations *e)
+freezer *
+freezer_new(equations *e)
 {
     freezer *z = bg_calloc(1, sizeof *z);
 
@@ -48,7 +62,8 @@ freezer *freezer_new(equations *e)
     return z;
 }
 
-void freezer_free(freezer *z)
+void
+freezer_free(freezer *z)
 {
     if (!z)
         return;
@@ -72,23 +87,27 @@ void freezer_free(freezer *z)
     free(z);
 }
 
-static uint8_t known_slot(const flat_model *f, var_id v)
+static uint8_t
+known_slot(const flat_model *f, var_id v)
 {
     switch (f->var.at[v].kind) {
-    case VAR_PARAM: case VAR_LITERAL: return SLOT_PARAMETER;
+    case VAR_PARAM:
+    case VAR_LITERAL: return SLOT_PARAMETER;
     case VAR_TIME: return SLOT_TIME;
     default: return SLOT_VARYING;
     }
 }
 
-static node add_extra(freezer *z, struct frozen *r, struct extra x)
+static node
+add_extra(freezer *z, struct frozen *r, struct extra x)
 {
     vec_push(&z->extra, x);
     return ex_slot(z->e->f->pool, r->n + r->nextra++);
 }
 
 /* Once for each condition of a template. */
-static node add_condition(freezer *z, struct frozen *r, struct extra new)
+static node
+add_condition(freezer *z, struct frozen *r, struct extra new)
 {
     for (uint32_t i = 0; i < r->nextra; i++) {
         struct extra *x = &z->extra.at[r->extra0 + i];
@@ -99,27 +118,24 @@ static node add_condition(freezer *z, struct frozen *r, struct extra new)
     return add_extra(z, r, new);
 }
 
-static node add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
+static node
+add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
 {
     return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g });
 }
 
 /* One node of the tape with its operands already frozen. timed: over parameters and time only. */
-static node freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node c, bool timed)
+static node
+freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node c, bool timed)
 {
     pool *p = z->e->f->pool;
 
     switch (x->op) {
-    case EX_LT:
-        return add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0);
-    case EX_LE:
-        return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
-    case EX_EQ:
-        return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
-    case EX_NE:
-        return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
-    case EX_ABS:
-        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, a, 0), ex_neg(p, a), a);
+    case EX_LT: return add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0);
+    case EX_LE: return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
+    case EX_EQ: return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
+    case EX_NE: return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
+    case EX_ABS: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, a, 0), ex_neg(p, a), a);
     case EX_SIGN: {
         if (!timed)
             return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a });
@@ -128,39 +144,41 @@ static node freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, 
         return ex_make(p, EX_SELECT, above, ex_const(p, 1),
                        ex_make(p, EX_SELECT, below, ex_const(p, -1), ex_const(p, 0)));
     }
-    case EX_MIN:
-        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), a, b);
-    case EX_MAX:
-        return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), b, a);
+    case EX_MIN: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), a, b);
+    case EX_MAX: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), b, a);
     case EX_TABLE:
-    case EX_TABLE_SLOPE:
-        return ex_table_node(p, x->op, x->table, a, add_mode(z, r, MODE_PIECE, a, x->table));
-    case EX_FLOOR:
-        return add_mode(z, r, MODE_FLOOR, a, 0);
-    case EX_CEIL:                /* -floor(-a) */
-        return ex_neg(p, add_mode(z, r, MODE_FLOOR, ex_neg(p, a), 0));
-    default:
-        return ex_make(p, x->op, a, b, c);
+    case EX_TABLE_SLOPE: return ex_table_node(p, x->op, x->table, a, add_mode(z, r, MODE_PIECE, a, x->table));
+    case EX_FLOOR: return add_mode(z, r, MODE_FLOOR, a, 0);
+    case EX_CEIL: /* -floor(-a) */ return ex_neg(p, add_mode(z, r, MODE_FLOOR, ex_neg(p, a), 0));
+    default: return ex_make(p, x->op, a, b, c);
     }
 }
 
 /* Sums and products of what is never negative: no root of it needs to be watched. */
-static bool is_positive(const pool *p, node n)
+static bool
+is_positive(const pool *p, node n)
 {
     const ex_node *x = pool_node(p, n);
     double c;
 
     switch (x->op) {
     case EX_CONST: return x->value >= 0;
-    case EX_ABS: case EX_APOW: case EX_EXP: case EX_COSH: case EX_SQRT: return true;
+    case EX_ABS:
+    case EX_APOW:
+    case EX_EXP:
+    case EX_COSH:
+    case EX_SQRT: return true;
     case EX_POW: return ex_is_const(p, x->b, &c) && fmod(c, 2) == 0;
-    case EX_ADD: case EX_MUL: case EX_DIV: return is_positive(p, x->a) && is_positive(p, x->b);
+    case EX_ADD:
+    case EX_MUL:
+    case EX_DIV: return is_positive(p, x->a) && is_positive(p, x->b);
     default: return false;
     }
 }
 
 /* A root of a, which varies, as an odd function. b: NODE_NONE for the square root */
-static node continue_root(freezer *z, node a, node b)
+static node
+continue_root(freezer *z, node a, node b)
 {
     pool *p = z->e->f->pool;
     node root = ex_make(p, EX_SPOW, a, b == NODE_NONE ? ex_const(p, 0.5) : b, NODE_NONE);
@@ -169,15 +187,18 @@ static node continue_root(freezer *z, node a, node b)
     return root;
 }
 
-static bool is_root(const pool *p, const ex_node *x)
+static bool
+is_root(const pool *p, const ex_node *x)
 {
     double c;
 
-    return (x->op == EX_SQRT || (x->op == EX_POW && ex_is_const(p, x->b, &c) && c != floor(c))) && !is_positive(p, x->a);
+    return (x->op == EX_SQRT || (x->op == EX_POW && ex_is_const(p, x->b, &c) && c != floor(c))) &&
+           !is_positive(p, x->a);
 }
 
 /* Where the value of a continued root is asked for, that of which it is taken may not be negative. */
-static void watch_roots(freezer *z, struct frozen *r)
+static void
+watch_roots(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
@@ -194,9 +215,12 @@ static void watch_roots(freezer *z, struct frozen *r)
         node kid[3] = { x.a, x.b, x.c }, here = z->reached.at[tape[i]];
 
         for (int k = 0; k < 3 && x.op != EX_SLOT && kid[k] != NODE_NONE; k++) {
-            node taken = x.op != EX_SELECT || k == 0 ? one : k == 1 ? x.a : ex_make(p, EX_NOT, x.a, NODE_NONE, NODE_NONE);
+            node taken = x.op != EX_SELECT || k == 0 ? one
+                         : k == 1                    ? x.a
+                                                     : ex_make(p, EX_NOT, x.a, NODE_NONE, NODE_NONE);
 
-            z->reached.at[kid[k]] = ex_make(p, EX_OR, z->reached.at[kid[k]], ex_make(p, EX_AND, here, taken, NODE_NONE), NODE_NONE);
+            z->reached.at[kid[k]] = ex_make(p, EX_OR, z->reached.at[kid[k]], ex_make(p, EX_AND, here, taken, NODE_NONE),
+                                            NODE_NONE);
         }
     }
     for (size_t k = 0; k < z->continued.n; k++) {
@@ -205,26 +229,34 @@ static void watch_roots(freezer *z, struct frozen *r)
 
         for (size_t i = 0; i < count && !found; i++)
             found = tape[i] == c.root;
-        if (found)                   /* not simplified away */
+        if (found) /* not simplified away */
             add_mode(z, r, MODE_DOMAIN, ex_make(p, EX_SELECT, z->reached.at[c.root], c.of, one), 0);
     }
     free(tape);
 }
 
-static bool switches(const ex_node *x)
+static bool
+switches(const ex_node *x)
 {
     switch (x->op) {
-    case EX_LT: case EX_LE: case EX_EQ: case EX_NE: case EX_ABS: case EX_SIGN: case EX_MIN: case EX_MAX:
-    case EX_FLOOR: case EX_CEIL:
-        return true;
-    case EX_TABLE: case EX_TABLE_SLOPE:
-        return x->b == NODE_NONE;
-    default:
-        return false;
+    case EX_LT:
+    case EX_LE:
+    case EX_EQ:
+    case EX_NE:
+    case EX_ABS:
+    case EX_SIGN:
+    case EX_MIN:
+    case EX_MAX:
+    case EX_FLOOR:
+    case EX_CEIL: return true;
+    case EX_TABLE:
+    case EX_TABLE_SLOPE: return x->b == NODE_NONE;
+    default: return false;
     }
 }
 
-static void freeze_template(freezer *z, struct frozen *r)
+static void
+freeze_template(freezer *z, struct frozen *r)
 {
     pool *p = z->e->f->pool;
     size_t count;
@@ -291,7 +323,8 @@ static void freeze_template(freezer *z, struct frozen *r)
     free(tape);
 }
 
-static var_id literal_var(freezer *z, double value, span at)
+static var_id
+literal_var(freezer *z, double value, span at)
 {
     uint64_t bits;
     uint32_t v;
@@ -310,7 +343,8 @@ static var_id literal_var(freezer *z, double value, span at)
     return v;
 }
 
-static uint32_t new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
+static uint32_t
+new_mode(equations *e, uint8_t kind, inst g, uint32_t table, span at)
 {
     eq_mode m = { .kind = kind, .g = g, .table = table, .at = at, .slope = INST_NONE, .offset = INST_NONE };
     char text[32];
@@ -321,10 +355,12 @@ static uint32_t new_mode(equations *e, uint8_t kind, inst g, uint32_t table, spa
     return (uint32_t)e->mode.n - 1;
 }
 
-static var_id mode_var(freezer *z, const struct extra *x, inst g, span at)
+static var_id
+mode_var(freezer *z, const struct extra *x, inst g, span at)
 {
     equations *e = z->e;
-    uint64_t hash = bg_hash_mix(bg_hash_bytes(inst_slots(e->f, g), g.n * sizeof(var_id), x->kind), bg_hash_mix(g.root, x->table));
+    uint64_t hash = bg_hash_mix(bg_hash_bytes(inst_slots(e->f, g), g.n * sizeof(var_id), x->kind),
+                                bg_hash_mix(g.root, x->table));
     uint32_t i = map_get(&z->mode, hash);
 
     for (uint32_t k = i; k != MAP_NONE; k = z->mode_next.at[k])
@@ -339,7 +375,8 @@ static var_id mode_var(freezer *z, const struct extra *x, inst g, span at)
 }
 
 /* The variable that is sign(x). */
-static var_id sign_var(freezer *z, inst x, span at)
+static var_id
+sign_var(freezer *z, inst x, span at)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -366,8 +403,10 @@ static var_id sign_var(freezer *z, inst x, span at)
     return s.s;
 }
 
-/* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of one odd law (ex_odd). */
-static inst unify_literals(freezer *z, inst i)
+/* Numbers of the text that are equal, or opposite, by one slot: with it the halves of an `if` are seen to be those of
+ * one odd law (ex_odd). */
+static inst
+unify_literals(freezer *z, inst i)
 {
     flat_model *f = z->e->f;
     VEC(node) with = { 0 };
@@ -398,7 +437,8 @@ static inst unify_literals(freezer *z, inst i)
     return i;
 }
 
-inst freeze(freezer *z, inst i, bool roots, span at)
+inst
+freeze(freezer *z, inst i, bool roots, span at)
 {
     flat_model *f = z->e->f;
     uint64_t hash;
@@ -415,11 +455,14 @@ inst freeze(freezer *z, inst i, bool roots, span at)
     hash = bg_hash_bytes(z->mask.at, i.n, bg_hash_mix(i.root, roots));
     for (k = map_get(&z->index, hash); k != MAP_NONE; k = z->done.at[k].next) {
         r = &z->done.at[k];
-        if (r->from == i.root && r->roots == roots && r->n == i.n && (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
+        if (r->from == i.root && r->roots == roots && r->n == i.n &&
+            (i.n == 0 || !memcmp(z->masks.at + r->mask0, z->mask.at, i.n)))
             break;
     }
     if (k == MAP_NONE) {
-        struct frozen fresh = { i.root, NODE_NONE, roots, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash) };
+        struct frozen fresh = {
+            i.root, NODE_NONE, roots, (uint32_t)z->extra.n, 0, (uint32_t)z->masks.n, i.n, map_get(&z->index, hash)
+        };
 
         for (uint32_t s = 0; s < i.n; s++)
             vec_push(&z->masks, z->mask.at[s]);
@@ -437,7 +480,9 @@ inst freeze(freezer *z, inst i, bool roots, span at)
     for (uint32_t s = 0; s < r->nextra; s++) {
         struct extra x = z->extra.at[r->extra0 + s];
         inst g = x.is == EXTRA_LITERAL ? INST_NONE : inst_part(z->e->composer, x.g, z->slots.at, (uint32_t)z->slots.n);
-        var_id v = x.is == EXTRA_LITERAL ? literal_var(z, x.value, at) : x.is == EXTRA_SIGN ? sign_var(z, g, at) : mode_var(z, &x, g, at);
+        var_id v = x.is == EXTRA_LITERAL ? literal_var(z, x.value, at)
+                   : x.is == EXTRA_SIGN  ? sign_var(z, g, at)
+                                         : mode_var(z, &x, g, at);
 
         vec_push(&z->slots, v);
     }

@@ -6,7 +6,7 @@
 
 struct check {
     equations *e;
-    const double *value;         /* of parameters and literals, by variable */
+    const double *value; /* of parameters and literals, by variable */
     double start, stop;
     VEC(double) slot;
 };
@@ -38,7 +38,8 @@ is_known(const equations *e, inst i)
         enum var_kind kind = e->f->var.at[v].kind;
         const eq_mode *m = mode_of(e, v);
 
-        if (m ? !m->known || m->kind == MODE_PIECE || m->kind == MODE_GIVEN : kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL)
+        if (m ? !m->known || m->kind == MODE_PIECE || m->kind == MODE_GIVEN
+              : kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL)
             return false;
     }
     return true;
@@ -80,17 +81,21 @@ check_variable(struct check *c, var_id v)
 
     for (uint32_t k = 0; k < def.n; k++) {
         const eq_mode *m = mode_of(c->e, f->slot.at[def.first + k]);
-        double slope = m ? value_of(c, m->slope) : 0, t = slope != 0 ? -value_of(c, m->offset) / slope : NAN, scale = 0, before, behind;
+        double slope = m ? value_of(c, m->slope) : 0, t = slope != 0 ? -value_of(c, m->offset) / slope : NAN, scale = 0,
+               before, behind;
 
         if (!(t > c->start && t <= c->stop))
             continue;
         before = value_beside(c, def, t, -1, &scale);
         behind = value_beside(c, def, t, 1, &scale);
-        if (fabs(behind - before) <= 1e-9 * fmax(fabs(before), fabs(behind)) + 1e-12 * scale || !isfinite(before) || !isfinite(behind))
+        if (fabs(behind - before) <= 1e-9 * fmax(fabs(before), fabs(behind)) + 1e-12 * scale || !isfinite(before) ||
+            !isfinite(behind))
             continue;
         diag_error(f->sources, "derivative-jump", f->var.at[v].at,
-                   "\"%s\" jumps from %.6g to %.6g at %.6g s, but its derivative is needed, which would be an impulse", f->var.at[v].name, before, behind, t);
-        diag_help(f->sources, "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
+                   "\"%s\" jumps from %.6g to %.6g at %.6g s, but its derivative is needed, which would be an impulse",
+                   f->var.at[v].name, before, behind, t);
+        diag_help(f->sources,
+                  "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
         diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");
         return false;
     }

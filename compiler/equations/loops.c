@@ -8,14 +8,16 @@
 
 enum { UNSEEN = 0 };
 
-struct frame { uint32_t node, equation, slot; };
+struct frame {
+    uint32_t node, equation, slot;
+};
 
 /* Nodes are variables by number, groups behind them. */
 struct search {
     const equations *e;
     const struct groups *g;
     uint32_t nvars;
-    const map *own;              /* variables defined by `definition`, by number there */
+    const map *own; /* variables defined by `definition`, by number there */
     const inst *definition;
     uint32_t *index, *low, counter;
     bool *on_stack;
@@ -23,17 +25,20 @@ struct search {
     VEC(struct frame) call;
 };
 
-static uint32_t own_of(const struct search *s, var_id v)
+static uint32_t
+own_of(const struct search *s, var_id v)
 {
     return s->own ? map_get(s->own, v) : MAP_NONE;
 }
 
-static uint32_t equations_of(const struct search *s, uint32_t n)
+static uint32_t
+equations_of(const struct search *s, uint32_t n)
 {
     return n < s->nvars ? 1 : group_size(s->g, n - s->nvars);
 }
 
-static inst equation_of(const struct search *s, uint32_t n, uint32_t i)
+static inst
+equation_of(const struct search *s, uint32_t n, uint32_t i)
 {
     uint32_t k;
 
@@ -44,7 +49,8 @@ static inst equation_of(const struct search *s, uint32_t n, uint32_t i)
 }
 
 /* What has to be found before v is known, or UINT32_MAX. */
-static uint32_t node_of(const struct search *s, var_id v)
+static uint32_t
+node_of(const struct search *s, var_id v)
 {
     uint32_t group;
 
@@ -54,7 +60,8 @@ static uint32_t node_of(const struct search *s, var_id v)
     return group == UINT32_MAX ? UINT32_MAX : s->nvars + group;
 }
 
-static void enter(struct search *s, uint32_t n)
+static void
+enter(struct search *s, uint32_t n)
 {
     s->index[n] = s->low[n] = ++s->counter;
     s->on_stack[n] = true;
@@ -63,7 +70,8 @@ static void enter(struct search *s, uint32_t n)
 }
 
 /* Takes the set that n is the root of from the stack. */
-static void leave(struct search *s, uint32_t n, struct loops *out)
+static void
+leave(struct search *s, uint32_t n, struct loops *out)
 {
     uint32_t w, set = out->nsets++;
     bool loop = s->stack.at[s->stack.n - 1] != n;
@@ -76,7 +84,8 @@ static void leave(struct search *s, uint32_t n, struct loops *out)
     } while (w != n);
 }
 
-static void visit(struct search *s, uint32_t root, struct loops *out)
+static void
+visit(struct search *s, uint32_t root, struct loops *out)
 {
     enter(s, root);
     while (s->call.n) {
@@ -113,17 +122,20 @@ static void visit(struct search *s, uint32_t root, struct loops *out)
     }
 }
 
-void loops_find(const equations *e, const struct groups *g, const map *own, const inst *definition, struct loops *out)
+void
+loops_find(const equations *e, const struct groups *g, const map *own, const inst *definition, struct loops *out)
 {
     struct search s = { .e = e, .g = g, .nvars = (uint32_t)e->var.n, .own = own, .definition = definition };
     size_t nodes = e->var.n + g->group.n;
 
-    *out = (struct loops){ .set = bg_calloc(nodes + 1, sizeof *out->set), .loop = bg_calloc(nodes + 1, sizeof *out->loop) };
+    *out = (struct loops){ .set = bg_calloc(nodes + 1, sizeof *out->set),
+                           .loop = bg_calloc(nodes + 1, sizeof *out->loop) };
     s.index = bg_calloc(nodes + 1, sizeof *s.index);
     s.low = bg_calloc(nodes + 1, sizeof *s.low);
     s.on_stack = bg_calloc(nodes + 1, sizeof *s.on_stack);
     for (uint32_t n = 0; n < nodes; n++) {
-        bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0 : e->var.at[n].kind == DEF_EXPLICIT || own_of(&s, n) != MAP_NONE;
+        bool real = n >= s.nvars ? group_size(g, n - s.nvars) > 0
+                                 : e->var.at[n].kind == DEF_EXPLICIT || own_of(&s, n) != MAP_NONE;
 
         if (real && s.index[n] == UNSEEN)
             visit(&s, n, out);
@@ -135,7 +147,8 @@ void loops_find(const equations *e, const struct groups *g, const map *own, cons
     vec_free(&s.call);
 }
 
-void loops_free(struct loops *l)
+void
+loops_free(struct loops *l)
 {
     free(l->set);
     free(l->loop);

@@ -10,8 +10,8 @@
 
 /* Nodes are variables by number, groups behind them. */
 struct loops {
-    uint32_t *set;               /* by node: number of its set; of nodes that nothing defines: 0 */
-    bool *loop;                  /* by node: there are others in its set */
+    uint32_t *set; /* by node: number of its set; of nodes that nothing defines: 0 */
+    bool *loop;    /* by node: there are others in its set */
     uint32_t nsets;
 };
 

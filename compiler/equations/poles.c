@@ -3,9 +3,10 @@
 
 struct finder {
     equations *e;
-    VEC(uint8_t) seen, moves;            /* by variable: looked at; depends on time, states or unknowns (0: not known yet, 1: no, 2: yes) */
+    VEC(uint8_t)
+    seen, moves; /* by variable: looked at; depends on time, states or unknowns (0: not known yet, 1: no, 2: yes) */
     VEC(var_id) todo;
-    map found;                           /* hash of an inst -> 1 */
+    map found; /* hash of an inst -> 1 */
     pole_list *out;
 };
 
@@ -22,20 +23,17 @@ sign_of(const pool *p, node n)
     int power;
 
     switch (x->op) {
-    case EX_CONST:
-        return x->value > 0 ? POSITIVE : x->value == 0 ? NOT_NEGATIVE : ANY;
+    case EX_CONST: return x->value > 0 ? POSITIVE : x->value == 0 ? NOT_NEGATIVE : ANY;
     case EX_EXP:
-    case EX_COSH:
-        return POSITIVE;
-    case EX_ABS:
-        return NOT_NEGATIVE;
-    case EX_SQRT:
-        return sign_of(p, x->a) == POSITIVE ? POSITIVE : NOT_NEGATIVE;
+    case EX_COSH: return POSITIVE;
+    case EX_ABS: return NOT_NEGATIVE;
+    case EX_SQRT: return sign_of(p, x->a) == POSITIVE ? POSITIVE : NOT_NEGATIVE;
     case EX_POW:
         if (sign_of(p, x->a) == POSITIVE)
             return POSITIVE;
         b = ex_is_const(p, x->b, NULL) ? NOT_NEGATIVE : ANY;
-        return b == NOT_NEGATIVE && ex_integer_power(pool_node(p, x->b)->value, &power) && power % 2 == 0 ? NOT_NEGATIVE : ANY;
+        return b == NOT_NEGATIVE && ex_integer_power(pool_node(p, x->b)->value, &power) && power % 2 == 0 ? NOT_NEGATIVE
+                                                                                                          : ANY;
     case EX_ADD:
         a = sign_of(p, x->a);
         b = sign_of(p, x->b);
@@ -50,8 +48,7 @@ sign_of(const pool *p, node n)
         a = sign_of(p, x->a);
         b = sign_of(p, x->b);
         return b == POSITIVE ? a : ANY;
-    default:
-        return ANY;
+    default: return ANY;
     }
 }
 
@@ -122,7 +119,8 @@ add(struct finder *d, inst part, var_id var, span at)
 }
 
 /* Do coefficients of the block's unknowns move? */
-static bool matrix_moves(struct finder *d, const eq_block *b)
+static bool
+matrix_moves(struct finder *d, const eq_block *b)
 {
     equations *e = d->e;
     VEC(var_id) slot = { 0 };
@@ -181,8 +179,8 @@ find_in(struct finder *d, inst i, var_id var, span at)
 
         if (x->op == EX_DIV && may_be_zero(f->pool, x->b))
             vec_push(&divisor, x->b);
-        else if (x->op == EX_POW && ex_is_const(f->pool, x->b, NULL) && pool_node(f->pool, x->b)->value < 0
-                 && ex_integer_power(pool_node(f->pool, x->b)->value, &power) && power % 2)
+        else if (x->op == EX_POW && ex_is_const(f->pool, x->b, NULL) && pool_node(f->pool, x->b)->value < 0 &&
+                 ex_integer_power(pool_node(f->pool, x->b)->value, &power) && power % 2)
             vec_push(&divisor, x->a);
         else if (x->op == EX_TAN)
             vec_push(&divisor, ex_make(f->pool, EX_COS, x->a, NODE_NONE, NODE_NONE));

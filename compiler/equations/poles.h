@@ -1,10 +1,12 @@
-/* poles.h - what the rates and powers divide by, where it may pass through zero; equations solved together whose determinant may
+/* poles.h - what the rates and powers divide by, where it may pass through zero; equations solved together whose
+ * determinant may
  *
- * x/(1 - t) is finite at nearly every number and infinite between two of them: a step may pass from one side to the other. Who makes steps
- * looks at the divisors: one that has changed its sign was zero within the step.
+ * x/(1 - t) is finite at nearly every number and infinite between two of them: a step may pass from one side to the
+ * other. Who makes steps looks at the divisors: one that has changed its sign was zero within the step.
  *
- * Divisors that cannot be zero (1 + x^2, exp(x)) and those of parameters alone are left out. tan(x) divides by cos(x). Of equations solved together
- * those count that are linear in their unknowns with coefficients that move: the others' matrices are theirs at a solution, which has to be there.
+ * Divisors that cannot be zero (1 + x^2, exp(x)) and those of parameters alone are left out. tan(x) divides by cos(x).
+ * Of equations solved together those count that are linear in their unknowns with coefficients that move: the others'
+ * matrices are theirs at a solution, which has to be there.
  *
  * needs    all variables defined
  * cost     linear in the equations
@@ -14,9 +16,15 @@
 
 #include "equations.h"
 
-/* var: in whose definition it is; VAR_NONE: of a block's equation or a power. block: its determinant it is, and var one of its unknowns; NO_BLOCK */
+/* var: in whose definition it is; VAR_NONE: of a block's equation or a power. block: its determinant it is, and var one
+ * of its unknowns; NO_BLOCK */
 enum { NO_BLOCK = UINT32_MAX };
-typedef struct eq_pole { inst divisor; var_id var; span at; uint32_t block; } eq_pole;
+typedef struct eq_pole {
+    inst divisor;
+    var_id var;
+    span at;
+    uint32_t block;
+} eq_pole;
 typedef VEC(eq_pole) pole_list;
 
 /* Each once, of all that rates and powers need. */

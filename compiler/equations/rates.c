@@ -5,7 +5,8 @@
 
 enum { MAX_DERIVATIVE_ORDER = 4 };
 
-var_id rate_of(struct rates *r, var_id v)
+var_id
+rate_of(struct rates *r, var_id v)
 {
     equations *e = r->e;
     flat_model *f = e->f;
@@ -16,12 +17,15 @@ var_id rate_of(struct rates *r, var_id v)
     if (e->var.at[v].kind == DEF_HELD)
         return VAR_NONE;
     if (f->var.at[v].kind == VAR_MODE && e->mode.at[f->var.at[v].owner].kind == MODE_GIVEN && r->ok && !r->spare) {
-        diag_error(f->sources, "derivative-delay", f->var.at[v].at, "\"%s\" would have to be differentiated: what was is known, its rate is not", f->var.at[v].name);
-        diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between what is delayed and what stores.");
+        diag_error(f->sources, "derivative-delay", f->var.at[v].at,
+                   "\"%s\" would have to be differentiated: what was is known, its rate is not", f->var.at[v].name);
+        diag_help(f->sources, "Delay the rate instead, delay(der(x), T); or put a resistor between what is delayed and "
+                              "what stores.");
         r->ok = false;
     }
     if (e->var.at[v].kind == DEF_GIVEN)
-        return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner : VAR_NONE;   /* time is handled by its own derivative, 1 */
+        return f->var.at[v].kind == VAR_PARAM ? f->var.at[v].owner
+                                              : VAR_NONE; /* time is handled by its own derivative, 1 */
     d = map_get(&r->of, v);
     if (d != MAP_NONE)
         return d;
@@ -35,9 +39,11 @@ var_id rate_of(struct rates *r, var_id v)
     r->order.at[d] = (uint8_t)(r->order.at[v] + 1);
     if (r->order.at[d] > MAX_DERIVATIVE_ORDER) {
         if (r->ok && !r->spare) {
-            diag_error(f->sources, "derivative-order", f->var.at[v].at, "\"%s\" would have to be differentiated more than %d times",
-                       f->var.at[v].name, MAX_DERIVATIVE_ORDER);
-            diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a resistor between.");
+            diag_error(f->sources, "derivative-order", f->var.at[v].at,
+                       "\"%s\" would have to be differentiated more than %d times", f->var.at[v].name,
+                       MAX_DERIVATIVE_ORDER);
+            diag_help(f->sources, "A dependent storage reads what depends on its own rate; put a compliance or a "
+                                  "resistor between.");
         }
         r->ok = r->ok && r->spare;
         eq_define(e, d, inst_const(f, 0));
@@ -47,7 +53,8 @@ var_id rate_of(struct rates *r, var_id v)
     return d;
 }
 
-inst differentiate(struct rates *r, inst i)
+inst
+differentiate(struct rates *r, inst i)
 {
     equations *e = r->e;
     flat_model *f = e->f;
@@ -81,7 +88,8 @@ inst differentiate(struct rates *r, inst i)
     return inst_compact(e->composer, result);
 }
 
-void define_rates(struct rates *r)
+void
+define_rates(struct rates *r)
 {
     equations *e = r->e;
 
@@ -117,7 +125,8 @@ void define_rates(struct rates *r)
     }
 }
 
-void rates_free(struct rates *r)
+void
+rates_free(struct rates *r)
 {
     vec_free(&r->differentiated);
     vec_free(&r->pending);

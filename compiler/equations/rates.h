@@ -1,8 +1,8 @@
 /* rates.h - time derivatives of variables, made on demand
  *
- * A state has its rate, parameters and modes have none, an explicit variable's follows from its definition, unknowns of a group share a new
- * group: its equations differentiated. needs every variable that is reached to be defined, given, a state or an unknown of a group.
- * reports  derivative-order: differentiated more often than any formula bears
+ * A state has its rate, parameters and modes have none, an explicit variable's follows from its definition, unknowns of
+ * a group share a new group: its equations differentiated. needs every variable that is reached to be defined, given, a
+ * state or an unknown of a group. reports  derivative-order: differentiated more often than any formula bears
  */
 #ifndef BG_RATES_H
 #define BG_RATES_H
@@ -12,12 +12,12 @@
 struct rates {
     equations *e;
     struct groups *g;
-    map of;                      /* variable -> its rate */
-    VEC(var_id) pending;         /* rates without a definition yet */
-    VEC(uint8_t) order;          /* by variable: how often it was differentiated */
-    map group_of;                /* group -> group of its derivatives */
-    VEC(var_id) differentiated;  /* explicit variables whose definition was */
-    bool spare;                  /* derivatives beyond what formulas bear are zero, not errors */
+    map of;                     /* variable -> its rate */
+    VEC(var_id) pending;        /* rates without a definition yet */
+    VEC(uint8_t) order;         /* by variable: how often it was differentiated */
+    map group_of;               /* group -> group of its derivatives */
+    VEC(var_id) differentiated; /* explicit variables whose definition was */
+    bool spare;                 /* derivatives beyond what formulas bear are zero, not errors */
     bool ok;
 };
 
@@ -30,7 +30,7 @@ void define_rates(struct rates *r);
 void rates_free(struct rates *r);
 
 /* ---- variables of the equations (equations.c) ---- */
-void eq_sync(equations *e);                      /* e->var follows e->f->var */
+void eq_sync(equations *e); /* e->var follows e->f->var */
 var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position);
 void eq_define(equations *e, var_id v, inst def);
 

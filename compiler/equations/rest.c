@@ -1,14 +1,18 @@
 /* rest.c - see rest.h
  *
- * A state leads to its rate, a variable to what its definition reads, an unknown to its block's residuals. Integrals in a circle are found as strongly connected sets
- * (Tarjan, iterative); from them and from all other states, what is read is followed.
+ * A state leads to its rate, a variable to what its definition reads, an unknown to its block's residuals. Integrals in
+ * a circle are found as strongly connected sets (Tarjan, iterative); from them and from all other states, what is read
+ * is followed.
  */
 #include <stdlib.h>
 
 #include "rest.h"
 
 /* A node whose reads s->next[first, at) are still to be followed */
-struct frame { uint32_t node; size_t first, at; };
+struct frame {
+    uint32_t node;
+    size_t first, at;
+};
 
 /* Nodes are variables by number, blocks behind them. */
 struct search {
@@ -20,14 +24,16 @@ struct search {
     VEC(struct frame) call;
 };
 
-static void add_slots(struct search *s, inst d)
+static void
+add_slots(struct search *s, inst d)
 {
     for (uint32_t k = 0; k < d.n; k++)
         vec_push(&s->next, s->e->f->slot.at[d.first + k]);
 }
 
 /* Puts what node n reads behind s->next. */
-static void read_by(struct search *s, uint32_t n)
+static void
+read_by(struct search *s, uint32_t n)
 {
     const equations *e = s->e;
 
@@ -48,7 +54,8 @@ static void read_by(struct search *s, uint32_t n)
     }
 }
 
-static void enter(struct search *s, uint32_t n)
+static void
+enter(struct search *s, uint32_t n)
 {
     size_t first = s->next.n;
 
@@ -60,7 +67,8 @@ static void enter(struct search *s, uint32_t n)
 }
 
 /* The set that n is the root of: a state in it with others takes part. */
-static void leave(struct search *s, equations *e, uint32_t n)
+static void
+leave(struct search *s, equations *e, uint32_t n)
 {
     bool circle = s->stack.at[s->stack.n - 1] != n;
     uint32_t w;
@@ -73,7 +81,8 @@ static void leave(struct search *s, equations *e, uint32_t n)
     } while (w != n);
 }
 
-static void visit(struct search *s, equations *e, uint32_t root)
+static void
+visit(struct search *s, equations *e, uint32_t root)
 {
     enter(s, root);
     while (s->call.n) {
@@ -103,7 +112,8 @@ static void visit(struct search *s, equations *e, uint32_t root)
 }
 
 /* What states that take part read takes part too. */
-static void follow(struct search *s, equations *e)
+static void
+follow(struct search *s, equations *e)
 {
     bool *seen = bg_calloc(s->nvars + e->block.n + 1, sizeof *seen);
 
@@ -124,7 +134,8 @@ static void follow(struct search *s, equations *e)
     free(seen);
 }
 
-void mark_only_outputs(equations *e)
+void
+mark_only_outputs(equations *e)
 {
     struct search s = { .e = e, .nvars = (uint32_t)e->var.n };
     size_t nodes = e->var.n + e->block.n + 1;

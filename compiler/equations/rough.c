@@ -8,20 +8,27 @@
 
 struct unfolding {
     equations *e;
-    bool closed;                 /* no more are made */
-    map unknown;                 /* of the block: the variable -> 1 */
-    map made;                    /* hash of an operation on an inst -> first of done */
-    VEC(struct done { inst what; var_id u; uint32_t next; }) done;
+    bool closed; /* no more are made */
+    map unknown; /* of the block: the variable -> 1 */
+    map made;    /* hash of an operation on an inst -> first of done */
+    VEC(struct done {
+        inst what;
+        var_id u;
+        uint32_t next;
+    })
+    done;
     uint32_t position;
 };
 
-static node one_argument(pool *p, enum ex_op op, node a)
+static node
+one_argument(pool *p, enum ex_op op, node a)
 {
     return ex_make(p, op, a, NODE_NONE, NODE_NONE);
 }
 
 /* b of a root a^b; 0: none */
-static double root_exponent(const pool *p, const ex_node *x)
+static double
+root_exponent(const pool *p, const ex_node *x)
 {
     double b;
 
@@ -32,25 +39,30 @@ static double root_exponent(const pool *p, const ex_node *x)
     return 0;
 }
 
-static bool is_rough(const pool *p, node n)
+static bool
+is_rough(const pool *p, node n)
 {
     const ex_node *x = pool_node(p, n);
 
-    return x->op == EX_EXP || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0 || (x->op == EX_POW && ex_is_const(p, x->a, NULL));
+    return x->op == EX_EXP || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0 ||
+           (x->op == EX_POW && ex_is_const(p, x->a, NULL));
 }
 
 /* u = exp(a) */
-static node exponential(pool *p, node u, node a)
+static node
+exponential(pool *p, node u, node a)
 {
     node one = ex_const(p, 1), zero = ex_const(p, 0);
     node g = ex_make(p, EX_SELECT, ex_make(p, EX_LT, one, u, NODE_NONE), one_argument(p, EX_LN, u), ex_sub(p, u, one));
-    node h = ex_make(p, EX_SELECT, ex_make(p, EX_LT, zero, a, NODE_NONE), a, ex_sub(p, one_argument(p, EX_EXP, a), one));
+    node h = ex_make(p, EX_SELECT, ex_make(p, EX_LT, zero, a, NODE_NONE), a,
+                     ex_sub(p, one_argument(p, EX_EXP, a), one));
 
     return ex_sub(p, g, h);
 }
 
 /* The equation that says u is n. */
-static node smooth_equation(pool *p, node n, node u)
+static node
+smooth_equation(pool *p, node n, node u)
 {
     ex_node x = *pool_node(p, n);
     double c, b = root_exponent(p, &x);
@@ -68,7 +80,8 @@ static node smooth_equation(pool *p, node n, node u)
 }
 
 /* The first operation of root that is rough and reads a flagged slot; NODE_NONE: there is none. */
-static node find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
+static node
+find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bool *used)
 {
     size_t count;
     const node *tape = ex_tape(p, root, &count);
@@ -76,7 +89,8 @@ static node find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bo
     for (size_t i = 0; i < count; i++) {
         double c;
 
-        if (!is_rough(p, tape[i]) || (pool_node(p, tape[i])->op == EX_POW && ex_is_const(p, pool_node(p, tape[i])->a, &c) && !(c > 0)))
+        if (!is_rough(p, tape[i]) ||
+            (pool_node(p, tape[i])->op == EX_POW && ex_is_const(p, pool_node(p, tape[i])->a, &c) && !(c > 0)))
             continue;
         ex_slots_used(p, tape[i], used, nslots);
         for (uint32_t k = 0; k < nslots; k++)
@@ -87,7 +101,8 @@ static node find_rough(pool *p, node root, const bool *flag, uint32_t nslots, bo
 }
 
 /* root with one of its operations replaced. */
-static node put_slot(pool *p, node root, node n, node slot)
+static node
+put_slot(pool *p, node root, node n, node slot)
 {
     size_t count;
     const node *shared = ex_tape(p, root, &count);
@@ -102,10 +117,12 @@ static node put_slot(pool *p, node root, node n, node slot)
         if (tape[i] == n) {
             image = slot;
         } else if (x.op != EX_CONST && x.op != EX_SLOT) {
-            node a = x.a == NODE_NONE ? x.a : map_get(&at, x.a), b = x.b == NODE_NONE ? x.b : map_get(&at, x.b), c = x.c == NODE_NONE ? x.c : map_get(&at, x.c);
+            node a = x.a == NODE_NONE ? x.a : map_get(&at, x.a), b = x.b == NODE_NONE ? x.b : map_get(&at, x.b),
+                 c = x.c == NODE_NONE ? x.c : map_get(&at, x.c);
 
             if (a != x.a || b != x.b || c != x.c)
-                image = x.op == EX_TABLE || x.op == EX_TABLE_SLOPE ? ex_table_node(p, x.op, x.table, a, b) : ex_make(p, x.op, a, b, c);
+                image = x.op == EX_TABLE || x.op == EX_TABLE_SLOPE ? ex_table_node(p, x.op, x.table, a, b)
+                                                                   : ex_make(p, x.op, a, b, c);
         }
         map_set(&at, tape[i], image);
     }
@@ -116,7 +133,8 @@ static node put_slot(pool *p, node root, node n, node slot)
 }
 
 /* The same for the slots in any order. */
-static uint64_t hash_of(const flat_model *f, inst i)
+static uint64_t
+hash_of(const flat_model *f, inst i)
 {
     uint64_t h = i.n;
 
@@ -126,7 +144,8 @@ static uint64_t hash_of(const flat_model *f, inst i)
 }
 
 /* The same expression, though its slots may be in another order? */
-static bool is_same(const flat_model *f, inst a, inst b)
+static bool
+is_same(const flat_model *f, inst a, inst b)
 {
     VEC(node) with = { 0 };
     bool same = a.n == b.n;
@@ -144,8 +163,10 @@ static bool is_same(const flat_model *f, inst a, inst b)
     return same;
 }
 
-/* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when no more are made. */
-static var_id unknown_for(unfolding *z, inst what, span at)
+/* The unknown that stands for an operation: made, with its equation, where it is met for the first time; VAR_NONE when
+ * no more are made. */
+static var_id
+unknown_for(unfolding *z, inst what, span at)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -169,14 +190,17 @@ static var_id unknown_for(unfolding *z, inst what, span at)
         vec_push(&slot, f->slot.at[what.first + k]);
     vec_push(&slot, u);
     vec_push(&e->unknown, u);
-    vec_push(&e->residual, inst_part(e->composer, smooth_equation(f->pool, what.root, ex_slot(f->pool, what.n)), slot.at, what.n + 1));
+    vec_push(&e->residual, inst_part(e->composer, smooth_equation(f->pool, what.root, ex_slot(f->pool, what.n)),
+                                     slot.at, what.n + 1));
     map_set(&z->unknown, u, 1);
     vec_free(&slot);
     return u;
 }
 
-/* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is smooth. */
-static inst unfold(unfolding *z, inst r, span at)
+/* One operation of the residual after the other, innermost first, so that what stands in a new unknown's equation is
+ * smooth. */
+static inst
+unfold(unfolding *z, inst r, span at)
 {
     equations *e = z->e;
     flat_model *f = e->f;
@@ -208,7 +232,8 @@ static inst unfold(unfolding *z, inst r, span at)
     }
 }
 
-unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
+unfolding *
+rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
 {
     const flat_var *first = &e->f->var.at[e->unknown.at[unknown0]];
     span at = first->at;
@@ -228,12 +253,14 @@ unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0)
     return z;
 }
 
-inst rough_reuse(unfolding *z, inst d)
+inst
+rough_reuse(unfolding *z, inst d)
 {
     return z->done.n ? unfold(z, d, SPAN_NONE) : d;
 }
 
-void rough_free(unfolding *z)
+void
+rough_free(unfolding *z)
 {
     if (!z)
         return;

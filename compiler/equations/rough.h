@@ -1,14 +1,15 @@
 /* rough.h - functions in a block that Newton's method cannot follow: by their inverses
  *
- * A root has an infinite slope at 0, an exponential grows out of all bounds, a logarithm ends. Where one reads an unknown of a block, its value
- * becomes an unknown u of its own, and its equation the direction that is smooth everywhere:
+ * A root has an infinite slope at 0, an exponential grows out of all bounds, a logarithm ends. Where one reads an
+ * unknown of a block, its value becomes an unknown u of its own, and its equation the direction that is smooth
+ * everywhere:
  *
  *   u = root of a, spow(a, b < 1)    a - spow(u, 1/b) = 0
- *   u = exp(a), and a = ln(u)        G(u) - H(a) = 0,  G(u) = ln u above 1, u - 1 below;  H(a) = a above 0, exp(a) - 1 below
- *   u = sinh(a)                      asinh(u) - a = 0
+ *   u = exp(a), and a = ln(u)        G(u) - H(a) = 0,  G(u) = ln u above 1, u - 1 below;  H(a) = a above 0, exp(a) - 1
+ * below u = sinh(a)                      asinh(u) - a = 0
  *
- * The middle one has the same zeros as u = exp(a) and one continuous slope: for large values it is the logarithm, for small ones (a junction that
- * blocks) the exponential.
+ * The middle one has the same zeros as u = exp(a) and one continuous slope: for large values it is the logarithm, for
+ * small ones (a junction that blocks) the exponential.
  */
 #ifndef BG_ROUGH_H
 #define BG_ROUGH_H
@@ -17,10 +18,11 @@
 
 typedef struct unfolding unfolding;
 
-/* For the block being made, the last one: its unknowns from unknown0 on, its residuals from residual0 on. New ones come behind them. */
+/* For the block being made, the last one: its unknowns from unknown0 on, its residuals from residual0 on. New ones come
+ * behind them. */
 unfolding *rough_unfold(equations *e, uint32_t unknown0, uint32_t residual0);
-/* A definition over unknowns of the block, with those made here where it has their operations: the inverse of a law that blocks, read outside the
- * block, loses what the block knows. */
+/* A definition over unknowns of the block, with those made here where it has their operations: the inverse of a law
+ * that blocks, read outside the block, loses what the block knows. */
 inst rough_reuse(unfolding *z, inst d);
 void rough_free(unfolding *z);
 

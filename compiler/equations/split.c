@@ -1,7 +1,7 @@
 /* split.c - an open component's equations in block triangular form
  *
- * What a component's first equations determine by themselves (a flow that bonds force to zero, efforts that capacitors force on each other) must not
- * seem to depend on what the later ones read, the rates of dependent storage above all.
+ * What a component's first equations determine by themselves (a flow that bonds force to zero, efforts that capacitors
+ * force on each other) must not seem to depend on what the later ones read, the rates of dependent storage above all.
  *
  * source   btf_order: Davis & Palamadai Natarajan (2010), ACM TOMS 37(3), algorithm 907
  */
@@ -9,10 +9,16 @@
 #include <stdlib.h>
 #include "blocks.h"
 
-/* Unknowns of the group that a residual reads, through explicit definitions too. seen[v]: stamp of the last residual that met v. */
-struct reading { VEC(var_id) stack; VEC(int32_t) found; uint32_t *seen, *local; };
+/* Unknowns of the group that a residual reads, through explicit definitions too. seen[v]: stamp of the last residual
+ * that met v. */
+struct reading {
+    VEC(var_id) stack;
+    VEC(int32_t) found;
+    uint32_t *seen, *local;
+};
 
-static void read_inst(struct reading *r, const flat_model *f, inst i, uint32_t stamp)
+static void
+read_inst(struct reading *r, const flat_model *f, inst i, uint32_t stamp)
 {
     for (uint32_t k = 0; k < i.n; k++) {
         var_id v = f->slot.at[i.first + k];
@@ -28,7 +34,8 @@ static void read_inst(struct reading *r, const flat_model *f, inst i, uint32_t s
 }
 
 /* A law without a closed form is a group of its own. */
-static void read_group(struct reading *r, const flat_model *f, const struct groups *g, var_id v, uint32_t stamp)
+static void
+read_group(struct reading *r, const flat_model *f, const struct groups *g, var_id v, uint32_t stamp)
 {
     uint32_t group = group_of(g, v);
 
@@ -36,18 +43,20 @@ static void read_group(struct reading *r, const flat_model *f, const struct grou
         read_inst(r, f, group_residual(g, group, i), stamp);
 }
 
-static void split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_t *stamp)
+static void
+split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_t *stamp)
 {
     struct group *old = &g->group.at[group];
     int32_t n = (int32_t)old->unknown.n, blocks, *column = bg_malloc(((size_t)n + 1) * sizeof *column);
     int32_t *row_of = bg_malloc((size_t)n * sizeof *row_of), *column_of = bg_malloc((size_t)n * sizeof *column_of);
-    int32_t *bound = bg_malloc(((size_t)n + 1) * sizeof *bound), *work = bg_malloc(5 * (size_t)n * sizeof *work), matched;
+    int32_t *bound = bg_malloc(((size_t)n + 1) * sizeof *bound), *work = bg_malloc(5 * (size_t)n * sizeof *work),
+            matched;
     double steps;
 
     for (int32_t i = 0; i < n; i++)
         r->local[old->unknown.at[i]] = (uint32_t)i + 1;
     r->found.n = 0;
-    for (int32_t i = 0; i < n; i++) {                 /* column i: what residual i reads */
+    for (int32_t i = 0; i < n; i++) { /* column i: what residual i reads */
         column[i] = (int32_t)r->found.n;
         read_inst(r, e->f, old->residual.at[i], ++*stamp);
         while (r->stack.n) {
@@ -83,7 +92,8 @@ static void split(equations *e, struct groups *g, uint32_t group, struct reading
     free(work);
 }
 
-void groups_split(equations *e, struct groups *g)
+void
+groups_split(equations *e, struct groups *g)
 {
     struct reading r = { 0 };
     uint32_t stamp = 0;

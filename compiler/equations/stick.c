@@ -9,7 +9,8 @@
 #include "stick.h"
 
 /* algebraic[k]: x of sign k depends on its s through equations alone. */
-static void find_algebraic(const equations *e, const struct groups *g, bool *algebraic)
+static void
+find_algebraic(const equations *e, const struct groups *g, bool *algebraic)
 {
     map own = { 0 };
     VEC(inst) x = { 0 };
@@ -27,16 +28,18 @@ static void find_algebraic(const equations *e, const struct groups *g, bool *alg
     vec_free(&x);
 }
 
-static uint64_t hash_of(const flat_model *f, inst i)
+static uint64_t
+hash_of(const flat_model *f, inst i)
 {
     return bg_hash_bytes(inst_slots(f, i), i.n * sizeof(var_id), i.root);
 }
 
 /* Conditions on an x that may stick (abs(x) beside sign(x)) rest while it does: x is zero there but for rounding. */
-static void find_conditions(equations *e)
+static void
+find_conditions(equations *e)
 {
     flat_model *f = e->f;
-    map seen = { 0 };                    /* hash of x and -x -> 2*sign + (is -x) */
+    map seen = { 0 }; /* hash of x and -x -> 2*sign + (is -x) */
     VEC(inst) negative = { 0 };
 
     for (uint32_t k = 0; k < e->sign.n; k++) {
@@ -66,13 +69,14 @@ static void find_conditions(equations *e)
     vec_free(&negative);
 }
 
-void stick_define(equations *e, struct groups *g, struct rates *r)
+void
+stick_define(equations *e, struct groups *g, struct rates *r)
 {
     flat_model *f = e->f;
     pool *p = f->pool;
     node residual = ex_make(p, EX_SELECT, ex_slot(p, 0), ex_slot(p, 1), ex_sub(p, ex_slot(p, 2), ex_slot(p, 3)));
     bool *algebraic = bg_calloc(e->sign.n + 1, sizeof *algebraic);
-    VEC(var_id) held = { 0 };            /* what is to be zero: x or its rate */
+    VEC(var_id) held = { 0 }; /* what is to be zero: x or its rate */
 
     if (e->sign.n == 0) {
         free(algebraic);
@@ -82,7 +86,8 @@ void stick_define(equations *e, struct groups *g, struct rates *r)
     find_algebraic(e, g, algebraic);
     for (size_t k = 0; k < e->sign.n; k++) {
         const eq_sign *q = &e->sign.at[k];
-        var_id x = eq_new_var(e, VAR_AUX, UINT32_MAX, f->var.at[q->s].name, q->at, q->x.n ? f->var.at[f->slot.at[q->x.first]].position : 0);
+        var_id x = eq_new_var(e, VAR_AUX, UINT32_MAX, f->var.at[q->s].name, q->at,
+                              q->x.n ? f->var.at[f->slot.at[q->x.first]].position : 0);
 
         eq_define(e, x, q->x);
         f->var.at[q->s].position = f->var.at[x].position;

@@ -10,19 +10,20 @@ struct maker {
     equations *e;
     struct groups *g;
     struct rates *r;
-    VEC(var_id) held;            /* as found; equations have them net by net */
-    VEC(eq_row) row;             /* parallel */
+    VEC(var_id) held; /* as found; equations have them net by net */
+    VEC(eq_row) row;  /* parallel */
     VEC(eq_watch) watch;
-    uint32_t *up;                /* union-find: held, then watches */
+    uint32_t *up; /* union-find: held, then watches */
     /* of a walk */
-    VEC(uint32_t) stamp, group_stamp;    /* by variable, by group: last walk that met it */
+    VEC(uint32_t) stamp, group_stamp; /* by variable, by group: last walk that met it */
     uint32_t walk;
     VEC(var_id) todo;
-    VEC(uint32_t) reached;       /* held unknowns */
+    VEC(uint32_t) reached; /* held unknowns */
     VEC(uint32_t) mode;
 };
 
-static uint32_t find(uint32_t *up, uint32_t i)
+static uint32_t
+find(uint32_t *up, uint32_t i)
 {
     while (up[i] != i)
         i = up[i] = up[up[i]];
@@ -31,7 +32,8 @@ static uint32_t find(uint32_t *up, uint32_t i)
 
 /* ---- what an expansion depends on ---- */
 
-static void look_at(struct maker *m, inst i)
+static void
+look_at(struct maker *m, inst i)
 {
     for (uint32_t s = 0; s < i.n; s++) {
         var_id v = m->e->f->slot.at[i.first + s];
@@ -43,7 +45,8 @@ static void look_at(struct maker *m, inst i)
     }
 }
 
-static void walk_on(struct maker *m)
+static void
+walk_on(struct maker *m)
 {
     equations *e = m->e;
 
@@ -58,7 +61,8 @@ static void walk_on(struct maker *m)
             vec_push(&m->reached, d->index);
         } else if (e->f->var.at[v].kind == VAR_MODE && e->mode.at[e->f->var.at[v].owner].kind != MODE_GIVEN) {
             vec_push(&m->mode, e->f->var.at[v].owner);
-        } else if (d->kind == DEF_NONE && (group = group_of(m->g, v)) != UINT32_MAX && m->group_stamp.at[group] != m->walk) {
+        } else if (d->kind == DEF_NONE && (group = group_of(m->g, v)) != UINT32_MAX &&
+                   m->group_stamp.at[group] != m->walk) {
             m->group_stamp.at[group] = m->walk;
             for (uint32_t i = 0; i < group_size(m->g, group); i++)
                 look_at(m, group_residual(m->g, group, i));
@@ -66,7 +70,8 @@ static void walk_on(struct maker *m)
     }
 }
 
-static void start_walk(struct maker *m)
+static void
+start_walk(struct maker *m)
 {
     vec_resize(&m->stamp, m->e->var.n);
     vec_resize(&m->group_stamp, m->g->group.n);
@@ -74,7 +79,8 @@ static void start_walk(struct maker *m)
     m->reached.n = m->mode.n = m->todo.n = 0;
 }
 
-static void walk_expansion(struct maker *m, const eq_expansion *x, int order)
+static void
+walk_expansion(struct maker *m, const eq_expansion *x, int order)
 {
     for (int k = 0; k <= order; k++)
         if (x->d[k] != VAR_NONE)
@@ -84,7 +90,8 @@ static void walk_expansion(struct maker *m, const eq_expansion *x, int order)
 
 /* ---- expansions ---- */
 
-static eq_expansion expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
+static eq_expansion
+expand(struct maker *m, inst i, const char *name, span at, uint32_t position)
 {
     eq_expansion x = { { eq_new_var(m->e, VAR_AUX, UINT32_MAX, name, at, position), VAR_NONE, VAR_NONE } };
 
@@ -98,7 +105,8 @@ static eq_expansion expand(struct maker *m, inst i, const char *name, span at, u
 
 /* ---- nets ---- */
 
-static void take_groups(struct maker *m, const switch_group *group, size_t n)
+static void
+take_groups(struct maker *m, const switch_group *group, size_t n)
 {
     struct loops found;
     equations *e = m->e;
@@ -143,7 +151,8 @@ static void take_groups(struct maker *m, const switch_group *group, size_t n)
     vec_free(&at);
 }
 
-static void find_watches(struct maker *m)
+static void
+find_watches(struct maker *m)
 {
     equations *e = m->e;
     VEC(uint32_t) modes = { 0 };
@@ -178,7 +187,8 @@ static void find_watches(struct maker *m)
 }
 
 /* Held unknowns that an expansion reads belong together. */
-static void join(struct maker *m, const eq_expansion *x, uint32_t with)
+static void
+join(struct maker *m, const eq_expansion *x, uint32_t with)
 {
     start_walk(m);
     walk_expansion(m, x, 2);
@@ -187,7 +197,8 @@ static void join(struct maker *m, const eq_expansion *x, uint32_t with)
 }
 
 /* A watch belongs to the nets whose conditions read its mode. */
-static void join_modes(struct maker *m)
+static void
+join_modes(struct maker *m)
 {
     uint32_t nheld = (uint32_t)m->held.n;
     map watch_of = { 0 };
@@ -207,7 +218,8 @@ static void join_modes(struct maker *m)
     map_free(&watch_of);
 }
 
-static void list_modes(struct maker *m, eq_net *net)
+static void
+list_modes(struct maker *m, eq_net *net)
 {
     equations *e = m->e;
 
@@ -223,7 +235,8 @@ static void list_modes(struct maker *m, eq_net *net)
 }
 
 /* Held unknowns, rows and watches net by net. */
-static void gather(struct maker *m)
+static void
+gather(struct maker *m)
 {
     equations *e = m->e;
     uint32_t nheld = (uint32_t)m->held.n, all = nheld + (uint32_t)m->watch.n, *net = bg_malloc((all + 1) * sizeof *net);
@@ -273,7 +286,8 @@ static void gather(struct maker *m)
     free(net);
 }
 
-void switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n)
+void
+switched_define(equations *e, struct groups *g, struct rates *r, const switch_group *group, size_t n)
 {
     struct maker m = { .e = e, .g = g, .r = r };
     bool spare = r->spare;

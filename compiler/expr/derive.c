@@ -25,7 +25,8 @@ ex_substitute(pool *p, node n, const node *with, uint32_t nslots)
         node at = tape[i];
         const ex_node *e = pool_node(p, at);
         int m = ex_operands(e);
-        node a = m > 0 ? image[e->a] : NODE_NONE, b = m > 1 ? image[e->b] : NODE_NONE, c = m > 2 ? image[e->c] : NODE_NONE;
+        node a = m > 0 ? image[e->a] : NODE_NONE, b = m > 1 ? image[e->b] : NODE_NONE,
+             c = m > 2 ? image[e->c] : NODE_NONE;
 
         if (e->op == EX_SLOT && e->a < nslots && with[e->a] != NODE_NONE)
             image[at] = with[e->a];
@@ -85,7 +86,7 @@ call_slope(pool *p, enum ex_op op, node n, node a)
     case EX_SQRT: return ex_div(p, ex_const(p, 0.5), n);
     case EX_EXP: return n;
     case EX_LN: return ex_div(p, one, a);
-    case EX_LOG10: return ex_div(p, ex_const(p, 0.43429448190325182765), a);      /* log10 e */
+    case EX_LOG10: return ex_div(p, ex_const(p, 0.43429448190325182765), a); /* log10 e */
     case EX_SIN: return call(p, EX_COS, a);
     case EX_COS: return ex_neg(p, call(p, EX_SIN, a));
     case EX_TAN: return ex_add(p, one, square(p, n));
@@ -97,7 +98,7 @@ call_slope(pool *p, enum ex_op op, node n, node a)
     case EX_TANH: return ex_sub(p, one, square(p, n));
     case EX_ASINH: return ex_div(p, one, call(p, EX_SQRT, ex_add(p, one, square(p, a))));
     case EX_ABS: return ex_make(p, EX_SELECT, ex_make(p, EX_LE, p->zero, a, NODE_NONE), one, ex_const(p, -1));
-    default: return p->zero;        /* sign, floor, ceil, not: constant between their jumps */
+    default: return p->zero; /* sign, floor, ceil, not: constant between their jumps */
     }
 }
 
@@ -117,16 +118,22 @@ pool_slope(pool *p, node n, node da, node db, node dc)
             return ex_div(p, da, b);
         return ex_div(p, ex_sub(p, da, ex_mul(p, n, db)), b);
     case EX_POW: return da == zero && db == zero ? zero : power_slope(p, n, a, b, da, db);
-    case EX_SPOW: case EX_APOW: return da == zero && db == zero ? zero : signed_power_slope(p, e->op, n, a, b, da, db);
+    case EX_SPOW:
+    case EX_APOW: return da == zero && db == zero ? zero : signed_power_slope(p, e->op, n, a, b, da, db);
     case EX_ATAN2:
         return ex_div(p, ex_sub(p, ex_mul(p, b, da), ex_mul(p, a, db)), ex_add(p, square(p, a), square(p, b)));
-    case EX_ABS:
-        return ex_make(p, EX_SELECT, ex_make(p, EX_LE, zero, a, NODE_NONE), da, ex_neg(p, da));
+    case EX_ABS: return ex_make(p, EX_SELECT, ex_make(p, EX_LE, zero, a, NODE_NONE), da, ex_neg(p, da));
     case EX_MIN: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, a, b, NODE_NONE), da, db);
     case EX_MAX: return ex_make(p, EX_SELECT, ex_make(p, EX_LT, b, a, NODE_NONE), da, db);
     case EX_SELECT: return ex_make(p, EX_SELECT, a, db, dc);
     case EX_TABLE: return da == zero ? zero : ex_mul(p, ex_table_node(p, EX_TABLE_SLOPE, e->table, a, b), da);
-    case EX_TABLE_SLOPE: case EX_LT: case EX_LE: case EX_EQ: case EX_NE: case EX_AND: case EX_OR: return zero;
+    case EX_TABLE_SLOPE:
+    case EX_LT:
+    case EX_LE:
+    case EX_EQ:
+    case EX_NE:
+    case EX_AND:
+    case EX_OR: return zero;
     default: return da == zero ? zero : ex_mul(p, call_slope(p, e->op, n, a), da);
     }
 }
@@ -155,7 +162,8 @@ ex_derivative(pool *p, node n, uint32_t k)
         else if (e->op == EX_SLOT)
             image[tape[i]] = e->a == k ? p->one : p->zero;
         else
-            image[tape[i]] = pool_slope(p, tape[i], image[e->a], m > 1 ? image[e->b] : p->zero, m > 2 ? image[e->c] : p->zero);
+            image[tape[i]] = pool_slope(p, tape[i], image[e->a], m > 1 ? image[e->b] : p->zero,
+                                        m > 2 ? image[e->c] : p->zero);
     }
     map_set(&p->derivative_of, key, image[n]);
     return image[n];
@@ -171,7 +179,9 @@ degree(const ex_node *e, int a, int b, int c)
     int more = a > b ? a : b;
 
     switch (e->op) {
-    case EX_ADD: case EX_SUB: case EX_NEG: return more;
+    case EX_ADD:
+    case EX_SUB:
+    case EX_NEG: return more;
     case EX_MUL: return a == FREE || b == FREE ? more : NONLINEAR;
     case EX_DIV: return b == FREE ? a : NONLINEAR;
     case EX_SELECT: return a == FREE ? (b > c ? b : c) : NONLINEAR;
@@ -195,7 +205,8 @@ degree_in(pool *p, node n, const bool *flagged, uint32_t nslots, uint32_t k)
         if (e->op == EX_SLOT)
             deg[tape[i]] = (flagged ? e->a < nslots && flagged[e->a] : e->a == k) ? LINEAR : FREE;
         else
-            deg[tape[i]] = (node)degree(e, m > 0 ? (int)deg[e->a] : FREE, m > 1 ? (int)deg[e->b] : FREE, m > 2 ? (int)deg[e->c] : FREE);
+            deg[tape[i]] = (node)degree(e, m > 0 ? (int)deg[e->a] : FREE, m > 1 ? (int)deg[e->b] : FREE,
+                                        m > 2 ? (int)deg[e->c] : FREE);
     }
     return (int)deg[n];
 }
@@ -228,7 +239,8 @@ solve_linear(pool *p, node n, uint32_t k, node *solution, node *divisor)
     return true;
 }
 
-/* The nodes of n through which its only occurrence of slot k is reached are marked 1 in the scratch images; false where there are more. */
+/* The nodes of n through which its only occurrence of slot k is reached are marked 1 in the scratch images; false where
+ * there are more. */
 static bool
 mark_path(pool *p, node n, uint32_t k)
 {
@@ -240,7 +252,7 @@ mark_path(pool *p, node n, uint32_t k)
     for (size_t i = 0; i < count; i++)
         paths[tape[i]] = 0;
     paths[n] = 1;
-    for (size_t i = count; i-- > 0; ) {
+    for (size_t i = count; i-- > 0;) {
         const ex_node *e = pool_node(p, tape[i]);
         const node kid[3] = { e->a, e->b, e->c };
 
@@ -287,7 +299,7 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
         break;
     case EX_POW:
         if (first || !ex_is_const(p, e->a, &c) || !(c > 0))
-            return false;           /* c = 1 is no power any more */
+            return false; /* c = 1 is no power any more */
         *rhs = ex_div(p, call(p, EX_LN, r), call(p, EX_LN, e->a));
         break;
     case EX_SPOW:
@@ -319,7 +331,7 @@ solve_by_inverses(pool *p, node n, uint32_t k, node *solution, node *divisor)
     if (!ok)
         return false;
     on_path = pool_images(p, n);
-    for (node at = n; ; ) {
+    for (node at = n;;) {
         const ex_node *e = pool_node(p, at);
         int m = ex_operands(e);
 
@@ -347,5 +359,6 @@ solve_by_inverses(pool *p, node n, uint32_t k, node *solution, node *divisor)
 bool
 ex_solve(pool *p, node n, uint32_t k, node *solution, node *divisor)
 {
-    return pool_reads(p, n, k) && (solve_linear(p, n, k, solution, divisor) || solve_by_inverses(p, n, k, solution, divisor));
+    return pool_reads(p, n, k) &&
+           (solve_linear(p, n, k, solution, divisor) || solve_by_inverses(p, n, k, solution, divisor));
 }

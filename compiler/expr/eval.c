@@ -12,7 +12,7 @@
 double
 ex_table_piece(const ex_table *t, double x)
 {
-    size_t lo = 0, hi = t->n;       /* points before lo are <= x, those from hi on are > x */
+    size_t lo = 0, hi = t->n; /* points before lo are <= x, those from hi on are > x */
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
@@ -171,7 +171,9 @@ ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table)
     case EX_SELECT: return a != 0 ? b : c;
     case EX_TABLE: return ex_table_at(table, b, a);
     case EX_TABLE_SLOPE: return ex_table_slope(table, b, a);
-    case EX_CONST: case EX_SLOT: case EX_NOPS: break;
+    case EX_CONST:
+    case EX_SLOT:
+    case EX_NOPS: break;
     }
     return NAN;
 }
@@ -219,11 +221,11 @@ ex_eval_explain(pool *p, node n, const double *slot, node *culprit)
     *culprit = NODE_NONE;
     if (isfinite(v[n]))
         return v[n];
-    blamed = pool_images(p, n);     /* 1: has a part in the result */
+    blamed = pool_images(p, n); /* 1: has a part in the result */
     for (size_t i = 0; i < count; i++)
         blamed[tape[i]] = 0;
     blamed[n] = 1;
-    for (size_t i = count; i-- > 0; ) {
+    for (size_t i = count; i-- > 0;) {
         node at = tape[i];
         const ex_node *e = pool_node(p, at);
         const node kid[3] = { e->a, e->b, e->c };
@@ -240,7 +242,7 @@ ex_eval_explain(pool *p, node n, const double *slot, node *culprit)
             }
         }
         if (!passed_on)
-            *culprit = at;          /* the last one found here is the first on the tape */
+            *culprit = at; /* the last one found here is the first on the tape */
     }
     return v[n];
 }

@@ -1,17 +1,18 @@
 /* expr.c - the pool of expressions: making nodes, which simplifies, and asking about them
  *
  * needs     operands of the same pool
- * provides  canonical nodes: factors of products in front, minus signs outside, constants of sums behind, divisions outside
- *           divisions, operands of commutative operations in order (slots, other nodes, constants)
- * keeps     the value wherever operands and result are finite, up to rounding; a result that is not finite is left to be found
- *           where it arises
+ * provides  canonical nodes: factors of products in front, minus signs outside, constants of sums behind, divisions
+ * outside divisions, operands of commutative operations in order (slots, other nodes, constants) keeps     the value
+ * wherever operands and result are finite, up to rounding; a result that is not finite is left to be found where it
+ * arises
  */
 #include <math.h>
 #include <string.h>
 
 #include "expr_pool.h"
 
-/* Precedence as the grammar has it: 1 if, 2 or, 3 and, 4 not, 5 comparisons, 6 sums, 7 products, 8 sign, 9 power, 10 calls */
+/* Precedence as the grammar has it: 1 if, 2 or, 3 and, 4 not, 5 comparisons, 6 sums, 7 products, 8 sign, 9 power, 10
+ * calls */
 const struct ex_op_info ex_ops[EX_NOPS] = {
     [EX_CONST] = { "const", 0, 10, false, false },
     [EX_SLOT] = { "slot", 0, 10, false, false },
@@ -142,7 +143,7 @@ static bool
 node_equal(const ex_node *x, const ex_node *y)
 {
     return x->op == y->op && x->a == y->a && x->b == y->b && x->c == y->c && x->table == y->table &&
-        memcmp(&x->value, &y->value, sizeof x->value) == 0;
+           memcmp(&x->value, &y->value, sizeof x->value) == 0;
 }
 
 static void
@@ -174,13 +175,19 @@ static bool
 op_switches(const ex_node *e)
 {
     switch (e->op) {
-    case EX_FLOOR: case EX_CEIL: case EX_ABS: case EX_SIGN: case EX_MIN: case EX_MAX:
-    case EX_LT: case EX_LE: case EX_EQ: case EX_NE:
-        return true;
-    case EX_TABLE: case EX_TABLE_SLOPE:
-        return e->b == NODE_NONE;
-    default:
-        return false;
+    case EX_FLOOR:
+    case EX_CEIL:
+    case EX_ABS:
+    case EX_SIGN:
+    case EX_MIN:
+    case EX_MAX:
+    case EX_LT:
+    case EX_LE:
+    case EX_EQ:
+    case EX_NE: return true;
+    case EX_TABLE:
+    case EX_TABLE_SLOPE: return e->b == NODE_NONE;
+    default: return false;
     }
 }
 
@@ -238,7 +245,8 @@ raw(pool *p, enum ex_op op, node a, node b, node c)
 
 /* ---------------------------------------------------------------- making: sums and products
  *
- * Each maker assumes simplified operands and calls others only on parts of them, so the nesting of calls has a fixed bound. */
+ * Each maker assumes simplified operands and calls others only on parts of them, so the nesting of calls has a fixed
+ * bound. */
 
 static node make_add(pool *p, node a, node b);
 static node make_sub(pool *p, node a, node b);
@@ -250,7 +258,7 @@ node
 ex_const(pool *p, double v)
 {
     if (v == 0)
-        v = 0;                      /* one zero: -0 would be a second */
+        v = 0; /* one zero: -0 would be a second */
     else if (isnan(v))
         v = NAN;
     return intern(p, (ex_node){ .op = EX_CONST, .a = NODE_NONE, .b = NODE_NONE, .c = NODE_NONE, .value = v });
@@ -321,12 +329,9 @@ make_neg(pool *p, node a)
     double c;
 
     switch (e->op) {
-    case EX_CONST:
-        return ex_const(p, -e->value);
-    case EX_NEG:
-        return e->a;
-    case EX_SUB:
-        return make_sub(p, e->b, e->a);
+    case EX_CONST: return ex_const(p, -e->value);
+    case EX_NEG: return e->a;
+    case EX_SUB: return make_sub(p, e->b, e->a);
     case EX_ADD:
         if (ex_is_const(p, e->b, &c))
             return make_sub(p, ex_const(p, -c), e->a);
@@ -339,8 +344,7 @@ make_neg(pool *p, node a)
         if (ex_is_const(p, e->a, &c))
             return raw(p, EX_DIV, ex_const(p, -c), e->b, NODE_NONE);
         break;
-    default:
-        break;
+    default: break;
     }
     return raw(p, EX_NEG, a, NODE_NONE, NODE_NONE);
 }
@@ -421,7 +425,8 @@ make_add(pool *p, node a, node b)
     if (core == split(p, b, &y) && isfinite(c = x + y))
         return scaled(p, c, core);
     if (is_negative(p, b))
-        return is_negative(p, a) ? make_neg(p, make_add(p, make_neg(p, a), make_neg(p, b))) : make_sub(p, a, make_neg(p, b));
+        return is_negative(p, a) ? make_neg(p, make_add(p, make_neg(p, a), make_neg(p, b)))
+                                 : make_sub(p, a, make_neg(p, b));
     if (is_negative(p, a))
         return make_sub(p, b, make_neg(p, a));
     if (e->op == EX_SUB && e->b == b)
@@ -639,7 +644,7 @@ make_signed_pow(pool *p, enum ex_op op, node a, node b)
 
         return odd ? make_neg(p, r) : r;
     }
-    if (n == 0 && !odd)             /* an odd 0 is the sign without a condition: what it multiplies is 0 where it jumps */
+    if (n == 0 && !odd) /* an odd 0 is the sign without a condition: what it multiplies is 0 where it jumps */
         return p->one;
     if (n > 0 && n == floor(n) && fmod(n, 2) == (odd ? 1 : 0))
         return make_pow(p, a, b);
@@ -673,7 +678,7 @@ static node
 make_logical(pool *p, enum ex_op op, node a, node b)
 {
     double v;
-    bool absorbing = op == EX_OR;   /* the value that decides alone */
+    bool absorbing = op == EX_OR; /* the value that decides alone */
 
     if (ex_is_const(p, a, &v))
         return (v != 0) == absorbing ? (absorbing ? p->one : p->zero) : as_condition(p, b);
@@ -707,11 +712,20 @@ make_call(pool *p, enum ex_op op, node a)
     if (e->op == EX_CONST && isfinite(r = ex_apply(op, e->value, 0, 0, NULL)))
         return ex_const(p, r);
     switch (op) {
-    case EX_SIN: case EX_TAN: case EX_ASIN: case EX_ATAN: case EX_SINH: case EX_TANH: case EX_ASINH: case EX_SIGN:
+    case EX_SIN:
+    case EX_TAN:
+    case EX_ASIN:
+    case EX_ATAN:
+    case EX_SINH:
+    case EX_TANH:
+    case EX_ASINH:
+    case EX_SIGN:
         if (is_negative(p, a))
             return make_neg(p, raw(p, op, make_neg(p, a), NODE_NONE, NODE_NONE));
         break;
-    case EX_COS: case EX_COSH: case EX_ABS:
+    case EX_COS:
+    case EX_COSH:
+    case EX_ABS:
         if (is_negative(p, a))
             a = make_neg(p, a);
         if (op == EX_ABS && is_op(p, a, EX_ABS))
@@ -721,7 +735,8 @@ make_call(pool *p, enum ex_op op, node a)
         if (e->op == EX_EXP)
             return e->a;
         break;
-    case EX_FLOOR: case EX_CEIL:
+    case EX_FLOOR:
+    case EX_CEIL:
         if (e->op == EX_FLOOR || e->op == EX_CEIL)
             return a;
         break;
@@ -729,8 +744,7 @@ make_call(pool *p, enum ex_op op, node a)
         if (e->op == EX_NOT)
             return as_condition(p, e->a);
         break;
-    default:
-        break;
+    default: break;
     }
     return raw(p, op, a, NODE_NONE, NODE_NONE);
 }
@@ -763,8 +777,10 @@ ex_make(pool *p, enum ex_op op, node a, node b, node c)
     case EX_DIV: return make_div(p, a, b);
     case EX_NEG: return make_neg(p, a);
     case EX_POW: return make_pow(p, a, b);
-    case EX_SPOW: case EX_APOW: return make_signed_pow(p, op, a, b);
-    case EX_AND: case EX_OR: return make_logical(p, op, a, b);
+    case EX_SPOW:
+    case EX_APOW: return make_signed_pow(p, op, a, b);
+    case EX_AND:
+    case EX_OR: return make_logical(p, op, a, b);
     case EX_SELECT: return make_select(p, a, b, c);
     default: return ex_ops[op].arity == 2 ? make_binary(p, op, a, b) : make_call(p, op, a);
     }
@@ -777,8 +793,9 @@ ex_table_node(pool *p, enum ex_op op, uint32_t table, node x, node piece)
     double at = 0, i = -1, r;
 
     if (op == EX_TABLE_SLOPE && piece != NODE_NONE)
-        x = p->zero;                /* a known piece has its slope wherever x is */
-    if (ex_is_const(p, x, &at) && (piece == NODE_NONE || ex_is_const(p, piece, &i)) && isfinite(r = ex_apply(op, at, i, 0, t)))
+        x = p->zero; /* a known piece has its slope wherever x is */
+    if (ex_is_const(p, x, &at) && (piece == NODE_NONE || ex_is_const(p, piece, &i)) &&
+        isfinite(r = ex_apply(op, at, i, 0, t)))
         return ex_const(p, r);
     return intern(p, (ex_node){ .op = (uint8_t)op, .table = table, .a = x, .b = piece, .c = NODE_NONE });
 }
@@ -826,7 +843,7 @@ pool_collect(const pool *p, node n, size_t *count)
             vec_push(&s->list, kid[j]);
         }
     }
-    if ((n - least) / 8 < s->list.n) {          /* dense: reading the stamps is quicker than sorting */
+    if ((n - least) / 8 < s->list.n) { /* dense: reading the stamps is quicker than sorting */
         size_t m = 0;
 
         for (size_t i = least; i <= n; i++)

@@ -12,34 +12,37 @@ enum { PAGE_BITS = 10, PAGE = 1 << PAGE_BITS };
 
 struct entry {
     ex_node n;
-    uint32_t bound;                 /* 1 + greatest slot number below, 0 if none */
-    uint64_t slots;                 /* bit min(k, 63) for each slot k below */
+    uint32_t bound; /* 1 + greatest slot number below, 0 if none */
+    uint64_t slots; /* bit min(k, 63) for each slot k below */
 };
 
 struct scratch {
-    uint32_t *stamp;                /* by node: the call that last met it */
+    uint32_t *stamp; /* by node: the call that last met it */
     uint32_t now;
     size_t nstamp;
-    double *value;                  /* by node */
+    double *value; /* by node */
     size_t nvalue;
-    node *image;                    /* by node */
+    node *image; /* by node */
     size_t nimage;
-    VEC(node) list;                 /* result of pool_collect */
+    VEC(node) list; /* result of pool_collect */
 };
 
-struct tape { node *at; size_t n; };
+struct tape {
+    node *at;
+    size_t n;
+};
 
 struct pool {
     VEC(struct entry *) page;
     size_t n;
-    uint32_t *slot;                 /* hash table of node numbers, NODE_NONE empty */
-    uint32_t *hash;                 /* and their hashes */
+    uint32_t *slot; /* hash table of node numbers, NODE_NONE empty */
+    uint32_t *hash; /* and their hashes */
     size_t nslot;
     node zero, one;
     VEC(ex_table *) table;
-    map tape_of;                    /* node -> tape */
+    map tape_of; /* node -> tape */
     VEC(struct tape) tape;
-    map derivative_of;              /* (node, slot) -> node */
+    map derivative_of; /* (node, slot) -> node */
     struct scratch *scratch;
     arena *mem;
 };

@@ -3,14 +3,19 @@
  * needs     a template without conditions: of a branch not taken nothing may be passed on
  * provides  simplified expressions; time linear in the template, however many slots there are
  *
- * Backwards: each operation hands what the result changes by, for a change of the operation, on to its operands (reverse accumulation).
+ * Backwards: each operation hands what the result changes by, for a change of the operation, on to its operands
+ * (reverse accumulation).
  */
 #include <string.h>
 
 #include "expr_pool.h"
 
-/* A factor or divisor of the whole, free of slots that are asked for, stays outside of the sums: it is multiplied once. */
-struct outside { node core, factor; bool divides; };
+/* A factor or divisor of the whole, free of slots that are asked for, stays outside of the sums: it is multiplied once.
+ */
+struct outside {
+    node core, factor;
+    bool divides;
+};
 
 static bool
 is_asked(const node *reads, node n)
@@ -42,7 +47,8 @@ ex_gradient(pool *p, node n, const uint32_t *slot, uint32_t nslots, node *out)
 {
     size_t count, last;
     const node *found = pool_collect(p, n, &count);
-    node *tape = bg_malloc(count * sizeof *tape), *change = bg_malloc(((size_t)n + 1) * sizeof *change), *reads = bg_calloc((size_t)n + 1, sizeof *reads);
+    node *tape = bg_malloc(count * sizeof *tape), *change = bg_malloc(((size_t)n + 1) * sizeof *change),
+         *reads = bg_calloc((size_t)n + 1, sizeof *reads);
     uint32_t bound = ex_slot_bound(p, n), *number = bg_malloc((bound + 1) * sizeof *number);
     struct outside o;
 

@@ -10,16 +10,31 @@
 
 #include "expr_pool.h"
 
-enum { PIECES = 1 << 18 };          /* shared operands can make the text exponential in the template */
+enum { PIECES = 1 << 18 }; /* shared operands can make the text exponential in the template */
 enum { ANY = 0, BRANCH = 1, SUM = 6, PRODUCT = 7, SIGNED = 8, FACTOR = 9, CLOSED = 10 };
 
 /* Still to be written: text, or a node, in parentheses if it binds weaker than least. */
-struct todo { const char *text; node n; int least; };
+struct todo {
+    const char *text;
+    node n;
+    int least;
+};
 
-struct printer { const pool *p; VEC(struct todo) todo; };       /* last first */
+struct printer {
+    const pool *p;
+    VEC(struct todo) todo;
+}; /* last first */
 
-static void text(struct printer *w, const char *s) { vec_push(&w->todo, ((struct todo){ s, NODE_NONE, 0 })); }
-static void operand(struct printer *w, node n, int least) { vec_push(&w->todo, ((struct todo){ NULL, n, least })); }
+static void
+text(struct printer *w, const char *s)
+{
+    vec_push(&w->todo, ((struct todo){ s, NODE_NONE, 0 }));
+}
+static void
+operand(struct printer *w, node n, int least)
+{
+    vec_push(&w->todo, ((struct todo){ NULL, n, least }));
+}
 
 static void
 put_number(strbuf *out, double v)
@@ -52,16 +67,17 @@ static int
 binding(const ex_node *e)
 {
     switch (e->op) {
-    case EX_CONST:
-        return e->value < 0 ? SIGNED : fabs(e->value) >= 1e15 || fabs(e->value) < 1e-4 ? PRODUCT : CLOSED;
-    case EX_NEG:
-        return SUM;
-    case EX_DIV: case EX_SQRT: case EX_SELECT: case EX_ABS:
-        return FACTOR;
-    case EX_POW: case EX_SPOW: case EX_APOW: case EX_EXP:
-        return FACTOR;
-    default:
-        return ex_ops[e->op].infix ? ex_ops[e->op].precedence : CLOSED;
+    case EX_CONST: return e->value < 0 ? SIGNED : fabs(e->value) >= 1e15 || fabs(e->value) < 1e-4 ? PRODUCT : CLOSED;
+    case EX_NEG: return SUM;
+    case EX_DIV:
+    case EX_SQRT:
+    case EX_SELECT:
+    case EX_ABS: return FACTOR;
+    case EX_POW:
+    case EX_SPOW:
+    case EX_APOW:
+    case EX_EXP: return FACTOR;
+    default: return ex_ops[e->op].infix ? ex_ops[e->op].precedence : CLOSED;
     }
 }
 
@@ -78,20 +94,20 @@ static const char *
 function_name(enum ex_op op)
 {
     switch (op) {
-    case EX_LN:    return "\\ln";
+    case EX_LN: return "\\ln";
     case EX_LOG10: return "\\log_{10}";
-    case EX_SIN:   return "\\sin";
-    case EX_COS:   return "\\cos";
-    case EX_TAN:   return "\\tan";
-    case EX_ASIN:  return "\\arcsin";
-    case EX_ACOS:  return "\\arccos";
-    case EX_ATAN:  return "\\arctan";
-    case EX_SINH:  return "\\sinh";
-    case EX_COSH:  return "\\cosh";
-    case EX_TANH:  return "\\tanh";
-    case EX_MIN:   return "\\min";
-    case EX_MAX:   return "\\max";
-    default:       return NULL;
+    case EX_SIN: return "\\sin";
+    case EX_COS: return "\\cos";
+    case EX_TAN: return "\\tan";
+    case EX_ASIN: return "\\arcsin";
+    case EX_ACOS: return "\\arccos";
+    case EX_ATAN: return "\\arctan";
+    case EX_SINH: return "\\sinh";
+    case EX_COSH: return "\\cosh";
+    case EX_TANH: return "\\tanh";
+    case EX_MIN: return "\\min";
+    case EX_MAX: return "\\max";
+    default: return NULL;
     }
 }
 
@@ -102,13 +118,13 @@ infix_name(enum ex_op op)
     case EX_ADD: return " + ";
     case EX_SUB: return " - ";
     case EX_MUL: return " \\, ";
-    case EX_LT:  return " < ";
-    case EX_LE:  return " \\le ";
-    case EX_EQ:  return " = ";
-    case EX_NE:  return " \\ne ";
+    case EX_LT: return " < ";
+    case EX_LE: return " \\le ";
+    case EX_EQ: return " = ";
+    case EX_NE: return " \\ne ";
     case EX_AND: return " \\wedge ";
-    case EX_OR:  return " \\vee ";
-    default:     return " ? ";
+    case EX_OR: return " \\vee ";
+    default: return " ? ";
     }
 }
 
@@ -148,7 +164,7 @@ put_power(struct printer *w, const ex_node *e)
     else
         around(w, "\\left|", e->a, "\\right|");
     text(w, "{");
-    if (e->op == EX_SPOW)                /* odd in its base */
+    if (e->op == EX_SPOW) /* odd in its base */
         around(w, "\\operatorname{sgn}\\left(", e->a, "\\right) ");
 }
 
@@ -179,18 +195,12 @@ put_operation(struct printer *w, const ex_node *e)
         around(w, "{", e->b, "}");
         around(w, "\\frac{", e->a, "}");
         break;
-    case EX_SQRT:
-        around(w, "\\sqrt{", e->a, "}");
-        break;
-    case EX_EXP:
-        around(w, "\\mathrm{e}^{", e->a, "}");
-        break;
-    case EX_ABS:
-        around(w, "\\left|", e->a, "\\right|");
-        break;
-    case EX_POW: case EX_SPOW: case EX_APOW:
-        put_power(w, e);
-        break;
+    case EX_SQRT: around(w, "\\sqrt{", e->a, "}"); break;
+    case EX_EXP: around(w, "\\mathrm{e}^{", e->a, "}"); break;
+    case EX_ABS: around(w, "\\left|", e->a, "\\right|"); break;
+    case EX_POW:
+    case EX_SPOW:
+    case EX_APOW: put_power(w, e); break;
     case EX_SELECT:
         text(w, " & \\text{otherwise} \\end{cases}");
         operand(w, e->c, BRANCH);

@@ -1,9 +1,9 @@
 /* odd.c - laws that are odd and continuous, written with sign, abs or if
  *
  * needs     a template
- * provides  the same function, but at 0 where its text has none (e/sqrt(abs(e))), with sign(x)*g(abs(x)), g(0) = 0, free of conditions: such a
- *           law neither sticks nor switches, it passes zero
- * keeps     signs that jump (friction), and abs that stands alone (it has a corner)
+ * provides  the same function, but at 0 where its text has none (e/sqrt(abs(e))), with sign(x)*g(abs(x)), g(0) = 0,
+ * free of conditions: such a law neither sticks nor switches, it passes zero keeps     signs that jump (friction), and
+ * abs that stands alone (it has a corner)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,8 +14,16 @@
 enum { MOST_FACTORS = 32 };
 
 /* base^power; of is_abs and is_sign the base is what they are of */
-struct factor { node base; double power; enum { PLAIN, ABS, SIGN } is; };
-struct product { struct factor at[MOST_FACTORS]; int n; bool ok; };
+struct factor {
+    node base;
+    double power;
+    enum { PLAIN, ABS, SIGN } is;
+};
+struct product {
+    struct factor at[MOST_FACTORS];
+    int n;
+    bool ok;
+};
 
 static bool
 is(const pool *p, node n, enum ex_op op)
@@ -122,7 +130,8 @@ gather_parts(pool *p, node n, double power, int kind, struct product *f)
     vec_free(&todo);
 }
 
-/* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest stays together. */
+/* n^power into its factors. Of a root only what is known not to be negative: |x|, and x to an even power; the rest
+ * stays together. */
 static void
 gather(pool *p, node n, double power, struct product *f)
 {
@@ -152,7 +161,8 @@ gather(pool *p, node n, double power, struct product *f)
         } else if (e->op == EX_SPOW && whole && ex_is_const(p, e->b, &c)) {
             add(f, e->a, t.power, SIGN);
             add(f, e->a, t.power * c, ABS);
-        } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) && (c == floor(c) || is(p, e->a, EX_ABS))) {
+        } else if (e->op == EX_POW && ex_is_const(p, e->b, &c) && (whole || (c == floor(c) && fmod(c, 2) == 0)) &&
+                   (c == floor(c) || is(p, e->a, EX_ABS))) {
             if (whole && c == floor(c))
                 vec_push(&todo, ((struct factor){ e->a, t.power * c, PLAIN }));
             else if (is(p, e->a, EX_ABS))
@@ -167,7 +177,8 @@ gather(pool *p, node n, double power, struct product *f)
             c = e->op == EX_SQRT ? 0.5 : c;
             for (int i = 0; i < inner.n; i++) {
                 struct factor g = inner.at[i];
-                bool even = g.is == PLAIN && g.power == floor(g.power) && fmod(g.power, 2) == 0 && !ex_is_const(p, g.base, NULL);
+                bool even = g.is == PLAIN && g.power == floor(g.power) && fmod(g.power, 2) == 0 &&
+                            !ex_is_const(p, g.base, NULL);
 
                 if (g.is == ABS || even)
                     add(f, g.base, t.power * c * g.power, ABS);
@@ -193,10 +204,15 @@ to_power(pool *p, node base, double power)
 static node
 as_node(pool *p, const struct factor *f)
 {
-    return to_power(p, f->is == ABS ? call(p, EX_ABS, f->base) : f->is == SIGN ? call(p, EX_SIGN, f->base) : f->base, f->power);
+    return to_power(p,
+                    f->is == ABS    ? call(p, EX_ABS, f->base)
+                    : f->is == SIGN ? call(p, EX_SIGN, f->base)
+                                    : f->base,
+                    f->power);
 }
 
-/* Factors that are powers of one x, its sign and |x|, as one power of x; false where they are none that is 0 at 0, or nothing is gained. */
+/* Factors that are powers of one x, its sign and |x|, as one power of x; false where they are none that is 0 at 0, or
+ * nothing is gained. */
 static bool
 join(pool *p, struct product *f, node x)
 {
@@ -265,7 +281,7 @@ of_product(pool *p, node n)
     for (int i = 0; i < f.n && f.ok; i++)
         if (f.at[i].is != PLAIN && join(p, &f, f.at[i].base)) {
             any = true;
-            i = -1;                 /* those behind have moved */
+            i = -1; /* those behind have moved */
         }
     for (int i = 0; i < f.n && f.ok; i++)
         if (f.at[i].is == SIGN && free_sign(p, &f, i)) {
@@ -290,7 +306,7 @@ of_select(pool *p, node n)
 
     if (c->op != EX_LT && c->op != EX_LE)
         return n;
-    x = ex_sub(p, c->b, c->a);      /* the condition is x > 0 or x >= 0 */
+    x = ex_sub(p, c->b, c->a); /* the condition is x > 0 or x >= 0 */
     above = e->b;
     below = e->c;
     if (is(p, x, EX_NEG)) {
@@ -298,7 +314,8 @@ of_select(pool *p, node n)
         above = e->c;
         below = e->b;
     }
-    if (ex_is_const(p, x, NULL) || ex_neg(p, put_for(p, below, x, ex_neg(p, x))) != above || put_for(p, above, x, p->zero) != p->zero)
+    if (ex_is_const(p, x, NULL) || ex_neg(p, put_for(p, below, x, ex_neg(p, x))) != above ||
+        put_for(p, above, x, p->zero) != p->zero)
         return n;
     absolute = call(p, EX_ABS, x);
     return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, x, absolute)));

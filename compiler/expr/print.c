@@ -8,16 +8,21 @@
 
 #include "expr_pool.h"
 
-enum { PIECES = 1 << 20 };          /* shared operands can make the text exponential in the template */
+enum { PIECES = 1 << 20 }; /* shared operands can make the text exponential in the template */
 enum { ANY = 0, BRANCH = 1, SUM = 6, PRODUCT = 7, SIGNED = 8, CALL = 10, MAGNITUDE = -1 };
 
-/* Still to be written: text, or a node in parentheses if it binds weaker than least; MAGNITUDE: a constant without its sign */
-struct todo { const char *text; node n; int least; };
+/* Still to be written: text, or a node in parentheses if it binds weaker than least; MAGNITUDE: a constant without its
+ * sign */
+struct todo {
+    const char *text;
+    node n;
+    int least;
+};
 
 struct printer {
     const pool *p;
     strbuf *out;
-    VEC(struct todo) todo;          /* last first */
+    VEC(struct todo) todo; /* last first */
 };
 
 static void
@@ -53,8 +58,8 @@ operand(struct printer *w, node n, int least)
     vec_push(&w->todo, ((struct todo){ NULL, n, least }));
 }
 
-/* May a number (or only a minus) be written in front of product or quotient n without parentheses? It joins the first factor:
- * a minus goes into a sum there, and numbers met on the way are multiplied at once. */
+/* May a number (or only a minus) be written in front of product or quotient n without parentheses? It joins the first
+ * factor: a minus goes into a sum there, and numbers met on the way are multiplied at once. */
 static bool
 takes_factor(const pool *p, node n, bool minus)
 {
@@ -91,11 +96,11 @@ put_infix(struct printer *w, const ex_node *e)
         name = "-";
         right = MAGNITUDE;
     } else if (e->op == EX_MUL && ex_is_const(w->p, e->a, NULL) && takes_factor(w->p, e->b, false)) {
-        right = strength;           /* 2*(x*y) and 2*x*y are one node */
+        right = strength; /* 2*(x*y) and 2*x*y are one node */
     } else if (e->op == EX_POW) {
         left = right = CALL;
     } else if (e->op >= EX_LT && e->op <= EX_NE) {
-        left = right;               /* comparisons do not chain */
+        left = right; /* comparisons do not chain */
     }
     operand(w, e->b, right);
     if (spaced)
@@ -127,7 +132,8 @@ put_operation(struct printer *w, const ex_node *e)
         operand(w, e->a, BRANCH + 1);
         text(w, "if ");
         break;
-    case EX_TABLE: case EX_TABLE_SLOPE:
+    case EX_TABLE:
+    case EX_TABLE_SLOPE:
         text(w, ")");
         operand(w, e->a, ANY);
         text(w, ", ");

@@ -60,9 +60,9 @@ quantity_name(const flat_model *f, var_id v)
 
     switch (x->kind) {
     case VAR_COMMON: j = x->owner; break;
-    case VAR_PORT:   j = f->port.at[x->owner].junction; break;
-    case VAR_BOND:   j = f->bond.at[x->owner].from; break;
-    default:         return NULL;
+    case VAR_PORT: j = f->port.at[x->owner].junction; break;
+    case VAR_BOND: j = f->bond.at[x->owner].from; break;
+    default: return NULL;
     }
     if (!junction_domain(f, j))
         return NULL;
@@ -71,14 +71,15 @@ quantity_name(const flat_model *f, var_id v)
 
 /* ---------------------------------------------------------------- names in expressions */
 
-static const struct letter { const char *name; bool effort; const char *unit; } letters[] = {
-    { "F", true, "N" },      { "v", false, "m/s" },
-    { "u", true, "V" },      { "i", false, "A" },
+static const struct letter {
+    const char *name;
+    bool effort;
+    const char *unit;
+} letters[] = {
+    { "F", true, "N" },      { "v", false, "m/s" },   { "u", true, "V" },      { "i", false, "A" },
     { "M", true, "N.m" },    { "tau", true, "N.m" },  { "w", false, "rad/s" }, { "omega", false, "rad/s" },
-    { "p", true, "Pa" },     { "Q", false, "m^3/s" },
-    { "T", true, "K" },      { "T", true, "N.m" },
-    { "mu", true, "J/mol" },
-    { "v", true, "V" },      /* where only an effort can be meant */
+    { "p", true, "Pa" },     { "Q", false, "m^3/s" }, { "T", true, "K" },      { "T", true, "N.m" },
+    { "mu", true, "J/mol" }, { "v", true, "V" } /* where only an effort can be meant */
 };
 enum { NLETTERS = sizeof letters / sizeof *letters };
 

@@ -12,10 +12,10 @@ const char *quantity_name(const flat_model *f, var_id v);
 
 /* ---- names of efforts and flows in expressions ---- */
 
-/* What a name means at a bond of this junction: its domain's names for effort and flow, and the usual letters (F, v; u, i; p, Q; T, w; ...).
- * common_effort: only an effort can be read. False: no such name. */
+/* What a name means at a bond of this junction: its domain's names for effort and flow, and the usual letters (F, v; u,
+ * i; p, Q; T, w; ...). common_effort: only an effort can be read. False: no such name. */
 bool quantity_by_name(const flat_model *f, uint32_t junction, bool common_effort, const char *name, enum quantity *is);
-bool quantity_of_domain(const flat_domain *d, const char *name);     /* is it one that the domain declares? d may be NULL */
+bool quantity_of_domain(const flat_domain *d, const char *name); /* is it one that the domain declares? d may be NULL */
 /* The unit that a letter stands for, if it is not for `is`; NULL where it fits. */
 const char *quantity_unit(unit_system *u, const char *name, bool effort, const unit *is);
 /* The letter of a unit, NULL where none is usual. */

@@ -21,7 +21,8 @@ flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n)
 var_id
 flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at)
 {
-    vec_push(&f->var, ((flat_var){ .kind = kind, .owner = owner, .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
+    vec_push(&f->var,
+             ((flat_var){ .kind = kind, .owner = owner, .name = name, .at = at, .def = INST_NONE, .init = INST_NONE }));
     return (var_id)(f->var.n - 1);
 }
 
@@ -100,9 +101,10 @@ fill_incidence(flat_model *f)
 
 struct walk {
     flat_model *f;
-    uint32_t next;                  /* position to give */
+    uint32_t next; /* position to give */
     bool *seen_var, *seen_junction, *seen_element;
-    uint32_t *queue; size_t head, tail;
+    uint32_t *queue;
+    size_t head, tail;
 };
 
 static void
@@ -193,7 +195,7 @@ flat_connect(flat_model *f)
         for (uint32_t k = 0; k < el->nports; k++)
             arrive(&w, f->port.at[el->port0 + k].junction);
         place_junctions(&w);
-        place_element(&w, (uint32_t)e);             /* one without a port: its laws */
+        place_element(&w, (uint32_t)e); /* one without a port: its laws */
     }
     for (uint32_t j = 0; j < f->junction.n; j++) {
         arrive(&w, j);
@@ -209,7 +211,11 @@ flat_connect(flat_model *f)
 
 /* ---------------------------------------------------------------- printing */
 
-struct names_of { const flat_model *f; const var_id *slot; uint32_t n; };
+struct names_of {
+    const flat_model *f;
+    const var_id *slot;
+    uint32_t n;
+};
 
 static const char *
 slot_name(void *ctx, uint32_t k)
@@ -270,7 +276,8 @@ dump_junctions(const flat_model *f, FILE *out)
             if (!i->is_bond)
                 fprintf(out, " %s%s", sign, f->element.at[f->port.at[i->index].element].name);
             else
-                fprintf(out, " %s%s", sign, f->junction.at[i->sign > 0 ? f->bond.at[i->index].from : f->bond.at[i->index].to].name);
+                fprintf(out, " %s%s", sign,
+                        f->junction.at[i->sign > 0 ? f->bond.at[i->index].from : f->bond.at[i->index].to].name);
         }
         fputc('\n', out);
     }
@@ -283,8 +290,8 @@ dump_element(const flat_model *f, const flat_element *el, FILE *out)
     for (uint32_t k = 0; k < el->nports; k++) {
         const flat_port *p = &f->port.at[el->port0 + k];
 
-        fprintf(out, " %s %s%s%s", p->sign > 0 ? "<-" : "->", f->junction.at[p->junction].name, p->bond_name ? " as " : "",
-                name_or(p->bond_name, ""));
+        fprintf(out, " %s %s%s%s", p->sign > 0 ? "<-" : "->", f->junction.at[p->junction].name,
+                p->bond_name ? " as " : "", name_or(p->bond_name, ""));
     }
     fprintf(out, "%s%s\n", el->linear ? " linear" : "", el->keep ? " keep" : "");
     for (uint32_t k = 0; k < el->nlaws; k++) {
@@ -302,7 +309,8 @@ dump_element(const flat_model *f, const flat_element *el, FILE *out)
 static void
 dump_vars(const flat_model *f, FILE *out)
 {
-    static const char *const kind[] = { "time", "parameter", "literal", "signal", "integral", "common", "port", "bond", "stored", "rate", "mode", "auxiliary" };
+    static const char *const kind[] = { "time", "parameter", "literal", "signal", "integral", "common",
+                                        "port", "bond",      "stored",  "rate",   "mode",     "auxiliary" };
 
     for (size_t v = 0; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
@@ -334,9 +342,10 @@ static void
 dump_experiment(const flat_model *f, FILE *out)
 {
     const flat_experiment *x = &f->experiment;
-    const struct { const char *name; inst i; } set[] = {
-        { "  start", x->start }, { "  stop", x->stop }, { "  rtol", x->rtol }, { "  atol", x->atol }
-    };
+    const struct {
+        const char *name;
+        inst i;
+    } set[] = { { "  start", x->start }, { "  stop", x->stop }, { "  rtol", x->rtol }, { "  atol", x->atol } };
 
     if (!x->name)
         return;
@@ -377,12 +386,15 @@ flat_dump(const flat_model *f, FILE *out)
     for (size_t b = 0; b < f->bond.n; b++) {
         const flat_bond *x = &f->bond.at[b];
 
-        fprintf(out, "bond %s -> %s%s%s\n", f->junction.at[x->from].name, f->junction.at[x->to].name, x->name ? " as " : "", name_or(x->name, ""));
+        fprintf(out, "bond %s -> %s%s%s\n", f->junction.at[x->from].name, f->junction.at[x->to].name,
+                x->name ? " as " : "", name_or(x->name, ""));
     }
     for (size_t k = 0; k < f->initial.n; k++) {
         const flat_initial *x = &f->initial.at[k];
 
-        fprintf(out, "initial %s.%s", x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name,
+        fprintf(out, "initial %s.%s",
+                x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name
+                                      : f->junction.at[x->junction].name,
                 quantity_name(x->q));
         print_inst(f, " = ", x->def, out);
         fputc('\n', out);

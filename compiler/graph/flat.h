@@ -1,12 +1,12 @@
 /* flat.h - the flat bond graph: plain arrays, ids are indexes, names on the side
  *
- * Made by elaboration from the syntax tree of one model (and one experiment, or none). Everything after it works on this and on nothing
- * hierarchical. Normal form:
+ * Made by elaboration from the syntax tree of one model (and one experiment, or none). Everything after it works on
+ * this and on nothing hierarchical. Normal form:
  *   - a junction has one common variable (f of a 1, e of a 0) and a balance of the others;
  *   - an element port is always on a junction (a bond between two elements gets an implicit 1-junction);
- *   - a bond joins two junctions; between a 0 and a 1 it adds no variable (e is the 0's, f the 1's); between two of a kind it has
- *     a variable of its own (the one that is not common) and says that the common ones are equal.
- * Signs: a port's or bond's power is positive along its arrow. In a junction's balance what arrives counts +, what leaves -.
+ *   - a bond joins two junctions; between a 0 and a 1 it adds no variable (e is the 0's, f the 1's); between two of a
+ * kind it has a variable of its own (the one that is not common) and says that the common ones are equal. Signs: a
+ * port's or bond's power is positive along its arrow. In a junction's balance what arrives counts +, what leaves -.
  */
 #ifndef BG_FLAT_H
 #define BG_FLAT_H
@@ -19,194 +19,263 @@ typedef uint32_t var_id;
 #define VAR_NONE UINT32_MAX
 
 /* template and what stands in its slots: slot[first .. first+n) of the flat model */
-typedef struct inst { node root; uint32_t first, n; } inst;
+typedef struct inst {
+    node root;
+    uint32_t first, n;
+} inst;
 #define INST_NONE ((inst){ NODE_NONE, 0, 0 })
-static inline bool inst_known(inst i) { return i.root != NODE_NONE; }
+static inline bool
+inst_known(inst i)
+{
+    return i.root != NODE_NONE;
+}
 
 enum var_kind {
-    VAR_TIME,        /* id 0 */
-    VAR_PARAM,       /* parameter, constant, input held constant: def over VAR_PARAM and VAR_LITERAL only */
-    VAR_LITERAL,     /* a number of the text; value */
-    VAR_SIGNAL,      /* signal, input given by a formula, hidden parts of expressions: def */
-    VAR_INTEGRAL,    /* integral(e, e0): a state; def is its rate, init its initial value */
-    VAR_COMMON,      /* common variable of junction `owner` */
-    VAR_PORT,        /* what port `owner` adds to its junction's balance (effort at a 1, flow at a 0) */
-    VAR_BOND,        /* own variable of a bond between junctions of one kind, `owner` */
-    VAR_STORED,      /* q or p of the storage port `owner` */
-    VAR_RATE,        /* time derivative of variable `owner`: der(expr) owns a hidden VAR_SIGNAL; defined by the equations stage */
+    VAR_TIME,     /* id 0 */
+    VAR_PARAM,    /* parameter, constant, input held constant: def over VAR_PARAM and VAR_LITERAL only */
+    VAR_LITERAL,  /* a number of the text; value */
+    VAR_SIGNAL,   /* signal, input given by a formula, hidden parts of expressions: def */
+    VAR_INTEGRAL, /* integral(e, e0): a state; def is its rate, init its initial value */
+    VAR_COMMON,   /* common variable of junction `owner` */
+    VAR_PORT,     /* what port `owner` adds to its junction's balance (effort at a 1, flow at a 0) */
+    VAR_BOND,     /* own variable of a bond between junctions of one kind, `owner` */
+    VAR_STORED,   /* q or p of the storage port `owner` */
+    VAR_RATE, /* time derivative of variable `owner`: der(expr) owns a hidden VAR_SIGNAL; defined by the equations stage
+               */
     /* made by the equations stage: */
-    VAR_MODE,        /* a frozen condition (0 or 1), or a table's piece */
+    VAR_MODE, /* a frozen condition (0 or 1), or a table's piece */
     VAR_AUX
 };
 /* What the text declares a variable as. */
 enum var_role { ROLE_NONE, ROLE_PARAMETER, ROLE_CONSTANT, ROLE_INPUT, ROLE_SIGNAL, ROLE_OUTPUT };
 typedef struct flat_var {
     enum var_kind kind;
-    uint8_t role;                /* enum var_role */
-    uint32_t owner;              /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: it has none */
-    const char *name;            /* in the model's words: "k_s1", "body.f", "spring_s.q" */
+    uint8_t role;     /* enum var_role */
+    uint32_t owner;   /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: it
+                         has none */
+    const char *name; /* in the model's words: "k_s1", "body.f", "spring_s.q" */
     span at;
-    const unit *unit;            /* NULL: unknown or pure number */
-    const unit *display;         /* as written, for tables and CSV; NULL: SI */
-    double value;                /* VAR_LITERAL */
+    const unit *unit;    /* NULL: unknown or pure number */
+    const unit *display; /* as written, for tables and CSV; NULL: SI */
+    double value;        /* VAR_LITERAL */
     inst def, init;
-    bool holds;                  /* VAR_INTEGRAL: without a rate, set by events alone */
-    uint32_t position;           /* along a breadth-first walk of the graph; neighbours are near */
+    bool holds;        /* VAR_INTEGRAL: without a rate, set by events alone */
+    uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
 
 enum element_type { EL_SE, EL_SF, EL_R, EL_C, EL_I, EL_TF, EL_GY };
-enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM };     /* e f q p */
+enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM }; /* e f q p */
 
 /* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
  * Two-ports: def is the modulus n or r (TF: e_in = n*e_out, f_out = n*f_in; GY: e_in = r*f_out, e_out = r*f_in).
  * Residual sources (`such that`): def = 0 is the equation.
- * Fields have one law a port, in the order of the ports. A transformer field is a TF of several pairs of ports (in, out, in, out, ...),
- * one modulus a pair; its pairs only meet in junctions. */
+ * Fields have one law a port, in the order of the ports. A transformer field is a TF of several pairs of ports (in,
+ * out, in, out, ...), one modulus a pair; its pairs only meet in junctions. */
 enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
-/* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow, but relates them as a resistor does.
- * Set by equations_prepare. */
-typedef struct flat_law { enum law_kind kind; uint32_t port; enum quantity out; inst def; span at; bool switched; } flat_law;
+/* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow,
+ * but relates them as a resistor does. Set by equations_prepare. */
+typedef struct flat_law {
+    enum law_kind kind;
+    uint32_t port;
+    enum quantity out;
+    inst def;
+    span at;
+    bool switched;
+} flat_law;
 
 typedef struct flat_element {
     enum element_type type;
-    bool modulated;              /* spelled MSe, MTF, ... */
-    bool linear;                 /* law given as `= expr` */
+    bool modulated; /* spelled MSe, MTF, ... */
+    bool linear;    /* law given as `= expr` */
     const char *name;
-    uint32_t port0, nports;      /* two-ports: the in-port first */
+    uint32_t port0, nports; /* two-ports: the in-port first */
     uint32_t law0, nlaws;
-    span at;                     /* TYPE:name */
-    const ast_stmt *stmt; const ast_node *node;
-    uint32_t parent;             /* what made it: origin, UINT32_MAX: the model itself */
-    bool keep;                   /* experiment's keep */
-    bool read; span read_at;     /* an expression names it (not its own law), and the first that does */
-    bool thinned;                /* lost a bond to something taken out */
-    bool rests;                  /* its effort or flow was taken out: a source of zero, whatever the text says */
+    span at; /* TYPE:name */
+    const ast_stmt *stmt;
+    const ast_node *node;
+    uint32_t parent; /* what made it: origin, UINT32_MAX: the model itself */
+    bool keep;       /* experiment's keep */
+    bool read;
+    span read_at; /* an expression names it (not its own law), and the first that does */
+    bool thinned; /* lost a bond to something taken out */
+    bool rests;   /* its effort or flow was taken out: a source of zero, whatever the text says */
 } flat_element;
 
 /* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number */
-typedef struct flat_initial { uint32_t port, junction; enum quantity q; inst def; span at; const unit *unit; } flat_initial;
+typedef struct flat_initial {
+    uint32_t port, junction;
+    enum quantity q;
+    inst def;
+    span at;
+    const unit *unit;
+} flat_initial;
 
 typedef struct flat_port {
     uint32_t element, junction;
-    int8_t sign;                 /* +1: arrow from the junction into the element; -1: out of it */
-    var_id e, f;                 /* one is the junction's common variable, the other this port's VAR_PORT */
-    var_id stored;               /* storage: q (C) or p (I), else VAR_NONE */
-    bool crossed;                /* port of a mixed storage field: p on a C, q on an I */
-    const char *bond_name; span at;   /* of the bond; at: the arrow */
-    const char *name;            /* "plate.gap", of a field's port; NULL: the element says it all */
+    int8_t sign;   /* +1: arrow from the junction into the element; -1: out of it */
+    var_id e, f;   /* one is the junction's common variable, the other this port's VAR_PORT */
+    var_id stored; /* storage: q (C) or p (I), else VAR_NONE */
+    bool crossed;  /* port of a mixed storage field: p on a C, q on an I */
+    const char *bond_name;
+    span at;          /* of the bond; at: the arrow */
+    const char *name; /* "plate.gap", of a field's port; NULL: the element says it all */
 } flat_port;
 
 typedef struct flat_bond {
-    uint32_t from, to;           /* junctions */
-    var_id own;                  /* VAR_BOND, VAR_NONE between a 0 and a 1 */
-    const char *name; span at;
+    uint32_t from, to; /* junctions */
+    var_id own;        /* VAR_BOND, VAR_NONE between a 0 and a 1 */
+    const char *name;
+    span at;
 } flat_bond;
 
 typedef struct flat_junction {
-    uint8_t type;                /* 0 or 1 */
+    uint8_t type; /* 0 or 1 */
     bool implicit;
-    uint32_t domain;             /* of its bonds: 1 + index in flat.domain, 0 where none is said */
+    uint32_t domain; /* of its bonds: 1 + index in flat.domain, 0 where none is said */
     const char *name;
     var_id common;
     span at;
-    const ast_stmt *stmt; const ast_node *node;
-    uint32_t parent;             /* as of elements */
-    bool port;                   /* of a component */
-    bool read; span read_at;     /* as of elements */
+    const ast_stmt *stmt;
+    const ast_node *node;
+    uint32_t parent; /* as of elements */
+    bool port;       /* of a component */
+    bool read;
+    span read_at; /* as of elements */
     bool thinned;
-    uint32_t inc0, ninc;         /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
+    uint32_t inc0, ninc; /* its incidences: flat.incidence[inc0 .. inc0+ninc) */
 } flat_junction;
 
-/* What bonds carry. Pseudo bonds have a power of their own, a template over slots 0 (effort), 1 (flow) and 2 .. 2+nreads (constants). */
+/* What bonds carry. Pseudo bonds have a power of their own, a template over slots 0 (effort), 1 (flow) and 2 ..
+ * 2+nreads (constants). */
 typedef struct flat_domain {
     const char *name, *effort_name, *flow_name;
-    const unit *effort, *flow;   /* as written; NULL: not said */
-    node power;                  /* NODE_NONE: effort times flow */
-    const var_id *reads; uint32_t nreads;
+    const unit *effort, *flow; /* as written; NULL: not said */
+    node power;                /* NODE_NONE: effort times flow */
+    const var_id *reads;
+    uint32_t nreads;
     span at;
     const ast_domain *ast;
 } flat_domain;
 
 /* What meets a junction: a port or one end of a bond. sign: in the junction's balance (+1 arrives, -1 leaves). */
-typedef struct flat_incidence { bool is_bond; uint32_t index; int8_t sign; } flat_incidence;
+typedef struct flat_incidence {
+    bool is_bond;
+    uint32_t index;
+    int8_t sign;
+} flat_incidence;
 
-/* What makes parts of a text more than once: an instance of a component, or one round of a loop. Linked outward, shared by all it made. */
+/* What makes parts of a text more than once: an instance of a component, or one round of a loop. Linked outward, shared
+ * by all it made. */
 typedef struct flat_origin {
-    const char *name;            /* of an instance, full: "front"; NULL: a round */
-    const ast_stmt *stmt; const ast_node *node;       /* the instance's declaration, or the loop */
-    const ast_model *model;      /* the instance's */
-    int32_t index;               /* of the round */
-    uint32_t parent;             /* UINT32_MAX: the model itself */
+    const char *name; /* of an instance, full: "front"; NULL: a round */
+    const ast_stmt *stmt;
+    const ast_node *node;   /* the instance's declaration, or the loop */
+    const ast_model *model; /* the instance's */
+    int32_t index;          /* of the round */
+    uint32_t parent;        /* UINT32_MAX: the model itself */
 } flat_origin;
 
-/* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are outputs of their text. */
-typedef struct flat_output { const char *name; inst def; const unit *unit, *display; span at; } flat_output;
+/* An output is also a VAR_SIGNAL of its name (others may read it); def is that one slot. Recorded expressions are
+ * outputs of their text. */
+typedef struct flat_output {
+    const char *name;
+    inst def;
+    const unit *unit, *display;
+    span at;
+} flat_output;
 
-/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to the targets. condition is 0 where
- * it is false. `every period { target = value; ... }`: at offset + k*period; no condition. An assertion ends the run with a mistake as its condition turns
- * true (that what was asserted does not hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
+/* `when condition { reinit target = value; ... }`: as the condition turns true, all values are taken and then given to
+ * the targets. condition is 0 where it is false. `every period { target = value; ... }`: at offset + k*period; no
+ * condition. An assertion ends the run with a mistake as its condition turns true (that what was asserted does not
+ * hold), and `stop when` ends it. remembers: what `previous` reads, not a target of the text. */
 enum when_kind { WHEN_TURNS, WHEN_SAMPLES, WHEN_ASSERTS, WHEN_STOPS };
-typedef struct flat_reinit { var_id target; inst value; bool remembers; span at; } flat_reinit;
+typedef struct flat_reinit {
+    var_id target;
+    inst value;
+    bool remembers;
+    span at;
+} flat_reinit;
 typedef struct flat_when {
     enum when_kind kind;
-    inst condition, period, offset;      /* period and offset over parameters, s; INST_NONE where there are none */
-    const char *text, *says;             /* says: of an assertion, or NULL */
+    inst condition, period, offset; /* period and offset over parameters, s; INST_NONE where there are none */
+    const char *text, *says;        /* says: of an assertion, or NULL */
     uint32_t reinit0, nreinits;
     span at;
 } flat_when;
 
-/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is a mode; by and before are
- * over parameters (before INST_NONE: not said). */
-typedef struct flat_delay { var_id var; inst of, by, before; span at; } flat_delay;
+/* delay(x, T), delay(x, T, before): what x was T ago, and before the start `before` or what it is at the start. var is
+ * a mode; by and before are over parameters (before INST_NONE: not said). */
+typedef struct flat_delay {
+    var_id var;
+    inst of, by, before;
+    span at;
+} flat_delay;
 
 /* noise(seed), uniform(seed) in an `every`: a number that each of its samples draws anew. var is a mode. */
-typedef struct flat_draw { var_id var; bool normal; uint32_t when; inst seed; span at; } flat_draw;
+typedef struct flat_draw {
+    var_id var;
+    bool normal;
+    uint32_t when;
+    inst seed;
+    span at;
+} flat_draw;
 
-/* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters of 1 and 0 that all its
- * occurrences share; VAR_NONE where it does not occur. */
-typedef struct flat_weight { var_id factor, offset; } flat_weight;
-/* One of its occurrences, or an entry of one: what the operand is. Recorded, in this order, behind the experiment's own records. */
+/* An operand of the text that was asked to be weighed (elaborate.h) is factor*operand + offset, two hidden parameters
+ * of 1 and 0 that all its occurrences share; VAR_NONE where it does not occur. */
+typedef struct flat_weight {
+    var_id factor, offset;
+} flat_weight;
+/* One of its occurrences, or an entry of one: what the operand is. Recorded, in this order, behind the experiment's own
+ * records. */
 typedef struct flat_weighed {
     uint32_t weight;
-    uint32_t element;            /* whose law it stands in, UINT32_MAX: that of a value */
-    bool keep;                   /* of an element or component that the experiment keeps */
+    uint32_t element; /* whose law it stands in, UINT32_MAX: that of a value */
+    bool keep;        /* of an element or component that the experiment keeps */
     inst value;
 } flat_weighed;
 
-/* What acts on the model from outside and was opened (elaborate.h): it can be moved by a parameter, and its rate by another. An input that an
- * experiment holds constant is that parameter itself; to a formula, and to the law of a source, a hidden parameter of 0 was added. */
+/* What acts on the model from outside and was opened (elaborate.h): it can be moved by a parameter, and its rate by
+ * another. An input that an experiment holds constant is that parameter itself; to a formula, and to the law of a
+ * source, a hidden parameter of 0 was added. */
 typedef struct flat_opening {
     const char *name, *rate_name;
     var_id by, rate;
-    uint32_t element;            /* the source, UINT32_MAX: an input of the text */
+    uint32_t element; /* the source, UINT32_MAX: an input of the text */
     const unit *unit, *display;
 } flat_opening;
 
 /* ---- the experiment, resolved; values SI ---- */
-typedef struct flat_window { inst from, to; } flat_window;
-typedef struct flat_observe { uint32_t output; inst within; span at; } flat_observe;    /* within INST_NONE: not given */
+typedef struct flat_window {
+    inst from, to;
+} flat_window;
+typedef struct flat_observe {
+    uint32_t output;
+    inst within;
+    span at;
+} flat_observe; /* within INST_NONE: not given */
 /* What is expected of a run; only where elaboration was asked to make it. */
 typedef struct flat_expect {
     enum ast_expect_kind kind;
-    const char *name;            /* the text of what is expected, or the element */
-    uint32_t record;             /* among the recorded expressions; not of an activity */
-    uint32_t element;            /* of an activity */
-    inst time, value, within;    /* time INST_NONE: at the end; value INST_NONE: of a file or model */
-    const char *file, *path;     /* as the text calls it; where it lies */
+    const char *name;         /* the text of what is expected, or the element */
+    uint32_t record;          /* among the recorded expressions; not of an activity */
+    uint32_t element;         /* of an activity */
+    inst time, value, within; /* time INST_NONE: at the end; value INST_NONE: of a file or model */
+    const char *file, *path;  /* as the text calls it; where it lies */
     span at;
 } flat_expect;
 typedef struct flat_experiment {
-    const char *name;            /* NULL: none */
+    const char *name; /* NULL: none */
     span at;
-    inst start, stop;            /* parameter expressions; INST_NONE: 0 and (no stop) */
-    inst rtol, atol;             /* INST_NONE: default */
-    inst max_step, max_time;     /* INST_NONE: none */
-    bool equilibrium; span equilibrium_at;
-    const char *solver;          /* "auto", "explicit", "bdf"; NULL */
+    inst start, stop;        /* parameter expressions; INST_NONE: 0 and (no stop) */
+    inst rtol, atol;         /* INST_NONE: default */
+    inst max_step, max_time; /* INST_NONE: none */
+    bool equilibrium;
+    span equilibrium_at;
+    const char *solver; /* "auto", "explicit", "bdf"; NULL */
     VEC(flat_window) window;
     VEC(flat_observe) observe;
-    VEC(flat_output) record;     /* name is the text of the expression */
+    VEC(flat_output) record; /* name is the text of the expression */
     VEC(flat_expect) expect;
 } flat_experiment;
 
@@ -229,7 +298,7 @@ typedef struct flat_model {
     VEC(flat_junction) junction;
     VEC(flat_domain) domain;
     VEC(flat_incidence) incidence;
-    VEC(flat_initial) initial;   /* of ports and junctions; stated ones only */
+    VEC(flat_initial) initial; /* of ports and junctions; stated ones only */
     VEC(flat_output) output;
     VEC(flat_origin) origin;
     VEC(flat_when) when;
@@ -243,7 +312,8 @@ typedef struct flat_model {
 } flat_model;
 
 /* The law of a port: its own, or that of its pair. */
-static inline const flat_law *port_law(const flat_model *f, uint32_t port)
+static inline const flat_law *
+port_law(const flat_model *f, uint32_t port)
 {
     const flat_element *el = &f->element.at[f->port.at[port].element];
     uint32_t k = port - el->port0;
@@ -251,42 +321,50 @@ static inline const flat_law *port_law(const flat_model *f, uint32_t port)
     return &f->law.at[el->law0 + (el->type == EL_TF || el->type == EL_GY ? k / 2 : k)];
 }
 /* A one-port that relates effort and flow: resistors, ideal diodes and switches. */
-static inline bool port_is_resistive(const flat_model *f, uint32_t port)
+static inline bool
+port_is_resistive(const flat_model *f, uint32_t port)
 {
     const flat_element *el = &f->element.at[f->port.at[port].element];
 
     return el->type == EL_R || (el->nlaws && (el->type == EL_SE || el->type == EL_SF) && port_law(f, port)->switched);
 }
 /* "plate.gap" or the element's name */
-static inline const char *port_name(const flat_model *f, uint32_t port)
+static inline const char *
+port_name(const flat_model *f, uint32_t port)
 {
     return f->port.at[port].name ? f->port.at[port].name : f->element.at[f->port.at[port].element].name;
 }
-static inline bool port_has_momentum(const flat_model *f, uint32_t port)
+static inline bool
+port_has_momentum(const flat_model *f, uint32_t port)
 {
     return (f->element.at[f->port.at[port].element].type == EL_I) != f->port.at[port].crossed;
 }
 
-inst flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n);   /* copies the slots */
-static inline const var_id *inst_slots(const flat_model *f, inst i) { return f->slot.at ? f->slot.at + i.first : NULL; }
+inst flat_inst(flat_model *f, node root, const var_id *slot, uint32_t n); /* copies the slots */
+static inline const var_id *
+inst_slots(const flat_model *f, inst i)
+{
+    return f->slot.at ? f->slot.at + i.first : NULL;
+}
 var_id flat_add_var(flat_model *f, enum var_kind kind, uint32_t owner, const char *name, span at);
 const char *element_type_name(enum element_type t);
 /* Fills incidence, inc0, ninc and the breadth-first positions of variables (from the first declared element on). */
 void flat_connect(flat_model *f);
-static inline const flat_domain *junction_domain(const flat_model *f, uint32_t junction)
+static inline const flat_domain *
+junction_domain(const flat_model *f, uint32_t junction)
 {
     uint32_t d = f->junction.at[junction].domain;
 
     return d ? &f->domain.at[d - 1] : NULL;
 }
-/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is expected in slots
- * first .. first+n. */
+/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is
+ * expected in slots first .. first+n. */
 uint32_t flat_power_reads(const flat_model *f, uint32_t junction, const var_id **reads);
 node flat_power(flat_model *f, uint32_t junction, node e, node flow, uint32_t first);
 /* Text of an inst in the model's names. */
 void flat_print(const flat_model *f, inst i, strbuf *out);
 /* Prints the graph for `--dump graph`. */
 void flat_dump(const flat_model *f, FILE *out);
-void flat_free(flat_model *f);   /* not the arena, names, sources, units */
+void flat_free(flat_model *f); /* not the arena, names, sources, units */
 
 #endif

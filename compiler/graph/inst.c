@@ -4,13 +4,16 @@
 #include "inst.h"
 
 /* What composing made of one pattern: the outer template and, slot by slot, what stands there, by local number. */
-struct memo { uint32_t key, nkey, next; node root; };
+struct memo {
+    uint32_t key, nkey, next;
+    node root;
+};
 
 struct composer {
     flat_model *f;
-    VEC(uint32_t) stamp, local;      /* of each variable: its number in the slot list being made */
+    VEC(uint32_t) stamp, local; /* of each variable: its number in the slot list being made */
     uint32_t epoch;
-    VEC(var_id) list;                /* the slot list being made */
+    VEC(var_id) list; /* the slot list being made */
     VEC(uint32_t) pattern;
     VEC(uint32_t) keys;
     VEC(struct memo) memo;
@@ -19,7 +22,8 @@ struct composer {
     VEC(bool) used;
 };
 
-composer *composer_new(flat_model *f)
+composer *
+composer_new(flat_model *f)
 {
     composer *c = bg_calloc(1, sizeof *c);
 
@@ -27,7 +31,8 @@ composer *composer_new(flat_model *f)
     return c;
 }
 
-void composer_free(composer *c)
+void
+composer_free(composer *c)
 {
     if (!c)
         return;
@@ -44,7 +49,8 @@ void composer_free(composer *c)
     free(c);
 }
 
-static void begin_list(composer *c)
+static void
+begin_list(composer *c)
 {
     if (c->stamp.n < c->f->var.n) {
         vec_resize(&c->stamp, c->f->var.n);
@@ -57,7 +63,8 @@ static void begin_list(composer *c)
     c->list.n = 0;
 }
 
-static uint32_t number_of(composer *c, var_id v)
+static uint32_t
+number_of(composer *c, var_id v)
 {
     if (c->stamp.at[v] != c->epoch) {
         c->stamp.at[v] = c->epoch;
@@ -67,7 +74,8 @@ static uint32_t number_of(composer *c, var_id v)
     return c->local.at[v];
 }
 
-static struct memo *find_memo(composer *c, uint64_t hash)
+static struct memo *
+find_memo(composer *c, uint64_t hash)
 {
     uint32_t i = map_get(&c->index, hash);
 
@@ -80,7 +88,8 @@ static struct memo *find_memo(composer *c, uint64_t hash)
     return NULL;
 }
 
-static node remember(composer *c, uint64_t hash, node root)
+static node
+remember(composer *c, uint64_t hash, node root)
 {
     struct memo m = { (uint32_t)c->keys.n, (uint32_t)c->pattern.n, map_get(&c->index, hash), root };
 
@@ -91,7 +100,8 @@ static node remember(composer *c, uint64_t hash, node root)
     return root;
 }
 
-inst inst_compose(composer *c, inst outer, const inst *inner)
+inst
+inst_compose(composer *c, inst outer, const inst *inner)
 {
     flat_model *f = c->f;
 
@@ -139,7 +149,8 @@ inst inst_compose(composer *c, inst outer, const inst *inner)
     return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
 }
 
-inst inst_part(composer *c, node root, const var_id *slot, uint32_t n)
+inst
+inst_part(composer *c, node root, const var_id *slot, uint32_t n)
 {
     flat_model *f = c->f;
     uint32_t bound = ex_slot_bound(f->pool, root);
@@ -171,24 +182,31 @@ inst inst_part(composer *c, node root, const var_id *slot, uint32_t n)
     return flat_inst(f, root, c->list.at, (uint32_t)c->list.n);
 }
 
-inst inst_compact(composer *c, inst i)
+inst
+inst_compact(composer *c, inst i)
 {
     return inst_part(c, i.root, inst_slots(c->f, i), i.n);
 }
 
-inst inst_var(flat_model *f, var_id v)
+inst
+inst_var(flat_model *f, var_id v)
 {
     return flat_inst(f, ex_slot(f->pool, 0), &v, 1);
 }
 
-inst inst_const(flat_model *f, double value)
+inst
+inst_const(flat_model *f, double value)
 {
     return flat_inst(f, ex_const(f->pool, value), NULL, 0);
 }
 
-struct term { var_id var; int8_t sign; };
+struct term {
+    var_id var;
+    int8_t sign;
+};
 
-static int compare_terms(const void *a, const void *b)
+static int
+compare_terms(const void *a, const void *b)
 {
     const struct term *x = a, *y = b;
 
@@ -197,7 +215,8 @@ static int compare_terms(const void *a, const void *b)
     return (x->var > y->var) - (x->var < y->var);
 }
 
-inst inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
+inst
+inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
 {
     flat_model *f = c->f;
     struct term few[16], *term = n <= 16 ? few : bg_malloc(n * sizeof *term);
@@ -220,7 +239,8 @@ inst inst_sum(composer *c, const var_id *var, const int8_t *sign, size_t n)
     return flat_inst(f, sum, c->list.at, (uint32_t)c->list.n);
 }
 
-uint32_t inst_slot_of(const flat_model *f, inst i, var_id v)
+uint32_t
+inst_slot_of(const flat_model *f, inst i, var_id v)
 {
     for (uint32_t k = 0; k < i.n; k++)
         if (f->slot.at[i.first + k] == v)
@@ -228,7 +248,9 @@ uint32_t inst_slot_of(const flat_model *f, inst i, var_id v)
     return UINT32_MAX;
 }
 
-bool inst_equal(const flat_model *f, inst a, inst b)
+bool
+inst_equal(const flat_model *f, inst a, inst b)
 {
-    return a.root == b.root && a.n == b.n && (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
+    return a.root == b.root && a.n == b.n &&
+           (a.n == 0 || !memcmp(inst_slots(f, a), inst_slots(f, b), a.n * sizeof(var_id)));
 }

@@ -1,7 +1,7 @@
 /* inst.h - templates with their slots filled: composing and compacting
  *
- * An inst is a template and the variables that stand in its slots (flat.h). Composing puts the definition of a variable in its place.
- * Work is done once for each pattern of templates and equal slots, not for each element.
+ * An inst is a template and the variables that stand in its slots (flat.h). Composing puts the definition of a variable
+ * in its place. Work is done once for each pattern of templates and equal slots, not for each element.
  */
 #ifndef BG_INST_H
 #define BG_INST_H

@@ -52,7 +52,11 @@ each_computed(const flat_model *f, const bool *fixed, void (*see)(void *ctx, var
     free(state);
 }
 
-struct values { const flat_model *f; double *value; VEC(double) slot; };
+struct values {
+    const flat_model *f;
+    double *value;
+    VEC(double) slot;
+};
 
 static void
 compute_value(void *ctx, var_id v)
@@ -81,11 +85,14 @@ parameter_values(const flat_model *f, double *value, const bool *fixed)
 /* ---------------------------------------------------------------- how they move */
 
 /* The moves of a parameter are gathered in a chain, in no order. */
-struct link { uint32_t by, next; double slope; };
+struct link {
+    uint32_t by, next;
+    double slope;
+};
 struct chains {
     const flat_model *f;
     const double *value;
-    uint32_t *head;              /* [var] into link, UINT32_MAX: it does not move */
+    uint32_t *head; /* [var] into link, UINT32_MAX: it does not move */
     VEC(struct link) link;
     VEC(double) slot;
 };
@@ -124,7 +131,8 @@ compute_moves(void *ctx, var_id v)
 }
 
 void
-parameter_moves_find(const flat_model *f, const double *value, const bool *fixed, const var_id *by, size_t n, parameter_moves *out)
+parameter_moves_find(const flat_model *f, const double *value, const bool *fixed, const var_id *by, size_t n,
+                     parameter_moves *out)
 {
     struct chains c = { .f = f, .value = value, .head = bg_malloc((f->var.n + 1) * sizeof(uint32_t)) };
 
@@ -170,7 +178,8 @@ parameters_finite(const flat_model *f, const double *value)
         if (!first)
             continue;
         flat_print(f, d, &text);
-        diag_error(f->sources, "parameter-value", f->var.at[v].at, "\"%s\" has no finite value: it is %s", f->var.at[v].name, text.n ? text.at : "");
+        diag_error(f->sources, "parameter-value", f->var.at[v].at, "\"%s\" has no finite value: it is %s",
+                   f->var.at[v].name, text.n ? text.at : "");
         for (uint32_t k = 0; k < d.n; k++) {
             var_id w = f->slot.at[d.first + k];
 

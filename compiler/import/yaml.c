@@ -1,14 +1,17 @@
 /* yaml.c - reads the YAML that model files are written in, a line at a time
  *
- * A line belongs to the innermost open map or list whose indentation it has. A key or a dash without a value waits for what the next,
- * deeper line makes of it. No recursion.
+ * A line belongs to the innermost open map or list whose indentation it has. A key or a dash without a value waits for
+ * what the next, deeper line makes of it. No recursion.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "yaml.h"
 
-struct frame { size_t indent; yaml *container; };
+struct frame {
+    size_t indent;
+    yaml *container;
+};
 
 struct reader {
     sources *s;
@@ -16,9 +19,9 @@ struct reader {
     uint32_t file;
     const char *text;
     VEC(struct frame) open;
-    yaml *root, *waiting;           /* waiting: a key or dash without a value yet */
-    yaml *scalar;                   /* the last plain one, which deeper lines continue */
-    size_t skip;                    /* lines deeper than this belong to one that was refused; SIZE_MAX: none */
+    yaml *root, *waiting; /* waiting: a key or dash without a value yet */
+    yaml *scalar;         /* the last plain one, which deeper lines continue */
+    size_t skip;          /* lines deeper than this belong to one that was refused; SIZE_MAX: none */
     bool bad;
 };
 
@@ -107,7 +110,8 @@ key_end(const char *t, size_t i, size_t end, size_t *at)
     return 0;
 }
 
-static void set_scalar(struct reader *r, yaml *x, size_t begin, size_t end)
+static void
+set_scalar(struct reader *r, yaml *x, size_t begin, size_t end)
 {
     const char *t = r->text;
     bool quote = t[begin] == '"' || t[begin] == '\'';
@@ -219,7 +223,8 @@ read_line(struct reader *r, size_t indent, size_t begin, size_t end)
                 r->scalar->text = arena_format(r->a, "%s %s", r->scalar->text, unquoted(r, begin, end));
                 r->scalar->at.end = (uint32_t)end;
             } else {
-                refuse(r, begin, end, "this line is neither a key, as in `root: rlc`, nor an entry, as in `- R base/R 1`");
+                refuse(r, begin, end,
+                       "this line is neither a key, as in `root: rlc`, nor an entry, as in `- R base/R 1`");
             }
             return;
         }
@@ -236,11 +241,12 @@ read_line(struct reader *r, size_t indent, size_t begin, size_t end)
             ;
         if (begin == end)
             return;
-        if (!dash || !(key_end(t, begin, end, &(size_t){ 0 }) || (t[begin] == '-' && (begin + 1 == end || t[begin + 1] == ' ')))) {
+        if (!dash || !(key_end(t, begin, end, &(size_t){ 0 }) ||
+                       (t[begin] == '-' && (begin + 1 == end || t[begin + 1] == ' ')))) {
             set_value(r, x, begin, end);
             return;
         }
-        indent += begin - at;       /* `- key: value`: a map inside the entry */
+        indent += begin - at; /* `- key: value`: a map inside the entry */
     }
 }
 
@@ -297,7 +303,9 @@ yaml_read(sources *s, arena *a, uint32_t file)
         end = line_end(r.text, begin, next);
         if (end > begin && r.text[begin] == '\t')
             refuse(&r, begin, end, "YAML is indented by blanks, not by tabs");
-        else if (end > begin && !(begin == i && end - begin >= 3 && (!memcmp(r.text + begin, "---", 3) || !memcmp(r.text + begin, "...", 3))) &&
+        else if (end > begin &&
+                 !(begin == i && end - begin >= 3 &&
+                   (!memcmp(r.text + begin, "---", 3) || !memcmp(r.text + begin, "...", 3))) &&
                  r.text[begin] != '%')
             line(&r, begin - i, begin, end);
         i = next;

@@ -1,11 +1,14 @@
 /* yaml_import.c - model files of BondGraphTools to texts of this language
  *
- * Their ports all take power, and bonds only say that efforts are equal and flows opposite; an arrow matters at 1-junctions alone, whose ports
- * are `non_inverting` (power arrives; the head of a bond) or `inverting` (power leaves; the tail). So here
- *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them round. At a `non_inverting` port what
- *     an element takes is minus the junction's flow: a TF of -1 stands before it, unless it is a linear resistor, whose law is odd;
- *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = -R*f_0, e_0 = R*f_1 (since version 0.3.8; both ports take power): a ratio of -R.
- *     A 1-junction that counts one of their sides the other way turns the sign of the ratio;
+ * Their ports all take power, and bonds only say that efforts are equal and flows opposite; an arrow matters at
+ * 1-junctions alone, whose ports are `non_inverting` (power arrives; the head of a bond) or `inverting` (power leaves;
+ * the tail). So here
+ *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them
+ * round. At a `non_inverting` port what an element takes is minus the junction's flow: a TF of -1 stands before it,
+ * unless it is a linear resistor, whose law is odd;
+ *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = -R*f_0, e_0 = R*f_1 (since version 0.3.8;
+ * both ports take power): a ratio of -R. A 1-junction that counts one of their sides the other way turns the sign of
+ * the ratio;
  *   - BioChem/Y, a stoichiometry with unit weights, is a 1-junction whose port 0 is inverting;
  *   - `SS` components that `ports` exposes are the ports of the model, 0-junctions that pass on what arrives;
  *   - sources without a value are inputs, through all levels up to the root.
@@ -26,14 +29,17 @@ enum { MOST_INPUTS = 10000, MOST_VALUES = 8, MOST_PARAMETERS = 4, MOST_SIDES = 3
 
 enum kind { K_JUNCTION, K_ONE_PORT, K_SOURCE, K_TWO_PORT, K_REACTION, K_FIELD, K_PORT, K_INSTANCE };
 
-/* One row a component: parameters by name, with the library's own value where it has one (NAN: it has none; what is not stated becomes an input). Names
- * that differ in case alone are different: r and R of a reaction. */
+/* One row a component: parameters by name, with the library's own value where it has one (NAN: it has none; what is not
+ * stated becomes an input). Names that differ in case alone are different: r and R of a reaction. */
 static const struct row {
     const char *library, *name;
     enum kind kind;
     const char *type;
-    struct { const char *name; double otherwise; } param[MOST_PARAMETERS];
-    const char *law;                /* %0, %1, ... are the parameters */
+    struct {
+        const char *name;
+        double otherwise;
+    } param[MOST_PARAMETERS];
+    const char *law; /* %0, %1, ... are the parameters */
 } rows[] = {
     { "base", "0", K_JUNCTION, "0", { { NULL, 0 } }, NULL },
     { "base", "1", K_JUNCTION, "1", { { NULL, 0 } }, NULL },
@@ -45,30 +51,50 @@ static const struct row {
     { "base", "TF", K_TWO_PORT, "TF", { { "r", 1 } }, " = 1/%0" },
     { "base", "GY", K_TWO_PORT, "GY", { { "R", 1 } }, " = -%0" },
     { "base", "SS", K_PORT, "0", { { NULL, 0 } }, NULL },
-    { "BioChem", "Ce", K_ONE_PORT, "C", { { "k", NAN }, { "R", 8.314 }, { "T", NAN } }, " { e = %1*%2*ln(%0*q); q(0) = 1; }" },
-    { "BioChem", "Re", K_REACTION, "R", { { "r", NAN }, { "R", 8.314 }, { "T", NAN } },
+    { "BioChem",
+      "Ce",
+      K_ONE_PORT,
+      "C",
+      { { "k", NAN }, { "R", 8.314 }, { "T", NAN } },
+      " { e = %1*%2*ln(%0*q); q(0) = 1; }" },
+    { "BioChem",
+      "Re",
+      K_REACTION,
+      "R",
+      { { "r", NAN }, { "R", 8.314 }, { "T", NAN } },
       " { port fwd -> rev; fwd.f = %0*(exp(fwd.e/(%1*%2)) - exp(rev.e/(%1*%2))); rev.f = fwd.f; }" },
     { "BioChem", "Y", K_JUNCTION, "1", { { NULL, 0 } }, NULL },
-    { "elec", "Di", K_ONE_PORT, "R", { { "Is", NAN }, { "n", 1 }, { "Vt", 0.0258563 } }, " { f = %0*(exp(e/(%1*%2)) - 1); }" },
-    { "elec", "BJT", K_FIELD, "R", { { "Is", 1e-12 }, { "beta_f", 100 }, { "beta_r", 5 }, { "Vt", 0.026 } },
+    { "elec",
+      "Di",
+      K_ONE_PORT,
+      "R",
+      { { "Is", NAN }, { "n", 1 }, { "Vt", 0.0258563 } },
+      " { f = %0*(exp(e/(%1*%2)) - 1); }" },
+    { "elec",
+      "BJT",
+      K_FIELD,
+      "R",
+      { { "Is", 1e-12 }, { "beta_f", 100 }, { "beta_r", 5 }, { "Vt", 0.026 } },
       " { port collector, base, emitter;"
       " base.f = %0*((exp((base.e - emitter.e)/%3) - 1)/%1 + (exp((base.e - collector.e)/%3) - 1)/%2);"
-      " emitter.f = %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - emitter.e)/%3) - 1)/%1);"
+      " emitter.f = %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - "
+      "emitter.e)/%3) - 1)/%1);"
       " collector.f = -%0*((exp((base.e - emitter.e)/%3) - 1)/%1 + (exp((base.e - collector.e)/%3) - 1)/%2)"
-      " - %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - emitter.e)/%3) - 1)/%1); }" },
+      " - %0*((exp((base.e - emitter.e)/%3) - exp((base.e - collector.e)/%3)) + (exp((base.e - emitter.e)/%3) - "
+      "1)/%1); }" },
 };
 
 typedef struct component {
-    const char *label, *name;       /* in the file; in the text */
-    const struct row *row;          /* NULL: an instance */
-    struct translated *model;       /* of an instance */
-    const char *value[MOST_PARAMETERS];     /* text of each parameter */
+    const char *label, *name;           /* in the file; in the text */
+    const struct row *row;              /* NULL: an instance */
+    struct translated *model;           /* of an instance */
+    const char *value[MOST_PARAMETERS]; /* text of each parameter */
     span at;
     enum kind kind;
-    const char *port, *port_label;  /* K_PORT: as a port of the model, in the text and in the file */
-    size_t port_number;             /* ... and its place in the list of ports */
-    const char *side[MOST_SIDES];   /* what has several ports: what port 0, 1, ... are joined to */
-    bool turned[MOST_SIDES];        /* ... at a 1-junction that counts the other way */
+    const char *port, *port_label; /* K_PORT: as a port of the model, in the text and in the file */
+    size_t port_number;            /* ... and its place in the list of ports */
+    const char *side[MOST_SIDES];  /* what has several ports: what port 0, 1, ... are joined to */
+    bool turned[MOST_SIDES];       /* ... at a 1-junction that counts the other way */
     unsigned nbonds;
 } component;
 
@@ -76,12 +102,12 @@ typedef struct translated {
     const yaml *node;
     const char *key, *name;
     VEC(component) part;
-    map parts;                      /* label -> index */
-    map names, values;              /* taken in the text: parts and values are separate */
+    map parts;         /* label -> index */
+    map names, values; /* taken in the text: parts and values are separate */
     VEC(const char *) input;
     strbuf bonds, junctions;
     size_t nports;
-    int mark;                       /* 0 new, 1 open, 2 done */
+    int mark; /* 0 new, 1 open, 2 done */
 } translated;
 
 struct import {
@@ -110,7 +136,11 @@ fail(struct import *m, span at, const char *fmt, ...)
 
 /* ---------------------------------------------------------------- names */
 
-static uint64_t text_key(const char *s) { return bg_hash_bytes(s, strlen(s), 0); }
+static uint64_t
+text_key(const char *s)
+{
+    return bg_hash_bytes(s, strlen(s), 0);
+}
 
 /* A name of this language near to the label, and not taken yet. */
 static const char *
@@ -209,7 +239,9 @@ power_text(struct import *m, const char *text)
     const char *stars = strstr(text, "**");
     const char *base = stars ? arena_strndup(m->a, text, (size_t)(stars - text)) : NULL;
 
-    return stars && is_number(base) && is_number(stars + 2) ? arena_format(m->a, "(%s^%s)", number_text(m, base), number_text(m, stars + 2)) : NULL;
+    return stars && is_number(base) && is_number(stars + 2)
+               ? arena_format(m->a, "(%s^%s)", number_text(m, base), number_text(m, stars + 2))
+               : NULL;
 }
 
 static int
@@ -223,7 +255,7 @@ parameter_index(const struct row *row, const char *name, size_t len)
         if (!strncmp(row->param[k].name, name, len))
             return k;
         if (!strncasecmp(row->param[k].name, name, len))
-            alike = alike < 0 ? k : -2;      /* of two, neither is meant */
+            alike = alike < 0 ? k : -2; /* of two, neither is meant */
     }
     return alike;
 }
@@ -247,13 +279,15 @@ read_values(struct import *m, translated *t, component *c, const char *const *wo
         else if (power_text(m, text))
             c->value[k] = power_text(m, text);
         else
-            diag_warn(m->s, "import", c->at, "the value \"%s\" of \"%s\" is not a number; it becomes an input", text, c->label);
+            diag_warn(m->s, "import", c->at, "the value \"%s\" of \"%s\" is not a number; it becomes an input", text,
+                      c->label);
     }
     for (int k = 0; k < MOST_PARAMETERS && row->param[k].name; k++) {
         if (c->value[k])
             continue;
         if (isnan(row->param[k].otherwise))
-            c->value[k] = new_input(m, t, k || row->param[1].name ? arena_format(m->a, "%s_%s", c->name, row->param[k].name) : c->name);
+            c->value[k] = new_input(
+                m, t, k || row->param[1].name ? arena_format(m->a, "%s_%s", c->name, row->param[k].name) : c->name);
         else
             c->value[k] = arena_format(m->a, "%.15g", row->param[k].otherwise);
     }
@@ -263,7 +297,8 @@ static const struct row *
 find_row(const char *library, size_t len, const char *name)
 {
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        if (strlen(rows[k].library) == len && !strncasecmp(rows[k].library, library, len) && !strcmp(rows[k].name, name))
+        if (strlen(rows[k].library) == len && !strncasecmp(rows[k].library, library, len) &&
+            !strcmp(rows[k].name, name))
             return &rows[k];
     return NULL;
 }
@@ -288,7 +323,8 @@ read_component(struct import *m, translated *t, const yaml *entry)
     }
     c.row = slash ? find_row(word[1], (size_t)(slash - word[1]), slash + 1) : NULL;
     if (!c.row && sub == MAP_NONE) {
-        fail(m, entry->at, "\"%s\" is neither a model of this file nor a component that has a counterpart here", word[1]);
+        fail(m, entry->at, "\"%s\" is neither a model of this file nor a component that has a counterpart here",
+             word[1]);
         return;
     }
     c.kind = c.row ? c.row->kind : K_INSTANCE;
@@ -302,7 +338,11 @@ read_component(struct import *m, translated *t, const yaml *entry)
 
 /* ---------------------------------------------------------------- bonds */
 
-struct end { component *c; const char *port, *text; bool junction, one; };
+struct end {
+    component *c;
+    const char *port, *text;
+    bool junction, one;
+};
 
 /* One side of a netlist entry: the component, and what an arrow is drawn to. */
 static bool
@@ -312,7 +352,7 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
     const char *label = arena_strndup(m->a, text, len);
     uint32_t at = map_get(&t->parts, text_key(label));
 
-    if (at == MAP_NONE && strchr(text, '.')) {      /* a name that has a point in it */
+    if (at == MAP_NONE && strchr(text, '.')) { /* a name that has a point in it */
         at = map_get(&t->parts, text_key(text));
         len = strlen(text);
     }
@@ -339,7 +379,7 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
             if (!e->port || !strcmp(x->port_label, e->port) || !strcmp(x->label, e->port))
                 port = x;
         }
-        for (size_t k = 0; k < sub->part.n && !port && e->port; k++) {      /* by its place in the list */
+        for (size_t k = 0; k < sub->part.n && !port && e->port; k++) { /* by its place in the list */
             const component *x = &sub->part.at[k];
             char number[24];
 
@@ -348,8 +388,12 @@ read_end(struct import *m, translated *t, const yaml *entry, const char *text, s
                 port = x;
         }
         if (!port || (!e->port && nports != 1)) {
-            fail(m, entry->at, e->port ? "\"%s\" has no port \"%s\"" : "\"%s\" has %s one port; say which%s", e->c->label,
-                 e->port ? e->port : nports ? "more than" : "not", e->port ? "" : ", as in name.port");
+            fail(m, entry->at, e->port ? "\"%s\" has no port \"%s\"" : "\"%s\" has %s one port; say which%s",
+                 e->c->label,
+                 e->port  ? e->port
+                 : nports ? "more than"
+                          : "not",
+                 e->port ? "" : ", as in name.port");
             return false;
         }
         e->text = arena_format(m->a, "%s.%s", e->c->name, port->port);
@@ -441,7 +485,8 @@ join_element(struct import *m, translated *t, const yaml *entry, struct end *e, 
     /* the flow a source draws out of a 1-junction counts against the junction's own */
     text = declared(m, c, c->kind == K_SOURCE && c->row->type[1] == 'f');
     if (j->one && !leaves && (c->row->type[0] != 'R' || strchr(c->row->law, '{')))
-        strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s%s\n", j->text, fresh(m, &t->names, arena_format(m->a, "turned_%s", c->name), "turned"), text, ending(text));
+        strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s%s\n", j->text,
+                      fresh(m, &t->names, arena_format(m->a, "turned_%s", c->name), "turned"), text, ending(text));
     else
         strbuf_printf(&t->bonds, "%s -> %s%s\n", j->text, text, ending(text));
 }
@@ -474,7 +519,8 @@ read_bond(struct import *m, translated *t, const yaml *entry)
     } else if (b.junction) {
         join_element(m, t, entry, &a, &b, leaves_one(&b, false));
     } else {
-        struct end node = { .text = fresh(m, &t->names, arena_format(m->a, "%s_%s", a.c->name, b.c->name), "node"), .junction = true };
+        struct end node = { .text = fresh(m, &t->names, arena_format(m->a, "%s_%s", a.c->name, b.c->name), "node"),
+                            .junction = true };
 
         strbuf_printf(&t->junctions, "0:%s;\n", node.text);
         join_element(m, t, entry, &a, &node, true);
@@ -485,7 +531,8 @@ read_bond(struct import *m, translated *t, const yaml *entry)
 /* ---------------------------------------------------------------- one model */
 
 static void
-each_entry(struct import *m, translated *t, const char *key, bool needed, void (*read)(struct import *, translated *, const yaml *))
+each_entry(struct import *m, translated *t, const char *key, bool needed,
+           void (*read)(struct import *, translated *, const yaml *))
 {
     const yaml *list = yaml_find(t->node, key);
 
@@ -513,7 +560,9 @@ read_port(struct import *m, translated *t, const yaml *entry)
     if (!n || n > 2) {
         fail(m, entry->at, "a port is a component and a name, as in `pin A`");
     } else if (!c || c->kind != K_PORT) {
-        fail(m, entry->at, c ? "\"%s\" is not a component of type base/SS, the only ones that can be exposed" : "there is no component called \"%s\" in this model",
+        fail(m, entry->at,
+             c ? "\"%s\" is not a component of type base/SS, the only ones that can be exposed"
+               : "there is no component called \"%s\" in this model",
              word[0]);
     } else if (c->port) {
         fail(m, entry->at, "\"%s\" is exposed twice", word[0]);
@@ -538,7 +587,8 @@ join_field(struct import *m, translated *t, const component *c)
     strbuf_printf(&t->bonds, "%s\n", declared(m, c, false));
     for (int side = 0; side < MOST_SIDES; side++)
         if (c->turned[side])
-            strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s.%s;\n", c->side[side], fresh(m, &t->names, "turned", "turned"), c->name, port[side]);
+            strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s.%s;\n", c->side[side],
+                          fresh(m, &t->names, "turned", "turned"), c->name, port[side]);
         else
             strbuf_printf(&t->bonds, "%s -> %s.%s;\n", c->side[side], c->name, port[side]);
 }
@@ -572,7 +622,8 @@ join_two_ports(struct import *m, translated *t)
         }
         strbuf_printf(&t->bonds, "%s\n", declared(m, c, false));
         for (int side = 0; side < 2; side++) {
-            const char *a = side ? arena_format(m->a, "%s.rev", c->name) : in, *b = side ? out : arena_format(m->a, "%s.fwd", c->name);
+            const char *a = side ? arena_format(m->a, "%s.rev", c->name) : in,
+                       *b = side ? out : arena_format(m->a, "%s.fwd", c->name);
 
             if (c->turned[side])
                 strbuf_printf(&t->bonds, "%s -> TF:%s = -1 -> %s;\n", a, fresh(m, &t->names, "turned", "turned"), b);
@@ -633,7 +684,10 @@ write_model(struct import *m, translated *t)
 /* ---------------------------------------------------------------- the file */
 
 /* Parts and ports of a model, those of the models it has first (a stack of its own); false if one contains itself. */
-struct visit { translated *t; size_t next; };
+struct visit {
+    translated *t;
+    size_t next;
+};
 
 static void
 translate(struct import *m, translated *root)
@@ -695,7 +749,8 @@ find_root(struct import *m, const yaml *file)
     }
     if (m->model.n == 1)
         return m->model.at[0];
-    fail(m, root ? root->at : m->models->at, name ? "there is no model called \"%s\"" : "the file does not say which model is its root", name);
+    fail(m, root ? root->at : m->models->at,
+         name ? "there is no model called \"%s\"" : "the file does not say which model is its root", name);
     return NULL;
 }
 

@@ -11,8 +11,8 @@ static const char *const stages[] = { "ast", "graph", "causality", "equations", 
 enum { DUMP_AST, DUMP_GRAPH, DUMP_CAUSALITY, DUMP_EQUATIONS, DUMP_IR, DUMP_COUNT, DUMP_NONE = DUMP_COUNT };
 
 static const enum compile_stage needed[] = {
-    [DUMP_AST] = STAGE_PARSE, [DUMP_GRAPH] = STAGE_GRAPH, [DUMP_CAUSALITY] = STAGE_CAUSALITY, [DUMP_EQUATIONS] = STAGE_EQUATIONS,
-    [DUMP_IR] = STAGE_MODEL, [DUMP_NONE] = STAGE_EQUATIONS
+    [DUMP_AST] = STAGE_PARSE,           [DUMP_GRAPH] = STAGE_GRAPH, [DUMP_CAUSALITY] = STAGE_CAUSALITY,
+    [DUMP_EQUATIONS] = STAGE_EQUATIONS, [DUMP_IR] = STAGE_MODEL,    [DUMP_NONE] = STAGE_EQUATIONS
 };
 
 static void
@@ -21,8 +21,8 @@ dump_stage(loaded *l, int stage, FILE *out)
     char *ir;
 
     switch (stage) {
-    case DUMP_AST:       ast_dump(l->c.sources, l->c.ast, out); break;
-    case DUMP_GRAPH:     flat_dump(l->c.flat, out); break;
+    case DUMP_AST: ast_dump(l->c.sources, l->c.ast, out); break;
+    case DUMP_GRAPH: flat_dump(l->c.flat, out); break;
     case DUMP_CAUSALITY: causal_dump(l->c.flat, l->c.causal, out); break;
     case DUMP_EQUATIONS: equations_dump(l->c.equations, out); break;
     case DUMP_IR:
@@ -87,9 +87,10 @@ put_loop(const loaded *l, size_t i, strbuf *b)
 
     for (uint32_t k = 0; k < block->n; k++) {
         const flat_var *v = &f->var.at[l->c.equations->unknown.at[block->unknown0 + k]];
-        const char *name = v->kind == VAR_PORT || v->kind == VAR_STORED ? f->element.at[f->port.at[v->owner].element].name
-                         : v->kind == VAR_COMMON                        ? f->junction.at[v->owner].name
-                                                                        : v->name;
+        const char *name = v->kind == VAR_PORT || v->kind == VAR_STORED
+                               ? f->element.at[f->port.at[v->owner].element].name
+                           : v->kind == VAR_COMMON ? f->junction.at[v->owner].name
+                                                   : v->name;
         uint64_t key = name ? bg_hash_bytes(name, strlen(name), 0) : 0;
 
         if (!name || map_get(&seen, key) != MAP_NONE)
@@ -124,7 +125,8 @@ report(const loaded *l, FILE *out)
     const flat_model *f = l->c.flat;
     size_t nblocks, ndependent;
 
-    put_text(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f), plural(count_bonds(f)));
+    put_text(out, "%s: %zu element%s, %zu bond%s", f->name, f->element.n, plural(f->element.n), count_bonds(f),
+             plural(count_bonds(f)));
     if (l->c.component) {
         fputs("; a component: its equations depend on what joins its ports\n", out);
         return;
@@ -227,7 +229,9 @@ report_json(const loaded *l, bool fine, FILE *out)
     json_close(&j, '}');
 }
 
-struct checked { map models; };          /* by name: said already */
+struct checked {
+    map models;
+}; /* by name: said already */
 
 static bool
 is_new(struct checked *done, const char *name)
@@ -242,7 +246,8 @@ is_new(struct checked *done, const char *name)
 
 /* One more experiment or model of the file. */
 static int
-check_more(const request *q, const loaded *l, const char *experiment, const char *model, struct checked *done, FILE *out)
+check_more(const request *q, const loaded *l, const char *experiment, const char *model, struct checked *done,
+           FILE *out)
 {
     compile_options o = { .experiment = experiment, .model = model, .set = l->set.at, .nset = l->set.n };
     loaded more = *l;
@@ -272,7 +277,8 @@ check_others(const request *q, const loaded *l, FILE *out)
     for (size_t i = 0; i < l->c.ast->ndecls && status == STATUS_DONE && !q->text[OPT_EXPERIMENT]; i++) {
         const ast_decl *d = &l->c.ast->decl[i];
 
-        if (d->kind == AST_DECL_MODEL && map_get(&done.models, bg_hash_bytes(d->model->name, strlen(d->model->name), 0)) == MAP_NONE)
+        if (d->kind == AST_DECL_MODEL &&
+            map_get(&done.models, bg_hash_bytes(d->model->name, strlen(d->model->name), 0)) == MAP_NONE)
             status = check_more(q, l, NULL, d->model->name, &done, out);
     }
     map_free(&done.models);

@@ -8,8 +8,14 @@
 #include "reduce.h"
 #include "report.h"
 
-struct output_error { const char *name, *unit; double shown; track_difference e; };
-struct output_errors { VEC(struct output_error) at; };
+struct output_error {
+    const char *name, *unit;
+    double shown;
+    track_difference e;
+};
+struct output_errors {
+    VEC(struct output_error) at;
+};
 
 /* Elements by name; what else the model consists of stands beside them with its kind. */
 static void
@@ -71,7 +77,8 @@ put_list(FILE *out, char mark, const diff_entry *e, size_t n, const char *color,
 {
     for (size_t i = 0; i < n; i++) {
         fputs(colored ? color : "", out);
-        put_text(out, "%c %s %s%s%s", mark, diff_what_name(e[i].what), e[i].name, e[i].change ? ": " : "", e[i].change ? e[i].change : "");
+        put_text(out, "%c %s %s%s%s", mark, diff_what_name(e[i].what), e[i].name, e[i].change ? ": " : "",
+                 e[i].change ? e[i].change : "");
         fputs(colored ? "\033[0m\n" : "\n", out);
     }
 }
@@ -113,7 +120,8 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
     compile_options oy = { .experiment = b->experiment, .set = b->set.at, .nset = b->set.n };
 
     memset(d, 0, sizeof *d);
-    if (compile_text(&x, a->path, a->text, a->length, STAGE_GRAPH, &ox) && compile_text(&y, b->path, b->text, b->length, STAGE_GRAPH, &oy))
+    if (compile_text(&x, a->path, a->text, a->length, STAGE_GRAPH, &ox) &&
+        compile_text(&y, b->path, b->text, b->length, STAGE_GRAPH, &oy))
         diff_make(x.flat, y.flat, d);
     compile_free(&x);
     compile_free(&y);
@@ -147,7 +155,9 @@ compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct outp
     for (size_t k = 0; k < na; k++) {
         const flat_output *o = model_output(a->c.flat, k);
         uint32_t other = map_get(&by_name, bg_hash_bytes(o->name, strlen(o->name), 0));
-        struct output_error e = { .name = o->name, .unit = unit_shown(o->unit, o->display), .shown = o->display ? unit_scale(o->display) : 1 };
+        struct output_error e = { .name = o->name,
+                                  .unit = unit_shown(o->unit, o->display),
+                                  .shown = o->display ? unit_scale(o->display) : 1 };
 
         if (other == MAP_NONE)
             continue;

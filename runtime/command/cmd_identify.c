@@ -17,9 +17,9 @@ static const double ACTIVE = 0.92;
 
 struct session {
     const request *q;
-    VEC(loaded *) run;           /* one for each data file */
-    VEC(const char *) data;      /* their paths */
-    VEC(number_place) place;     /* of the parameters */
+    VEC(loaded *) run;       /* one for each data file */
+    VEC(const char *) data;  /* their paths */
+    VEC(number_place) place; /* of the parameters */
     fit f;
     fit_result r;
     edits edits;
@@ -72,7 +72,8 @@ take_times(const loaded *l, const char *path, const measured *m, fit_run *run, s
 
 /* What the differences of a column count by. file: weights read from one, NULL without. */
 static int
-weigh(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file, const unit *unit_of, double *weight)
+weigh(const request *q, const char *path, const char *name, const double *datum, size_t n, const measured *file,
+      const unit *unit_of, double *weight)
 {
     const char *by = q->text[OPT_WEIGHT] ? q->text[OPT_WEIGHT] : "std";
     double mean = 0, square = 0, least = INFINITY, most = -INFINITY, size, spread;
@@ -102,9 +103,12 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
         }
         size = file->value[which * file->rows] * (unit_of ? unit_scale(unit_of) : 1);
     } else {
-        size = !strcmp(by, "none") ? 1 : !strcmp(by, "std") ? spread : !strcmp(by, "rms") ? sqrt(square + mean * mean) : most - least;
+        size = !strcmp(by, "none")  ? 1
+               : !strcmp(by, "std") ? spread
+               : !strcmp(by, "rms") ? sqrt(square + mean * mean)
+                                    : most - least;
     }
-    if (!(size > 0))             /* a column that does not move: by its size, or as it is */
+    if (!(size > 0)) /* a column that does not move: by its size, or as it is */
         size = mean != 0 ? fabs(mean) : 1;
     *weight = 1 / size;
     return STATUS_DONE;
@@ -117,7 +121,8 @@ known_weight(const char *by)
 }
 
 static int
-take_columns(const request *q, const loaded *l, const char *path, const measured *m, const measured *weights, const struct timed *order, fit_run *run)
+take_columns(const request *q, const loaded *l, const char *path, const measured *m, const measured *weights,
+             const struct timed *order, fit_run *run)
 {
     int status = STATUS_DONE;
 
@@ -135,14 +140,16 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
             continue;
         if (k == SIZE_MAX) {
             if (!q->quiet)
-                complain("%s: column %s is no output of %s and is left out", path, m->name[c], model_flat(run->model)->name);
+                complain("%s: column %s is no output of %s and is left out", path, m->name[c],
+                         model_flat(run->model)->name);
             continue;
         }
         o = model_output(model_flat(run->model), k);
         if (!measured_unit(m, l->c.units, c, &u, &why))
             return wrong_data(path, why);
         if (u && o->unit && unit_dimension(u) != unit_dimension(o->unit)) {
-            complain("%s: column %s is in [%s], the output in [%s]", path, m->name[c], m->unit[c], unit_text(o->display ? o->display : o->unit));
+            complain("%s: column %s is in [%s], the output in [%s]", path, m->name[c], m->unit[c],
+                     unit_text(o->display ? o->display : o->unit));
             return STATUS_USAGE;
         }
         for (size_t i = 0; i < m->rows; i++)
@@ -263,11 +270,13 @@ set_bounds(struct session *s)
         if (fine && k < s->f.parameter.n) {
             s->f.parameter.at[k].low = measured_si(u, low);
             s->f.parameter.at[k].high = measured_si(u, high);
-            fine = s->f.parameter.at[k].start >= measured_si(u, low) && s->f.parameter.at[k].start <= measured_si(u, high);
+            fine = s->f.parameter.at[k].start >= measured_si(u, low) &&
+                   s->f.parameter.at[k].start <= measured_si(u, high);
             if (!fine)
                 complain("--bounds %s: the value it starts from, %g, is outside", name, s->f.parameter.at[k].start);
         } else {
-            complain(fine ? "--bounds: \"%s\" is none of the parameters that move" : "--bounds is NAME=LOW:HIGH or NAME=LOW:HIGH[unit], not \"%s\"",
+            complain(fine ? "--bounds: \"%s\" is none of the parameters that move"
+                          : "--bounds is NAME=LOW:HIGH or NAME=LOW:HIGH[unit], not \"%s\"",
                      fine ? name : text);
             fine = false;
         }
@@ -299,10 +308,10 @@ choose(struct session *s)
         size_t k = 0;
 
         if (!at.known && !s->q->text[OPT_PARAMETERS])
-            continue;                        /* of an imported file, or written as a formula: no number of this text to change */
+            continue; /* of an imported file, or written as a formula: no number of this text to change */
         while (k < s->place.n && !(at.known && s->place.at[k].known && s->place.at[k].at.begin == at.at.begin))
             k++;
-        if (k < s->place.n) {            /* one number of a component that is there more than once */
+        if (k < s->place.n) { /* one number of a component that is there more than once */
             vec_push(&s->f.parameter.at[k].all, p.name);
             continue;
         }
@@ -349,7 +358,11 @@ make_text(struct session *s, char **why)
     return true;
 }
 
-static size_t origin_of(void *ctx, size_t at) { return edits_origin(ctx, at); }
+static size_t
+origin_of(void *ctx, size_t at)
+{
+    return edits_origin(ctx, at);
+}
 
 /* ---------------------------------------------------------------- reports */
 
@@ -429,7 +442,8 @@ write_text(const struct session *s, FILE *out)
     table t = { .columns = 5, .left = 1, .tail = true };
     size_t n = s->f.parameter.n;
 
-    table_put(&t, "parameter"), table_put(&t, "before"), table_put(&t, "now"), table_put(&t, "standard error"), table_put(&t, "%s", "");
+    table_put(&t, "parameter"), table_put(&t, "before"), table_put(&t, "now"), table_put(&t, "standard error"),
+        table_put(&t, "%s", "");
     for (size_t k = 0; k < n; k++) {
         const number_place *p = &s->place.at[k];
         double scale = p->known ? p->scale : 1, offset = p->known ? p->offset : 0;
@@ -441,7 +455,11 @@ write_text(const struct session *s, FILE *out)
             table_put(&t, "-");
         else
             table_put(&t, "%.2g", s->r.deviation[k] / fabs(scale));
-        table_put(&t, "%s", !s->r.active[k] ? "held: little activity" : s->r.bound[k] ? "at its bound" : isnan(s->r.deviation[k]) ? "the data do not tell" : "");
+        table_put(&t, "%s",
+                  !s->r.active[k]            ? "held: little activity"
+                  : s->r.bound[k]            ? "at its bound"
+                  : isnan(s->r.deviation[k]) ? "the data do not tell"
+                                             : "");
     }
     table_print(&t, out, "");
     for (size_t d = 0; d < s->r.unknown.n; d++) {
@@ -461,12 +479,16 @@ write_text(const struct session *s, FILE *out)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             if (fabs(s->r.correlation[i * n + k]) > 0.95)
-                fprintf(out, "%s and %s are correlated by %.3f: the data tell their %s better than each\n", s->f.parameter.at[k].name,
-                        s->f.parameter.at[i].name, s->r.correlation[i * n + k], s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");
-    fprintf(out, "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n", s->r.data, s->r.residual,
-            s->r.avasim, s->r.evaluations, s->r.steps);
+                fprintf(out, "%s and %s are correlated by %.3f: the data tell their %s better than each\n",
+                        s->f.parameter.at[k].name, s->f.parameter.at[i].name, s->r.correlation[i * n + k],
+                        s->r.correlation[i * n + k] > 0 ? "ratio" : "sum");
+    fprintf(
+        out,
+        "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n",
+        s->r.data, s->r.residual, s->r.avasim, s->r.evaluations, s->r.steps);
     if (s->f.starts > 1)
-        fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu nowhere\n", s->f.starts - 1, s->r.same, s->r.other, s->r.failed);
+        fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu nowhere\n", s->f.starts - 1,
+                s->r.same, s->r.other, s->r.failed);
 }
 
 /* Where the text goes, and the report beside it: as in bgc reduce. */
@@ -486,12 +508,14 @@ write_results(struct session *s)
     }
     for (size_t k = 0; k < s->place.n && target; k++)
         if (!s->place.at[k].known && s->r.active[k])
-            complain("%s is not written as one number in %s: its value is reported only", s->f.parameter.at[k].name, l->path);
+            complain("%s is not written as one number in %s: its value is reported only", s->f.parameter.at[k].name,
+                     l->path);
     if (dry && !q->json)
-        textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, s->text.at ? s->text.at : "", s->text.n, origin_of, &s->edits,
-                       color_on(stdout));
-    else if (!dry && target && !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, s->text.at, s->text.n)
-                                                               : write_whole(target, s->text.at, s->text.n)))
+        textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path,
+                       s->text.at ? s->text.at : "", s->text.n, origin_of, &s->edits, color_on(stdout));
+    else if (!dry && target &&
+             !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, s->text.at, s->text.n)
+                                            : write_whole(target, s->text.at, s->text.n)))
         return complain_file(target);
     if (q->json && !(text_out && !dry))
         write_json(s, stdout);
@@ -516,7 +540,8 @@ identify_parameters(struct session *s)
         return STATUS_NUMBERS;
     }
     if (!s->r.converged)
-        complain("the search did not converge in %zu steps; what follows is the best so far, nothing is written", s->r.steps);
+        complain("the search did not converge in %zu steps; what follows is the best so far, nothing is written",
+                 s->r.steps);
     if (s->r.converged)
         return write_results(s);
     if (s->q->json)
@@ -529,13 +554,17 @@ identify_parameters(struct session *s)
 int
 cmd_identify(const request *q)
 {
-    struct session s = { .q = q, .f = { .active = (q->given & OPT(OPT_ACTIVE)) != 0, .threshold = ACTIVE, .starts = q->starts ? q->starts : 1 } };
+    struct session s = {
+        .q = q,
+        .f = { .active = (q->given & OPT(OPT_ACTIVE)) != 0, .threshold = ACTIVE, .starts = q->starts ? q->starts : 1 }
+    };
     int status = STATUS_DONE;
 
     if (q->given & OPT(OPT_MDK))
         return identify_matrices(q);
     if (!q->file.n || !q->data.n) {
-        complain(q->file.n ? "what was measured is missing: --data FILE.csv" : "a model is needed (or --mdk for matrices from data alone)");
+        complain(q->file.n ? "what was measured is missing: --data FILE.csv"
+                           : "a model is needed (or --mdk for matrices from data alone)");
         return STATUS_USAGE;
     }
     if (q->text[OPT_THRESHOLD] && (!parse_share(q->text[OPT_THRESHOLD], &s.f.threshold) || !(s.f.threshold > 0))) {

@@ -64,7 +64,8 @@ give_states(const request *q, const bg_model *m, bool given, double *x)
             for (size_t s = 0; s < n; s++)
                 list[s] = model_state(m, s).name;
             near = nearest_name(name, list, n);
-            complain("%s has no state \"%s\"%s%s%s", model_flat(m)->name, name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            complain("%s has no state \"%s\"%s%s%s", model_flat(m)->name, name, near ? "; did you mean \"" : "",
+                     near ? near : "", near ? "\"?" : "");
             free(list);
             free(name);
             return STATUS_USAGE;
@@ -120,7 +121,7 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
     }
     if (status == STATUS_DONE)
         status = give_states(q, m, given, x);
-    if (status == STATUS_DONE && (q->state.n || (model_has_nets(m) && !r.x_end))) {      /* the modes that hold there */
+    if (status == STATUS_DONE && (q->state.n || (model_has_nets(m) && !r.x_end))) { /* the modes that hold there */
         events *e = events_new(m, *t, *t + 1);
 
         if (events_start(e, *t, x) == EVENTS_FAILED || diag_errors(l->c.sources)) {
@@ -135,7 +136,9 @@ go_to(const request *q, loaded *l, double point, bool given, double *t, double *
 }
 
 /* IN:OUT, by name, or `all`. */
-typedef struct pair { size_t at[2]; } pair;
+typedef struct pair {
+    size_t at[2];
+} pair;
 typedef VEC(pair) pairs;
 
 static bool
@@ -158,8 +161,8 @@ find_name(const linearization *l, bool output, const char *name, size_t n, size_
     }
     text = bg_format("%.*s", (int)n, name);
     near = nearest_name(text, list.at, list.n);
-    complain("%s has no %s \"%s\"%s%s%s", model_flat(l->model)->name, output ? "output" : "input", text, near ? "; did you mean \"" : "", near ? near : "",
-             near ? "\"?" : "");
+    complain("%s has no %s \"%s\"%s%s%s", model_flat(l->model)->name, output ? "output" : "input", text,
+             near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     free(text);
     vec_free(&list);
     return false;
@@ -182,7 +185,8 @@ read_pairs(const request *q, const linearization *l, pairs *out)
             complain("--tf is INPUT:OUTPUT or `all`, not \"%s\"", text);
             return STATUS_USAGE;
         }
-        if (!find_name(l, false, text, (size_t)(colon - text), &p.at[0]) || !find_name(l, true, colon + 1, strlen(colon + 1), &p.at[1]))
+        if (!find_name(l, false, text, (size_t)(colon - text), &p.at[0]) ||
+            !find_name(l, true, colon + 1, strlen(colon + 1), &p.at[1]))
             return STATUS_USAGE;
         vec_push(out, p);
     }
@@ -341,9 +345,13 @@ write_export(const char *path, const linear_points *all)
 static int
 check_sparse(const request *q, const linearization *p)
 {
-    static const struct { enum option option; const char *name; } whole[] = { { OPT_TF, "tf" }, { OPT_TRUNCATE, "truncate" }, { OPT_AGAINST, "against" },
-                                                                             { OPT_EXPORT, "export" }, { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },
-                                                                             { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" } };
+    static const struct {
+        enum option option;
+        const char *name;
+    } whole[] = {
+        { OPT_TF, "tf" },     { OPT_TRUNCATE, "truncate" }, { OPT_AGAINST, "against" },   { OPT_EXPORT, "export" },
+        { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },  { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" }
+    };
 
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (q->given & OPT(whole[i].option)) {
@@ -371,7 +379,7 @@ show(const request *q, const loaded *l, const points *at, size_t number, lineari
         v.reductions = &reductions;
     }
     v.ntransfer = list.n;
-    v.transfer = (const size_t (*)[2])(const void *)list.at;
+    v.transfer = (const size_t(*)[2])(const void *)list.at;
     if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {
         if (q->json)
             json_open(j, '{');
@@ -429,7 +437,8 @@ cmd_linearize(const request *q)
             double t;
 
             status = go_to(&opened, &l, at.at[i], true, &t, x);
-            if (status == STATUS_DONE && !linearize_some(l.c.model, t, x, (mode_request){ q->eigenvalues, q->near[0] + q->near[1] * I }, &p)) {
+            if (status == STATUS_DONE &&
+                !linearize_some(l.c.model, t, x, (mode_request){ q->eigenvalues, q->near[0] + q->near[1] * I }, &p)) {
                 complain("%s cannot be linearized at %g s: %s", l.c.flat->name, t, p.why);
                 status = STATUS_NUMBERS;
             }

@@ -6,7 +6,9 @@
 #include "mdk.h"
 #include "report.h"
 
-static const char *const methods[] = { [MDK_PEM] = "pem", [MDK_VARIATIONAL] = "variational", [MDK_COMPANION] = "companion", [MDK_MODAL] = "modal" };
+static const char *const methods[] = {
+    [MDK_PEM] = "pem", [MDK_VARIATIONAL] = "variational", [MDK_COMPANION] = "companion", [MDK_MODAL] = "modal"
+};
 enum { NMETHODS = sizeof methods / sizeof *methods };
 
 /* Number behind the letter of a column's name (u3: 3), 0 for other names. */
@@ -30,14 +32,16 @@ take_channel(unit_system *units, const char *path, const measured *m, size_t col
     const char *why = NULL;
 
     if (m->unit[column] && !(u = unit_parse(units, m->unit[column], &why))) {
-        complain("%s: column %s: [%s] is not a unit%s%s", path, m->name[column], m->unit[column], why ? ": " : "", why ? why : "");
+        complain("%s: column %s: [%s] is not a unit%s%s", path, m->name[column], m->unit[column], why ? ": " : "",
+                 why ? why : "");
         return STATUS_USAGE;
     }
     for (size_t i = 0; i < m->rows; i++) {
         double x = m->value[column * m->rows + i];
 
         if (isnan(x)) {
-            complain("%s: line %u: the value of %s is missing; --mdk needs every sample", path, m->line[i], m->name[column]);
+            complain("%s: line %u: the value of %s is missing; --mdk needs every sample", path, m->line[i],
+                     m->name[column]);
             return STATUS_USAGE;
         }
         to[i] = u ? unit_scale(u) * x + unit_offset(u) : x;
@@ -65,7 +69,8 @@ find_step(const request *q, unit_system *units, const char *path, const measured
         mean = (t[m->rows - 1] - t[0]) / (double)(m->rows - 1);
         for (size_t i = 1; i < m->rows && status == STATUS_DONE; i++)
             if (!(fabs(t[i] - t[i - 1] - mean) <= 1e-3 * mean)) {
-                complain("%s: line %u: the samples are not evenly apart (%g s here, %g s in the mean)", path, m->line[i], t[i] - t[i - 1], mean);
+                complain("%s: line %u: the samples are not evenly apart (%g s here, %g s in the mean)", path,
+                         m->line[i], t[i] - t[i - 1], mean);
                 status = STATUS_USAGE;
             }
         if (status == STATUS_DONE && (q->given & OPT(OPT_STEP)) && fabs(q->step - mean) > 1e-3 * mean) {
@@ -187,7 +192,8 @@ write_matrices(const request *q, const mdk_result *r, const char *method)
         matrix_text(out.out, "mass M [kg]", r->n, r->M);
         matrix_text(out.out, "damping D [N.s/m]", r->n, r->D);
         matrix_text(out.out, "stiffness K [N/m]", r->n, r->K);
-        fprintf(out.out, "cost %.6g (noise alone: about %.3g), %zu evaluations, method %s\n", r->cost, r->noise, r->evaluations, method);
+        fprintf(out.out, "cost %.6g (noise alone: about %.3g), %zu evaluations, method %s\n", r->cost, r->noise,
+                r->evaluations, method);
     }
     return outfile_commit(&out) ? STATUS_DONE : complain_file(q->text[OPT_OUTPUT]);
 }
@@ -201,17 +207,22 @@ judge(const request *q, const mdk_data *d, const mdk_result *r, const char *meth
 
     for (int i = 0; i < 3; i++)
         if (!(r->lowest[i] > 0)) {
-            complain("the %s matrix by method %s is not positive definite: its least eigenvalue is %.3g of its greatest", name[i], method, r->lowest[i]);
+            complain(
+                "the %s matrix by method %s is not positive definite: its least eigenvalue is %.3g of its greatest",
+                name[i], method, r->lowest[i]);
             status = STATUS_NUMBERS;
         } else if (r->lowest[i] < 1e-9 && !q->quiet) {
-            complain("the %s matrix is positive semidefinite only: the data see a direction without %s", name[i], name[i]);
+            complain("the %s matrix is positive semidefinite only: the data see a direction without %s", name[i],
+                     name[i]);
         }
     if (!isfinite(r->cost)) {
         complain("the simulation with the matrices by method %s diverges", method);
         status = STATUS_NUMBERS;
     } else if (r->cost > fmax(1.25 * r->noise, 1e-6) && !q->quiet) {
-        complain("the simulation leaves %.3g of the variance where noise alone would leave about %.3g: the steps of %g s are long for the fastest mode, "
-                 "more coordinates move than are measured, or the system is not linear", r->cost, r->noise, d->step);
+        complain("the simulation leaves %.3g of the variance where noise alone would leave about %.3g: the steps of %g "
+                 "s are long for the fastest mode, "
+                 "more coordinates move than are measured, or the system is not linear",
+                 r->cost, r->noise, d->step);
     }
     return status;
 }
@@ -230,12 +241,13 @@ identify_matrices(const request *q)
         which++;
     if (which == NMETHODS) {
         near = nearest_name(method, methods, NMETHODS);
-        complain("there is no method \"%s\"%s%s%s; there are pem, variational, companion and modal", method, near ? " (did you mean " : "", near ? near : "",
-                 near ? "?)" : "");
+        complain("there is no method \"%s\"%s%s%s; there are pem, variational, companion and modal", method,
+                 near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
         return STATUS_USAGE;
     }
     if (q->file.n || q->data.n != 1) {
-        complain(q->file.n ? "--mdk takes no model: the data alone say what the matrices are" : "--mdk needs its data: --data FILE.csv");
+        complain(q->file.n ? "--mdk takes no model: the data alone say what the matrices are"
+                           : "--mdk needs its data: --data FILE.csv");
         return STATUS_USAGE;
     }
     path = q->data.at[0];

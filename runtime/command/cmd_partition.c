@@ -8,7 +8,11 @@
 
 #define DEFAULT_MORA 0.97
 
-struct partition_settings { struct run_settings run; const request *q; int status; };
+struct partition_settings {
+    struct run_settings run;
+    const request *q;
+    int status;
+};
 
 static void
 adjust_quietly(void *ctx, bg_model *m, sim_options *o)
@@ -16,7 +20,7 @@ adjust_quietly(void *ctx, bg_model *m, sim_options *o)
     struct partition_settings *s = ctx;
 
     adjust_run(&s->run, m, o);
-    o->progress = NULL;          /* many short runs */
+    o->progress = NULL; /* many short runs */
 }
 
 static int
@@ -51,7 +55,8 @@ choose_experiments(const request *q, const loaded *file, experiment_names *out)
         if (!x || (q->experiment.n && !named))
             continue;
         if (out->n && (all || named) && strcmp(model, x->model)) {
-            complain("experiment %s is of %s, %s of %s: name those of one model with -e", out->at[0], model, x->name, x->model);
+            complain("experiment %s is of %s, %s of %s: name those of one model with -e", out->at[0], model, x->name,
+                     x->model);
             return STATUS_USAGE;
         }
         model = x->model;
@@ -94,13 +99,10 @@ sweep_over(const request *q, const partition_options *o, const struct partition_
             if (status == STATUS_DONE && q->text[OPT_PLOT] && !sweep_plot(&s, q->text[OPT_PLOT], &why))
                 status = STATUS_FILE;
             break;
-        case PARTITION_FAILED:
-            status = settings->status != STATUS_DONE ? settings->status : STATUS_NUMBERS;
-            break;
+        case PARTITION_FAILED: status = settings->status != STATUS_DONE ? settings->status : STATUS_NUMBERS; break;
         case PARTITION_USAGE:
         case PARTITION_INTERNAL:
-        case PARTITION_FILE:
-            break;
+        case PARTITION_FILE: break;
         }
     }
     if (why)
@@ -116,14 +118,28 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
     recording *run = bg_calloc(chosen->n, sizeof *run);
     freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
-    partition_options o = { .run = run, .nruns = chosen->n, .limit = DEFAULT_LIMIT, .mora = DEFAULT_MORA, .freeze = list, .nfreezes = q->freeze.n,
-                            .folder = q->text[OPT_OUTPUT], .points = q->points, .failed = failed, .ctx = &settings };
+    partition_options o = { .run = run,
+                            .nruns = chosen->n,
+                            .limit = DEFAULT_LIMIT,
+                            .mora = DEFAULT_MORA,
+                            .freeze = list,
+                            .nfreezes = q->freeze.n,
+                            .folder = q->text[OPT_OUTPUT],
+                            .points = q->points,
+                            .failed = failed,
+                            .ctx = &settings };
     partitioning p = { 0 };
     int status = STATUS_MODEL;
 
     for (size_t i = 0; i < chosen->n; i++)
-        run[i] = (recording){ .path = file->path, .text = file->text, .length = file->length, .experiment = chosen->at[i], .set = first->set.at,
-                              .nset = first->set.n, .adjust = adjust_quietly, .ctx = &settings };
+        run[i] = (recording){ .path = file->path,
+                              .text = file->text,
+                              .length = file->length,
+                              .experiment = chosen->at[i],
+                              .set = first->set.at,
+                              .nset = first->set.n,
+                              .adjust = adjust_quietly,
+                              .ctx = &settings };
     if (q->text[OPT_THRESHOLD])
         parse_share(q->text[OPT_THRESHOLD], &o.limit);
     if (q->text[OPT_MORA])
@@ -150,9 +166,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
         status = fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
         break;
     }
-    case PARTITION_FAILED:
-        status = settings.status != STATUS_DONE ? settings.status : STATUS_NUMBERS;
-        break;
+    case PARTITION_FAILED: status = settings.status != STATUS_DONE ? settings.status : STATUS_NUMBERS; break;
     case PARTITION_USAGE:
         complain("%s", p.why);
         status = STATUS_USAGE;
@@ -188,14 +202,19 @@ cmd_partition(const request *q)
         return STATUS_USAGE;
     }
     if (q->text[OPT_PLOT] && (!q->text[OPT_OVER] || !figure_form_known(q->text[OPT_PLOT]))) {
-        complain(q->text[OPT_OVER] ? "%s: a figure's name ends in .svg, .png or .pdf" : "%s: --plot draws the curves of --over", q->text[OPT_PLOT]);
+        complain(q->text[OPT_OVER] ? "%s: a figure's name ends in .svg, .png or .pdf"
+                                   : "%s: --plot draws the curves of --over",
+                 q->text[OPT_PLOT]);
         return STATUS_USAGE;
     }
-    status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED, &file);
+    status = load(q, q->file.at[0], STAGE_PARSE, q->given & OPT(OPT_ALL) ? EXPERIMENT_OPTIONAL : EXPERIMENT_NEEDED,
+                  &file);
     if (status == STATUS_DONE)
         status = choose_experiments(q, &file, &chosen);
     if (status == STATUS_DONE && chosen.n == 0) {
-        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }", file.path);
+        complain(
+            "%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }",
+            file.path);
         status = STATUS_USAGE;
     }
     if (status == STATUS_DONE)

@@ -9,7 +9,6 @@
 #include "verify.h"
 #include "report.h"
 
-
 /* One experiment, run. */
 struct study {
     loaded l;
@@ -25,7 +24,7 @@ struct studies {
     measure_options o;
     double threshold, limit;
     VEC(struct study *) study;
-    VEC(const char *) name;              /* of the experiments */
+    VEC(const char *) name; /* of the experiments */
 };
 
 /* ---------------------------------------------------------------- JSON */
@@ -37,7 +36,8 @@ write_head(json *j, const struct studies *s, enum metric m, double total)
     json_key_string(j, "metric", metric_name(m));
     json_key_string(j, "unit", s->study.n > 1 && metric_ranks(m) ? "1" : metric_unit(m));
     if (s->study.n > 1)
-        json_key_string(j, "values", metric_ranks(m) ? "greatest index over the experiments" : "greatest over the experiments");
+        json_key_string(j, "values",
+                        metric_ranks(m) ? "greatest index over the experiments" : "greatest over the experiments");
     json_key_number(j, "total", total);
 }
 
@@ -90,7 +90,8 @@ write_ranking(json *j, const struct studies *s, const ranking *k)
 }
 
 static void
-write_ratio_experiments(json *j, const struct studies *s, const ratio_table *t, size_t row, const char *const key[RATIO_VALUES])
+write_ratio_experiments(json *j, const struct studies *s, const ratio_table *t, size_t row,
+                        const char *const key[RATIO_VALUES])
 {
     if (t->nper < 2)
         return;
@@ -121,7 +122,8 @@ write_relative(json *j, const struct studies *s, const ratio_table *t)
 
     for (size_t i = 0; i < t->row.n; i = next) {
         total += t->row.at[i].value[RATIO_ENERGY];
-        for (next = i; next < t->row.n && !strcmp(t->row.at[next].of, t->row.at[i].of) && !strcmp(t->row.at[next].from, t->row.at[i].from);)
+        for (next = i; next < t->row.n && !strcmp(t->row.at[next].of, t->row.at[i].of) &&
+                       !strcmp(t->row.at[next].from, t->row.at[i].from);)
             next++;
     }
     write_head(j, s, t->metric, total);
@@ -142,7 +144,8 @@ write_relative(json *j, const struct studies *s, const ratio_table *t)
         json_key_number(j, "cumulative", total > 0 ? fmin(sum / total, 1) : 0);
         json_key(j, "neighbours");
         json_open(j, '[');
-        for (next = i; next < t->row.n && !strcmp(t->row.at[next].of, x->of) && !strcmp(t->row.at[next].from, x->from); next++) {
+        for (next = i; next < t->row.n && !strcmp(t->row.at[next].of, x->of) && !strcmp(t->row.at[next].from, x->from);
+             next++) {
             const ratio_row *y = &t->row.at[next];
 
             json_open(j, '{');
@@ -218,7 +221,8 @@ put_notes(const struct studies *s, enum metric m, FILE *out)
     if (m == METRIC_KL || m == METRIC_KL_NORMALISED)
         put_expansion(measure_samples(s->study.at[0]->measure), m == METRIC_KL_NORMALISED, out);
     if (m == METRIC_RELATIVE)
-        put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n", RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
+        put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n",
+                 RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
     if (s->study.n > 1) {
         fputs(metric_ranks(m) ? "decided by the greatest index over " : "greatest over ", out);
         for (size_t e = 0; e < s->study.n; e++)
@@ -385,7 +389,9 @@ read_metrics(struct studies *s)
             if (near)
                 complain("there is no metric \"%s\"; did you mean \"%s\"?", name, near);
             else
-                complain("there is no metric \"%s\"; there are activity, rms, kl, kl-normalised, relative-energy and junction", name);
+                complain("there is no metric \"%s\"; there are activity, rms, kl, kl-normalised, relative-energy and "
+                         "junction",
+                         name);
         }
         free(name);
         if (!known)
@@ -399,8 +405,9 @@ read_metrics(struct studies *s)
         list += n + 1;
     }
     if (s->q->text[OPT_THRESHOLD] && shares && ratios) {
-        complain("--threshold is the share that stays, or the ratio below which a bond is negligible: rank by %s separately",
-                 s->o.metrics & METRIC(METRIC_RELATIVE) ? "relative-energy" : "junction");
+        complain(
+            "--threshold is the share that stays, or the ratio below which a bond is negligible: rank by %s separately",
+            s->o.metrics & METRIC(METRIC_RELATIVE) ? "relative-energy" : "junction");
         return STATUS_USAGE;
     }
     return STATUS_DONE;
@@ -492,7 +499,7 @@ run_several(struct studies *s, loaded *file)
             vec_push(&s->name, file->others.at[i]);
     }
     if (s->name.n == 0)
-        vec_push(&s->name, NULL);        /* there is none, which the message says */
+        vec_push(&s->name, NULL); /* there is none, which the message says */
     for (size_t i = 0; i < s->name.n && status == STATUS_DONE; i++) {
         struct study *x = new_study(s);
 
@@ -502,7 +509,8 @@ run_several(struct studies *s, loaded *file)
         const char *first = s->study.at[0]->l.c.flat->name, *other = s->study.at[i]->l.c.flat->name;
 
         if (strcmp(first, other)) {
-            complain("experiment %s is of %s, %s of %s: name those of one model with -e", s->name.at[0], first, s->name.at[i], other);
+            complain("experiment %s is of %s, %s of %s: name those of one model with -e", s->name.at[0], first,
+                     s->name.at[i], other);
             status = STATUS_USAGE;
         }
     }

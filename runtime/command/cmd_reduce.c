@@ -129,11 +129,12 @@ put_cost(FILE *out, const reduction *r)
 {
     double more = r->steps_before ? (double)r->steps_after / (double)r->steps_before : 1;
 
-    if (r->steps_before + r->steps_after == 0)       /* by eigenvalues nothing is run */
+    if (r->steps_before + r->steps_after == 0) /* by eigenvalues nothing is run */
         return;
     put_text(out, "  %llu steps and %llu evaluations instead of %llu and %llu%s\n", (unsigned long long)r->steps_after,
-            (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before, (unsigned long long)r->evaluations_before,
-            more > SLOWER_TIMES ? ": smaller but slower, what is left is stiff; `solver = bdf` may do better" : "");
+             (unsigned long long)r->evaluations_after, (unsigned long long)r->steps_before,
+             (unsigned long long)r->evaluations_before,
+             more > SLOWER_TIMES ? ": smaller but slower, what is left is stiff; `solver = bdf` may do better" : "");
     if (!isnan(r->kept_share))
         put_text(out, "  what stays has %.4g %% of the activity that is not the sources'\n", 100 * r->kept_share);
 }
@@ -155,9 +156,12 @@ put_reasons(FILE *out, const reduction *r)
 static void
 put_search(FILE *out, const reduction *r, bool verbose)
 {
-    put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations, verbose ? "" : "; -v shows all of them");
+    put_text(out, "%zu trials, %zu simulations%s\n", r->trial.n, r->simulations,
+             verbose ? "" : "; -v shows all of them");
     if (r->sets)
-        put_text(out, "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts were tried together\n",
+        put_text(out,
+                 "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts "
+                 "were tried together\n",
                  r->sets);
     for (size_t i = 0; i < r->not_tried.n; i++)
         put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
@@ -189,26 +193,28 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
         put_text(out, "%s: nothing to take out\n", r->model);
     } else {
         /* sources in the place of bonds are new elements */
-        put_text(out, r->elements_after > r->elements_before
-                         ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s\n"
-                         : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s\n", r->model,
-                r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n, r->rounds.n == 1 ? "" : "s");
+        put_text(out,
+                 r->elements_after > r->elements_before
+                     ? "%s: %zu elements instead of %zu, %zu states instead of %zu, after %zu round%s\n"
+                     : "%s: %zu of %zu elements and %zu of %zu states stay, after %zu round%s\n",
+                 r->model, r->elements_after, r->elements_before, r->states_after, r->states_before, r->rounds.n,
+                 r->rounds.n == 1 ? "" : "s");
         put_cost(out, r);
-        put_names(out, r, REWRITE_ELEMENT,  "  taken out          ");
+        put_names(out, r, REWRITE_ELEMENT, "  taken out          ");
         put_names(out, r, REWRITE_DROP_BOND, "  bond taken out     ");
         put_names(out, r, REWRITE_CONDITION, "  acts one way       ");
         put_names(out, r, REWRITE_JUNCTION, "  left dangling      ");
         put_names(out, r, REWRITE_TWO_PORT, "  into nothing       ");
-        put_names(out, r, REWRITE_VALUE,    "  not read any more  ");
-        put_names(out, r, REWRITE_MOVE,     "  declared elsewhere ");
-        put_names(out, r, REWRITE_LET,      "  let gone           ");
-        put_names(out, r, REWRITE_EXPECT,   "  no longer expected ");
-        put_names(out, r, REWRITE_INITIAL,  "  initial value gone ");
-        put_names(out, r, REWRITE_CLAMP,    "  clamped            ");
+        put_names(out, r, REWRITE_VALUE, "  not read any more  ");
+        put_names(out, r, REWRITE_MOVE, "  declared elsewhere ");
+        put_names(out, r, REWRITE_LET, "  let gone           ");
+        put_names(out, r, REWRITE_EXPECT, "  no longer expected ");
+        put_names(out, r, REWRITE_INITIAL, "  initial value gone ");
+        put_names(out, r, REWRITE_CLAMP, "  clamped            ");
         put_names(out, r, REWRITE_TERM_DELETE, "  term deleted       ");
         put_names(out, r, REWRITE_TERM_MEAN, "  term by its mean   ");
-        put_names(out, r, REWRITE_FOLD,      "  folded             ");
-        put_names(out, r, REWRITE_REFIT,     "  refitted           ");
+        put_names(out, r, REWRITE_FOLD, "  folded             ");
+        put_names(out, r, REWRITE_REFIT, "  refitted           ");
         put_reasons(out, r);
     }
     if (bounded)
@@ -271,13 +277,17 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_options o = { .experiment = l->experiment };
     compilation here = { 0 }, there = { 0 };
 
-    if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) && !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
-        complain("warning: %s does not find, from where it is, what %s reads: imports and tables are looked for beside the text that names them", target, l->path);
+    if (compile_text(&here, l->path, r->text, r->length, STAGE_GRAPH, &o) &&
+        !compile_text(&there, target, r->text, r->length, STAGE_GRAPH, &o))
+        complain("warning: %s does not find, from where it is, what %s reads: imports and tables are looked for beside "
+                 "the text that names them",
+                 target, l->path);
     compile_free(&here);
     compile_free(&there);
 }
 
-/* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of each hold. */
+/* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of
+ * each hold. */
 static int
 verify_both(const request *q, const loaded *l, const reduction *r, const char *const *experiment, size_t n)
 {
@@ -295,7 +305,8 @@ verify_both(const request *q, const loaded *l, const reduction *r, const char *c
 
 /* Where the text goes: the file, standard output, or nowhere. */
 static int
-write_results(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments, bool bounded, const char *target)
+write_results(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
+              bool bounded, const char *target)
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
     int status = q->given & OPT(OPT_VERIFY) ? verify_both(q, l, r, experiment, nexperiments) : STATUS_DONE;
@@ -303,10 +314,11 @@ write_results(const request *q, const loaded *l, reduction *r, const char *const
     if (status != STATUS_DONE)
         return status;
     if (dry && !q->json)
-        textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length, reduction_origin, r,
-                       color_on(stdout));
-    else if (!dry && target && !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, r->text, r->length)
-                                                               : write_whole(target, r->text, r->length)))
+        textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length,
+                       reduction_origin, r, color_on(stdout));
+    else if (!dry && target &&
+             !(q->given & OPT(OPT_IN_PLACE) ? file_replace(target, l->text, l->length, r->text, r->length)
+                                            : write_whole(target, r->text, r->length)))
         return complain_file(target);
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
@@ -320,7 +332,8 @@ write_results(const request *q, const loaded *l, reduction *r, const char *const
 /* ---------------------------------------------------------------- by a threshold */
 
 static int
-finish(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment, bool bounded, const char *target, char *why)
+finish(const request *q, loaded *l, enum reduce_result result, reduction *r, const name_list *experiment, bool bounded,
+       const char *target, char *why)
 {
     int status = STATUS_MODEL;
 
@@ -338,15 +351,19 @@ static void
 adjust_quietly(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
-    o->progress = NULL;          /* many short runs */
+    o->progress = NULL; /* many short runs */
 }
 
 /* --refit: after what goes has gone. Not taken: said, and the reduction stands as it is. */
 static int
-refit(const request *q, const loaded *l, const char *const *experiment, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
-      reduction *r)
+refit(const request *q, const loaded *l, const char *const *experiment, size_t n,
+      void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, reduction *r)
 {
-    refit_options o = { .experiment = experiment, .nexperiments = n, .parameters = q->text[OPT_PARAMETERS], .adjust = adjust, .ctx = ctx };
+    refit_options o = { .experiment = experiment,
+                        .nexperiments = n,
+                        .parameters = q->text[OPT_PARAMETERS],
+                        .adjust = adjust,
+                        .ctx = ctx };
     char *why = NULL;
     enum refit_result result;
 
@@ -363,11 +380,16 @@ static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
     struct run_settings settings = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    reduce_options o = { .metric = METRIC_ACTIVITY, .threshold = DEFAULT_THRESHOLD, .rounds = q->rounds, .adjust = adjust_run, .ctx = &settings };
+    reduce_options o = { .metric = METRIC_ACTIVITY,
+                         .threshold = DEFAULT_THRESHOLD,
+                         .rounds = q->rounds,
+                         .adjust = adjust_run,
+                         .ctx = &settings };
     loaded l;
     int status;
 
-    if (q->text[OPT_METRIC] && (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
+    if (q->text[OPT_METRIC] &&
+        (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
         complain("what goes is chosen by activity, rms, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
@@ -391,7 +413,12 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
         if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = &o.experiment, .nexperiments = 1, .set = o.set, .nset = o.nset, .adjust = adjust_quietly, .ctx = &settings };
+            simplify_options so = { .experiment = &o.experiment,
+                                    .nexperiments = 1,
+                                    .set = o.set,
+                                    .nset = o.nset,
+                                    .adjust = adjust_quietly,
+                                    .ctx = &settings };
 
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
                 result = REDUCE_INTERNAL;
@@ -440,10 +467,13 @@ reduce_by_modes(const request *q, const char *target)
             complain("%s cannot be linearized: %s", l.c.flat->name, p.why);
             status = STATUS_NUMBERS;
         } else if (!p.space.nu || !p.space.ny) {
-            complain("%s has no %s: what is neither driven nor seen goes, so that nothing would be left of it; declare %s", l.c.flat->name,
-                     p.space.nu ? "output" : "input and no source", p.space.nu ? "an output that reads what matters" : "an input that drives it");
+            complain(
+                "%s has no %s: what is neither driven nor seen goes, so that nothing would be left of it; declare %s",
+                l.c.flat->name, p.space.nu ? "output" : "input and no source",
+                p.space.nu ? "an output that reads what matters" : "an input that drives it");
             status = STATUS_USAGE;
-        } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep) : choose_band(&p, q->text[OPT_BAND], &keep))) {
+        } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep)
+                                             : choose_band(&p, q->text[OPT_BAND], &keep))) {
             complain("%s", why);
             status = STATUS_USAGE;
         } else if (!reduce_to_modes(l.path, l.text, l.length, &o, &p, &keep, &r, &notes, &why)) {
@@ -486,8 +516,8 @@ is_named(const request *q, const char *name)
     return false;
 }
 
-/* The experiments to hold: those named, else those of the first such model that observe something within a tolerance; with a tolerance given,
- * that observe anything; if none does, all. */
+/* The experiments to hold: those named, else those of the first such model that observe something within a tolerance;
+ * with a tolerance given, that observe anything; if none does, all. */
 static void
 find_experiments(const request *q, const ast_file *file, name_list *out)
 {
@@ -551,7 +581,11 @@ parse_within(const char *text, arena *a, bounded_options *o)
     return !*end;
 }
 
-struct bounded_settings { struct run_settings run; const request *q; int status; };
+struct bounded_settings {
+    struct run_settings run;
+    const request *q;
+    int status;
+};
 
 static void
 adjust_bounded(void *ctx, bg_model *m, sim_options *o)
@@ -559,7 +593,7 @@ adjust_bounded(void *ctx, bg_model *m, sim_options *o)
     struct bounded_settings *s = ctx;
 
     adjust_run(&s->run, m, o);
-    o->progress = NULL;          /* many short runs */
+    o->progress = NULL; /* many short runs */
 }
 
 static void
@@ -575,9 +609,13 @@ static int
 reduce_within_tolerances(const request *q, const loaded *file, const name_list *chosen, const char *target)
 {
     struct bounded_settings settings = { { .q = q, .default_rtol = BOUNDED_RTOL, .shown = -1 }, q, STATUS_DONE };
-    bounded_options o = { .experiment = chosen->at, .nexperiments = chosen->n, .terms = (q->given & OPT(OPT_TERMS)) != 0,
+    bounded_options o = { .experiment = chosen->at,
+                          .nexperiments = chosen->n,
+                          .terms = (q->given & OPT(OPT_TERMS)) != 0,
                           .bonds = (q->given & OPT(OPT_BONDS)) != 0,
-                          .adjust = adjust_bounded, .failed = failed, .ctx = &settings };
+                          .adjust = adjust_bounded,
+                          .failed = failed,
+                          .ctx = &settings };
     loaded l;
     int status;
 
@@ -596,7 +634,12 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         o.nset = l.set.n;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
         if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = o.experiment, .nexperiments = o.nexperiments, .set = o.set, .nset = o.nset, .adjust = o.adjust, .ctx = o.ctx };
+            simplify_options so = { .experiment = o.experiment,
+                                    .nexperiments = o.nexperiments,
+                                    .set = o.set,
+                                    .nset = o.nset,
+                                    .adjust = o.adjust,
+                                    .ctx = o.ctx };
 
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
                 result = REDUCE_INTERNAL;
@@ -623,7 +666,8 @@ check_names(const request *q, const loaded *file, const name_list *found)
         bool there = false, of_model = false;
 
         for (size_t k = 0; k < ast->ndecls; k++)
-            there |= ast->decl[k].kind == AST_DECL_EXPERIMENT && !strcmp(ast->decl[k].experiment->name, q->experiment.at[i]);
+            there |= ast->decl[k].kind == AST_DECL_EXPERIMENT &&
+                     !strcmp(ast->decl[k].experiment->name, q->experiment.at[i]);
         for (size_t k = 0; k < found->n; k++)
             of_model |= !strcmp(found->at[k], q->experiment.at[i]);
         if (!there) {
@@ -631,7 +675,8 @@ check_names(const request *q, const loaded *file, const name_list *found)
             return STATUS_USAGE;
         }
         if (!of_model) {
-            complain("experiments of one model are reduced together; \"%s\" is of another than \"%s\"", q->experiment.at[i], found->at[0]);
+            complain("experiments of one model are reduced together; \"%s\" is of another than \"%s\"",
+                     q->experiment.at[i], found->at[0]);
             return STATUS_USAGE;
         }
     }
@@ -642,7 +687,8 @@ int
 cmd_reduce(const request *q)
 {
     const char *input = q->file.at[0], *target = q->text[OPT_OUTPUT];
-    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC], bounded = q->text[OPT_WITHIN] || (q->given & (OPT(OPT_TERMS) | OPT(OPT_BONDS)));
+    bool by_threshold = q->text[OPT_THRESHOLD] || q->text[OPT_METRIC],
+         bounded = q->text[OPT_WITHIN] || (q->given & (OPT(OPT_TERMS) | OPT(OPT_BONDS)));
     name_list chosen = { 0 };
     loaded file;
     int status;
@@ -669,7 +715,8 @@ cmd_reduce(const request *q)
         target = "-";
     if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
         if (by_threshold || bounded || (q->given & OPT(OPT_REFIT)) || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
-            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and --refit are others");
+            complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and "
+                     "--refit are others");
             return STATUS_USAGE;
         }
         return reduce_by_modes(q, target);
@@ -681,12 +728,15 @@ cmd_reduce(const request *q)
             bounded = chosen.n && any_within(file.c.ast, &chosen);
         if (bounded)
             status = check_names(q, &file, &chosen);
-        if (status == STATUS_DONE && bounded && (chosen.n == 0 || (!q->text[OPT_WITHIN] && !any_within(file.c.ast, &chosen)))) {
-            complain("%s says no tolerance to stay in: --within TOL, or in an experiment: observe OUTPUT within TOL;", file.path);
+        if (status == STATUS_DONE && bounded &&
+            (chosen.n == 0 || (!q->text[OPT_WITHIN] && !any_within(file.c.ast, &chosen)))) {
+            complain("%s says no tolerance to stay in: --within TOL, or in an experiment: observe OUTPUT within TOL;",
+                     file.path);
             status = STATUS_USAGE;
         }
         if (status == STATUS_DONE)
-            status = bounded ? reduce_within_tolerances(q, &file, &chosen, target) : reduce_by_threshold(q, &file, target);
+            status = bounded ? reduce_within_tolerances(q, &file, &chosen, target)
+                             : reduce_by_threshold(q, &file, target);
     }
     vec_free(&chosen);
     loaded_free(&file);

@@ -108,7 +108,7 @@ static void
 adjust_quietly(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
-    o->progress = NULL;          /* several at once */
+    o->progress = NULL; /* several at once */
 }
 
 static int
@@ -165,14 +165,20 @@ static int
 run_folder(const request *q)
 {
     struct run_settings s = { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 };
-    folder_options o = { .path = q->file.at[0], .points = q->points, .only = q->text[OPT_EXPERIMENT], .adjust = adjust_quietly,
-                         .failed = failed, .ctx = &s };
+    folder_options o = { .path = q->file.at[0],
+                         .points = q->points,
+                         .only = q->text[OPT_EXPERIMENT],
+                         .adjust = adjust_quietly,
+                         .failed = failed,
+                         .ctx = &s };
     folder_runs runs = { 0 };
     char *why = NULL;
     int status = STATUS_DONE;
 
-    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] || (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY) | OPT(OPT_KEEP_PARTIAL)))) {
-        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, --verify, --keep-partial, -o and --plot are for "
+    if (q->set.n || q->text[OPT_PLOT] || q->text[OPT_OUTPUT] ||
+        (q->given & (OPT(OPT_STATES) | OPT(OPT_VERIFY) | OPT(OPT_KEEP_PARTIAL)))) {
+        complain("of a folder each partition's run is written beside it as NAME_EXPERIMENT.csv; --set, --states, "
+                 "--verify, --keep-partial, -o and --plot are for "
                  "one file");
         return STATUS_USAGE;
     }
@@ -203,7 +209,7 @@ is_folder(const char *path)
 static int
 show(const request *q, const loaded *l, sim_result *r, bool whole, const verified *v)
 {
-    double *hidden = NULL;                   /* states that were asked for to be compared, not to be shown */
+    double *hidden = NULL; /* states that were asked for to be compared, not to be shown */
     columns c = { 0 };
     int status = STATUS_DONE;
 
@@ -245,8 +251,12 @@ cmd_run(const request *q)
     loaded l;
     bool verify = (q->given & OPT(OPT_VERIFY)) != 0, keep = (q->given & OPT(OPT_KEEP_PARTIAL)) != 0, fine;
     size_t points = q->points ? q->points : RUN_POINTS;
-    sim_options o = { .points = verify ? verify_points(points) : points, .outputs = true, .states = verify || (q->given & OPT(OPT_STATES)),
-                      .activity = verify, .audit = q->json || q->verbose, .told_to_stop = keep ? interrupt_asked : NULL };
+    sim_options o = { .points = verify ? verify_points(points) : points,
+                      .outputs = true,
+                      .states = verify || (q->given & OPT(OPT_STATES)),
+                      .activity = verify,
+                      .audit = q->json || q->verbose,
+                      .told_to_stop = keep ? interrupt_asked : NULL };
     sim_result r = { 0 };
     verified v = { 0 };
     int status;
@@ -273,7 +283,7 @@ cmd_run(const request *q)
                 verify_thin(l.c.model, &r, points);
             status = show(q, &l, &r, true, verify ? &v : NULL);
             if (status == STATUS_DONE && r.nunfinite)
-                status = STATUS_NUMBERS;     /* the gaps in the table have been named */
+                status = STATUS_NUMBERS; /* the gaps in the table have been named */
             if (verify && (status == STATUS_DONE || status == STATUS_NUMBERS) && verify_report(q, &v) != STATUS_DONE)
                 status = STATUS_NUMBERS;
         }

@@ -23,14 +23,14 @@ struct study {
     sim_options o;
     chosen c;
     size_t points, ny;
-    VEC(uint32_t) output;        /* those that are compared */
+    VEC(uint32_t) output; /* those that are compared */
     int response;
     double delta;
     double *time;
-    double *nominal, *derivative;            /* [points][ny], [points][ny][parameters] */
-    double *value;               /* of the parameters */
-    double *size;                /* measure of sensitivity */
-    double *activity;            /* share */
+    double *nominal, *derivative; /* [points][ny], [points][ny][parameters] */
+    double *value;                /* of the parameters */
+    double *size;                 /* measure of sensitivity */
+    double *activity;             /* share */
     design design;
     double *result;
     anova anova;
@@ -77,7 +77,10 @@ one_run(void *ctx, size_t i, void *result)
     struct study *s = ctx;
     double response = NAN;
     uint64_t levels = design_levels(&s->design, i);
-    forward f = { .model = s->m, .time = s->time, .ntimes = s->points, .output = bg_calloc(s->points * s->ny + 1, sizeof(double)) };
+    forward f = { .model = s->m,
+                  .time = s->time,
+                  .ntimes = s->points,
+                  .output = bg_calloc(s->points * s->ny + 1, sizeof(double)) };
     bool fine;
 
     for (size_t k = 0; k < s->c.by.n; k++)
@@ -107,8 +110,9 @@ run_design(struct study *s)
             complain("a fraction of 1/2^%zu cannot tell the effects of %zu parameters apart", dropped, k);
             return STATUS_USAGE;
         }
-        complain("%zu parameters are too many for a design of %d runs; --parameters names those that are to be moved", k, MOST_RUNS);
-        return STATUS_DONE;              /* the other measures stand */
+        complain("%zu parameters are too many for a design of %d runs; --parameters names those that are to be moved",
+                 k, MOST_RUNS);
+        return STATUS_DONE; /* the other measures stand */
     }
     runs = design_runs(&s->design);
     s->result = bg_calloc(runs + 1, sizeof *s->result);
@@ -119,9 +123,10 @@ run_design(struct study *s)
     if (failed != SIZE_MAX) {
         double again;
 
-        one_run(s, failed, &again);      /* for its messages */
+        one_run(s, failed, &again); /* for its messages */
         print_diagnostics(s->q, s->l->c.sources);
-        complain("run %zu of the design fails: parameters %.3g %% up or down are too far; --delta takes less", failed + 1, 100 * s->delta);
+        complain("run %zu of the design fails: parameters %.3g %% up or down are too far; --delta takes less",
+                 failed + 1, 100 * s->delta);
         return STATUS_NUMBERS;
     }
     anova_make(&s->design, s->result, &s->anova);
@@ -150,7 +155,8 @@ run_nominal(struct study *s)
             double top = 0, bottom = 0;
 
             for (size_t i = 0; i < s->points; i++) {
-                double d = s->derivative[(i * s->ny + s->output.at[k]) * n + q] * s->value[q], y = s->nominal[i * s->ny + s->output.at[k]];
+                double d = s->derivative[(i * s->ny + s->output.at[k]) * n + q] * s->value[q],
+                       y = s->nominal[i * s->ny + s->output.at[k]];
 
                 top += d * d;
                 bottom += y * y;
@@ -257,7 +263,8 @@ write_text(const struct study *s, FILE *out)
     double rho = rank_correlation(n, s->size, s->activity);
     table t = { .columns = 6, .left = 1 }, pairs = { .columns = 4, .left = 1 };
 
-    table_put(&t, "parameter"), table_put(&t, "sensitivity"), table_put(&t, "activity"), table_put(&t, "share of squares"), table_put(&t, "F"), table_put(&t, "p");
+    table_put(&t, "parameter"), table_put(&t, "sensitivity"), table_put(&t, "activity"),
+        table_put(&t, "share of squares"), table_put(&t, "F"), table_put(&t, "p");
     for (size_t q = 0; q < n; q++) {
         table_put(&t, "%s", s->c.name.at[q]);
         table_put(&t, "%.4g", s->size[q]);
@@ -275,20 +282,24 @@ write_text(const struct study *s, FILE *out)
         fprintf(out, "rank correlation of sensitivity and activity %.3f\n", rho);
     if (!s->designed)
         return;
-    fprintf(out, "design: %zu runs of %zu parameters at -/+ %.3g %%, response %s\n", design_runs(&s->design), n, 100 * s->delta, responses[s->response]);
+    fprintf(out, "design: %zu runs of %zu parameters at -/+ %.3g %%, response %s\n", design_runs(&s->design), n,
+            100 * s->delta, responses[s->response]);
     if (s->anova.n > n) {
-        table_put(&pairs, "interaction"), table_put(&pairs, "share of squares"), table_put(&pairs, "F"), table_put(&pairs, "p");
+        table_put(&pairs, "interaction"), table_put(&pairs, "share of squares"), table_put(&pairs, "F"),
+            table_put(&pairs, "p");
         for (size_t e = n; e < s->anova.n; e++) {
             const effect *x = &s->anova.effect[e];
 
-            table_put(&pairs, "%s*%s%s", s->c.name.at[x->a], s->c.name.at[x->b], x->alias != SIZE_MAX ? " (not apart)" : "");
+            table_put(&pairs, "%s*%s%s", s->c.name.at[x->a], s->c.name.at[x->b],
+                      x->alias != SIZE_MAX ? " (not apart)" : "");
             table_put(&pairs, "%.2f %%", 100 * x->sum / s->anova.total);
             table_put(&pairs, "%.4g", x->F);
             put_p(&pairs, x->p);
         }
         table_print(&pairs, out, "");
     }
-    fprintf(out, "error: %.2f %% of the squares, %zu degrees of freedom\n", 100 * s->anova.error / s->anova.total, s->anova.error_freedom);
+    fprintf(out, "error: %.2f %% of the squares, %zu degrees of freedom\n", 100 * s->anova.error / s->anova.total,
+            s->anova.error_freedom);
 }
 
 static int
@@ -330,7 +341,8 @@ study_model(struct study *s)
     s->points = s->q->points ? s->q->points : RUN_POINTS;
     s->time = bg_calloc(s->points, sizeof *s->time);
     for (size_t i = 0; i < s->points; i++)
-        s->time[i] = i + 1 == s->points ? s->o.stop : s->o.start + (s->o.stop - s->o.start) * (double)i / (double)(s->points - 1);
+        s->time[i] = i + 1 == s->points ? s->o.stop
+                                        : s->o.start + (s->o.stop - s->o.start) * (double)i / (double)(s->points - 1);
     s->value = bg_calloc(s->c.by.n + 1, sizeof *s->value);
     s->size = bg_calloc(s->c.by.n + 1, sizeof *s->size);
     s->activity = bg_calloc(s->c.by.n + 1, sizeof *s->activity);

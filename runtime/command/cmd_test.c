@@ -11,11 +11,11 @@
 
 /* An experiment as it came. */
 struct tested {
-    const char *file;            /* as it was given */
-    char *experiment;            /* NULL: the file itself could not be taken */
-    loaded *of;                  /* its model */
+    const char *file; /* as it was given */
+    char *experiment; /* NULL: the file itself could not be taken */
+    loaded *of;       /* its model */
     expectations e;
-    char *error;                 /* it did not run */
+    char *error; /* it did not run */
 };
 
 struct session {
@@ -94,7 +94,8 @@ test_file(struct session *s, const char *path)
         vec_push(&s->tested, t);
     }
     for (size_t i = 0; status == STATUS_DONE && i < file.c.ast->ndecls; i++) {
-        const ast_experiment *x = file.c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? file.c.ast->decl[i].experiment : NULL;
+        const ast_experiment *x = file.c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? file.c.ast->decl[i].experiment
+                                                                                  : NULL;
         bool chosen = s->q->experiment.n == 0;
 
         for (size_t k = 0; x && k < s->q->experiment.n; k++)
@@ -114,7 +115,8 @@ test_file(struct session *s, const char *path)
 static const unit *
 shown_in(const struct tested *t, const expectation *x, const char **text)
 {
-    const flat_output *o = x->of->kind == AST_EXPECT_ACTIVITY ? NULL : &t->of->c.flat->experiment.record.at[x->of->record];
+    const flat_output *o = x->of->kind == AST_EXPECT_ACTIVITY ? NULL
+                                                              : &t->of->c.flat->experiment.record.at[x->of->record];
 
     *text = o ? unit_shown(o->unit, o->display) : NULL;
     return o ? o->display : NULL;
@@ -164,7 +166,8 @@ said(const struct tested *t, const expectation *x)
     text = text ? text : "";
     space = *text ? " " : "";
     if (x->of->kind != AST_EXPECT_MODEL)
-        strbuf_printf(&b, "%.9g%s%s, expected %.9g%s%s: ", to_display(u, x->value), space, text, to_display(u, x->wanted), space, text);
+        strbuf_printf(&b, "%.9g%s%s, expected %.9g%s%s: ", to_display(u, x->value), space, text,
+                      to_display(u, x->wanted), space, text);
     strbuf_printf(&b, "off by %.4g%s%s, %.4g%s%s allowed", x->off / scale, space, text, x->within / scale, space, text);
     if (!isnan(x->time))
         strbuf_printf(&b, ", at %.9g s", x->time);
@@ -302,7 +305,9 @@ write_junit(const struct session *s, const char *path)
 
     if (!outfile_open(&f, path))
         return complain_file(path);
-    fprintf(f.out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"bgc test\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
+    fprintf(f.out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"bgc test\" tests=\"%zu\" failures=\"%zu\" "
+            "errors=\"%zu\">\n",
             s->held + s->failed + s->errors, s->failed, s->errors);
     for (size_t i = 0; i < s->tested.n; i++) {
         const struct tested *t = &s->tested.at[i];
@@ -313,7 +318,8 @@ write_junit(const struct session *s, const char *path)
             failed += !t->e.list.at[k].holds;
         fputs("  <testsuite", f.out);
         put_attribute(f.out, "name", name);
-        fprintf(f.out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" time=\"%.3f\">\n", n + (t->error != NULL), failed, t->error != NULL, t->e.seconds);
+        fprintf(f.out, " tests=\"%zu\" failures=\"%zu\" errors=\"%d\" time=\"%.3f\">\n", n + (t->error != NULL), failed,
+                t->error != NULL, t->e.seconds);
         if (t->error) {
             fputs("    <testcase", f.out);
             put_attribute(f.out, "classname", t->experiment ? t->experiment : t->file);

@@ -11,7 +11,7 @@
 #include "quote.h"
 #include "reading.h"
 
-static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2;    /* s */
+static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2; /* s */
 
 /* ---------------------------------------------------------------- messages */
 
@@ -47,7 +47,11 @@ complain_file(const char *path)
     return STATUS_FILE;
 }
 
-bool is_terminal(FILE *f) { return isatty(fileno(f)) == 1; }
+bool
+is_terminal(FILE *f)
+{
+    return isatty(fileno(f)) == 1;
+}
 
 bool
 color_on(FILE *f)
@@ -79,77 +83,108 @@ status_of(const sources *s)
 
 /* ---------------------------------------------------------------- options */
 
-static const struct option_row { const char *name; char letter; const char *argument, *what; } options[OPT_COUNT] = {
-    [OPT_HELP]       = { "help",       'h', NULL,         "this text" },
-    [OPT_QUIET]      = { "quiet",      'q', NULL,         "errors only on standard error" },
-    [OPT_VERBOSE]    = { "verbose",    'v', NULL,         "how it was done, on standard error" },
-    [OPT_JSON]       = { "json",       0,   NULL,         "the result as JSON, in SI units" },
-    [OPT_EXPERIMENT] = { "experiment", 'e', "NAME",       "the experiment; needed where the file has several" },
-    [OPT_SET]        = { "set",        0,   "NAME=VALUE", "another value of a parameter or input, SI or with a unit: k=3[N/mm]; a formula: 'u=24*sin(time)'" },
-    [OPT_INPUT]      = { "input",      0,   "NAME=FILE.csv", "an input from the column of its name over the first column, time; FILE.csv:COLUMN says another" },
-    [OPT_OUTPUT]     = { "output",     'o', "FILE",       "where the result goes; - is standard output" },
-    [OPT_METRIC]     = { "metric",     'm', "METRIC",     "how importance is measured (activity)" },
-    [OPT_THRESHOLD]  = { "threshold",  0,   "SHARE",      "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible (5%)" },
-    [OPT_ALL]        = { "all",        0,   NULL,         "all experiments of the file together" },
-    [OPT_BY]         = { "by",         0,   "WHAT",       "element (default) or component" },
-    [OPT_SAMPLES]    = { "samples",    0,   "N",          "take kl from N uniform samples of the powers (the paper's 501), not from their exact integrals" },
+static const struct option_row {
+    const char *name;
+    char letter;
+    const char *argument, *what;
+} options[OPT_COUNT] = {
+    [OPT_HELP] = { "help", 'h', NULL, "this text" },
+    [OPT_QUIET] = { "quiet", 'q', NULL, "errors only on standard error" },
+    [OPT_VERBOSE] = { "verbose", 'v', NULL, "how it was done, on standard error" },
+    [OPT_JSON] = { "json", 0, NULL, "the result as JSON, in SI units" },
+    [OPT_EXPERIMENT] = { "experiment", 'e', "NAME", "the experiment; needed where the file has several" },
+    [OPT_SET] = { "set", 0, "NAME=VALUE",
+                  "another value of a parameter or input, SI or with a unit: k=3[N/mm]; a formula: 'u=24*sin(time)'" },
+    [OPT_INPUT] = { "input", 0, "NAME=FILE.csv",
+                    "an input from the column of its name over the first column, time; FILE.csv:COLUMN says another" },
+    [OPT_OUTPUT] = { "output", 'o', "FILE", "where the result goes; - is standard output" },
+    [OPT_METRIC] = { "metric", 'm', "METRIC", "how importance is measured (activity)" },
+    [OPT_THRESHOLD] = { "threshold", 0, "SHARE",
+                        "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible "
+                        "(5%)" },
+    [OPT_ALL] = { "all", 0, NULL, "all experiments of the file together" },
+    [OPT_BY] = { "by", 0, "WHAT", "element (default) or component" },
+    [OPT_SAMPLES] = { "samples", 0, "N",
+                      "take kl from N uniform samples of the powers (the paper's 501), not from their exact "
+                      "integrals" },
     [OPT_WITHOUT_SOURCES] = { "without-sources", 0, NULL, "leave the sources out of the total" },
-    [OPT_WITHIN]     = { "within",     0,   "TOL",        "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
-    [OPT_TERMS]      = { "terms",      0,   NULL,         "terms of sums too, in components and loops as well: delete, or replace by the mean" },
-    [OPT_BONDS]      = { "bonds",      0,   NULL,         "look at bonds between junctions and two-ports too: drop, or let act one way" },
-    [OPT_ROUNDS]     = { "rounds",     0,   "N",          "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
-    [OPT_SIMPLIFY]   = { "simplify",   0,   NULL,         "fold what only passes a bond on: junctions, two-ports before one element" },
-    [OPT_DRY_RUN]    = { "dry-run",    0,   NULL,         "print the difference, write nothing" },
-    [OPT_IN_PLACE]   = { "in-place",   0,   NULL,         "change the input file itself" },
-    [OPT_DUMP]       = { "dump",       0,   "STAGE",      "print a stage: ast, graph, causality, equations or ir" },
-    [OPT_STATES]     = { "states",     0,   NULL,         "add every state to the columns" },
-    [OPT_POINTS]     = { "points",     0,   "N",          "points of the table, both ends included (501)" },
-    [OPT_STOP]       = { "stop",       0,   "T",          "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
-    [OPT_SOLVER]     = { "solver",     0,   "NAME",       "auto, explicit or bdf" },
-    [OPT_RTOL]       = { "rtol",       0,   "X",          "relative tolerance of the integrator" },
-    [OPT_ATOL]       = { "atol",       0,   "X",          "absolute tolerance of the integrator" },
-    [OPT_MAX_TIME]   = { "max-time",   0,   "SECONDS",    "a run that takes longer is an error; as long as it takes" },
-    [OPT_VERIFY]     = { "verify",     0,   NULL,         "run again with the other integrator and a tenth of the tolerances; status 3 where numbers differ" },
-    [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",  "the same; how far each may differ, of its greatest size (0.1%)" },
-    [OPT_MAX_STEPS]  = { "max-steps",  0,   "N",          "a run of more steps is an error (50 million)" },
-    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,       "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
-    [OPT_PLOT]       = { "plot",       0,   "FILE",       "draw the columns: .svg, .png or .pdf" },
-    [OPT_FREEZE]     = { "freeze",     0,   "NAME=VALUE", "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
-    [OPT_OVER]       = { "over",       0,   "NAME=A:B:N", "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
-    [OPT_MORA]       = { "mora",       0,   "SHARE",      "what the elements that stay in a partition must add up to (97%)" },
-    [OPT_CHECK]      = { "check",      0,   NULL,         "write nothing; status 1 if a file is not in canonical layout" },
-    [OPT_AT]         = { "at",         0,   "TIME",       "a time of the experiment, s, or `equilibrium`; several times for several points" },
-    [OPT_STATE]      = { "state",      0,   "NAME=VALUE", "a state there, SI; several times for several states" },
-    [OPT_SYMBOLIC]   = { "symbolic",   0,   NULL,         "the structured form with expressions for entries" },
-    [OPT_LATEX]      = { "latex",      0,   NULL,         "the same as LaTeX" },
-    [OPT_TF]         = { "tf",         0,   "IN:OUT",     "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
-    [OPT_TRUNCATE]   = { "truncate",   0,   "N",          "balanced truncation to N states: its H-infinity error and bound; several times" },
-    [OPT_AGAINST]    = { "against",    0,   "FILE",       "another model with these inputs and outputs: its H-infinity error; several times" },
-    [OPT_EXPORT]     = { "export",     0,   "FILE",       "the matrices as .csv, .m (MATLAB, Octave) or .npz (NumPy)" },
-    [OPT_BODE]       = { "bode",       0,   "FILE",       "draw frequency responses: .svg, .png or .pdf" },
-    [OPT_STEP_FIGURE] = { "step",      0,   "FILE",       "draw step responses" },
-    [OPT_POLES]      = { "poles",      0,   "FILE",       "draw the eigenvalues, coloured by what affects each most" },
-    [OPT_EFFECTS]    = { "effects",    0,   "FILE",       "draw the effect of every parameter on every eigenvalue" },
-    [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
-    [OPT_NEAR]       = { "near",       0,   "RE[,IM]",    "where eigenvalues are sought, 1/s (0)" },
-    [OPT_MODES]      = { "modes",      0,   "LIST",       "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by residues" },
-    [OPT_BAND]       = { "band",       0,   "A..B [Hz]",  "eigenvalues to keep: those of this band of frequencies" },
-    [OPT_DATA]       = { "data",       0,   "FILE.csv",   "measured data: named columns with units; may be given several times" },
-    [OPT_MDK]        = { "mdk",        0,   NULL,         "full mass, damping and stiffness matrices from data alone, without a model" },
-    [OPT_STEP]       = { "step",       0,   "H",          "time between the samples, s (needed where the data have no column time)" },
-    [OPT_METHOD]     = { "method",     0,   "NAME",       "of --mdk: pem (default), variational, companion or modal" },
-    [OPT_HORIZON]    = { "horizon",    0,   "N",          "of --mdk: samples that the subspace step looks ahead (chosen)" },
-    [OPT_PARAMETERS] = { "parameters", 0,   "A,B,...",    "the parameters that are moved (all that are given as numbers)" },
-    [OPT_DELTA]      = { "delta",      0,   "SHARE",      "how far a design moves parameters, up and down (10%)" },
-    [OPT_RESPONSE]   = { "response",   0,   "NAME",       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
-    [OPT_FRACTION]   = { "fraction",   0,   "P",          "a design of 2^(k-P) runs instead of 2^k" },
-    [OPT_ACTIVE]     = { "active",     0,   NULL,         "move only the parameters that carry most of the activity (--threshold, 92%)" },
-    [OPT_BOUNDS]     = { "bounds",     0,   "NAME=LO:HI", "where a parameter may go; may be given several times" },
-    [OPT_WEIGHT]     = { "weight",     0,   "HOW",        "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
-    [OPT_STARTS]     = { "starts",     0,   "N",          "search from N starts, the best counts (1)" },
-    [OPT_REFIT]      = { "refit",      0,   NULL,         "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
-    [OPT_JUNIT]      = { "junit",      0,   "FILE",       "what was expected and how it came, as JUnit XML, for build servers" },
-    [OPT_ALLOW_READ] = { "allow-read", 0,   "DIR",        "let the model read files (imports, tables) of this folder too; may be given several times" }
+    [OPT_WITHIN] = { "within", 0, "TOL",
+                     "how far observed outputs may go: 1[mm], 0.001 (SI), 2% of their greatest size" },
+    [OPT_TERMS] = { "terms", 0, NULL,
+                    "terms of sums too, in components and loops as well: delete, or replace by the mean" },
+    [OPT_BONDS] = { "bonds", 0, NULL, "look at bonds between junctions and two-ports too: drop, or let act one way" },
+    [OPT_ROUNDS] = { "rounds", 0, "N",
+                     "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
+    [OPT_SIMPLIFY] = { "simplify", 0, NULL,
+                       "fold what only passes a bond on: junctions, two-ports before one element" },
+    [OPT_DRY_RUN] = { "dry-run", 0, NULL, "print the difference, write nothing" },
+    [OPT_IN_PLACE] = { "in-place", 0, NULL, "change the input file itself" },
+    [OPT_DUMP] = { "dump", 0, "STAGE", "print a stage: ast, graph, causality, equations or ir" },
+    [OPT_STATES] = { "states", 0, NULL, "add every state to the columns" },
+    [OPT_POINTS] = { "points", 0, "N", "points of the table, both ends included (501)" },
+    [OPT_STOP] = { "stop", 0, "T", "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
+    [OPT_SOLVER] = { "solver", 0, "NAME", "auto, explicit or bdf" },
+    [OPT_RTOL] = { "rtol", 0, "X", "relative tolerance of the integrator" },
+    [OPT_ATOL] = { "atol", 0, "X", "absolute tolerance of the integrator" },
+    [OPT_MAX_TIME] = { "max-time", 0, "SECONDS", "a run that takes longer is an error; as long as it takes" },
+    [OPT_VERIFY] = { "verify", 0, NULL,
+                     "run again with the other integrator and a tenth of the tolerances; status 3 where numbers "
+                     "differ" },
+    [OPT_VERIFY_WITHIN] = { "verify-within", 0, "SHARE",
+                            "the same; how far each may differ, of its greatest size (0.1%)" },
+    [OPT_MAX_STEPS] = { "max-steps", 0, "N", "a run of more steps is an error (50 million)" },
+    [OPT_KEEP_PARTIAL] = { "keep-partial", 0, NULL,
+                           "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
+    [OPT_PLOT] = { "plot", 0, "FILE", "draw the columns: .svg, .png or .pdf" },
+    [OPT_FREEZE] = { "freeze", 0, "NAME=VALUE",
+                     "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+    [OPT_OVER] = { "over", 0, "NAME=A:B:N",
+                   "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
+    [OPT_MORA] = { "mora", 0, "SHARE", "what the elements that stay in a partition must add up to (97%)" },
+    [OPT_CHECK] = { "check", 0, NULL, "write nothing; status 1 if a file is not in canonical layout" },
+    [OPT_AT] = { "at", 0, "TIME", "a time of the experiment, s, or `equilibrium`; several times for several points" },
+    [OPT_STATE] = { "state", 0, "NAME=VALUE", "a state there, SI; several times for several states" },
+    [OPT_SYMBOLIC] = { "symbolic", 0, NULL, "the structured form with expressions for entries" },
+    [OPT_LATEX] = { "latex", 0, NULL, "the same as LaTeX" },
+    [OPT_TF] = { "tf", 0, "IN:OUT",
+                 "zeros, poles and gain from an input to an output; several times, `all` for every pair" },
+    [OPT_TRUNCATE] = { "truncate", 0, "N",
+                       "balanced truncation to N states: its H-infinity error and bound; several times" },
+    [OPT_AGAINST] = { "against", 0, "FILE",
+                      "another model with these inputs and outputs: its H-infinity error; several times" },
+    [OPT_EXPORT] = { "export", 0, "FILE", "the matrices as .csv, .m (MATLAB, Octave) or .npz (NumPy)" },
+    [OPT_BODE] = { "bode", 0, "FILE", "draw frequency responses: .svg, .png or .pdf" },
+    [OPT_STEP_FIGURE] = { "step", 0, "FILE", "draw step responses" },
+    [OPT_POLES] = { "poles", 0, "FILE", "draw the eigenvalues, coloured by what affects each most" },
+    [OPT_EFFECTS] = { "effects", 0, "FILE", "draw the effect of every parameter on every eigenvalue" },
+    [OPT_EIGENVALUES] = { "eigenvalues", 0, "N",
+                          "only N eigenvalues, those nearest to --near, by sparse matrices (all, up to 1500 states)" },
+    [OPT_NEAR] = { "near", 0, "RE[,IM]", "where eigenvalues are sought, 1/s (0)" },
+    [OPT_MODES] = { "modes", 0, "LIST",
+                    "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by "
+                    "residues" },
+    [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
+    [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
+    [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_STEP] = { "step", 0, "H", "time between the samples, s (needed where the data have no column time)" },
+    [OPT_METHOD] = { "method", 0, "NAME", "of --mdk: pem (default), variational, companion or modal" },
+    [OPT_HORIZON] = { "horizon", 0, "N", "of --mdk: samples that the subspace step looks ahead (chosen)" },
+    [OPT_PARAMETERS] = { "parameters", 0, "A,B,...", "the parameters that are moved (all that are given as numbers)" },
+    [OPT_DELTA] = { "delta", 0, "SHARE", "how far a design moves parameters, up and down (10%)" },
+    [OPT_RESPONSE] = { "response", 0, "NAME",
+                       "what a design compares: l1_deviation (default), squared_deviation, rms_deviation" },
+    [OPT_FRACTION] = { "fraction", 0, "P", "a design of 2^(k-P) runs instead of 2^k" },
+    [OPT_ACTIVE] = { "active", 0, NULL, "move only the parameters that carry most of the activity (--threshold, 92%)" },
+    [OPT_BOUNDS] = { "bounds", 0, "NAME=LO:HI", "where a parameter may go; may be given several times" },
+    [OPT_WEIGHT] = { "weight", 0, "HOW",
+                     "columns count by 1/std (default), none, 1/rms, 1/range, or by a CSV file of deviations" },
+    [OPT_STARTS] = { "starts", 0, "N", "search from N starts, the best counts (1)" },
+    [OPT_REFIT] = { "refit", 0, NULL,
+                    "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
+    [OPT_JUNIT] = { "junit", 0, "FILE", "what was expected and how it came, as JUnit XML, for build servers" },
+    [OPT_ALLOW_READ] = { "allow-read", 0, "DIR",
+                         "let the model read files (imports, tables) of this folder too; may be given several "
+                         "times" }
 };
 
 void
@@ -162,8 +197,8 @@ print_command_help(const struct command *c, FILE *out)
 
         if (i != OPT_HELP && !(c->options & OPT(i)))
             continue;
-        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : " ", o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
-                 o->argument ? " " : "", o->argument ? o->argument : "");
+        snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : " ", o->letter ? o->letter : ' ',
+                 o->letter ? ", " : "  ", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
         fprintf(out, "  %-26s %s\n", left, o->what);
     }
     fprintf(out, "\nexamples\n%s", c->examples);
@@ -207,7 +242,8 @@ unknown_option(const request *q, const char *written, size_t n)
         if (i == OPT_HELP || q->command->options & OPT(i))
             list[count++] = options[i].name;
     near = nearest_name(name, list, count);
-    status = near ? wrong(q, "there is no option --%s; did you mean --%s?", name, near) : wrong(q, "there is no option --%s", name);
+    status = near ? wrong(q, "there is no option --%s; did you mean --%s?", name, near)
+                  : wrong(q, "there is no option --%s", name);
     free(name);
     return status;
 }
@@ -288,14 +324,14 @@ accept_option(request *q, int o, const char *value)
     q->given |= OPT(o);
     q->text[o] = value;
     switch (o) {
-    case OPT_QUIET:   q->quiet = true; break;
+    case OPT_QUIET: q->quiet = true; break;
     case OPT_VERBOSE: q->verbose = true; break;
-    case OPT_JSON:    q->json = true; break;
-    case OPT_SET:     vec_push(&q->set, value); break;
-    case OPT_INPUT:   vec_push(&q->input, value); break;
-    case OPT_AT:      vec_push(&q->at, value); break;
-    case OPT_STATE:   vec_push(&q->state, value); break;
-    case OPT_TF:      vec_push(&q->transfer, value); break;
+    case OPT_JSON: q->json = true; break;
+    case OPT_SET: vec_push(&q->set, value); break;
+    case OPT_INPUT: vec_push(&q->input, value); break;
+    case OPT_AT: vec_push(&q->at, value); break;
+    case OPT_STATE: vec_push(&q->state, value); break;
+    case OPT_TF: vec_push(&q->transfer, value); break;
     case OPT_AGAINST: vec_push(&q->against, value); break;
     case OPT_TRUNCATE:
         if (!parse_number(value, &x) || x < 0 || x > 1e6 || x != floor(x))
@@ -311,9 +347,9 @@ accept_option(request *q, int o, const char *value)
         if (!parse_pair(value, q->near))
             return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
         break;
-    case OPT_FREEZE:  vec_push(&q->freeze, value); break;
+    case OPT_FREEZE: vec_push(&q->freeze, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
-    case OPT_DATA:    vec_push(&q->data, value); break;
+    case OPT_DATA: vec_push(&q->data, value); break;
     case OPT_DELTA:
         if (!parse_share(value, &q->delta) || !(q->delta > 0 && q->delta < 1))
             return wrong(q, "--delta is a share between 0 and 1, like 10%%, not \"%s\"", value);
@@ -323,7 +359,7 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--fraction is a whole number from 0 to 16, not \"%s\"", value);
         q->fraction = (size_t)x;
         break;
-    case OPT_BOUNDS:  vec_push(&q->bounds, value); break;
+    case OPT_BOUNDS: vec_push(&q->bounds, value); break;
     case OPT_STARTS:
         if (!parse_number(value, &x) || x < 1 || x > 10000 || x != floor(x))
             return wrong(q, "--starts is a whole number from 1 on, not \"%s\"", value);
@@ -381,7 +417,8 @@ accept_option(request *q, int o, const char *value)
         if (!parse_number(value, &x) || x <= 0)
             return wrong(q, "--%s is a number above 0, not \"%s\"", options[o].name, value);
         if (o == OPT_RTOL && !(x >= LEAST_RTOL && x <= GREATEST_RTOL))
-            return wrong(q, "--rtol is a relative tolerance between %g and %g, not \"%s\"", LEAST_RTOL, GREATEST_RTOL, value);
+            return wrong(q, "--rtol is a relative tolerance between %g and %g, not \"%s\"", LEAST_RTOL, GREATEST_RTOL,
+                         value);
         *(o == OPT_RTOL ? &q->rtol : &q->atol) = x;
         break;
     case OPT_SOLVER:
@@ -394,8 +431,7 @@ accept_option(request *q, int o, const char *value)
         else
             return wrong(q, "there is no solver \"%s\"; there are auto, explicit and bdf", value);
         break;
-    default:
-        break;
+    default: break;
     }
     return STATUS_DONE;
 }
@@ -471,7 +507,8 @@ request_parse(request *q, const struct command *c, int argc, char **argv)
     if (q->file.n < c->least)
         return wrong(q, "%s", c->least == 2 ? "two files are needed" : "a file is needed (- is standard input)");
     if (q->file.n > c->most)
-        return wrong(q, "one file%s at a time; \"%s\" is too many", c->most == 2 ? " and another" : "", q->file.at[c->most]);
+        return wrong(q, "one file%s at a time; \"%s\" is too many", c->most == 2 ? " and another" : "",
+                     q->file.at[c->most]);
     if ((q->given & OPT(OPT_IN_PLACE)) && q->text[OPT_OUTPUT])
         return wrong(q, "--in-place and -o are two places for one result");
     for (size_t i = 0; i < q->file.n; i++) {
@@ -508,7 +545,8 @@ request_free(request *q)
 
 /* `value` or `value[unit]`; *is_number: whether it is one, which it need not be. */
 static int
-read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from, const char **unit_written, bool *is_number)
+read_number(const request *q, loaded *l, unit_system **units, struct elaborate_override *o, const char *from,
+            const char **unit_written, bool *is_number)
 {
     const char *why = NULL;
     const unit *u;
@@ -560,7 +598,8 @@ read_set(const request *q, loaded *l, unit_system **units, const char *text)
         n = strlen(o.name);
         o.said = "--set";
         /* k(0) is no name of a `let` by itself, and what is set is found by o.name */
-        o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n), o.name, from);
+        o.formula = arena_format(l->arena, "let %.*s = %s", (int)(n > 3 && !strcmp(o.name + n - 3, "(0)") ? n - 3 : n),
+                                 o.name, from);
     }
     vec_push(&l->set, o);
     vec_push(&l->set_unit, unit_written);
@@ -588,7 +627,8 @@ read_input(const request *q, loaded *l, const char *text)
         return complain_file(path);
     number = strspn(column, "0123456789") == strlen(column);
     o.name = name;
-    o.formula = arena_format(l->arena, "let %s = table(\"%s\", %s%s%s, time)", name, path, number ? "" : "\"", column, number ? "" : "\"");
+    o.formula = arena_format(l->arena, "let %s = table(\"%s\", %s%s%s, time)", name, path, number ? "" : "\"", column,
+                             number ? "" : "\"");
     vec_push(&l->set, o);
     vec_push(&l->set_unit, NULL);
     return STATUS_DONE;
@@ -644,7 +684,8 @@ check_override_units(const request *q, const loaded *l)
             continue;
         u = unit_parse(l->c.units, l->set_unit.at[i], &why);
         if (u && unit_dimension(u) != unit_dimension(v->unit))
-            status = wrong(q, "--set %s: [%s] does not fit, it is in [%s]", v->name, l->set_unit.at[i], unit_text(v->display ? v->display : v->unit));
+            status = wrong(q, "--set %s: [%s] does not fit, it is in [%s]", v->name, l->set_unit.at[i],
+                           unit_text(v->display ? v->display : v->unit));
     }
     map_free(&wanted);
     return status;
@@ -672,13 +713,14 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
             if (name.n == 0)
                 complain("%s has no experiment \"%s\", and no other", l->path, wanted);
             else
-                complain("%s has no experiment \"%s\"%s%s%s; it has %s", l->path, wanted, near ? " (did you mean " : "", near ? near : "",
-                         near ? "?)" : "", list.at);
+                complain("%s has no experiment \"%s\"%s%s%s; it has %s", l->path, wanted, near ? " (did you mean " : "",
+                         near ? near : "", near ? "?)" : "", list.at);
             status = STATUS_USAGE;
         }
     } else if (choice == EXPERIMENT_NEEDED && name.n == 0 && !(q->given & OPT(OPT_STOP))) {
-        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 [s]; }%s", l->path,
-                 q->command->options & OPT(OPT_STOP) ? "; or give --stop 10" : "");
+        complain("%s has no experiment to run; one says at least when to stop: experiment NAME of MODEL { stop = 10 "
+                 "[s]; }%s",
+                 l->path, q->command->options & OPT(OPT_STOP) ? "; or give --stop 10" : "");
         status = STATUS_USAGE;
     } else if (choice == EXPERIMENT_NEEDED && name.n > 1) {
         complain("%s has several experiments, name one with -e: %s", l->path, list.at);
@@ -693,18 +735,21 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
     return status;
 }
 
-/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the command's own affair. */
+/* Where results cannot go is said before the work is done, and seen to once more when they are written. A folder is the
+ * command's own affair. */
 static int
 check_results(const request *q)
 {
     const char *const path[] = { q->text[OPT_OUTPUT] ? q->text[OPT_OUTPUT] : "-", q->text[OPT_PLOT] };
 
     for (size_t i = 0; i < sizeof path / sizeof *path; i++) {
-        if (!path[i] || may_be_result(path[i]) || errno == EISDIR || (errno == ENOENT && q->command->run == cmd_partition))
+        if (!path[i] || may_be_result(path[i]) || errno == EISDIR ||
+            (errno == ENOENT && q->command->run == cmd_partition))
             continue;
         if (errno != FILE_IS_READ)
             return complain_file(path[i]);
-        return wrong(q, "the result would replace \"%s\", which %s reads", strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
+        return wrong(q, "the result would replace \"%s\", which %s reads",
+                     strcmp(path[i], "-") ? path[i] : "standard output", q->file.at[0]);
     }
     return STATUS_DONE;
 }
@@ -819,7 +864,8 @@ show_progress(void *ctx, double t, uint64_t steps)
         return;
     fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
     if (percent == s->shown)
-        fprintf(stderr, " at %.9g s, %llu steps, %.3g a second  ", t, (unsigned long long)steps, (double)(steps - s->steps) / (now - s->said));
+        fprintf(stderr, " at %.9g s, %llu steps, %.3g a second  ", t, (unsigned long long)steps,
+                (double)(steps - s->steps) / (now - s->said));
     s->shown = percent;
     s->said = now;
     s->steps = steps;
@@ -865,12 +911,13 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
 static void
 print_audit(const flat_model *f, const audit_totals *a)
 {
-    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored, a->dissipated);
+    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored,
+            a->dissipated);
     if (fabs(a->jumps) > 1e-12 * a->size)
         fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
     if (a->worst != SIZE_MAX)
-        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"", a->size > 0 ? fabs(a->residual) / a->size : 0, a->size,
-                f->element.at[a->worst].name);
+        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"",
+                a->size > 0 ? fabs(a->residual) / a->size : 0, a->size, f->element.at[a->worst].name);
     if (a->pseudo)
         fprintf(stderr, "; %zu elements on pseudo bonds take no part", a->pseudo);
     fputc('\n', stderr);
@@ -909,8 +956,9 @@ run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim
         fprintf(stderr, "%s: %s\n", l->c.flat->name, text);
         free(text);
         fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
-                l->experiment ? l->experiment : "run", r->method ? r->method : "no integration", (unsigned long long)r->steps,
-                (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians, r->nevents, r->cpu_seconds);
+                l->experiment ? l->experiment : "run", r->method ? r->method : "no integration",
+                (unsigned long long)r->steps, (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians,
+                r->nevents, r->cpu_seconds);
         if (r->audit.known)
             print_audit(l->c.flat, &r->audit);
         if (r->activity)

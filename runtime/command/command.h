@@ -11,39 +11,95 @@
 #include "simulate.h"
 
 enum exit_status {
-    STATUS_DONE    = 0,
-    STATUS_MODEL   = 1,          /* the model has errors */
-    STATUS_USAGE   = 2,
-    STATUS_NUMBERS = 3,          /* the solver failed */
-    STATUS_FILE    = 4,          /* a file could not be read or written */
-    STATUS_MEMORY  = EXIT_NO_MEMORY                      /* 5: not enough memory */
+    STATUS_DONE = 0,
+    STATUS_MODEL = 1, /* the model has errors */
+    STATUS_USAGE = 2,
+    STATUS_NUMBERS = 3,            /* the solver failed */
+    STATUS_FILE = 4,               /* a file could not be read or written */
+    STATUS_MEMORY = EXIT_NO_MEMORY /* 5: not enough memory */
 };
 
 /* Points of a run's table unless told otherwise, and the relative tolerance of runs whose powers are compared. */
 enum { RUN_POINTS = 501 };
 #define RANKING_RTOL 1e-9
-#define DEFAULT_THRESHOLD 0.99           /* share of what stays */
-#define DEFAULT_LIMIT 0.05               /* of ratios: below it a bond is negligible */
+#define DEFAULT_THRESHOLD 0.99 /* share of what stays */
+#define DEFAULT_LIMIT 0.05     /* of ratios: below it a bond is negligible */
 
 /* One row an option: what the parser, the help of each command and the commands' tables go by. */
 enum option {
-    OPT_HELP, OPT_QUIET, OPT_VERBOSE, OPT_JSON, OPT_EXPERIMENT, OPT_SET, OPT_OUTPUT, OPT_METRIC, OPT_THRESHOLD, OPT_DRY_RUN, OPT_IN_PLACE,
-    OPT_ALL, OPT_BY, OPT_SAMPLES, OPT_WITHOUT_SOURCES, OPT_DUMP, OPT_STATES, OPT_POINTS, OPT_SOLVER, OPT_RTOL, OPT_ATOL, OPT_PLOT, OPT_CHECK,
-    OPT_WITHIN, OPT_TERMS, OPT_BONDS, OPT_SIMPLIFY, OPT_ALLOW_READ, OPT_MAX_TIME, OPT_MAX_STEPS, OPT_VERIFY, OPT_VERIFY_WITHIN,
-    OPT_AT, OPT_STATE, OPT_SYMBOLIC, OPT_LATEX, OPT_TF, OPT_MODES, OPT_BAND,
-    OPT_TRUNCATE, OPT_AGAINST, OPT_EXPORT, OPT_BODE, OPT_STEP_FIGURE, OPT_POLES, OPT_EFFECTS, OPT_NEAR, OPT_EIGENVALUES,
+    OPT_HELP,
+    OPT_QUIET,
+    OPT_VERBOSE,
+    OPT_JSON,
+    OPT_EXPERIMENT,
+    OPT_SET,
+    OPT_OUTPUT,
+    OPT_METRIC,
+    OPT_THRESHOLD,
+    OPT_DRY_RUN,
+    OPT_IN_PLACE,
+    OPT_ALL,
+    OPT_BY,
+    OPT_SAMPLES,
+    OPT_WITHOUT_SOURCES,
+    OPT_DUMP,
+    OPT_STATES,
+    OPT_POINTS,
+    OPT_SOLVER,
+    OPT_RTOL,
+    OPT_ATOL,
+    OPT_PLOT,
+    OPT_CHECK,
+    OPT_WITHIN,
+    OPT_TERMS,
+    OPT_BONDS,
+    OPT_SIMPLIFY,
+    OPT_ALLOW_READ,
+    OPT_MAX_TIME,
+    OPT_MAX_STEPS,
+    OPT_VERIFY,
+    OPT_VERIFY_WITHIN,
+    OPT_AT,
+    OPT_STATE,
+    OPT_SYMBOLIC,
+    OPT_LATEX,
+    OPT_TF,
+    OPT_MODES,
+    OPT_BAND,
+    OPT_TRUNCATE,
+    OPT_AGAINST,
+    OPT_EXPORT,
+    OPT_BODE,
+    OPT_STEP_FIGURE,
+    OPT_POLES,
+    OPT_EFFECTS,
+    OPT_NEAR,
+    OPT_EIGENVALUES,
     OPT_ROUNDS,
     OPT_INPUT,
     OPT_STOP,
-    OPT_FREEZE, OPT_MORA, OPT_OVER,
-    OPT_DATA, OPT_MDK, OPT_STEP, OPT_METHOD, OPT_HORIZON,
-    OPT_PARAMETERS, OPT_DELTA, OPT_RESPONSE, OPT_FRACTION,
-    OPT_ACTIVE, OPT_BOUNDS, OPT_WEIGHT, OPT_STARTS,
-    OPT_JUNIT, OPT_REFIT,
+    OPT_FREEZE,
+    OPT_MORA,
+    OPT_OVER,
+    OPT_DATA,
+    OPT_MDK,
+    OPT_STEP,
+    OPT_METHOD,
+    OPT_HORIZON,
+    OPT_PARAMETERS,
+    OPT_DELTA,
+    OPT_RESPONSE,
+    OPT_FRACTION,
+    OPT_ACTIVE,
+    OPT_BOUNDS,
+    OPT_WEIGHT,
+    OPT_STARTS,
+    OPT_JUNIT,
+    OPT_REFIT,
     OPT_KEEP_PARTIAL,
     OPT_COUNT
 };
-__extension__ typedef unsigned __int128 option_set;      /* there are more than 64 */
+__extension__ typedef unsigned __int128 option_set; /* there are more than 64 */
 #define OPT(o) ((option_set)1 << (o))
 _Static_assert(OPT_COUNT <= 128, "an option is a bit");
 
@@ -52,34 +108,34 @@ typedef struct request {
     const struct command *command;
     VEC(const char *) file;
     VEC(const char *) set, input;
-    VEC(const char *) at, state, transfer, against;      /* of linearize */
+    VEC(const char *) at, state, transfer, against; /* of linearize */
     VEC(size_t) truncate;
-    size_t eigenvalues;                                  /* 0: not given */
-    double near[2];                                      /* re, im, 1/s */
+    size_t eigenvalues; /* 0: not given */
+    double near[2];     /* re, im, 1/s */
     VEC(const char *) freeze;
-    VEC(const char *) experiment;                        /* all that were named; text[OPT_EXPERIMENT] is the last */
+    VEC(const char *) experiment; /* all that were named; text[OPT_EXPERIMENT] is the last */
     VEC(const char *) data, bounds;
-    option_set given;                                    /* OPT() bits */
-    const char *text[OPT_COUNT];                         /* argument, for options that take one */
-    double rtol, atol;                                   /* 0: not given */
-    double stop;                                         /* s */
-    size_t points, samples, max_steps, rounds;           /* 0: not given */
-    double max_seconds, verify_bound;                    /* of a run, likewise */
+    option_set given;                          /* OPT() bits */
+    const char *text[OPT_COUNT];               /* argument, for options that take one */
+    double rtol, atol;                         /* 0: not given */
+    double stop;                               /* s */
+    size_t points, samples, max_steps, rounds; /* 0: not given */
+    double max_seconds, verify_bound;          /* of a run, likewise */
     size_t horizon, fraction, starts;
-    double delta;                                        /* share */
-    double step;                                         /* s */
+    double delta; /* share */
+    double step;  /* s */
     enum sim_solver solver;
     bool json, quiet, verbose;
-    bool expect;                                         /* compile what experiments expect too */
-    bool open;                                           /* compile with inputs and sources that can be moved */
+    bool expect; /* compile what experiments expect too */
+    bool open;   /* compile with inputs and sources that can be moved */
 } request;
 
 struct command {
     const char *name, *operands, *what;
     option_set options;
-    size_t least, most;                                  /* how many files */
+    size_t least, most; /* how many files */
     int (*run)(const request *q);
-    const char *examples;                                /* lines */
+    const char *examples; /* lines */
 };
 
 int cmd_check(const request *q);
@@ -106,29 +162,30 @@ void prepare_memory(void);
 
 /* One line on standard error: `bgc: ...`. */
 void complain(const char *fmt, ...) BG_PRINTF(1, 2);
-int complain_file(const char *path);                     /* errno's message; STATUS_FILE */
+int complain_file(const char *path); /* errno's message; STATUS_FILE */
 bool color_on(FILE *f);
 bool is_terminal(FILE *f);
 
 /* ---- loading ---- */
 enum experiment_choice {
-    EXPERIMENT_NONE,             /* not needed */
-    EXPERIMENT_OPTIONAL,         /* the one named, else the first */
-    EXPERIMENT_NEEDED            /* the one named, else the only one; more or none is wrong usage */
+    EXPERIMENT_NONE,     /* not needed */
+    EXPERIMENT_OPTIONAL, /* the one named, else the first */
+    EXPERIMENT_NEEDED    /* the one named, else the only one; more or none is wrong usage */
 };
 typedef struct loaded {
     compilation c;
-    const char *path;            /* as messages show it */
-    char *text; size_t length;
-    const char *experiment;      /* NULL: none */
+    const char *path; /* as messages show it */
+    char *text;
+    size_t length;
+    const char *experiment; /* NULL: none */
     VEC(struct elaborate_override) set;
-    VEC(const char *) set_unit;  /* beside set: the unit's text, NULL without one */
-    VEC(const char *) others;    /* further experiments of the file (EXPERIMENT_OPTIONAL without -e) */
+    VEC(const char *) set_unit; /* beside set: the unit's text, NULL without one */
+    VEC(const char *) others;   /* further experiments of the file (EXPERIMENT_OPTIONAL without -e) */
     arena *arena;
 } loaded;
 
-/* Takes a file up to a stage. After a failure its messages are printed; after success the caller prints what was noted, once it is
- * through (print_diagnostics). Free *l in any case. */
+/* Takes a file up to a stage. After a failure its messages are printed; after success the caller prints what was noted,
+ * once it is through (print_diagnostics). Free *l in any case. */
 int load(const request *q, const char *path, enum compile_stage upto, enum experiment_choice choice, loaded *l);
 /* The same for an experiment of a file that was read (STAGE_PARSE suffices): its text is not read again. */
 int load_experiment(const request *q, const loaded *file, const char *experiment, enum compile_stage upto, loaded *l);
@@ -139,11 +196,17 @@ int status_of(const sources *s);
 
 /* ---- running ---- */
 /* Options of a run: the experiment's, then the request's; default_rtol where neither says (0: the integrator's own). */
-struct run_settings { const request *q; double default_rtol; double begin, end, since, said; uint64_t steps; int shown; };
+struct run_settings {
+    const request *q;
+    double default_rtol;
+    double begin, end, since, said;
+    uint64_t steps;
+    int shown;
+};
 void adjust_run(void *settings, bg_model *m, sim_options *o);
 void progress_done(struct run_settings *s);
-/* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states, activity, points);
- * sim_options_free it. */
+/* Runs the loaded model and prints its diagnostics, those of loading too. `o` has what is wanted (outputs, states,
+ * activity, points); sim_options_free it. */
 bool run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r);
 /* "99%" or "0.99" */
 bool parse_share(const char *text, double *value);

@@ -1,10 +1,11 @@
 /* memory.c - what the command does where memory is short
  *
- * Threads    OpenBLAS starts a thread for each processor when it is loaded, before main, and waits for them at exit; where a limit on memory kept some from
- *            starting it waits for ever. Nothing here has matrices that threads would help with. It asks how many processors there are: while libraries
- *            are loaded there is one. (Its environment variable would be read too early for us to set.)
- * Allocation Many a library takes memory and does not ask whether there was any (LLVM, the XML reader of the units, the integrators), or says that its files
- *            cannot be read. Every allocation of the process is checked here instead: one that fails ends the program as bg_malloc does.
+ * Threads    OpenBLAS starts a thread for each processor when it is loaded, before main, and waits for them at exit;
+ * where a limit on memory kept some from starting it waits for ever. Nothing here has matrices that threads would help
+ * with. It asks how many processors there are: while libraries are loaded there is one. (Its environment variable would
+ * be read too early for us to set.) Allocation Many a library takes memory and does not ask whether there was any
+ * (LLVM, the XML reader of the units, the integrators), or says that its files cannot be read. Every allocation of the
+ * process is checked here instead: one that fails ends the program as bg_malloc does.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -49,8 +50,8 @@ leave_one_processor(void)
 
 #ifndef SANITIZED
 
-/* What takes the place of the C library's for every library that is loaded. Behind it is the next one that the linker finds (a checker's that was
- * preloaded), or the C library's own until that is known. */
+/* What takes the place of the C library's for every library that is loaded. Behind it is the next one that the linker
+ * finds (a checker's that was preloaded), or the C library's own until that is known. */
 extern void *__libc_malloc(size_t n);
 extern void *__libc_calloc(size_t n, size_t size);
 extern void *__libc_realloc(void *p, size_t n);
@@ -71,11 +72,31 @@ checked(void *p, size_t n)
     return p;
 }
 
-void *malloc(size_t n) { return checked(next.malloc(n), n); }
-void *calloc(size_t n, size_t size) { return checked(next.calloc(n, size), n && size > SIZE_MAX / n ? SIZE_MAX : n * size); }
-void *realloc(void *p, size_t n) { return checked(next.realloc(p, n), n); }
-void *memalign(size_t align, size_t n) { return checked(next.memalign(align, n), n); }
-void *aligned_alloc(size_t align, size_t n) { return memalign(align, n); }
+void *
+malloc(size_t n)
+{
+    return checked(next.malloc(n), n);
+}
+void *
+calloc(size_t n, size_t size)
+{
+    return checked(next.calloc(n, size), n && size > SIZE_MAX / n ? SIZE_MAX : n * size);
+}
+void *
+realloc(void *p, size_t n)
+{
+    return checked(next.realloc(p, n), n);
+}
+void *
+memalign(size_t align, size_t n)
+{
+    return checked(next.memalign(align, n), n);
+}
+void *
+aligned_alloc(size_t align, size_t n)
+{
+    return memalign(align, n);
+}
 
 int
 posix_memalign(void **p, size_t align, size_t n)
@@ -100,13 +121,17 @@ find_next(void)
         memcpy(&next.memalign, &found, sizeof found);
 }
 #else
-static void find_next(void) { }
+static void
+find_next(void)
+{
+}
 #endif
 
 /* llvm::install_bad_alloc_error_handler; absent where LLVM was built with exceptions */
 typedef void bad_alloc_handler(void *ctx, const char *reason, bool crash_diagnostics);
-void install_bad_alloc_handler(bad_alloc_handler *handler, void *ctx)
-    __asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_") __attribute__((weak));
+void install_bad_alloc_handler(bad_alloc_handler *handler,
+                               void *ctx) __asm__("_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_")
+    __attribute__((weak));
 
 static void
 no_memory_in_llvm(void *ctx, const char *reason, bool crash_diagnostics)

@@ -10,8 +10,15 @@ enum { SAMPLES = 1 << WHEN_SAMPLES, ASSERTS = 1 << WHEN_ASSERTS, STOPS = 1 << WH
 #define FOLLOWS "it follows derivatives by parameters, which samples, delays and ends of runs are not part of"
 
 /* option: with it alone; text: where the option's argument has that */
-static const struct refusal { const char *command; int option; const char *text; unsigned what; const char *why; } refusals[] = {
-    { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS | DELAYS, "a partition's text is made of bonds and signals alone" },
+static const struct refusal {
+    const char *command;
+    int option;
+    const char *text;
+    unsigned what;
+    const char *why;
+} refusals[] = {
+    { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS | DELAYS,
+      "a partition's text is made of bonds and signals alone" },
     { "identify", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
     { "sensitivity", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
     { "linearize", -1, NULL, DELAYS, PAST },
@@ -23,20 +30,27 @@ static const struct refusal { const char *command; int option; const char *text;
     { "rank", OPT_METRIC, "kl", STOPS, "its samples are spread over the whole run beforehand" },
 };
 
-static bool applies(const request *q, const struct refusal *r)
+static bool
+applies(const request *q, const struct refusal *r)
 {
     const char *text = r->option < 0 ? NULL : q->text[r->option];
 
-    return !strcmp(q->command->name, r->command) && (r->option < 0 || (q->given & OPT(r->option))) && (!r->text || (text && strstr(text, r->text)));
+    return !strcmp(q->command->name, r->command) && (r->option < 0 || (q->given & OPT(r->option))) &&
+           (!r->text || (text && strstr(text, r->text)));
 }
 
-bool refuse_events(const request *q, const flat_model *f)
+bool
+refuse_events(const request *q, const flat_model *f)
 {
-    static const char *const word[] = { [WHEN_SAMPLES] = "every", [WHEN_ASSERTS] = "assert", [WHEN_STOPS] = "stop when" };
+    static const char
+        *const word[] = { [WHEN_SAMPLES] = "every", [WHEN_ASSERTS] = "assert", [WHEN_STOPS] = "stop when" };
 
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         const struct refusal *r = &refusals[k];
-        const char *found = NULL, *option = r->option == OPT_VERIFY ? " --verify" : r->option == OPT_MODES ? " --modes" : r->option == OPT_BAND ? " --band" : "";
+        const char *found = NULL, *option = r->option == OPT_VERIFY  ? " --verify"
+                                            : r->option == OPT_MODES ? " --modes"
+                                            : r->option == OPT_BAND  ? " --band"
+                                                                     : "";
         span at = SPAN_NONE;
 
         if (!applies(q, r))
@@ -52,8 +66,8 @@ bool refuse_events(const request *q, const flat_model *f)
         }
         if (!found)
             continue;
-        diag_error(f->sources, "refused", at, "`bgc %s%s%s%s` does not take `%s`: %s", r->command, option, r->text ? " -m " : "", r->text ? r->text : "", found,
-                   r->why);
+        diag_error(f->sources, "refused", at, "`bgc %s%s%s%s` does not take `%s`: %s", r->command, option,
+                   r->text ? " -m " : "", r->text ? r->text : "", found, r->why);
         return true;
     }
     return false;

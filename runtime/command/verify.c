@@ -7,24 +7,28 @@
 #include "columns.h"
 #include "report.h"
 
-/* What the run by the other integrator may take, over the first: an explicit one on a stiff model would take for ever. */
+/* What the run by the other integrator may take, over the first: an explicit one on a stiff model would take for ever.
+ */
 enum { TIMES_STEPS = 200, LEAST_STEPS = 200000 };
-static const double ZERO_SHARE = 1e-9;       /* of the greatest of its dimension: a column below that is zero */
-static const double ACTIVITY_SHARE = 1e-3;   /* of the total: a smaller activity is compared with this */
+static const double ZERO_SHARE = 1e-9;     /* of the greatest of its dimension: a column below that is zero */
+static const double ACTIVITY_SHARE = 1e-3; /* of the total: a smaller activity is compared with this */
 static const double TENTH = 0.1;
-#define USUAL_RTOL 1e-6                      /* where nobody says one: the integrator's own */
+#define USUAL_RTOL 1e-6 /* where nobody says one: the integrator's own */
 
 static const char *
 method_of(const sim_result *r)
 {
-    return !r->method || !strncmp(r->method, "no states", 9) ? "no states" : strstr(r->method, "bdf") ? "bdf" : "explicit";
+    return !r->method || !strncmp(r->method, "no states", 9) ? "no states"
+           : strstr(r->method, "bdf")                        ? "bdf"
+                                                             : "explicit";
 }
 
 /* The second run of the experiment in `again`. False: its messages tell why. */
 static bool
-run_again(const request *q, loaded *again, const sim_options *o, size_t steps, enum sim_solver solver, double rtol, sim_result *r)
+run_again(const request *q, loaded *again, const sim_options *o, size_t steps, enum sim_solver solver, double rtol,
+          sim_result *r)
 {
-    sim_options s = { .stop = o->stop };     /* of a file without an experiment */
+    sim_options s = { .stop = o->stop }; /* of a file without an experiment */
     bool fine = sim_options_from_experiment(again->c.model, &s);
 
     if (fine) {
@@ -48,7 +52,8 @@ run_again(const request *q, loaded *again, const sim_options *o, size_t steps, e
 
 /* ---- comparing ---- */
 
-/* Does t lie between the times of one switching in both runs? There the two differ by as much as it makes. *k: where to look from; t rises. */
+/* Does t lie between the times of one switching in both runs? There the two differ by as much as it makes. *k: where to
+ * look from; t rises. */
 static bool
 between_switchings(const sim_result *a, const sim_result *b, double t, double most, size_t *k)
 {
@@ -59,7 +64,10 @@ between_switchings(const sim_result *a, const sim_result *b, double t, double mo
     return *k < n && fmin(a->event[*k], b->event[*k]) <= t && fabs(a->event[*k] - b->event[*k]) <= most;
 }
 
-struct greatest { const unit *dimension; double size; };
+struct greatest {
+    const unit *dimension;
+    double size;
+};
 
 static double
 size_of(const column *c, size_t points)
@@ -104,7 +112,9 @@ compare_columns(bg_model *ma, bg_model *mb, const sim_result *ra, const sim_resu
 
             if (between_switchings(ra, rb, a.time[i], v->bound * span_length, &switching))
                 continue;
-            difference = isfinite(x) && isfinite(y) ? (size > 0 ? fabs(x - y) / size : 0) : isfinite(x) == isfinite(y) ? 0 : INFINITY;
+            difference = isfinite(x) && isfinite(y)   ? (size > 0 ? fabs(x - y) / size : 0)
+                         : isfinite(x) == isfinite(y) ? 0
+                                                      : INFINITY;
             if (difference > v->difference || (!v->column && difference >= v->difference)) {
                 free(v->column);
                 v->column = bg_strdup(a.column.at[k].name);
@@ -171,14 +181,17 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
     bool fine;
     int status;
 
-    *v = (verified){ .first = method_of(r), .rtol = rtol, .second_rtol = fmax(rtol * TENTH, LEAST_RTOL), .events = r->nevents,
+    *v = (verified){ .first = method_of(r),
+                     .rtol = rtol,
+                     .second_rtol = fmax(rtol * TENTH, LEAST_RTOL),
+                     .events = r->nevents,
                      .bound = q->verify_bound > 0 ? q->verify_bound : VERIFY_BOUND };
     if ((status = load_experiment(q, l, l->experiment, STAGE_MODEL, &again)) != STATUS_DONE) {
         loaded_free(&again);
         return status;
     }
     fine = run_again(q, &again, o, steps, strstr(v->first, "bdf") ? SIM_EXPLICIT : SIM_BDF, v->second_rtol, &second);
-    if (!fine && strstr(v->first, "bdf")) {  /* stiff: the same method then, with its own way of steps */
+    if (!fine && strstr(v->first, "bdf")) { /* stiff: the same method then, with its own way of steps */
         sim_result_free(&second);
         loaded_free(&again);
         if ((status = load_experiment(q, l, l->experiment, STAGE_MODEL, &again)) != STATUS_DONE) {
@@ -205,7 +218,8 @@ verify_run(const request *q, const loaded *l, const sim_options *o, const sim_re
 }
 
 int
-verify_text(const request *q, const loaded *l, const char *what, const char *text, size_t length, const char *experiment)
+verify_text(const request *q, const loaded *l, const char *what, const char *text, size_t length,
+            const char *experiment)
 {
     loaded of = { .path = l->path, .text = (char *)(uintptr_t)text, .length = length }, one;
     sim_options o = { .points = RUN_POINTS, .outputs = true, .states = true, .activity = true };
@@ -237,7 +251,8 @@ verify_report(const request *q, const verified *v)
     if (said) {
         complain("%s at rtol %.3g against %s at rtol %.3g:", v->first, v->rtol, v->second, v->second_rtol);
         if (v->column)
-            put_text(stderr, "  columns     differ by %.2g of their greatest size at most: %s at %.6g s\n", v->difference, v->column, v->time);
+            put_text(stderr, "  columns     differ by %.2g of their greatest size at most: %s at %.6g s\n",
+                     v->difference, v->column, v->time);
         if (v->element)
             put_text(stderr, "  activities  differ by %.2g at most: %s\n", v->activity_difference, v->element);
         if (v->events != v->second_events)

@@ -9,7 +9,10 @@
 #include "measured.h"
 
 /* A value wanted at a moment. */
-struct moment { double t, wanted; uint32_t of; };
+struct moment {
+    double t, wanted;
+    uint32_t of;
+};
 
 struct session {
     compilation *c;
@@ -17,7 +20,7 @@ struct session {
     expectations *e;
     sim_options run;
     VEC(struct moment) moment;
-    track track;                 /* of all outputs, where another model is compared */
+    track track; /* of all outputs, where another model is compared */
     double *output, *activity;
     size_t ny;
 };
@@ -37,20 +40,27 @@ subject(const struct session *s, const flat_expect *x)
 }
 
 /* The place of what is expected among the model's outputs. */
-static size_t place(const struct session *s, const flat_expect *x) { return s->c->flat->output.n + x->record; }
+static size_t
+place(const struct session *s, const flat_expect *x)
+{
+    return s->c->flat->output.n + x->record;
+}
 
 /* ---------------------------------------------------------------- what is wanted, and when */
 
 static bool
 want_value(struct session *s, const flat_expect *x, uint32_t i)
 {
-    double t = inst_known(x->time) ? model_value(s->c->model, x->time) : s->run.stop, slack = 1e-9 * (s->run.stop - s->run.start);
+    double t = inst_known(x->time) ? model_value(s->c->model, x->time) : s->run.stop,
+           slack = 1e-9 * (s->run.stop - s->run.start);
 
     if (!(t >= s->run.start - slack && t <= s->run.stop + slack)) {
-        diag_error(s->c->sources, "expect-time", x->at, "%.6g s is not within the experiment, %.6g .. %.6g s", t, s->run.start, s->run.stop);
+        diag_error(s->c->sources, "expect-time", x->at, "%.6g s is not within the experiment, %.6g .. %.6g s", t,
+                   s->run.start, s->run.stop);
         return false;
     }
-    vec_push(&s->moment, ((struct moment){ fmin(fmax(t, s->run.start), s->run.stop), model_value(s->c->model, x->value), i }));
+    vec_push(&s->moment,
+             ((struct moment){ fmin(fmax(t, s->run.start), s->run.stop), model_value(s->c->model, x->value), i }));
     return true;
 }
 
@@ -68,7 +78,8 @@ take_trajectory(struct session *s, const flat_expect *x, uint32_t i, const measu
     if (!measured_unit(m, s->c->units, which, &u, &why))
         return why;
     if (u && o->unit && unit_dimension(u) != unit_dimension(o->unit))
-        return bg_format("column %s is in [%s], the model in [%s]", x->name, m->unit[which], unit_text(o->display ? o->display : o->unit));
+        return bg_format("column %s is in [%s], the model in [%s]", x->name, m->unit[which],
+                         unit_text(o->display ? o->display : o->unit));
     order = bg_calloc(m->rows + 1, sizeof *order);
     if (measured_times(m, s->c->units, s->run.start, s->run.stop, order, &why))
         for (size_t k = 0; k < m->rows; k++) {
@@ -111,7 +122,8 @@ gather(struct session *s)
         expectation r = { .of = e, .within = model_value(s->c->model, e->within), .time = NAN };
 
         if (!(r.within >= 0) || isinf(r.within)) {
-            diag_error(s->c->sources, "expect-tolerance", e->at, "the tolerance of \"%s\" is %g; it is a number from 0 on", e->name, r.within);
+            diag_error(s->c->sources, "expect-tolerance", e->at,
+                       "the tolerance of \"%s\" is %g; it is a number from 0 on", e->name, r.within);
             fine = false;
         }
         vec_push(&s->e->list, r);
@@ -175,13 +187,17 @@ compare_tracks(const struct session *s, compilation *other, expectation *r)
     char *why = NULL;
 
     if (!there)
-        return bg_format("its experiment %s has no output and records no expression \"%s\"", s->c->flat->experiment.name, r->of->name);
-    if (here->unit && there->unit && strcmp(unit_text(unit_dimension(here->unit)), unit_text(unit_dimension(there->unit))) != 0)
-        return bg_format("\"%s\" is in [%s] there, in [%s] here", r->of->name, unit_text(there->unit), unit_text(here->unit));
+        return bg_format("its experiment %s has no output and records no expression \"%s\"",
+                         s->c->flat->experiment.name, r->of->name);
+    if (here->unit && there->unit &&
+        strcmp(unit_text(unit_dimension(here->unit)), unit_text(unit_dimension(there->unit))) != 0)
+        return bg_format("\"%s\" is in [%s] there, in [%s] here", r->of->name, unit_text(there->unit),
+                         unit_text(here->unit));
     if (!sim_options_from_experiment(other->model, &o)) {
         why = bg_strdup(diag_first_error(other->sources));
     } else if (o.start != s->run.start || o.stop != s->run.stop) {
-        why = bg_format("its experiment goes from %.6g to %.6g s, this one from %.6g to %.6g s", o.start, o.stop, s->run.start, s->run.stop);
+        why = bg_format("its experiment goes from %.6g to %.6g s, this one from %.6g to %.6g s", o.start, o.stop,
+                        s->run.start, s->run.stop);
     } else {
         o.track = &outputs;
         if (s->o->adjust)

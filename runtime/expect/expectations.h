@@ -2,7 +2,8 @@
  *
  * needs    a model compiled with compile_options.expect
  * units    SI, but of an activity a share
- * moments  values are those of the integrator's steps at the moment itself, between no samples; where something switches or jumps just then, behind it, as in the table of a run
+ * moments  values are those of the integrator's steps at the moment itself, between no samples; where something
+ * switches or jumps just then, behind it, as in the table of a run
  */
 #ifndef BG_EXPECTATIONS_H
 #define BG_EXPECTATIONS_H
@@ -13,16 +14,16 @@
 typedef struct expectation {
     const flat_expect *of;
     bool holds;
-    double value, wanted;        /* there; of a trajectory or another model where the difference is greatest */
-    double within, off;          /* tolerance, |value - wanted| */
-    double time;                 /* s; NAN: of the whole run */
-    size_t moments;              /* compared */
-    char *why;                   /* it could not be compared; else NULL */
+    double value, wanted; /* there; of a trajectory or another model where the difference is greatest */
+    double within, off;   /* tolerance, |value - wanted| */
+    double time;          /* s; NAN: of the whole run */
+    size_t moments;       /* compared */
+    char *why;            /* it could not be compared; else NULL */
 } expectation;
 
 typedef struct expectations {
     VEC(expectation) list;
-    double seconds;              /* of the run */
+    double seconds; /* of the run */
 } expectations;
 
 typedef struct expect_options {

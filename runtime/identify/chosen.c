@@ -45,7 +45,8 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
                 if (is_number(f, k))
                     vec_push(&known, f->var.at[k].name);
             near = nearest_name(name, known.at, known.n);
-            *why = bg_format("%s has no parameter \"%s\"%s%s%s", f->name, name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            *why = bg_format("%s has no parameter \"%s\"%s%s%s", f->name, name, near ? "; did you mean \"" : "",
+                             near ? near : "", near ? "\"?" : "");
             vec_free(&known);
         } else if (!is_number(f, v)) {
             *why = bg_format("\"%s\" is not given as a number: what it is computed from can be moved", name);

@@ -5,10 +5,13 @@
 
 #include "model.h"
 
-typedef struct chosen { VEC(var_id) by; VEC(const char *) name; } chosen;   /* names are the model's */
+typedef struct chosen {
+    VEC(var_id) by;
+    VEC(const char *) name;
+} chosen; /* names are the model's */
 
-/* list: separated by commas, or NULL for all parameters that are given as numbers (those computed from others move with them), those of components
- * too. False: *why names what is not a parameter, or not a number (free it). */
+/* list: separated by commas, or NULL for all parameters that are given as numbers (those computed from others move with
+ * them), those of components too. False: *why names what is not a parameter, or not a number (free it). */
 bool chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why);
 void chosen_free(chosen *c);
 

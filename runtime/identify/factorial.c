@@ -8,7 +8,8 @@
 
 /* ---------------------------------------------------------------- designs */
 
-/* Length of the shortest product of generators that is the identity. word: factor and the base factors it is made of, as bits of factors. */
+/* Length of the shortest product of generators that is the identity. word: factor and the base factors it is made of,
+ * as bits of factors. */
 static size_t
 shortest_word(const design *d, size_t upto)
 {
@@ -130,7 +131,8 @@ anova_make(const design *d, const double *response, anova *a)
 
 /* ---------------------------------------------------------------- distributions */
 
-/* Regularised incomplete beta function I_x(a, b), by Lentz's evaluation of its continued fraction (Abramowitz, Stegun 26.5.8). */
+/* Regularised incomplete beta function I_x(a, b), by Lentz's evaluation of its continued fraction (Abramowitz,
+ * Stegun 26.5.8). */
 static double
 incomplete_beta(double x, double a, double b)
 {
@@ -147,7 +149,8 @@ incomplete_beta(double x, double a, double b)
     d = 1 / d;
     value = d;
     for (int m = 1; m < 2000; m++) {
-        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), change;
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+               odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)), change;
 
         d = 1 / (1 + even * d);
         c = 1 + even / c;
@@ -187,7 +190,8 @@ ranks(size_t n, const double *a, double *rank)
 double
 rank_correlation(size_t n, const double *a, const double *b)
 {
-    double *x = bg_malloc((n + 1) * sizeof *x), *y = bg_malloc((n + 1) * sizeof *y), mean = ((double)n + 1) / 2, xx = 0, yy = 0, xy = 0;
+    double *x = bg_malloc((n + 1) * sizeof *x), *y = bg_malloc((n + 1) * sizeof *y), mean = ((double)n + 1) / 2, xx = 0,
+           yy = 0, xy = 0;
 
     ranks(n, a, x);
     ranks(n, b, y);

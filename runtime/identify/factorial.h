@@ -1,8 +1,9 @@
 /* factorial.h - two-level factorial designs and their analysis of variance
  *
- * Run i has factor k at its high level where bit k of design_levels(i) is set. A full design has 2^k runs; a fraction 2^(k-p), of which the last p
- * factors are products of the others, chosen for the greatest resolution. An effect's sum of squares is (contrast . response)^2 / runs; what main effects
- * and two-factor interactions leave is error. Effects that a fraction cannot tell apart share one sum.
+ * Run i has factor k at its high level where bit k of design_levels(i) is set. A full design has 2^k runs; a fraction
+ * 2^(k-p), of which the last p factors are products of the others, chosen for the greatest resolution. An effect's sum
+ * of squares is (contrast . response)^2 / runs; what main effects and two-factor interactions leave is error. Effects
+ * that a fraction cannot tell apart share one sum.
  *
  * source   Box, Hunter, Hunter (1978), Statistics for Experimenters; Montgomery, Design and Analysis of Experiments
  */
@@ -16,25 +17,31 @@
 enum { MOST_FACTORS = 32 };
 
 typedef struct design {
-    size_t factors, base;        /* 2^base runs */
-    uint64_t generator[MOST_FACTORS];        /* of each factor: the base factors whose product it is */
-    size_t resolution;           /* SIZE_MAX: full */
+    size_t factors, base;             /* 2^base runs */
+    uint64_t generator[MOST_FACTORS]; /* of each factor: the base factors whose product it is */
+    size_t resolution;                /* SIZE_MAX: full */
 } design;
 
 /* False: so many runs cannot tell the main effects apart. */
 bool design_make(size_t factors, size_t dropped, design *d);
-static inline size_t design_runs(const design *d) { return (size_t)1 << d->base; }
+static inline size_t
+design_runs(const design *d)
+{
+    return (size_t)1 << d->base;
+}
 /* Bit k: factor k is high in run i. */
 uint64_t design_levels(const design *d, size_t i);
 
 typedef struct effect {
-    size_t a, b;                 /* factors; b SIZE_MAX: main effect */
-    size_t alias;                /* effect before it that shares its sum, SIZE_MAX: none */
-    double sum, F, p;            /* NAN without error to compare with */
+    size_t a, b;      /* factors; b SIZE_MAX: main effect */
+    size_t alias;     /* effect before it that shares its sum, SIZE_MAX: none */
+    double sum, F, p; /* NAN without error to compare with */
 } effect;
 typedef struct anova {
-    effect *effect; size_t n;    /* main effects, then interactions (0,1), (0,2), ...; free() it */
-    double error; size_t error_freedom;
+    effect *effect;
+    size_t n; /* main effects, then interactions (0,1), (0,2), ...; free() it */
+    double error;
+    size_t error_freedom;
     double total;
 } anova;
 void anova_make(const design *d, const double *response, anova *a);

@@ -7,7 +7,8 @@
 
 #include "factor.h"
 
-/* How far parameters and states are moved where a derivative is taken by differences: initial values, conditions, reinits. */
+/* How far parameters and states are moved where a derivative is taken by differences: initial values, conditions,
+ * reinits. */
 static const double MOVE = 1e-5;
 
 #define ROOT6 2.4494897427831780982
@@ -16,8 +17,12 @@ static const double radau[3][3] = { { (88 - 7 * ROOT6) / 360, (296 - 169 * ROOT6
                                     { (296 + 169 * ROOT6) / 1800, (88 + 7 * ROOT6) / 360, (-2 - 3 * ROOT6) / 225 },
                                     { (16 - ROOT6) / 36, (16 + ROOT6) / 36, 1.0 / 9 } };
 
-/* One entry of the stages' matrix: entry `from` of the partial derivatives at stage `column`; its row belongs to stage `row`. */
-struct place { uint32_t from; uint8_t row, column, kind; };
+/* One entry of the stages' matrix: entry `from` of the partial derivatives at stage `column`; its row belongs to stage
+ * `row`. */
+struct place {
+    uint32_t from;
+    uint8_t row, column, kind;
+};
 enum { OF_STATE, OF_STATE_DIAGONAL, OF_VARIABLE };
 
 struct follower {
@@ -27,15 +32,16 @@ struct follower {
     partials *partials;
     struct model_pattern pattern;
     size_t nx, nz, n, ny, nq, first_output;
-    double *value[3];            /* partial derivatives at the stages */
-    int64_t *column, *row;       /* of the stages' matrix, 3n */
+    double *value[3];      /* partial derivatives at the stages */
+    int64_t *column, *row; /* of the stages' matrix, 3n */
     VEC(struct place) place;
-    double *matrix, *right;      /* right: [3n] */
+    double *matrix, *right; /* right: [3n] */
     factor *stages;
-    int64_t *inner_column, *inner_row; uint32_t *inner_from;
+    int64_t *inner_column, *inner_row;
+    uint32_t *inner_from;
     double *inner_value, *z;
-    factor *inner;               /* g_z */
-    double *s;                   /* [nq][nx] */
+    factor *inner; /* g_z */
+    double *s;     /* [nq][nx] */
     double *x, *y;
     double *ahead, *rate[2], *moved, *g[2], *modes, *reinit[2];
     double tiny;
@@ -59,7 +65,9 @@ open_stages(struct follower *w)
                     if (r >= n || (r >= w->nx && i != j))
                         continue;
                     vec_push(&w->place, ((struct place){ (uint32_t)k, i, (uint8_t)j,
-                                                         r >= w->nx ? OF_VARIABLE : r == c && i == j ? OF_STATE_DIAGONAL : OF_STATE }));
+                                                         r >= w->nx         ? OF_VARIABLE
+                                                         : r == c && i == j ? OF_STATE_DIAGONAL
+                                                                            : OF_STATE }));
                 }
             w->column[j * n + c + 1] = (int64_t)w->place.n;
         }
@@ -163,7 +171,8 @@ no_value(struct follower *w, double t, const char *what)
 {
     const flat_model *f = model_flat(w->m);
 
-    diag_error(f->sources, "run-sensitivity", f->experiment.name ? f->experiment.at : f->at, "the derivatives by parameters have no value at %.6g s: %s", t, what);
+    diag_error(f->sources, "run-sensitivity", f->experiment.name ? f->experiment.at : f->at,
+               "the derivatives by parameters have no value at %.6g s: %s", t, what);
     w->failed = true;
     return false;
 }
@@ -298,12 +307,17 @@ parameter_move(const struct follower *w, size_t q)
     return MOVE * (v > 0 ? v : 1);
 }
 
-static const char *name_of(const struct follower *w, size_t q) { return model_flat(w->m)->var.at[w->f->by[q]].name; }
+static const char *
+name_of(const struct follower *w, size_t q)
+{
+    return model_flat(w->m)->var.at[w->f->by[q]].name;
+}
 
-/* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that made the states jump may have
- * changed back at once; it is at its border. rate: before. SIZE_MAX: none that moves. */
+/* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that
+ * made the states jump may have changed back at once; it is at its border. rate: before. SIZE_MAX: none that moves. */
 static size_t
-find_trigger(struct follower *w, double t, const double *x, const double *before, const double *after, bool jumped, double *slope)
+find_trigger(struct follower *w, double t, const double *x, const double *before, const double *after, bool jumped,
+             double *slope)
 {
     size_t best = SIZE_MAX, nmodes = model_nmodes(w->m);
     double length = w->o->stop - w->o->start, d = 1e-2 * MOVE * length, least = 1e-4 * length;
@@ -337,7 +351,8 @@ find_trigger(struct follower *w, double t, const double *x, const double *before
 
 /* Conditions, or reinits, with parameter q and the states moved by e times (1, s), the time by e times dt. */
 static bool
-moved_values(struct follower *w, size_t q, double e, double t, const double *x, const double *s, const double *flow, double dt, bool reinits, double *to)
+moved_values(struct follower *w, size_t q, double e, double t, const double *x, const double *s, const double *flow,
+             double dt, bool reinits, double *to)
 {
     double at = model_parameter_value(w->m, w->f->by[q]);
     int status;
@@ -375,7 +390,8 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
         double *s = w->s + q * w->nx, e = parameter_move(w, q), dt = 0;
 
         if (trigger != SIZE_MAX) {
-            fine = moved_values(w, q, e, t, before, s, w->rate[0], 0, false, w->g[0]) && moved_values(w, q, -e, t, before, s, w->rate[0], 0, false, w->g[1]);
+            fine = moved_values(w, q, e, t, before, s, w->rate[0], 0, false, w->g[0]) &&
+                   moved_values(w, q, -e, t, before, s, w->rate[0], 0, false, w->g[1]);
             dt = -(w->g[0][trigger] - w->g[1][trigger]) / (2 * e) / slope;
         }
         if (fine && nreinits)
@@ -420,8 +436,9 @@ initial_sensitivities(struct follower *w)
     return true;
 }
 
-/* At an equilibrium f = 0 and g = 0 for every q: [f_x f_z; g_x g_z] (s, z) = -(f_q, g_q). States that only outputs read keep what their initial values
- * say; so do all where that system is singular (what it leaves free keeps its initial value too). */
+/* At an equilibrium f = 0 and g = 0 for every q: [f_x f_z; g_x g_z] (s, z) = -(f_q, g_q). States that only outputs read
+ * keep what their initial values say; so do all where that system is singular (what it leaves free keeps its initial
+ * value too). */
 static bool
 on_start(void *ctx, double t, const double *x)
 {
@@ -476,7 +493,10 @@ on_start(void *ctx, double t, const double *x)
 bool
 forward_run(forward *f, const sim_options *o)
 {
-    struct follower w = { .f = f, .m = f->model, .o = o, .tiny = 8 * DBL_EPSILON * fmax(fabs(o->stop), o->stop - o->start) };
+    struct follower w = { .f = f,
+                          .m = f->model,
+                          .o = o,
+                          .tiny = 8 * DBL_EPSILON * fmax(fabs(o->stop), o->stop - o->start) };
     sim_follower follow = { .start = on_start, .piece = on_piece, .jump = on_jump, .ctx = &w };
     sim_options plain = *o;
     sim_result r = { 0 };

@@ -21,11 +21,11 @@ static const double SHARE = 1e-3;
 struct search {
     fit *f;
     size_t n;
-    double *size;                /* what theta is in parts of */
+    double *size; /* what theta is in parts of */
     bool *held;
-    double *seen;                /* theta at which activities were last taken */
+    double *seen; /* theta at which activities were last taken */
     size_t evaluations;
-    VEC(double *) output, activity;          /* of each run, at the last evaluation; activity where that is looked at */
+    VEC(double *) output, activity; /* of each run, at the last evaluation; activity where that is looked at */
 };
 
 static void
@@ -54,7 +54,13 @@ add_run(struct search *s, size_t index, ls_rows *rows)
             vec_push(&by, model_parameter(run->model, s->f->parameter.at[k].all.at[i]));
             vec_push(&of, k);
         }
-    f = (forward){ .model = run->model, .by = by.at, .n = by.n, .time = run->time, .ntimes = run->ntimes, .output = s->output.at[index], .activity = s->activity.n ? s->activity.at[index] : NULL,
+    f = (forward){ .model = run->model,
+                   .by = by.at,
+                   .n = by.n,
+                   .time = run->time,
+                   .ntimes = run->ntimes,
+                   .output = s->output.at[index],
+                   .activity = s->activity.n ? s->activity.at[index] : NULL,
                    .derivative = bg_calloc(run->ntimes * ny * by.n + 1, sizeof(double)) };
     s->evaluations++;
     for (size_t k = 0; k < s->n && rows; k++)
@@ -63,7 +69,8 @@ add_run(struct search *s, size_t index, ls_rows *rows)
     if (fine && f.done < f.ntimes) {
         const flat_model *flat = model_flat(run->model);
 
-        diag_error(flat->sources, "run-ended", flat->experiment.at, "the run ended at %.9g s, but there are data of %.9g s", f.end, f.time[f.done]);
+        diag_error(flat->sources, "run-ended", flat->experiment.at,
+                   "the run ended at %.9g s, but there are data of %.9g s", f.end, f.time[f.done]);
         fine = false;
     }
     for (size_t c = 0; c < run->ncolumns && fine && rows; c++)
@@ -99,17 +106,22 @@ evaluate(void *ctx, const double *theta, ls_rows *rows)
 
 /* ---------------------------------------------------------------- the active ones */
 
-struct ranked { double share; size_t index; };
+struct ranked {
+    double share;
+    size_t index;
+};
 
 static int
 by_share(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    return x->share != y->share ? (x->share < y->share) - (x->share > y->share) : (x->index > y->index) - (x->index < y->index);
+    return x->share != y->share ? (x->share < y->share) - (x->share > y->share)
+                                : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Share of the activity, without sources, of the elements that read each parameter: greatest over the experiments, at the last evaluation. */
+/* Share of the activity, without sources, of the elements that read each parameter: greatest over the experiments, at
+ * the last evaluation. */
 static void
 share_activities(struct search *s, double *share)
 {
@@ -188,7 +200,8 @@ static void
 judge(struct search *s, const double *theta, const ls_result *found, fit_result *r)
 {
     size_t n = s->n, nfree = 0, *of = bg_calloc(n + 1, sizeof *of);
-    double *a = bg_calloc(n * n + 1, sizeof *a), *sigma = bg_calloc(n + 1, sizeof *sigma), *u = bg_calloc(n * n + 1, sizeof *u);
+    double *a = bg_calloc(n * n + 1, sizeof *a), *sigma = bg_calloc(n + 1, sizeof *sigma),
+           *u = bg_calloc(n * n + 1, sizeof *u);
     double *vt = bg_calloc(n * n + 1, sizeof *vt), *cover = bg_calloc(n * n + 1, sizeof *cover), noise;
     bool *blind = bg_calloc(n + 1, sizeof *blind);
 
@@ -196,7 +209,8 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
         r->deviation[k] = NAN;
         for (size_t j = 0; j < n; j++)
             r->correlation[k * n + j] = NAN;
-        r->bound[k] = !s->held[k] && (theta[k] * s->size[k] <= s->f->parameter.at[k].low || theta[k] * s->size[k] >= s->f->parameter.at[k].high);
+        r->bound[k] = !s->held[k] && (theta[k] * s->size[k] <= s->f->parameter.at[k].low ||
+                                      theta[k] * s->size[k] >= s->f->parameter.at[k].high);
         if (!s->held[k] && !r->bound[k])
             of[nfree++] = k;
     }
@@ -204,9 +218,10 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     for (size_t c = 0; c < nfree; c++)
         for (size_t i = 0; i < n; i++)
             a[c * n + i] = found->triangle[of[c] * n + i] * (theta[of[c]] != 0 ? theta[of[c]] : 1);
-    noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree)) : NAN;    /* as many data as parameters: unknown */
-    if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma, u, (lapack_int)n, vt,
-                                (lapack_int)nfree, cover) == 0) {
+    noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree))
+                                : NAN; /* as many data as parameters: unknown */
+    if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma,
+                                u, (lapack_int)n, vt, (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
         for (size_t d = 0; d < nfree; d++) {
             bool unknown = !(sigma[d] > BLIND * sigma[0]) || noise > VAGUE * sigma[d];
@@ -233,7 +248,8 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
             r->deviation[k] = noise * sqrt(cover[k * n + k]) * fabs((theta[k] != 0 ? theta[k] : 1) * s->size[k]);
             for (size_t e = 0; e < nfree; e++)
                 if (!blind[of[e]])
-                    r->correlation[k * n + of[e]] = cover[k * n + of[e]] / sqrt(cover[k * n + k] * cover[of[e] * n + of[e]]);
+                    r->correlation[k * n + of[e]] = cover[k * n + of[e]] /
+                                                    sqrt(cover[k * n + k] * cover[of[e] * n + of[e]]);
         }
     }
     free(of);
@@ -283,16 +299,30 @@ bool
 fit_search(fit *f, fit_result *r, char **why)
 {
     size_t n = f->parameter.n;
-    struct search s = { .f = f, .n = n, .size = bg_calloc(n, sizeof(double)), .held = bg_calloc(n, sizeof(bool)), .seen = bg_calloc(n, sizeof(double)) };
-    double *theta = bg_calloc(n, sizeof *theta), *best = bg_calloc(n, sizeof *best), *low = bg_calloc(n, sizeof *low), *high = bg_calloc(n, sizeof *high);
+    struct search s = { .f = f,
+                        .n = n,
+                        .size = bg_calloc(n, sizeof(double)),
+                        .held = bg_calloc(n, sizeof(bool)),
+                        .seen = bg_calloc(n, sizeof(double)) };
+    double *theta = bg_calloc(n, sizeof *theta), *best = bg_calloc(n, sizeof *best), *low = bg_calloc(n, sizeof *low),
+           *high = bg_calloc(n, sizeof *high);
     bool *best_held = bg_calloc(n, sizeof *best_held), any = false;
-    ls_problem p = { .n = n, .low = low, .high = high, .evaluate = evaluate, .held = s.held, .ctx = &s, .most_steps = 100,
+    ls_problem p = { .n = n,
+                     .low = low,
+                     .high = high,
+                     .evaluate = evaluate,
+                     .held = s.held,
+                     .ctx = &s,
+                     .most_steps = 100,
                      .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6 };
     ls_result found, kept = { 0 };
     uint64_t seed = 1;
 
-    *r = (fit_result){ .value = bg_calloc(n, sizeof(double)), .deviation = bg_calloc(n, sizeof(double)), .correlation = bg_calloc(n * n, sizeof(double)),
-                       .active = bg_calloc(n, sizeof(bool)), .bound = bg_calloc(n, sizeof(bool)) };
+    *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),
+                       .deviation = bg_calloc(n, sizeof(double)),
+                       .correlation = bg_calloc(n * n, sizeof(double)),
+                       .active = bg_calloc(n, sizeof(bool)),
+                       .bound = bg_calloc(n, sizeof(bool)) };
     *why = NULL;
     for (size_t k = 0; k < f->run.n && f->active; k++)
         vec_push(&s.activity, bg_calloc(model_nelements(f->run.at[k].model) + 1, sizeof(double)));

@@ -78,26 +78,38 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 
 /* ---------------------------------------------------------------- search */
 
-/* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest are rounding: what they would say
- * leads anywhere, so that it is not followed. */
+/* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest
+ * are rounding: what they would say leads anywhere, so that it is not followed. */
 static const double ROUNDING = 1e-10;
 
 struct search {
     const ls_problem *p;
     size_t n;
     double *theta, *trial, *step;
-    double *triangle, *z;        /* at theta */
-    double *scale;               /* greatest norm of each column so far */
-    double *gradient;            /* R'z */
-    bool *fixed;                 /* for this step */
-    double *system, *right;      /* [2n][n], [2n] */
+    double *triangle, *z;   /* at theta */
+    double *scale;          /* greatest norm of each column so far */
+    double *gradient;       /* R'z */
+    bool *fixed;            /* for this step */
+    double *system, *right; /* [2n][n], [2n] */
     double cost, damping;
     ls_rows rows;
 };
 
-static double low_of(const struct search *s, size_t i) { return s->p->low ? s->p->low[i] : -INFINITY; }
-static double high_of(const struct search *s, size_t i) { return s->p->high ? s->p->high[i] : INFINITY; }
-static bool held(const struct search *s, size_t i) { return s->p->held && s->p->held[i]; }
+static double
+low_of(const struct search *s, size_t i)
+{
+    return s->p->low ? s->p->low[i] : -INFINITY;
+}
+static double
+high_of(const struct search *s, size_t i)
+{
+    return s->p->high ? s->p->high[i] : INFINITY;
+}
+static bool
+held(const struct search *s, size_t i)
+{
+    return s->p->held && s->p->held[i];
+}
 
 static bool
 evaluate(struct search *s, const double *theta, ls_result *r)
@@ -125,7 +137,8 @@ take(struct search *s, ls_result *r)
     }
 }
 
-/* Solves min |R d + z|^2 + damping |scale d|^2 over the parameters that are free; those that are fixed move by what step says. */
+/* Solves min |R d + z|^2 + damping |scale d|^2 over the parameters that are free; those that are fixed move by what
+ * step says. */
 static void
 solve(struct search *s)
 {
@@ -155,7 +168,8 @@ solve(struct search *s)
     if (nfree > 0) {
         double *singular = bg_malloc(nfree * sizeof *singular);
 
-        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)nfree, 1, s->system, (lapack_int)m, s->right, (lapack_int)m, singular, ROUNDING, &rank);
+        LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)nfree, 1, s->system, (lapack_int)m, s->right,
+                       (lapack_int)m, singular, ROUNDING, &rank);
         free(singular);
     }
     nfree = 0;
@@ -179,7 +193,8 @@ propose(struct search *s)
         double g = s->gradient[i];
 
         s->step[i] = 0;
-        s->fixed[i] = held(s, i) || s->scale[i] <= ROUNDING * most || (s->theta[i] <= low_of(s, i) && g > 0) || (s->theta[i] >= high_of(s, i) && g < 0);
+        s->fixed[i] = held(s, i) || s->scale[i] <= ROUNDING * most || (s->theta[i] <= low_of(s, i) && g > 0) ||
+                      (s->theta[i] >= high_of(s, i) && g < 0);
     }
     while (again) {
         again = false;
@@ -211,7 +226,8 @@ small_step(const struct search *s)
     double tolerance = s->p->step_tolerance > 0 ? s->p->step_tolerance : 1e-10;
 
     for (size_t i = 0; i < s->n; i++)
-        if (fabs(s->step[i]) > tolerance * fabs(s->theta[i]) && s->scale[i] * fabs(s->step[i]) > DBL_EPSILON * sqrt(s->cost))
+        if (fabs(s->step[i]) > tolerance * fabs(s->theta[i]) &&
+            s->scale[i] * fabs(s->step[i]) > DBL_EPSILON * sqrt(s->cost))
             return false;
     return true;
 }
@@ -228,7 +244,7 @@ descend(struct search *s, ls_result *r)
         double promised = propose(s), fresh, gain;
         bool fine;
 
-        if (small_step(s)) {                 /* its own error is of second order: taken without a look */
+        if (small_step(s)) { /* its own error is of second order: taken without a look */
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
             s->cost = fmax(s->cost - fmax(promised, 0), 0);
             return LS_CONVERGED;

@@ -1,17 +1,18 @@
 /* least_squares.h - bounded, scaled nonlinear least squares with exact derivatives
  *
- * Levenberg-Marquardt on the triangle of the derivatives: the caller hands over rows [dr/dtheta, r] one after the other, they are rotated into a
- * triangle of the parameters' size (orthogonally, in blocks), so that memory does not grow with the data and the condition is not squared.
- * Parameters at a bound that would leave it stay there for the step; steps are damped in units of the columns' norms, which makes them
- * independent of the parameters' units.
+ * Levenberg-Marquardt on the triangle of the derivatives: the caller hands over rows [dr/dtheta, r] one after the
+ * other, they are rotated into a triangle of the parameters' size (orthogonally, in blocks), so that memory does not
+ * grow with the data and the condition is not squared. Parameters at a bound that would leave it stay there for the
+ * step; steps are damped in units of the columns' norms, which makes them independent of the parameters' units.
  *
- * Our own rather than a library's. cminpack's lmstr takes rows one after the other and scales, but knows no bounds, and cannot be told between two steps
- * that other parameters are held or that the residuals changed, which the search over the active ones needs; NLopt knows bounds, but no sums of squares:
- * its methods see the objective and its gradient, not the rows, and leave no triangle for standard errors and for what the data do not tell.
+ * Our own rather than a library's. cminpack's lmstr takes rows one after the other and scales, but knows no bounds, and
+ * cannot be told between two steps that other parameters are held or that the residuals changed, which the search over
+ * the active ones needs; NLopt knows bounds, but no sums of squares: its methods see the objective and its gradient,
+ * not the rows, and leave no triangle for standard errors and for what the data do not tell.
  *
- * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05 (damping);
- *          Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection)
- * shapes   all arrays [n]; matrices by columns
+ * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05
+ * (damping); Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection) shapes   all arrays [n];
+ * matrices by columns
  */
 #ifndef BG_LEAST_SQUARES_H
 #define BG_LEAST_SQUARES_H
@@ -21,9 +22,9 @@
 
 /* ---- rows to a triangle: |J d + r|^2 = |R d + z|^2 + rest^2 for every d ---- */
 typedef struct ls_rows {
-    size_t n, count;             /* parameters; rows so far */
-    size_t used, most;           /* rows of `block` */
-    double *block;               /* [most][n + 1], by columns: the triangle of what went before, then new rows */
+    size_t n, count;   /* parameters; rows so far */
+    size_t used, most; /* rows of `block` */
+    double *block;     /* [most][n + 1], by columns: the triangle of what went before, then new rows */
     double *tau;
 } ls_rows;
 void ls_rows_open(ls_rows *s, size_t n);
@@ -36,28 +37,30 @@ double ls_rows_triangle(ls_rows *s, double *triangle, double *z);
 /* ---- the search ---- */
 typedef struct ls_problem {
     size_t n;
-    const double *low, *high;    /* NULL: no bounds; entries may be infinite */
-    /* Adds all rows at theta. False: theta gives no residuals (a run failed, a matrix is not definite); the step is shortened. */
+    const double *low, *high; /* NULL: no bounds; entries may be infinite */
+    /* Adds all rows at theta. False: theta gives no residuals (a run failed, a matrix is not definite); the step is
+     * shortened. */
     bool (*evaluate)(void *ctx, const double *theta, ls_rows *rows);
-    /* Called after each accepted step; true: the problem changed (other residuals, other parameters free), evaluate again. May be NULL. */
+    /* Called after each accepted step; true: the problem changed (other residuals, other parameters free), evaluate
+     * again. May be NULL. */
     bool (*accepted)(void *ctx, double *theta);
-    const bool *held;            /* NULL: none; parameters that stay as they are, looked at before each step */
+    const bool *held; /* NULL: none; parameters that stay as they are, looked at before each step */
     void *ctx;
-    double step_tolerance;       /* relative; 0: 1e-10 */
-    double cost_tolerance;       /* relative decrease that a step must promise; 0: 1e-14 */
-    size_t most_steps;           /* 0: 200 */
+    double step_tolerance; /* relative; 0: 1e-10 */
+    double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
+    size_t most_steps;     /* 0: 200 */
 } ls_problem;
 
 enum ls_end {
     LS_CONVERGED,
-    LS_STEPS,                    /* most_steps accepted steps were not enough */
-    LS_STUCK,                    /* no step however short leads to residuals; theta is the best so far */
-    LS_NO_START                  /* no residuals at the start */
+    LS_STEPS,   /* most_steps accepted steps were not enough */
+    LS_STUCK,   /* no step however short leads to residuals; theta is the best so far */
+    LS_NO_START /* no residuals at the start */
 };
 typedef struct ls_result {
     enum ls_end end;
-    double cost;                 /* |r|^2 at theta */
-    double *triangle;            /* [n][n] R at theta; free() it */
+    double cost;      /* |r|^2 at theta */
+    double *triangle; /* [n][n] R at theta; free() it */
     size_t rows;
     size_t evaluations, steps;
 } ls_result;

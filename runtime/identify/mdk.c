@@ -8,7 +8,8 @@
 #include "base.h"
 #include "mdk_parts.h"
 
-/* Lengths of the subspace step's horizon that are tried, in block rows; the first that fits and leads to an answer ends the search. */
+/* Lengths of the subspace step's horizon that are tried, in block rows; the first that fits and leads to an answer ends
+ * the search. */
 static const size_t horizons[] = { 40, 100, 20, 10, 5 };
 /* An end point whose cost is so many times what the noise explains is looked at again from another start. */
 static const double SUSPICIOUS = 1.25;
@@ -20,7 +21,8 @@ static const double DEFINITE = 1e-9;
 static const double LIFTED = 1e-2;
 
 void
-midpoint_discrete(size_t count, double h, const double *M, const double *D, const double *K, double *Md, double *Dd, double *Kd)
+midpoint_discrete(size_t count, double h, const double *M, const double *D, const double *K, double *Md, double *Dd,
+                  double *Kd)
 {
     for (size_t i = 0; i < count; i++) {
         Md[i] = M[i] / h + h * K[i] / 4 + D[i] / 2;
@@ -30,7 +32,8 @@ midpoint_discrete(size_t count, double h, const double *M, const double *D, cons
 }
 
 void
-midpoint_continuous(size_t count, double h, const double *Md, const double *Dd, const double *Kd, double *M, double *D, double *K)
+midpoint_continuous(size_t count, double h, const double *Md, const double *Dd, const double *Kd, double *M, double *D,
+                    double *K)
 {
     for (size_t i = 0; i < count; i++) {
         M[i] = h / 4 * (Md[i] + Kd[i] - Dd[i]);
@@ -54,7 +57,8 @@ mdk_free(mdk_result *r)
 static void
 multiply(size_t rows, size_t inner, size_t columns, const double *A, const double *B, double *C)
 {
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1, A, (int)rows, B, (int)inner, 0, C, (int)rows);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1, A, (int)rows, B,
+                (int)inner, 0, C, (int)rows);
 }
 
 /* B becomes A^-1 B; A is lost. */
@@ -62,7 +66,8 @@ static bool
 solve(size_t n, double *A, double *B, size_t columns)
 {
     lapack_int *pivot = bg_malloc((n + 1) * sizeof *pivot);
-    bool fine = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B, (lapack_int)n) == 0;
+    bool fine = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B,
+                              (lapack_int)n) == 0;
 
     free(pivot);
     return fine;
@@ -149,10 +154,12 @@ lowest(size_t n, const double *A)
     return result;
 }
 
-/* ---------------------------------------------------------------- second-order form from a gain and two matrices of the dynamics */
+/* ---------------------------------------------------------------- second-order form from a gain and two matrices of
+ * the dynamics */
 
-/* M0 = W^-1 where all coordinates are forced. Else the symmetric M0 that makes M0 W = L and M0 P, M0 Q symmetric, in the sense of least squares
- * (each relation in units of its own size): the forces that there are set the scale, symmetry the rest. */
+/* M0 = W^-1 where all coordinates are forced. Else the symmetric M0 that makes M0 W = L and M0 P, M0 Q symmetric, in
+ * the sense of least squares (each relation in units of its own size): the forces that there are set the scale,
+ * symmetry the rest. */
 static bool
 mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, double *M0)
 {
@@ -208,7 +215,8 @@ mass_from(const mdk_data *d, const double *W, const double *P, const double *Q, 
                     a[ENTRY(j, k) * ld + at] -= X[i * n + k] / size;
                 }
     }
-    fine = LAPACKE_dgelsy(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)unknowns, 1, a, (lapack_int)ld, b, (lapack_int)ld, pivot, 1e-12, &rank) == 0 &&
+    fine = LAPACKE_dgelsy(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)unknowns, 1, a, (lapack_int)ld, b,
+                          (lapack_int)ld, pivot, 1e-12, &rank) == 0 &&
            (size_t)rank == unknowns;
     for (size_t j = 0; j < n && fine; j++)
         for (size_t i = 0; i < n; i++)
@@ -225,7 +233,8 @@ static bool
 companion(size_t n, const double *A, const double *H, double *Omega, double *X1, double *X2)
 {
     size_t two = 2 * n;
-    double *HA = bg_malloc(n * two * sizeof *HA), *HAA = bg_malloc(n * two * sizeof *HAA), *left = bg_malloc(two * two * sizeof *left);
+    double *HA = bg_malloc(n * two * sizeof *HA), *HAA = bg_malloc(n * two * sizeof *HAA),
+           *left = bg_malloc(two * two * sizeof *left);
     double *right = bg_malloc(two * n * sizeof *right);
     bool fine;
 
@@ -256,9 +265,11 @@ static bool
 variational_start(const mdk_data *d, const subspace_model *s, double *M, double *D, double *K)
 {
     size_t n = d->n, m = d->m, two = 2 * n;
-    double *Omega = bg_malloc(two * two * sizeof *Omega), *F21 = bg_malloc(n * n * sizeof *F21), *F22 = bg_malloc(n * n * sizeof *F22);
+    double *Omega = bg_malloc(two * two * sizeof *Omega), *F21 = bg_malloc(n * n * sizeof *F21),
+           *F22 = bg_malloc(n * n * sizeof *F22);
     double *G = bg_malloc(two * m * sizeof *G), *W = bg_malloc(n * m * sizeof *W);
-    double *Md = bg_malloc(n * n * sizeof *Md), *Dd = bg_malloc(n * n * sizeof *Dd), *Kd = bg_malloc(n * n * sizeof *Kd);
+    double *Md = bg_malloc(n * n * sizeof *Md), *Dd = bg_malloc(n * n * sizeof *Dd),
+           *Kd = bg_malloc(n * n * sizeof *Kd);
     bool fine = companion(n, s->F, s->H, Omega, F21, F22);
 
     if (fine) {
@@ -306,7 +317,8 @@ eigen(size_t k, const double *F, double complex *lambda, double complex *V)
 
     for (size_t i = 0; i < k * k; i++)
         copy[i] = F[i];
-    fine = LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'V', (lapack_int)k, copy, (lapack_int)k, lambda, NULL, 1, V, (lapack_int)k) == 0;
+    fine = LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'V', (lapack_int)k, copy, (lapack_int)k, lambda, NULL, 1, V,
+                         (lapack_int)k) == 0;
     free(copy);
     return fine;
 }
@@ -324,14 +336,16 @@ undo_hold(const subspace_model *s, double h, double complex *mu, double complex 
         *why = bg_format("the eigenvalues of the identified model do not converge");
     for (size_t i = 0; i < k && fine; i++)
         if (fabs(cimag(mu[i])) <= 1e-12 * cabs(mu[i]) && creal(mu[i]) <= 0) {
-            *why = bg_format("the identified model has the eigenvalue %.3g, which no continuous system sampled every %g s has: its logarithm is not real",
+            *why = bg_format("the identified model has the eigenvalue %.3g, which no continuous system sampled every "
+                             "%g s has: its logarithm is not real",
                              creal(mu[i]), h);
             fine = false;
         }
     memcpy(left, V, k * k * sizeof *left);
     for (size_t i = 0; i < k * m && fine; i++)
         VB[i] = s->G[i];
-    if (fine && LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)m, left, (lapack_int)k, pivot, VB, (lapack_int)k) != 0) {
+    if (fine && LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)m, left, (lapack_int)k, pivot, VB,
+                              (lapack_int)k) != 0) {
         *why = bg_format("the modes of the identified model are not independent of each other");
         fine = false;
     }
@@ -351,10 +365,12 @@ static bool
 companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D, double *K, char **why)
 {
     size_t n = d->n, m = d->m, two = 2 * n;
-    double complex *mu = bg_malloc(two * sizeof *mu), *V = bg_malloc(two * two * sizeof *V), *VB = bg_malloc(two * m * sizeof *VB);
+    double complex *mu = bg_malloc(two * sizeof *mu), *V = bg_malloc(two * two * sizeof *V),
+                   *VB = bg_malloc(two * m * sizeof *VB);
     double complex *right = bg_malloc(two * two * sizeof *right), *left = bg_malloc(two * two * sizeof *left);
     lapack_int *pivot = bg_malloc(two * sizeof *pivot);
-    double *A = bg_malloc(two * two * sizeof *A), *B = bg_malloc(two * m * sizeof *B), *Omega = bg_malloc(two * two * sizeof *Omega);
+    double *A = bg_malloc(two * two * sizeof *A), *B = bg_malloc(two * m * sizeof *B),
+           *Omega = bg_malloc(two * two * sizeof *Omega);
     double *X1 = bg_malloc(n * n * sizeof *X1), *X2 = bg_malloc(n * n * sizeof *X2), *W = bg_malloc(n * m * sizeof *W);
     double *OB = bg_malloc(two * m * sizeof *OB);
     bool fine = undo_hold(s, d->step, mu, V, VB, why);
@@ -366,7 +382,8 @@ companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D
                 left[i * two + c] = V[c * two + i];
                 right[i * two + c] = V[c * two + i] * mu[c];
             }
-        LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)two, (lapack_int)two, left, (lapack_int)two, pivot, right, (lapack_int)two);
+        LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)two, (lapack_int)two, left, (lapack_int)two, pivot, right,
+                      (lapack_int)two);
         for (size_t c = 0; c < two; c++)
             for (size_t i = 0; i < two; i++)
                 A[c * two + i] = creal(right[i * two + c]);
@@ -413,10 +430,12 @@ companion_route(const mdk_data *d, const subspace_model *s, double *M, double *D
     return fine;
 }
 
-/* Sum over the modes of their residues, symmetric parts, times a power of the eigenvalue. Residue: shape [2n][n] seen at the forced coordinates times
- * what the forces do to the mode, VB [m][2n]; where a coordinate is not forced, symmetry gives what is seen there. */
+/* Sum over the modes of their residues, symmetric parts, times a power of the eigenvalue. Residue: shape [2n][n] seen
+ * at the forced coordinates times what the forces do to the mode, VB [m][2n]; where a coordinate is not forced,
+ * symmetry gives what is seen there. */
 static void
-add_residues(const mdk_data *d, const double complex *shape, const double complex *VB, const double complex *mu, int power, double *sum)
+add_residues(const mdk_data *d, const double complex *shape, const double complex *VB, const double complex *mu,
+             int power, double *sum)
 {
     size_t n = d->n, two = 2 * n;
 
@@ -448,7 +467,8 @@ static bool
 modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, double *K, char **why)
 {
     size_t n = d->n, m = d->m, two = 2 * n;
-    double complex *mu = bg_malloc(two * sizeof *mu), *V = bg_malloc(two * two * sizeof *V), *VB = bg_malloc(two * m * sizeof *VB);
+    double complex *mu = bg_malloc(two * sizeof *mu), *V = bg_malloc(two * two * sizeof *V),
+                   *VB = bg_malloc(two * m * sizeof *VB);
     double complex *shape = bg_calloc(n * two, sizeof *shape);
     double *X = bg_malloc(n * n * sizeof *X), *Y = bg_malloc(n * n * sizeof *Y);
     bool fine = undo_hold(s, d->step, mu, V, VB, why);
@@ -493,7 +513,10 @@ modal_route(const mdk_data *d, const subspace_model *s, double *M, double *D, do
 static void
 allocate(size_t n, mdk_result *r)
 {
-    *r = (mdk_result){ .n = n, .M = bg_calloc(n * n, sizeof(double)), .D = bg_calloc(n * n, sizeof(double)), .K = bg_calloc(n * n, sizeof(double)) };
+    *r = (mdk_result){ .n = n,
+                       .M = bg_calloc(n * n, sizeof(double)),
+                       .D = bg_calloc(n * n, sizeof(double)),
+                       .K = bg_calloc(n * n, sizeof(double)) };
 }
 
 /* fd at k = 2.., by channels. */
@@ -578,7 +601,8 @@ from_start(const mdk_data *d, enum mdk_method method, size_t block_rows, const d
     return true;
 }
 
-/* Where the first horizon's estimates are not definite (the samples are close together), the longer one's come first if they simulate better. */
+/* Where the first horizon's estimates are not definite (the samples are close together), the longer one's come first if
+ * they simulate better. */
 static void
 choose_first(const mdk_data *d, const double *fd, size_t most, size_t order[])
 {
@@ -644,7 +668,8 @@ mdk_identify(const mdk_data *d, enum mdk_method method, size_t block_rows, mdk_r
         allocate(d->n, &one);
         if (from_start(d, method, rows < most ? rows : most, fd, &one, &trouble)) {
             /* the methods without refinement have nothing to search: the first horizon is theirs */
-            settled = block_rows || method != MDK_PEM || one.cost <= fmax(SUSPICIOUS * one.noise, EXACT) || (found && fabs(one.cost - r->cost) <= 1e-6 * r->cost);
+            settled = block_rows || method != MDK_PEM || one.cost <= fmax(SUSPICIOUS * one.noise, EXACT) ||
+                      (found && fabs(one.cost - r->cost) <= 1e-6 * r->cost);
             evaluations += one.evaluations;
             if (!found || one.cost < r->cost) {
                 mdk_free(r);

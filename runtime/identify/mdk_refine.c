@@ -1,7 +1,8 @@
 /* mdk_refine.c - the error of the midpoint rule's simulation against the data, and its least sum of squares (see mdk.h)
  *
- * Parameters: the lower triangles of factors of M, D and K (M = L L', so that every step keeps them semidefinite and the rule stable), by columns,
- * then the first two positions. The derivative of M by L's entry (a, b) is e_a l_b' + l_b e_a', l_b being column b of L.
+ * Parameters: the lower triangles of factors of M, D and K (M = L L', so that every step keeps them semidefinite and
+ * the rule stable), by columns, then the first two positions. The derivative of M by L's entry (a, b) is e_a l_b' + l_b
+ * e_a', l_b being column b of L.
  */
 #include <cblas.h>
 #include <lapacke.h>
@@ -29,15 +30,15 @@ mdk_spread(const mdk_data *d, size_t i)
 struct simulation {
     const mdk_data *d;
     const double *fd;
-    size_t n, triangle;          /* of one factor's entries */
-    size_t parameters;           /* all; or 2n: of the first two positions alone */
-    double *weight;              /* [n] 1/std */
-    double *L[3];                /* factors of M, D, K, [n][n] with zeros above the diagonal; NULL where only positions are free */
+    size_t n, triangle; /* of one factor's entries */
+    size_t parameters;  /* all; or 2n: of the first two positions alone */
+    double *weight;     /* [n] 1/std */
+    double *L[3]; /* factors of M, D, K, [n][n] with zeros above the diagonal; NULL where only positions are free */
     double *matrix[3];
-    double *inverse, *Dd, *Kd;   /* of Md */
-    double *q[3];                /* now, before, before that */
-    double *S[3];                /* [parameters][n] their derivatives */
-    double *right;               /* [parameters][n] */
+    double *inverse, *Dd, *Kd; /* of Md */
+    double *q[3];              /* now, before, before that */
+    double *S[3];              /* [parameters][n] their derivatives */
+    double *right;             /* [parameters][n] */
     double *row;
 };
 
@@ -105,13 +106,15 @@ static void
 add_factors(struct simulation *s)
 {
     size_t n = s->n, at = 0;
-    double h = s->d->step, *w = s->row;          /* borrowed: [n] */
+    double h = s->d->step, *w = s->row; /* borrowed: [n] */
 
     for (int k = 0; k < 3 && s->L[0]; k++) {
         for (size_t i = 0; i < n; i++) {
             double now = s->q[0][i], before = s->q[1][i], first = s->q[2][i];
 
-            w[i] = k == 0 ? (now - 2 * before + first) / h : k == 1 ? (now - first) / 2 : h * (now + 2 * before + first) / 4;
+            w[i] = k == 0   ? (now - 2 * before + first) / h
+                   : k == 1 ? (now - first) / 2
+                            : h * (now + 2 * before + first) / 4;
         }
         for (size_t b = 0; b < n; b++) {
             const double *l = s->L[k] + b * n;
@@ -207,7 +210,8 @@ evaluate(void *ctx, const double *theta, ls_rows *rows)
         for (size_t b = 0; b < n; b++)
             for (size_t a = b; a < n; a++)
                 s->L[k][b * n + a] = theta[at++];
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, in, in, in, 1, s->L[k], in, s->L[k], in, 0, s->matrix[k], in);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, in, in, in, 1, s->L[k], in, s->L[k], in, 0, s->matrix[k],
+                    in);
     }
     return run(s, theta + at, rows);
 }
@@ -292,7 +296,8 @@ mdk_refine(const mdk_data *d, const double *fd, mdk_result *r, char **why)
         for (size_t b = 0; b < n; b++)
             for (size_t a = b; a < n; a++)
                 copy[b * n + a] = theta[from++];
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)n, 1, copy, (int)n, copy, (int)n, 0, matrix[k], (int)n);
+        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)n, (int)n, (int)n, 1, copy, (int)n, copy, (int)n, 0,
+                    matrix[k], (int)n);
     }
     close_simulation(&s);
     free(theta);

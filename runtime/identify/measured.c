@@ -129,7 +129,8 @@ measured_read(const char *text, size_t length, measured *m, char **why)
                     *why = bg_format("line %u has more cells than the head has names (%zu)", line, m->columns);
                     fine = false;
                 } else if (!read_number(from, to, &x)) {
-                    *why = bg_format("line %u, column %s: \"%.*s\" is not a number", line, m->name[c], (int)(to - from > 40 ? 40 : to - from), from);
+                    *why = bg_format("line %u, column %s: \"%.*s\" is not a number", line, m->name[c],
+                                     (int)(to - from > 40 ? 40 : to - from), from);
                     fine = false;
                 } else {
                     vec_push(&cell, x);
@@ -191,7 +192,8 @@ measured_unit(const measured *m, unit_system *units, size_t column, const unit *
     *u = NULL;
     if (!m->unit[column] || (*u = unit_parse(units, m->unit[column], &what)))
         return true;
-    *why = bg_format("column %s: [%s] is not a unit%s%s", m->name[column], m->unit[column], what ? ": " : "", what ? what : "");
+    *why = bg_format("column %s: [%s] is not a unit%s%s", m->name[column], m->unit[column], what ? ": " : "",
+                     what ? what : "");
     return false;
 }
 

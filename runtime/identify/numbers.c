@@ -16,7 +16,7 @@ number_at(const compilation *c, span at, const unit *u)
 
     if (at.file != c->ast->file)
         return p;
-    while (*from == '-' || *from == ' ')         /* a sign is part of the number */
+    while (*from == '-' || *from == ' ') /* a sign is part of the number */
         from++;
     p.written = strtod(from, &end);
     if (end == from || memchr(text, '-', (size_t)(from - text)))
@@ -30,7 +30,8 @@ static const ast_model *
 find_model(const ast_file *file, const char *name, size_t n)
 {
     for (size_t i = 0; i < file->ndecls; i++)
-        if (file->decl[i].kind == AST_DECL_MODEL && strlen(file->decl[i].model->name) == n && !strncmp(file->decl[i].model->name, name, n))
+        if (file->decl[i].kind == AST_DECL_MODEL && strlen(file->decl[i].model->name) == n &&
+            !strncmp(file->decl[i].model->name, name, n))
             return file->decl[i].model;
     return NULL;
 }
@@ -43,13 +44,15 @@ find_instance(const ast_model *m, const char *name, size_t n)
         for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
             const ast_node *x = &m->stmt[k]->chain.node[i];
 
-            if (x->type && x->ref.nparts == 1 && !x->ref.part[0].nindex && strlen(x->ref.part[0].name) == n && !strncmp(x->ref.part[0].name, name, n))
+            if (x->type && x->ref.nparts == 1 && !x->ref.part[0].nindex && strlen(x->ref.part[0].name) == n &&
+                !strncmp(x->ref.part[0].name, name, n))
                 return x;
         }
     return NULL;
 }
 
-/* Where it is written, and the unit of the declaration: as argument of its instance, else where its model declares it. NULL: neither in this file. */
+/* Where it is written, and the unit of the declaration: as argument of its instance, else where its model declares it.
+ * NULL: neither in this file. */
 static const ast_expr *
 find_written(const compilation *c, const char *name, const ast_unit **declared)
 {
@@ -64,7 +67,8 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
     for (int k = 0; m && k < m->nstmt; k++) {
         const ast_stmt *x = m->stmt[k];
 
-        if (x->kind == AST_STMT_VALUE && x->value.kind == AST_PARAMETER && !x->value.nsize && !strcmp(x->value.name, name)) {
+        if (x->kind == AST_STMT_VALUE && x->value.kind == AST_PARAMETER && !x->value.nsize &&
+            !strcmp(x->value.name, name)) {
             own = x->value.value;
             *declared = x->value.unit;
         }
@@ -110,7 +114,8 @@ number_find(const compilation *c, var_id v, const char *name)
     const flat_model *f = c->flat;
     var_id literal = only_literal(f, v);
 
-    return literal == VAR_NONE ? place_in_tree(c, name) : number_at(c, f->var.at[literal].at, f->var.at[literal].display);
+    return literal == VAR_NONE ? place_in_tree(c, name)
+                               : number_at(c, f->var.at[literal].at, f->var.at[literal].display);
 }
 
 char *

@@ -7,10 +7,14 @@
 
 #include "compile.h"
 
-typedef struct number_place { bool known; span at; double written, scale, offset; } number_place;
+typedef struct number_place {
+    bool known;
+    span at;
+    double written, scale, offset;
+} number_place;
 
-/* Of parameter v of the model of c. known: false if it is no number of the file itself (a formula, an import). Parameters of
- * several instances whose number stands where the component is declared have one place. */
+/* Of parameter v of the model of c. known: false if it is no number of the file itself (a formula, an import).
+ * Parameters of several instances whose number stands where the component is declared have one place. */
 number_place number_find(const compilation *c, var_id v, const char *name);
 /* With ten digits, or fewer that say the same. free() it */
 char *number_written(double x);

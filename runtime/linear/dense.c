@@ -17,7 +17,8 @@ dense_multiply(size_t m, size_t k, size_t n, double factor, const double *A, con
             C[i] = keep == 0 ? 0 : keep * C[i];
         return;
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, factor, A, (int)m, B, (int)k, keep, C, (int)m);
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, factor, A, (int)m, B, (int)k, keep,
+                C, (int)m);
 }
 
 bool
@@ -25,7 +26,8 @@ dense_solve(size_t n, double *A, size_t columns, double *B)
 {
     lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot);
     bool fine = n == 0 || columns == 0 ||
-                LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B, (lapack_int)n) == 0;
+                LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B,
+                              (lapack_int)n) == 0;
 
     free(pivot);
     return fine;
@@ -36,7 +38,8 @@ dense_solve_complex(size_t n, double complex *A, size_t columns, double complex 
 {
     lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot);
     bool fine = n == 0 || columns == 0 ||
-                LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B, (lapack_int)n) == 0;
+                LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)columns, A, (lapack_int)n, pivot, B,
+                              (lapack_int)n) == 0;
 
     free(pivot);
     return fine;
@@ -77,5 +80,6 @@ dense_norm(size_t n, const double *A)
 bool
 dense_symmetric(size_t n, double *A, bool vectors, double *eigenvalue)
 {
-    return n == 0 || LAPACKE_dsyev(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'U', (lapack_int)n, A, (lapack_int)n, eigenvalue) == 0;
+    return n == 0 ||
+           LAPACKE_dsyev(LAPACK_COL_MAJOR, vectors ? 'V' : 'N', 'U', (lapack_int)n, A, (lapack_int)n, eigenvalue) == 0;
 }

@@ -9,7 +9,7 @@
 #include "dense.h"
 #include "effects.h"
 
-#define NO_SPLIT 1e-6                /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
+#define NO_SPLIT 1e-6 /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
 
 /* ---------------------------------------------------------------- clusters */
 
@@ -21,7 +21,8 @@ falling_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* M = W dA U of one cluster (m by m by columns) to the moves of its eigenvalues. splits: of a defective one, does any perturbation split it like a root? */
+/* M = W dA U of one cluster (m by m by columns) to the moves of its eigenvalues. splits: of a defective one, does any
+ * perturbation split it like a root? */
 static void
 moves_of(const cluster *c, double complex *M, bool splits, double complex *move)
 {
@@ -39,7 +40,8 @@ moves_of(const cluster *c, double complex *M, bool splits, double complex *move)
             move[i] = mean;
         return;
     }
-    LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m, (lapack_complex_double *)move, NULL, 1, NULL, 1);
+    LAPACKE_zgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m,
+                  (lapack_complex_double *)move, NULL, 1, NULL, 1);
     qsort(move, m, sizeof *move, falling_size);
 }
 
@@ -60,7 +62,12 @@ splits(size_t m, const double complex *M)
 
 /* ---------------------------------------------------------------- parameters */
 
-struct mover { linearization *l; curvature *c; size_t n, np; double *dx; };
+struct mover {
+    linearization *l;
+    curvature *c;
+    size_t n, np;
+    double *dx;
+};
 
 /* dx/dtheta of the equilibrium, in the model's order; NAN where it does not move smoothly. */
 static double *
@@ -96,8 +103,8 @@ equilibrium_moves(const linearization *l, size_t np, const state_space *all)
 
         memcpy(copy, right, rows * np * sizeof *copy);
         memcpy(left, A, rows * used * sizeof *left);
-        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, A, (lapack_int)rows, right, (lapack_int)rows, s, 1e-13,
-                           &rank) != 0)
+        if (LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)used, (lapack_int)np, A, (lapack_int)rows,
+                           right, (lapack_int)rows, s, 1e-13, &rank) != 0)
             rank = 0;
         for (size_t p = 0; p < np; p++) {
             double worst = 0, size = 0;
@@ -113,7 +120,9 @@ equilibrium_moves(const linearization *l, size_t np, const state_space *all)
                 worst = fmax(worst, fabs(sum));
             }
             for (size_t k = 0; k < used; k++)
-                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= 1e-7 * size ? right[k + rows * p] : size == 0 ? 0 : NAN;
+                dx[l->order[active[k]] + n * p] = (size_t)rank == used && worst <= 1e-7 * size ? right[k + rows * p]
+                                                  : size == 0                                  ? 0
+                                                                                               : NAN;
         }
         free(copy);
         free(left);
@@ -131,7 +140,8 @@ cluster_matrices(struct mover *v, const cluster *c, double complex *at, double c
 {
     linearization *l = v->l;
     size_t n = v->n, m = c->n;
-    double complex *left = bg_calloc(n + 1, sizeof *left), *right = bg_calloc(n + 1, sizeof *right), *by = bg_calloc(v->np + 1, sizeof *by);
+    double complex *left = bg_calloc(n + 1, sizeof *left), *right = bg_calloc(n + 1, sizeof *right),
+                   *by = bg_calloc(v->np + 1, sizeof *by);
     double complex *state = bg_calloc(n + 1, sizeof *state);
     bool fine = true;
 
@@ -169,8 +179,12 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
     effect_table *t = &l->effect;
     bool known;
 
-    *t = (effect_table){ np, bg_calloc(np + 1, sizeof *t->parameter), bg_calloc(np + 1, sizeof(double)), bg_calloc(count * np + 1, sizeof *t->at),
-                         bg_calloc(count * np + 1, sizeof *t->total), l->equilibrium && !l->sparse };
+    *t = (effect_table){ np,
+                         bg_calloc(np + 1, sizeof *t->parameter),
+                         bg_calloc(np + 1, sizeof(double)),
+                         bg_calloc(count * np + 1, sizeof *t->at),
+                         bg_calloc(count * np + 1, sizeof *t->total),
+                         l->equilibrium && !l->sparse };
     for (size_t p = 0; p < np; p++) {
         t->parameter[p] = f->var.at[by[p]].name;
         t->value[p] = model_parameter_value(l->model, by[p]);
@@ -189,7 +203,8 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
         double complex *at, *total, *move = bg_calloc(m + 1, sizeof *move);
 
         /* the conjugate of the one before, which is alone in its size */
-        if (m == 1 && cimag(c->eigenvalue) < 0 && k > 0 && l->modes.cluster[k - 1].n == 1 && l->modes.cluster[k - 1].eigenvalue == conj(c->eigenvalue)) {
+        if (m == 1 && cimag(c->eigenvalue) < 0 && k > 0 && l->modes.cluster[k - 1].n == 1 &&
+            l->modes.cluster[k - 1].eigenvalue == conj(c->eigenvalue)) {
             for (size_t p = 0; p < np; p++) {
                 t->at[p * count + c->first] = conj(t->at[p * count + c->first - 1]);
                 t->total[p * count + c->first] = conj(t->total[p * count + c->first - 1]);
@@ -226,7 +241,11 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
 /* ---------------------------------------------------------------- elements */
 
 /* What a slope does to A: the sum of up to two products column * row. */
-struct rank_one { const double *column, *row; double factor; size_t stride; };
+struct rank_one {
+    const double *column, *row;
+    double factor;
+    size_t stride;
+};
 
 /* Moves of all eigenvalues for a list of perturbations, each of two products: value[eigenvalue + n*j]. */
 static void
@@ -287,10 +306,13 @@ structure_effects(linearization *l)
 {
     const structure *s = &l->structure;
     size_t n = s->n, most = s->nz + s->nl + s->nd + 1;
-    struct rank_one (*what)[2] = bg_calloc(most, sizeof *what);
-    double *unit_row = bg_calloc(n * n + 1, sizeof *unit_row), *HC = bg_calloc(n * s->nz + 1, sizeof *HC), *GA = bg_calloc(s->nd * n + 1, sizeof *GA);
-    double *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG), *physical = bg_calloc(most, sizeof *physical), *relative = bg_calloc(most, sizeof *relative);
-    double *transposed = dense_transpose(n, n, s->matrix[M_A].value), *inputs = dense_transpose(s->nl, n, s->D_in), *rates;
+    struct rank_one(*what)[2] = bg_calloc(most, sizeof *what);
+    double *unit_row = bg_calloc(n * n + 1, sizeof *unit_row), *HC = bg_calloc(n * s->nz + 1, sizeof *HC),
+           *GA = bg_calloc(s->nd * n + 1, sizeof *GA);
+    double *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG), *physical = bg_calloc(most, sizeof *physical),
+           *relative = bg_calloc(most, sizeof *relative);
+    double *transposed = dense_transpose(n, n, s->matrix[M_A].value), *inputs = dense_transpose(s->nl, n, s->D_in),
+           *rates;
 
     for (size_t i = 0; i < n; i++)
         unit_row[i + n * i] = 1;

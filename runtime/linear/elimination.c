@@ -5,19 +5,25 @@
 
 #include "elimination.h"
 
-#define CANCELLED 1e-14              /* of what was subtracted: rounding, no coefficient */
-#define FAIR 1e-2                    /* a pivot is at least this much of its row's greatest coefficient */
+#define CANCELLED 1e-14 /* of what was subtracted: rounding, no coefficient */
+#define FAIR 1e-2       /* a pivot is at least this much of its row's greatest coefficient */
 
-struct row { sum s; bool used; };
+struct row {
+    sum s;
+    bool used;
+};
 
 struct elimination {
     pool *pool;
     size_t ncolumns;
     VEC(struct row) row;
     sum open;
-    uint32_t *pivot;                 /* [column] its row, UINT32_MAX */
-    struct occurrences { uint32_t *at; size_t n, cap; } *in;     /* [column] rows that may hold it */
-    uint32_t *count;                 /* [column] rows that do */
+    uint32_t *pivot; /* [column] its row, UINT32_MAX */
+    struct occurrences {
+        uint32_t *at;
+        size_t n, cap;
+    } * in;          /* [column] rows that may hold it */
+    uint32_t *count; /* [column] rows that do */
     sum scratch;
 };
 
@@ -103,10 +109,15 @@ elimination_end(elimination *r)
     vec_push(&r->row, row);
 }
 
-enum { FACTORS_MOST = 64 };          /* of a product whose equal factors are looked for */
+enum { FACTORS_MOST = 64 }; /* of a product whose equal factors are looked for */
 
 /* What a product is of: a number times factors over factors. */
-struct factors { double number; node up[FACTORS_MOST], down[FACTORS_MOST]; size_t nup, ndown; bool full; };
+struct factors {
+    double number;
+    node up[FACTORS_MOST], down[FACTORS_MOST];
+    size_t nup, ndown;
+    bool full;
+};
 
 static void
 add_factor(struct factors *f, node n, bool over)
@@ -115,7 +126,7 @@ add_factor(struct factors *f, node n, bool over)
     size_t *none = over ? &f->ndown : &f->nup, *nother = over ? &f->nup : &f->ndown;
 
     for (size_t i = 0; i < *nother; i++)
-        if (other[i] == n) {             /* it is not zero at the point */
+        if (other[i] == n) { /* it is not zero at the point */
             other[i] = other[--*nother];
             return;
         }
@@ -128,7 +139,10 @@ add_factor(struct factors *f, node n, bool over)
 static void
 add_factors(pool *p, struct factors *f, node n, bool over)
 {
-    struct todo { node n; bool over; };
+    struct todo {
+        node n;
+        bool over;
+    };
     VEC(struct todo) todo = { 0 };
 
     vec_push(&todo, ((struct todo){ n, over }));
@@ -285,7 +299,9 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
     for (size_t k = 0; k < own->n; k++) {
         term *t = &own->at[k];
 
-        t->text = !r->pool ? NODE_NONE : t->column == column ? ex_const(r->pool, 1) : product(r->pool, t->text, text, true);
+        t->text = !r->pool              ? NODE_NONE
+                  : t->column == column ? ex_const(r->pool, 1)
+                                        : product(r->pool, t->text, text, true);
         t->value = t->column == column ? 1 : t->value / value;
     }
     r->pivot[column] = i;
@@ -296,7 +312,8 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
         const term *t = holds.at[k] == i ? NULL : find(&r->row.at[holds.at[k]].s, column);
 
         if (t)
-            add_multiple(r, holds.at[k], -t->value, r->pool ? ex_neg(r->pool, t->text) : NODE_NONE, &r->row.at[i].s, column);
+            add_multiple(r, holds.at[k], -t->value, r->pool ? ex_neg(r->pool, t->text) : NODE_NONE, &r->row.at[i].s,
+                         column);
     }
     vec_push(&r->in[column], i);
     vec_free(&holds);
@@ -314,7 +331,7 @@ elimination_eliminate(elimination *r, const uint8_t *may)
             now[c] = may[c] <= level ? may[c] : 0;
             any = any || now[c];
         }
-        for (size_t limit = any ? 2 : SIZE_MAX; limit < SIZE_MAX; ) {
+        for (size_t limit = any ? 2 : SIZE_MAX; limit < SIZE_MAX;) {
             bool progress = false;
             size_t longer = SIZE_MAX;
 
@@ -352,7 +369,11 @@ elimination_exchange(elimination *r, uint32_t solved, uint32_t free)
     return true;
 }
 
-bool elimination_solved(const elimination *r, uint32_t column) { return r->pivot[column] != UINT32_MAX; }
+bool
+elimination_solved(const elimination *r, uint32_t column)
+{
+    return r->pivot[column] != UINT32_MAX;
+}
 
 /* The pivot's own entry has coefficient 1: the variable is minus the others. */
 sum

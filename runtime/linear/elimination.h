@@ -1,7 +1,9 @@
-/* elimination.h - sparse linear relations between variables, solved for some of them: numbers, and expressions beside them where asked for
+/* elimination.h - sparse linear relations between variables, solved for some of them: numbers, and expressions beside
+ * them where asked for
  *
- * Rows say that a sum of coefficient times variable is zero. Pivoting on a column takes it out of all other rows, so that in the end a variable is
- * either free or a sum over free ones. Pivots are chosen for sparsity among coefficients of fair size, constants first.
+ * Rows say that a sum of coefficient times variable is zero. Pivoting on a column takes it out of all other rows, so
+ * that in the end a variable is either free or a sum over free ones. Pivots are chosen for sparsity among coefficients
+ * of fair size, constants first.
  *
  * expressions   over the pool's slots, a slot being a variable of the flat model; NODE_NONE where they are not wanted
  */
@@ -10,8 +12,15 @@
 
 #include "expr.h"
 
-typedef struct term { uint32_t column; double value; node text; } term;
-typedef struct sum { term *at; size_t n, cap; } sum;                         /* ascending columns */
+typedef struct term {
+    uint32_t column;
+    double value;
+    node text;
+} term;
+typedef struct sum {
+    term *at;
+    size_t n, cap;
+} sum; /* ascending columns */
 
 typedef struct elimination elimination;
 
@@ -21,14 +30,16 @@ void elimination_free(elimination *r);
 /* Adds to the row being made; closes it. text: of the coefficient (ignored without a pool). */
 void elimination_put(elimination *r, uint32_t column, double value, node text);
 void elimination_end(elimination *r);
-/* Pivots on columns with may[column] >= 1 while there are rows with one, those of the least may first. A row without one stays. */
+/* Pivots on columns with may[column] >= 1 while there are rows with one, those of the least may first. A row without
+ * one stays. */
 void elimination_eliminate(elimination *r, const uint8_t *may);
-bool elimination_solved(const elimination *r, uint32_t column);                  /* it was a pivot */
-/* A solved variable becomes free and a free one of its row solved in its place. False: its row does not hold that one. */
+bool elimination_solved(const elimination *r, uint32_t column); /* it was a pivot */
+/* A solved variable becomes free and a free one of its row solved in its place. False: its row does not hold that one.
+ */
 bool elimination_exchange(elimination *r, uint32_t solved, uint32_t free);
-/* A variable as a sum over those that were no pivots: of a pivot the row that holds it, with coefficient 1, the others being minus what it is. Valid
- * until the next elimination. */
-sum elimination_express(const elimination *r, uint32_t column, term *one);       /* one: room for a free variable's own */
+/* A variable as a sum over those that were no pivots: of a pivot the row that holds it, with coefficient 1, the others
+ * being minus what it is. Valid until the next elimination. */
+sum elimination_express(const elimination *r, uint32_t column, term *one); /* one: room for a free variable's own */
 /* Rows left over that are not empty: relations between variables that may not be pivots. */
 size_t elimination_left(const elimination *r);
 

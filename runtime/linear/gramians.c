@@ -7,26 +7,30 @@
 #include "dense.h"
 #include "gramians.h"
 
-#define UNSTABLE 1e-10               /* of the norm: real parts from minus this on are not stable */
-#define TRANSMITTED 1e-8             /* of the product of the norms of what goes in and out */
+#define UNSTABLE 1e-10   /* of the norm: real parts from minus this on are not stable */
+#define TRANSMITTED 1e-8 /* of the product of the norms of what goes in and out */
 
 bool
 lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X)
 {
-    double *T = transposed ? dense_transpose(n, n, A) : bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V);
-    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *R = bg_calloc(n * n + 1, sizeof *R), *W, factor = 1;
+    double *T = transposed ? dense_transpose(n, n, A) : bg_malloc((n * n + 1) * sizeof *T),
+           *V = bg_calloc(n * n + 1, sizeof *V);
+    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *R = bg_calloc(n * n + 1, sizeof *R),
+           *W, factor = 1;
     lapack_int sdim;
     bool fine;
 
     if (!transposed)
         memcpy(T, A, n * n * sizeof *T);
-    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V, (lapack_int)n) == 0;
+    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V,
+                                   (lapack_int)n) == 0;
     W = dense_transpose(n, n, V);
     if (fine && n) {
         /* T Y + Y T^T = -V^T Q V */
         dense_multiply(n, n, n, -1, W, Q, 0, X);
         dense_multiply(n, n, n, 1, X, V, 0, R);
-        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'T', 1, (lapack_int)n, (lapack_int)n, T, (lapack_int)n, T, (lapack_int)n, R, (lapack_int)n, &factor) == 0 &&
+        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'T', 1, (lapack_int)n, (lapack_int)n, T, (lapack_int)n, T,
+                              (lapack_int)n, R, (lapack_int)n, &factor) == 0 &&
                factor > 0;
         dense_multiply(n, n, n, 1 / factor, V, R, 0, X);
         dense_multiply(n, n, n, 1, X, W, 0, R);
@@ -47,7 +51,8 @@ bool
 gramians(const state_space *s, double **P, double **Q)
 {
     size_t n = s->n;
-    double *BB = bg_calloc(n * n + 1, sizeof *BB), *T = dense_transpose(n, s->nu, s->B), *CC = bg_calloc(n * n + 1, sizeof *CC);
+    double *BB = bg_calloc(n * n + 1, sizeof *BB), *T = dense_transpose(n, s->nu, s->B),
+           *CC = bg_calloc(n * n + 1, sizeof *CC);
     double *U = dense_transpose(s->ny, n, s->C);
     bool fine;
 
@@ -92,8 +97,9 @@ balance_roots(const state_space *s, double **Rc, double **Ro, double *sigma, dou
     fine = fine && root_of_positive(n, P, *Rc) && root_of_positive(n, Q, *Ro);
     T = dense_transpose(n, n, *Ro);
     dense_multiply(n, n, n, 1, T, *Rc, 0, M);
-    fine = fine && (n == 0 || LAPACKE_dgesvd(LAPACK_COL_MAJOR, U ? 'A' : 'N', U ? 'A' : 'N', (lapack_int)n, (lapack_int)n, M, (lapack_int)n, sigma, U,
-                                             (lapack_int)n, VT, (lapack_int)n, work) == 0);
+    fine = fine &&
+           (n == 0 || LAPACKE_dgesvd(LAPACK_COL_MAJOR, U ? 'A' : 'N', U ? 'A' : 'N', (lapack_int)n, (lapack_int)n, M,
+                                     (lapack_int)n, sigma, U, (lapack_int)n, VT, (lapack_int)n, work) == 0);
     free(P);
     free(Q);
     free(T);
@@ -120,8 +126,10 @@ bool
 balanced_truncation(const state_space *s, size_t r, state_space *out)
 {
     size_t n = s->n;
-    double *Rc, *Ro, *sigma = bg_calloc(n + 1, sizeof *sigma), *U = bg_calloc(n * n + 1, sizeof *U), *VT = bg_calloc(n * n + 1, sizeof *VT);
-    double *right = bg_calloc(n * r + 1, sizeof *right), *left = bg_calloc(r * n + 1, sizeof *left), *T = bg_calloc(n * (r + n) + 1, sizeof *T);
+    double *Rc, *Ro, *sigma = bg_calloc(n + 1, sizeof *sigma), *U = bg_calloc(n * n + 1, sizeof *U),
+                     *VT = bg_calloc(n * n + 1, sizeof *VT);
+    double *right = bg_calloc(n * r + 1, sizeof *right), *left = bg_calloc(r * n + 1, sizeof *left),
+           *T = bg_calloc(n * (r + n) + 1, sizeof *T);
     bool fine = balance_roots(s, &Rc, &Ro, sigma, U, VT) && (r == 0 || sigma[r - 1] > 1e-14 * sigma[0]);
 
     *out = state_space_new(r, s->nu, s->ny);
@@ -182,7 +190,7 @@ difference_of(const state_space *a, const state_space *b)
 
 /* ---------------------------------------------------------------- the stable part */
 
-static _Thread_local double real_limit;           /* what LAPACK asks is_stable with */
+static _Thread_local double real_limit; /* what LAPACK asks is_stable with */
 
 static lapack_logical
 is_stable(const double *re, const double *im)
@@ -195,7 +203,8 @@ bool
 stable_part(const state_space *s, state_space *out, char **why)
 {
     size_t n = s->n, m, rest;
-    double *T = bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V), *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
+    double *T = bg_malloc((n * n + 1) * sizeof *T), *V = bg_calloc(n * n + 1, sizeof *V),
+           *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im);
     double *B = bg_calloc(n * s->nu + 1, sizeof *B), *C = bg_calloc(s->ny * n + 1, sizeof *C), *W, *X, factor = 1;
     lapack_int sdim = 0;
     bool fine;
@@ -203,7 +212,8 @@ stable_part(const state_space *s, state_space *out, char **why)
     *why = NULL;
     memcpy(T, s->A, n * n * sizeof *T);
     real_limit = -UNSTABLE * dense_norm(n * n, s->A);
-    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'S', is_stable, (lapack_int)n, T, (lapack_int)n, &sdim, re, im, V, (lapack_int)n) == 0;
+    fine = n == 0 || LAPACKE_dgees(LAPACK_COL_MAJOR, 'V', 'S', is_stable, (lapack_int)n, T, (lapack_int)n, &sdim, re,
+                                   im, V, (lapack_int)n) == 0;
     m = (size_t)sdim;
     rest = n - m;
     W = dense_transpose(n, n, V);
@@ -215,15 +225,18 @@ stable_part(const state_space *s, state_space *out, char **why)
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < rest; k++)
                 X[i + m * k] = -T[i + n * (m + k)];
-        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'N', -1, (lapack_int)m, (lapack_int)rest, T, (lapack_int)n, T + m + n * m, (lapack_int)n, X, (lapack_int)m,
-                              &factor) >= 0 && factor > 0;
+        fine = LAPACKE_dtrsyl(LAPACK_COL_MAJOR, 'N', 'N', -1, (lapack_int)m, (lapack_int)rest, T, (lapack_int)n,
+                              T + m + n * m, (lapack_int)n, X, (lapack_int)m, &factor) >= 0 &&
+               factor > 0;
     }
     *out = state_space_new(m, s->nu, s->ny);
     if (!fine) {
         *why = bg_strdup("eigenvalues do not converge");
     } else {
-        double *B2 = bg_calloc(rest * s->nu + 1, sizeof *B2), *C2 = bg_calloc(s->ny * rest + 1, sizeof *C2), *A2 = bg_calloc(rest * rest + 1, sizeof *A2);
-        double *G = bg_calloc(s->ny * s->nu + 1, sizeof *G), limit = TRANSMITTED * dense_norm(n * s->nu, s->B) * dense_norm(s->ny * n, s->C);
+        double *B2 = bg_calloc(rest * s->nu + 1, sizeof *B2), *C2 = bg_calloc(s->ny * rest + 1, sizeof *C2),
+               *A2 = bg_calloc(rest * rest + 1, sizeof *A2);
+        double *G = bg_calloc(s->ny * s->nu + 1, sizeof *G),
+               limit = TRANSMITTED * dense_norm(n * s->nu, s->B) * dense_norm(s->ny * n, s->C);
         double scale = dense_norm(n * n, s->A);
 
         for (size_t i = 0; i < m; i++)

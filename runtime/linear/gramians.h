@@ -1,7 +1,7 @@
 /* gramians.h - what a stable linear system transmits: Gramians, Hankel singular values, balanced truncation
  *
- * A P + P A^T + B B^T = 0, A^T Q + Q A + C^T C = 0; Hankel values: square roots of the eigenvalues of P Q. Of balanced truncation to order r the
- * H-infinity error is at most twice the sum of the values left out (Moore 1981; Glover 1984).
+ * A P + P A^T + B B^T = 0, A^T Q + Q A + C^T C = 0; Hankel values: square roots of the eigenvalues of P Q. Of balanced
+ * truncation to order r the H-infinity error is at most twice the sum of the values left out (Moore 1981; Glover 1984).
  *
  * What is not asymptotically stable but is not transmitted either (redundant states) is left out first.
  *
@@ -12,9 +12,11 @@
 
 #include "state_space.h"
 
-/* The stable part of s in `out` (of order out->n). False: a mode that is not stable is transmitted, *why (free it) says so. */
+/* The stable part of s in `out` (of order out->n). False: a mode that is not stable is transmitted, *why (free it) says
+ * so. */
 bool stable_part(const state_space *s, state_space *out, char **why);
-/* X (n by n) with A X + X A^T + Q = 0, Q symmetric, A stable. False: A has opposite eigenvalues. transposed: with A^T in the place of A. */
+/* X (n by n) with A X + X A^T + Q = 0, Q symmetric, A stable. False: A has opposite eigenvalues. transposed: with A^T
+ * in the place of A. */
 bool lyapunov(size_t n, const double *A, const double *Q, bool transposed, double *X);
 /* The controllability and observability Gramians of a stable system, malloc'ed. */
 bool gramians(const state_space *s, double **P, double **Q);

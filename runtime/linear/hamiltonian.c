@@ -24,14 +24,16 @@ energy(const linearization *l)
         for (size_t a = 0; a < s->nd; a++)
             for (size_t i = 0; i < n && s->C_d[d + s->nd * a] != 0; i++)
                 for (size_t k = 0; k < n; k++)
-                    Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] * s->G[a + s->nd * k];
+                    Q[i + n * k] += f->port.at[s->dependent[d]].sign * s->G[d + s->nd * i] * s->C_d[d + s->nd * a] *
+                                    s->G[a + s->nd * k];
     return Q;
 }
 
 static double
 least(size_t n, const double *A)
 {
-    double *copy = bg_malloc((n * n + 1) * sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most = 0, result = NAN;
+    double *copy = bg_malloc((n * n + 1) * sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most = 0,
+           result = NAN;
 
     memcpy(copy, A, n * n * sizeof *copy);
     if (dense_symmetric(n, copy, false, value) && n) {
@@ -90,7 +92,8 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
     for (size_t i = 0; i < m; i++) {
         for (size_t k = 0; k < n; k++)
             if (!in[k] && l->space.A[h->state[i] + n * k] != 0 && !h->why)
-                h->why = bg_format("\"%s\", which stores no energy, acts on \"%s\"", linear_state_name(l, k), linear_state_name(l, h->state[i]));
+                h->why = bg_format("\"%s\", which stores no energy, acts on \"%s\"", linear_state_name(l, k),
+                                   linear_state_name(l, h->state[i]));
         for (size_t k = 0; k < m; k++)
             h->Q[i + m * k] = whole[h->state[i] + n * h->state[k]];
     }

@@ -1,7 +1,7 @@
 /* linear_export.c - see linear_export.h
  *
- * .npy    NumPy's format 1.0: a head that is a Python dictionary, padded to 64 bytes; then the numbers, little-endian, by rows
- * .npz    such files in a ZIP archive, stored as they are (PKWARE's APPNOTE.TXT, 4.3)
+ * .npy    NumPy's format 1.0: a head that is a Python dictionary, padded to 64 bytes; then the numbers, little-endian,
+ * by rows .npz    such files in a ZIP archive, stored as they are (PKWARE's APPNOTE.TXT, 4.3)
  */
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +13,11 @@
 #include "linear_export.h"
 #include "quote.h"
 
-bool linear_export_known(const char *path) { return has_suffix(path, ".csv") || has_suffix(path, ".m") || has_suffix(path, ".npz"); }
+bool
+linear_export_known(const char *path)
+{
+    return has_suffix(path, ".csv") || has_suffix(path, ".m") || has_suffix(path, ".npz");
+}
 
 bool
 linear_points_add(linear_points *p, const linearization *l, char **why)
@@ -26,8 +30,12 @@ linear_points_add(linear_points *p, const linearization *l, char **why)
         return false;
     }
     if (!p->space.n) {
-        *p = (linear_points){ .n = s->n, .nu = s->nu, .ny = s->ny, .state = bg_calloc(s->n + 1, sizeof *p->state),
-                              .input = bg_calloc(s->nu + 1, sizeof *p->input), .output = bg_calloc(s->ny + 1, sizeof *p->output) };
+        *p = (linear_points){ .n = s->n,
+                              .nu = s->nu,
+                              .ny = s->ny,
+                              .state = bg_calloc(s->n + 1, sizeof *p->state),
+                              .input = bg_calloc(s->nu + 1, sizeof *p->input),
+                              .output = bg_calloc(s->ny + 1, sizeof *p->output) };
         for (size_t i = 0; i < s->n; i++)
             p->state[i] = linear_state_name(l, i);
         for (size_t i = 0; i < s->nu; i++)
@@ -94,8 +102,9 @@ put_csv(const linear_points *p, FILE *out)
                 put_cell(out, "", p->output[r - p->n], "");
             for (size_t c = 0; c < p->n + p->nu; c++) {
                 fputc(',', out);
-                put_number(out, r < p->n ? c < p->n ? s->A[r + s->n * c] : s->B[r + s->n * (c - p->n)]
-                                         : c < p->n ? s->C[r - p->n + s->ny * c] : s->D[r - p->n + s->ny * (c - p->n)]);
+                put_number(out, r < p->n   ? c < p->n ? s->A[r + s->n * c] : s->B[r + s->n * (c - p->n)]
+                                  : c < p->n ? s->C[r - p->n + s->ny * c]
+                                           : s->D[r - p->n + s->ny * (c - p->n)]);
             }
             fputc('\n', out);
         }
@@ -106,18 +115,28 @@ put_csv(const linear_points *p, FILE *out)
 enum { A_, B_, C_, D_, MATRICES };
 static const char *const matrix_name[MATRICES] = { "A", "B", "C", "D" };
 
-struct matrix { size_t rows, columns; const double *at; };       /* by columns */
+struct matrix {
+    size_t rows, columns;
+    const double *at;
+}; /* by columns */
 
 static struct matrix
 matrix_of(const linear_points *p, int which, size_t k)
 {
     const state_space *s = &p->space.at[k];
-    const struct matrix all[MATRICES] = { { s->n, s->n, s->A }, { s->n, s->nu, s->B }, { s->ny, s->n, s->C }, { s->ny, s->nu, s->D } };
+    const struct matrix all[MATRICES] = { { s->n, s->n, s->A },
+                                          { s->n, s->nu, s->B },
+                                          { s->ny, s->n, s->C },
+                                          { s->ny, s->nu, s->D } };
 
     return all[which];
 }
 
-struct names { const char *what; const char **at; size_t n; };
+struct names {
+    const char *what;
+    const char **at;
+    size_t n;
+};
 
 static void
 names_of(const linear_points *p, struct names to[3])
@@ -213,7 +232,8 @@ static void
 put_matrices(strbuf *b, const linear_points *p, int which)
 {
     struct matrix first = matrix_of(p, which, 0);
-    char *shape = p->space.n > 1 ? bg_format("%zu, %zu, %zu", p->space.n, first.rows, first.columns) : bg_format("%zu, %zu", first.rows, first.columns);
+    char *shape = p->space.n > 1 ? bg_format("%zu, %zu, %zu", p->space.n, first.rows, first.columns)
+                                 : bg_format("%zu, %zu", first.rows, first.columns);
 
     put_head(b, "<f8", shape);
     for (size_t k = 0; k < p->space.n; k++) {
@@ -285,22 +305,28 @@ crc32_of(const char *s, size_t n)
     return ~crc;
 }
 
-struct archive { FILE *out; strbuf directory; uint64_t at; size_t files; bool full; };
+struct archive {
+    FILE *out;
+    strbuf directory;
+    uint64_t at;
+    size_t files;
+    bool full;
+};
 
 /* What the head of a file and its line in the directory share. */
 static void
 put_entry(strbuf *b, const strbuf *data, size_t name)
 {
-    put_bytes(b, 20, 2);                                 /* version needed: 2.0 */
-    put_bytes(b, 0, 2);                                  /* flags */
-    put_bytes(b, 0, 2);                                  /* stored */
-    put_bytes(b, 0, 2);                                  /* time and date: the first there are, so that equal models are equal files */
+    put_bytes(b, 20, 2); /* version needed: 2.0 */
+    put_bytes(b, 0, 2);  /* flags */
+    put_bytes(b, 0, 2);  /* stored */
+    put_bytes(b, 0, 2);  /* time and date: the first there are, so that equal models are equal files */
     put_bytes(b, 0x21, 2);
     put_bytes(b, crc32_of(data->at, data->n), 4);
     put_bytes(b, data->n, 4);
     put_bytes(b, data->n, 4);
     put_bytes(b, name, 2);
-    put_bytes(b, 0, 2);                                  /* nothing extra */
+    put_bytes(b, 0, 2); /* nothing extra */
 }
 
 /* Takes the data. */
@@ -317,7 +343,7 @@ add_file(struct archive *a, const char *name, strbuf *data)
     put_bytes(&a->directory, 0x02014b50, 4);
     put_bytes(&a->directory, 20, 2);
     put_entry(&a->directory, data, strlen(file));
-    put_bytes(&a->directory, 0, 2);                      /* no comment, first disk, no attributes */
+    put_bytes(&a->directory, 0, 2); /* no comment, first disk, no attributes */
     put_bytes(&a->directory, 0, 2);
     put_bytes(&a->directory, 0, 2);
     put_bytes(&a->directory, 0, 4);

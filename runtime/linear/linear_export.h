@@ -21,7 +21,7 @@ typedef struct linear_points {
     VEC(state_space) space;
 } linear_points;
 
-bool linear_export_known(const char *path);                      /* by its suffix */
+bool linear_export_known(const char *path); /* by its suffix */
 /* False: *why (free it), with l's inputs not those of the points before. */
 bool linear_points_add(linear_points *p, const linearization *l, char **why);
 void linear_points_free(linear_points *p);

@@ -21,7 +21,9 @@ overlays_free(overlays *o)
 
 /* ---------------------------------------------------------------- responses */
 
-typedef struct curve { size_t input, output; } curve;
+typedef struct curve {
+    size_t input, output;
+} curve;
 
 /* The pairs that are drawn. */
 static size_t
@@ -37,14 +39,22 @@ curves_of(const linearization *l, const figure_choice *c, curve *to)
     return n;
 }
 
-static size_t nsystems(const figure_choice *c) { return 1 + (c->over ? c->over->n : 0); }
-static const state_space *system_at(const linearization *l, const figure_choice *c, size_t k) { return k ? &c->over->at[k - 1].space : &l->space; }
+static size_t
+nsystems(const figure_choice *c)
+{
+    return 1 + (c->over ? c->over->n : 0);
+}
+static const state_space *
+system_at(const linearization *l, const figure_choice *c, size_t k)
+{
+    return k ? &c->over->at[k - 1].space : &l->space;
+}
 
 static void
 put_title(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t k)
 {
-    char *text = bg_format("%s to %s%s%s", l->input.at[x->input].name, model_flat(l->model)->output.at[x->output].name, k ? ": " : "",
-                           k ? c->over->at[k - 1].name : "");
+    char *text = bg_format("%s to %s%s%s", l->input.at[x->input].name, model_flat(l->model)->output.at[x->output].name,
+                           k ? ": " : "", k ? c->over->at[k - 1].name : "");
 
     quote_z(b, QUOTE_GNUPLOT, text);
     free(text);
@@ -52,13 +62,15 @@ put_title(strbuf *b, const linearization *l, const figure_choice *c, const curve
 
 /* One panel: column `first`, step by curve, of the systems' data blocks, with titles or without. */
 static void
-put_curves(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t n, size_t first, size_t step, bool titles)
+put_curves(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t n, size_t first,
+           size_t step, bool titles)
 {
     strbuf_puts(b, "plot ");
     for (size_t k = 0; k < nsystems(c); k++)
         for (size_t i = 0; i < n; i++) {
-            strbuf_printf(b, "%s$system%zu using 1:%zu with lines lw %s lc rgb \"%s\" dt %zu ", k + i ? ", \\\n     " : "", k, first + step * i,
-                          k ? "1.2" : "1.8", figure_color[(k * n + i) % FIGURE_COLORS], k + 1);
+            strbuf_printf(b, "%s$system%zu using 1:%zu with lines lw %s lc rgb \"%s\" dt %zu ",
+                          k + i ? ", \\\n     " : "", k, first + step * i, k ? "1.2" : "1.8",
+                          figure_color[(k * n + i) % FIGURE_COLORS], k + 1);
             if (titles) {
                 strbuf_puts(b, "title ");
                 put_title(b, l, c, &x[i], k);
@@ -161,10 +173,14 @@ draw_bode(const linearization *l, const figure_choice *c, const char *path, char
     for (size_t k = 0; k < nsystems(c); k++)
         put_frequency_data(&b, system_at(l, c, k), k, x, n, from, to);
     put_head(&b, l, "frequency response", path, 640);
-    strbuf_printf(&b, "set multiplot\nset logscale x\nset xrange [%.9g:%.9g]\nset lmargin 11\nset rmargin at screen 0.72\n", from, to);
-    strbuf_puts(&b, "set tmargin at screen 0.92\nset bmargin at screen 0.53\nset format x \"\"\nset ylabel \"magnitude [dB]\"\n");
+    strbuf_printf(&b,
+                  "set multiplot\nset logscale x\nset xrange [%.9g:%.9g]\nset lmargin 11\nset rmargin at screen 0.72\n",
+                  from, to);
+    strbuf_puts(&b, "set tmargin at screen 0.92\nset bmargin at screen 0.53\nset format x \"\"\nset ylabel \"magnitude "
+                    "[dB]\"\n");
     put_curves(&b, l, c, x, n, 2, 2, true);
-    strbuf_puts(&b, "unset title\nset tmargin at screen 0.49\nset bmargin at screen 0.1\nset format x \"%g\"\nset xlabel \"frequency [rad/s]\"\n"
+    strbuf_puts(&b, "unset title\nset tmargin at screen 0.49\nset bmargin at screen 0.1\nset format x \"%g\"\nset "
+                    "xlabel \"frequency [rad/s]\"\n"
                     "set ylabel \"phase [degrees]\"\n");
     put_curves(&b, l, c, x, n, 3, 2, false);
     strbuf_puts(&b, "unset multiplot\n");
@@ -173,7 +189,8 @@ draw_bode(const linearization *l, const figure_choice *c, const char *path, char
     return fine;
 }
 
-/* How long steps are looked at: until the slowest decaying mode has, or ten periods; of what grows three times its growth. */
+/* How long steps are looked at: until the slowest decaying mode has, or ten periods; of what grows three times its
+ * growth. */
 static double
 time_range(const linearization *l)
 {
@@ -239,7 +256,10 @@ draw_steps(const linearization *l, const figure_choice *c, const char *path, cha
         return false;
     }
     put_head(&b, l, "responses to steps of 1 (SI)", path, 420);
-    strbuf_printf(&b, "set xrange [0:%.9g]\nset rmargin at screen 0.72\nset xlabel \"time after the step [s]\"\nset ylabel \"departure of the output [SI]\"\n", h * (STEPS - 1));
+    strbuf_printf(&b,
+                  "set xrange [0:%.9g]\nset rmargin at screen 0.72\nset xlabel \"time after the step [s]\"\nset ylabel "
+                  "\"departure of the output [SI]\"\n",
+                  h * (STEPS - 1));
     put_curves(&b, l, c, x, n, 2, 1, true);
     fine = figure_draw(&b, path, why);
     strbuf_free(&b);
@@ -253,7 +273,7 @@ relative_effect(const linearization *l, size_t p, size_t mode)
 {
     double x = cabs(l->effect.at[p * l->modes.count + mode]) * fabs(l->effect.value[p]);
 
-    return x <= 1e-12 * l->modes.size ? 0 : x;       /* NAN stays */
+    return x <= 1e-12 * l->modes.size ? 0 : x; /* NAN stays */
 }
 
 /* The parameter that affects a mode most; nparameters: none does. */
@@ -277,7 +297,8 @@ strongest(const linearization *l, size_t mode, double *size)
 bool
 draw_poles(const linearization *l, const char *path, char **why)
 {
-    size_t np = l->effect.nparameters, *count = bg_calloc(np + 2, sizeof *count), named[NAMED_MOST], n = 0, shown = 0, in_group[NAMED_MOST + 2] = { 0 };
+    size_t np = l->effect.nparameters, *count = bg_calloc(np + 2, sizeof *count), named[NAMED_MOST], n = 0, shown = 0,
+           in_group[NAMED_MOST + 2] = { 0 };
     strbuf b = { 0 };
     bool fine;
 
@@ -307,7 +328,7 @@ draw_poles(const linearization *l, const char *path, char **why)
         named[n] = best;
         count[best] = 0;
     }
-    for (size_t k = 0; k <= n + 1; k++) {            /* named, others, none */
+    for (size_t k = 0; k <= n + 1; k++) { /* named, others, none */
         strbuf_printf(&b, "$group%zu << EOD\n", k);
         for (size_t i = 0; i < l->modes.count; i++) {
             double size;
@@ -318,20 +339,26 @@ draw_poles(const linearization *l, const char *path, char **why)
             if ((p == np ? n + 1 : at) == k) {
                 double complex z = l->modes.eigenvalue[i];
 
-                strbuf_printf(&b, "%.9g %.9g %.4g\n", creal(z), cimag(z), z == 0 ? 1.2 : 1.2 + 1.6 * fmin(1, size / cabs(z)));
+                strbuf_printf(&b, "%.9g %.9g %.4g\n", creal(z), cimag(z),
+                              z == 0 ? 1.2 : 1.2 + 1.6 * fmin(1, size / cabs(z)));
                 in_group[k]++;
             }
         }
         strbuf_puts(&b, "EOD\n");
     }
     put_head(&b, l, "eigenvalues", path, 560);
-    strbuf_puts(&b, "set rmargin at screen 0.72\nset xlabel \"Re [1/s]\"\nset ylabel \"Im [1/s]\"\nset xzeroaxis lc rgb \"#606060\"\nset yzeroaxis lc rgb \"#606060\"\n"
-                    "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\nset key title \"strongest effect\" left\nplot ");
+    strbuf_puts(&b, "set rmargin at screen 0.72\nset xlabel \"Re [1/s]\"\nset ylabel \"Im [1/s]\"\nset xzeroaxis lc "
+                    "rgb \"#606060\"\nset yzeroaxis lc rgb \"#606060\"\n"
+                    "set offsets graph 0.06, graph 0.06, graph 0.06, graph 0.06\nset key title \"strongest effect\" "
+                    "left\nplot ");
     for (size_t k = 0; k <= n + 1; k++) {
         if (!in_group[k])
             continue;
-        strbuf_printf(&b, "%s$group%zu using 1:2:3 with points pt 2 ps variable lw 2 lc rgb \"%s\" title ", shown++ ? ", \\\n     " : "", k,
-                      k < n ? figure_color[k] : k == n ? "#000000" : "#a0a0a0");
+        strbuf_printf(&b, "%s$group%zu using 1:2:3 with points pt 2 ps variable lw 2 lc rgb \"%s\" title ",
+                      shown++ ? ", \\\n     " : "", k,
+                      k < n    ? figure_color[k]
+                      : k == n ? "#000000"
+                               : "#a0a0a0");
         quote_z(&b, QUOTE_GNUPLOT, k < n ? l->effect.parameter[named[k]] : k == n ? "another" : "none");
     }
     strbuf_puts(&b, "\n");
@@ -353,7 +380,10 @@ modes_drawn(const linearization *l, size_t *to)
     return n;
 }
 
-struct ranked { size_t p; double size; };
+struct ranked {
+    size_t p;
+    double size;
+};
 
 static int
 falling(const void *a, const void *b)
@@ -416,8 +446,12 @@ draw_effects(const linearization *l, const char *path, char **why)
         }
     strbuf_puts(&b, "EOD\n");
     put_head(&b, l, "effect of each parameter: |p dλ/dp| / |λ|", path, 180 + 22 * (double)rows);
-    strbuf_printf(&b, "unset key\nunset grid\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\nset logscale cb\nset cbrange [1e-4:1]\n", nmodes - 1, rows - 1);
-    strbuf_puts(&b, "set palette defined (0 \"#f7fbff\", 0.5 \"#6baed6\", 1 \"#08306b\")\nset format cb \"%g\"\nset cblabel \"(white: none, or below 0.0001)\"\n"
+    strbuf_printf(&b,
+                  "unset key\nunset grid\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\nset logscale cb\nset "
+                  "cbrange [1e-4:1]\n",
+                  nmodes - 1, rows - 1);
+    strbuf_puts(&b, "set palette defined (0 \"#f7fbff\", 0.5 \"#6baed6\", 1 \"#08306b\")\nset format cb \"%g\"\nset "
+                    "cblabel \"(white: none, or below 0.0001)\"\n"
                     "set border 15 lc rgb \"#606060\"\nset lmargin 16\nset bmargin 8\nset ytics (");
     for (size_t r = 0; r < rows; r++) {
         strbuf_puts(&b, r ? ", " : "");

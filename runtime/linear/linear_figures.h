@@ -10,12 +10,19 @@
 #include "linearize.h"
 
 /* Systems with the inputs and outputs of l that are drawn over it, dashed. */
-typedef struct overlay { const char *name; state_space space; } overlay;
+typedef struct overlay {
+    const char *name;
+    state_space space;
+} overlay;
 typedef VEC(overlay) overlays;
 void overlays_free(overlays *o);
 
 /* Which pairs: ntransfer of input and output, 0: all. */
-typedef struct figure_choice { size_t ntransfer; const size_t (*transfer)[2]; const overlays *over; } figure_choice;
+typedef struct figure_choice {
+    size_t ntransfer;
+    const size_t (*transfer)[2];
+    const overlays *over;
+} figure_choice;
 
 bool draw_bode(const linearization *l, const figure_choice *c, const char *path, char **why);
 bool draw_steps(const linearization *l, const figure_choice *c, const char *path, char **why);

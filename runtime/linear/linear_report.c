@@ -8,15 +8,17 @@
 #include "norms.h"
 #include "report.h"
 
-enum { TEXT_MOST = 12,               /* states up to which matrices are printed for people */
-       NORMS_MOST = 300 };           /* and norms are found unasked */
+enum {
+    TEXT_MOST = 12, /* states up to which matrices are printed for people */
+    NORMS_MOST = 300
+}; /* and norms are found unasked */
 
 /* ---------------------------------------------------------------- JSON */
 
 static void
 number_or_null(json *j, double x)
 {
-    json_number(j, x == 0 ? 0 : x);          /* no minus zero */
+    json_number(j, x == 0 ? 0 : x); /* no minus zero */
 }
 
 static void
@@ -48,7 +50,8 @@ matrix(json *j, const char *key, size_t rows, size_t columns, const double *A)
 }
 
 static void
-name_list(json *j, const char *key, size_t n, const char *(*name)(const linearization *, size_t), const linearization *l)
+name_list(json *j, const char *key, size_t n, const char *(*name)(const linearization *, size_t),
+          const linearization *l)
 {
     json_key(j, key);
     json_open(j, '[');
@@ -57,11 +60,31 @@ name_list(json *j, const char *key, size_t n, const char *(*name)(const lineariz
     json_close(j, ']');
 }
 
-static const char *input_name(const linearization *l, size_t i) { return l->input.at[i].name; }
-static const char *output_name(const linearization *l, size_t i) { return model_flat(l->model)->output.at[i].name; }
-static const char *source_name(const linearization *l, size_t i) { return model_flat(l->model)->opening.at[l->structure.source[i]].name; }
-static const char *dependent_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.dependent[i]); }
-static const char *causal_input(const linearization *l, size_t i) { return l->structure.flow_in[i] ? "f" : "e"; }
+static const char *
+input_name(const linearization *l, size_t i)
+{
+    return l->input.at[i].name;
+}
+static const char *
+output_name(const linearization *l, size_t i)
+{
+    return model_flat(l->model)->output.at[i].name;
+}
+static const char *
+source_name(const linearization *l, size_t i)
+{
+    return model_flat(l->model)->opening.at[l->structure.source[i]].name;
+}
+static const char *
+dependent_name(const linearization *l, size_t i)
+{
+    return port_name(model_flat(l->model), l->structure.dependent[i]);
+}
+static const char *
+causal_input(const linearization *l, size_t i)
+{
+    return l->structure.flow_in[i] ? "f" : "e";
+}
 
 static void
 structure_json(const linearization *l, json *j)
@@ -146,7 +169,11 @@ vectors_json(json *j, const char *key, size_t rows, size_t columns, const double
 }
 
 /* How much state k takes part in mode i. */
-static double complex participation(const modes *m, size_t i, size_t k) { return m->U[k + m->n * i] * m->W[i + m->count * k]; }
+static double complex
+participation(const modes *m, size_t i, size_t k)
+{
+    return m->U[k + m->n * i] * m->W[i + m->count * k];
+}
 
 static void
 participation_json(json *j, const modes *m)
@@ -154,7 +181,7 @@ participation_json(json *j, const modes *m)
     static const char *const key[] = { "participation", "participation_re", "participation_im" };
     double *P = bg_calloc(m->count * m->n + 1, sizeof *P);
 
-    for (int part = 0; part < 3; part++) {               /* rows are modes */
+    for (int part = 0; part < 3; part++) { /* rows are modes */
         for (size_t i = 0; i < m->count; i++)
             for (size_t k = 0; k < m->n; k++) {
                 double complex p = participation(m, i, k);
@@ -225,17 +252,37 @@ conserved_json(json *j, const linearization *l)
     json_close(j, ']');
 }
 
-static double frequency_of(const modes *m, size_t i) { return cabs(m->eigenvalue[i]); }
-static double damping_of(const modes *m, size_t i) { return mode_damping(m->eigenvalue[i]); }
-static double time_constant_of(const modes *m, size_t i) { return creal(m->eigenvalue[i]) == 0 ? INFINITY : -1 / creal(m->eigenvalue[i]); }
-static double condition_of(const modes *m, size_t i) { return m->condition[i]; }
+static double
+frequency_of(const modes *m, size_t i)
+{
+    return cabs(m->eigenvalue[i]);
+}
+static double
+damping_of(const modes *m, size_t i)
+{
+    return mode_damping(m->eigenvalue[i]);
+}
+static double
+time_constant_of(const modes *m, size_t i)
+{
+    return creal(m->eigenvalue[i]) == 0 ? INFINITY : -1 / creal(m->eigenvalue[i]);
+}
+static double
+condition_of(const modes *m, size_t i)
+{
+    return m->condition[i];
+}
 
 static void
 modes_json(const linearization *l, json *j)
 {
-    static const struct { const char *key; double (*of)(const modes *m, size_t i); } number[] = { { "frequency", frequency_of }, { "damping", damping_of },
-                                                                                                 { "time_constant", time_constant_of },
-                                                                                                 { "condition", condition_of } };
+    static const struct {
+        const char *key;
+        double (*of)(const modes *m, size_t i);
+    } number[] = { { "frequency", frequency_of },
+                   { "damping", damping_of },
+                   { "time_constant", time_constant_of },
+                   { "condition", condition_of } };
     const modes *m = &l->modes;
 
     json_key(j, "eigenvalues");
@@ -361,7 +408,8 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     json_key(j, "equilibrium"), json_bool(j, l->equilibrium);
     json_key(j, "all_eigenvalues"), json_bool(j, l->modes_known && l->modes.count == n);
     json_key(j, "no_eigenvalues"), json_string(j, l->few);
-    json_key(j, "held"), json_string(j, "effects: states and inputs stay as they are; effects_total: the equilibrium moves with the parameter");
+    json_key(j, "held"), json_string(j, "effects: states and inputs stay as they are; effects_total: the equilibrium "
+                                        "moves with the parameter");
     name_list(j, "states", n, linear_state_name, l);
     name_list(j, "inputs", l->input.n, input_name, l);
     name_list(j, "outputs", s->ny, output_name, l);
@@ -418,7 +466,8 @@ modes_text(const linearization *l, FILE *out)
 {
     table t = { .columns = 6, .left = 1 };
     const modes *m = &l->modes;
-    static const char *const head[] = { "mode", "eigenvalue [1/s]", "frequency [Hz]", "damping", "time constant [s]", "mostly" };
+    static const char *const head[] = { "mode",    "eigenvalue [1/s]",  "frequency [Hz]",
+                                        "damping", "time constant [s]", "mostly" };
 
     for (size_t k = 0; k < 6; k++)
         table_put(&t, "%s", head[k]);
@@ -447,9 +496,10 @@ modes_text(const linearization *l, FILE *out)
         if (c->n == 1)
             continue;
         fprintf(out, "  modes %zu to %zu are one eigenvalue %zu times, %s\n", c->first + 1, c->first + c->n, c->n,
-                !c->defective                 ? "with as many eigenvectors"
-                : l->holder && l->holder[k]   ? "defective: some parameters split it like a root, so that it has no slope there (means are shown)"
-                                              : "defective, but no parameter splits it like a root");
+                !c->defective ? "with as many eigenvectors"
+                : l->holder && l->holder[k]
+                    ? "defective: some parameters split it like a root, so that it has no slope there (means are shown)"
+                    : "defective, but no parameter splits it like a root");
     }
     for (size_t k = 0; k < l->nconserved; k++) {
         bool first = true;
@@ -463,7 +513,11 @@ modes_text(const linearization *l, FILE *out)
             if (fabs(c) == 1)
                 fprintf(out, "%s%s", first ? (c < 0 ? "-" : "") : c < 0 ? " - " : " + ", linear_state_name(l, i));
             else
-                fprintf(out, "%s%.6g %s", first ? (c < 0 ? "-" : "") : c < 0 ? " - " : " + ", fabs(c), linear_state_name(l, i));
+                fprintf(out, "%s%.6g %s",
+                        first   ? (c < 0 ? "-" : "")
+                        : c < 0 ? " - "
+                                : " + ",
+                        fabs(c), linear_state_name(l, i));
             first = false;
         }
         fputs(": a redundant state, an eigenvalue 0\n", out);
@@ -521,7 +575,8 @@ transfer_text(const linearization *l, const linear_view *v, FILE *out)
         struct zeros_poles z;
 
         if (transfer_function(&l->space, v->transfer[i][0], v->transfer[i][1], &z)) {
-            fprintf(out, "%s to %s: gain %.8g, DC gain %.8g\n", input_name(l, v->transfer[i][0]), output_name(l, v->transfer[i][1]), z.gain, z.dc);
+            fprintf(out, "%s to %s: gain %.8g, DC gain %.8g\n", input_name(l, v->transfer[i][0]),
+                    output_name(l, v->transfer[i][1]), z.gain, z.dc);
             for (int kind = 0; kind < 2; kind++) {
                 table t = { .columns = 1 };
 
@@ -538,14 +593,16 @@ transfer_text(const linearization *l, const linear_view *v, FILE *out)
 static void
 reductions_text(const yardstick *y, FILE *out)
 {
-    static const char *const head[] = { "reduced by", "states", "H-infinity error", "relative", "bound (relative)", "passive" };
+    static const char *const head[] = { "reduced by", "states",           "H-infinity error",
+                                        "relative",   "bound (relative)", "passive" };
     table t = { .columns = 6, .left = 1 };
 
     if (y->why) {
         fprintf(out, "no H-infinity norms: %s\n", y->why);
         return;
     }
-    fprintf(out, "H-infinity norm %.9g, at %.6g rad/s; proved below %.12g\n", y->norm.lower, y->norm.omega, y->norm.upper);
+    fprintf(out, "H-infinity norm %.9g, at %.6g rad/s; proved below %.12g\n", y->norm.lower, y->norm.omega,
+            y->norm.upper);
     for (size_t k = 0; k < 6; k++)
         table_put(&t, "%s", head[k]);
     for (size_t i = 0; i < y->row.n; i++) {
@@ -576,7 +633,8 @@ hamiltonian_text(const linearization *l, FILE *out)
         matrix_text("Q", h.n, h.n, h.Q, out);
     }
     if (!h.why)
-        fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n" : "not passive: the stored energy can rise by itself\n");
+        fprintf(out, h.passive ? "passive: without inputs the stored energy only falls\n"
+                               : "not passive: the stored energy can rise by itself\n");
     else if (!l->sparse)
         put_text(out, "no port-Hamiltonian form: %s\n", h.why);
     hamiltonian_free(&h);
@@ -588,7 +646,8 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
     const state_space *s = &l->space;
     const flat_model *f = model_flat(l->model);
 
-    fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time, l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
+    fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time,
+            l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
     if (l->sparse && l->modes_known)
         fprintf(out, "%zu eigenvalues, found by sparse matrices:\n", l->modes.count);
     if (l->modes_known)
@@ -612,12 +671,16 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
         matrix_text("D", s->ny, s->nu, s->D, out);
         for (int k = 0; k < M_A && !l->structure.why; k++)
             if ((k != M_J_SX && k != M_J_LX && k != M_L_X) || l->structure.modulated)
-                matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns, l->structure.matrix[k].value, out);
+                matrix_text(structure_matrix_name(k), l->structure.matrix[k].rows, l->structure.matrix[k].columns,
+                            l->structure.matrix[k].value, out);
     }
     if (l->structure.why)
         fprintf(out, l->sparse ? "no matrices: %s\n" : "no structured form: %s\n", l->structure.why);
     else if (!(l->mismatch < 1e-8))
-        fprintf(out, "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage vary while it moves\n", l->mismatch);
+        fprintf(out,
+                "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage "
+                "vary while it moves\n",
+                l->mismatch);
     if (l->modes_known)
         effects_text(l, out);
     hamiltonian_text(l, out);

@@ -16,8 +16,9 @@
 /* What is asked for beside the model itself. */
 typedef struct linear_view {
     const char *experiment;
-    size_t ntransfer; const size_t (*transfer)[2];       /* input, output */
-    const yardstick *reductions;                         /* NULL: none */
+    size_t ntransfer;
+    const size_t (*transfer)[2]; /* input, output */
+    const yardstick *reductions; /* NULL: none */
 } linear_view;
 
 /* One object, keys as documented in `bgc linearize -h`. */

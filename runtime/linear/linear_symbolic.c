@@ -8,7 +8,10 @@
 
 /* ---------------------------------------------------------------- names as LaTeX */
 
-struct naming { const flat_model *f; char **latex; };            /* [var], made when first asked for */
+struct naming {
+    const flat_model *f;
+    char **latex;
+}; /* [var], made when first asked for */
 
 static const char *
 slot_text(void *ctx, uint32_t slot)
@@ -22,8 +25,10 @@ slot_text(void *ctx, uint32_t slot)
 static void
 put_word(strbuf *out, const char *s, size_t n)
 {
-    static const char *const greek[] = { "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "kappa", "lambda", "mu", "nu", "xi", "pi",
-                                         "rho", "sigma", "tau", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Phi", "Psi", "Omega" };
+    static const char *const greek[] = { "alpha", "beta",  "gamma",  "delta",  "epsilon", "zeta", "eta",
+                                         "theta", "kappa", "lambda", "mu",     "nu",      "xi",   "pi",
+                                         "rho",   "sigma", "tau",    "phi",    "chi",     "psi",  "omega",
+                                         "Gamma", "Delta", "Theta",  "Lambda", "Phi",     "Psi",  "Omega" };
     bool digits = true;
 
     for (size_t i = 0; i < sizeof greek / sizeof *greek; i++)
@@ -95,7 +100,8 @@ entry_text(struct naming *naming, const structure_block *b, size_t row, size_t c
 {
     strbuf text = { 0 };
 
-    (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text, naming, &text);
+    (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text,
+                                  naming, &text);
     return text.at;
 }
 

@@ -1,7 +1,8 @@
 /* linear_symbolic.h - the structured form of a linear model with expressions for entries, as text, JSON or LaTeX
  *
- * Names are those of the text; what is a number in the text is a number here. Of nonlinear laws the entries are the slopes, over the variables of the
- * model. Where the point moves and coefficients on the way to dependent storage vary, they are those of the model's own equations (structure.h).
+ * Names are those of the text; what is a number in the text is a number here. Of nonlinear laws the entries are the
+ * slopes, over the variables of the model. Where the point moves and coefficients on the way to dependent storage vary,
+ * they are those of the model's own equations (structure.h).
  */
 #ifndef BG_LINEAR_SYMBOLIC_H
 #define BG_LINEAR_SYMBOLIC_H

@@ -10,14 +10,26 @@
 #include "equations.h"
 #include "linearize.h"
 
-#define CLEAN 1e-7                   /* coefficients of what is conserved, the greatest being 1 */
-#define ONE_MATRIX 1e-9              /* of a row: the two ways give one matrix */
-#define ROUNDING 1e-14               /* of a matrix */
-#define RESTS 1e-7                   /* of the terms of a rate: nothing moves */
+#define CLEAN 1e-7      /* coefficients of what is conserved, the greatest being 1 */
+#define ONE_MATRIX 1e-9 /* of a row: the two ways give one matrix */
+#define ROUNDING 1e-14  /* of a matrix */
+#define RESTS 1e-7      /* of the terms of a rate: nothing moves */
 
-const char *linear_state_name(const linearization *l, size_t i) { return model_state(l->model, l->order[i]).name; }
-const char *linear_storage_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.storage[i]); }
-const char *linear_dissipator_name(const linearization *l, size_t i) { return port_name(model_flat(l->model), l->structure.dissipator[i]); }
+const char *
+linear_state_name(const linearization *l, size_t i)
+{
+    return model_state(l->model, l->order[i]).name;
+}
+const char *
+linear_storage_name(const linearization *l, size_t i)
+{
+    return port_name(model_flat(l->model), l->structure.storage[i]);
+}
+const char *
+linear_dissipator_name(const linearization *l, size_t i)
+{
+    return port_name(model_flat(l->model), l->structure.dissipator[i]);
+}
 
 double complex
 mode_residue(const linearization *l, size_t i, size_t input, size_t output)
@@ -53,7 +65,11 @@ linear_storage_parameter(const linearization *l, size_t i)
     return "C";
 }
 
-struct place { var_id var; bool integral; size_t at; };
+struct place {
+    var_id var;
+    bool integral;
+    size_t at;
+};
 
 static int
 compare_place(const void *a, const void *b)
@@ -94,7 +110,10 @@ find_order(linearization *l, size_t n)
 /* ---------------------------------------------------------------- A, B, C, D */
 
 /* Columns of the partial derivatives: parameters, then what acts from outside and its rates. */
-struct columns_of { var_id *by; size_t n, nparameters, first; /* column of the first that acts from outside */ };
+struct columns_of {
+    var_id *by;
+    size_t n, nparameters, first; /* column of the first that acts from outside */
+};
 
 /* sparse: parameters are listed, but have no columns. */
 static void
@@ -148,8 +167,13 @@ pick(linearization *l, const state_space *all, const struct columns_of *c)
 
     for (size_t i = 0; i < f->opening.n; i++)
         declared = declared || f->opening.at[i].element == UINT32_MAX;
-    l->space = (state_space){ n, 0, all->ny, all->A ? bg_calloc(n * n + 1, sizeof(double)) : NULL, bg_calloc(n * 2 * f->opening.n + 1, sizeof(double)),
-                              bg_calloc(all->ny * n + 1, sizeof(double)), bg_calloc(all->ny * 2 * f->opening.n + 1, sizeof(double)) };
+    l->space = (state_space){ n,
+                              0,
+                              all->ny,
+                              all->A ? bg_calloc(n * n + 1, sizeof(double)) : NULL,
+                              bg_calloc(n * 2 * f->opening.n + 1, sizeof(double)),
+                              bg_calloc(all->ny * n + 1, sizeof(double)),
+                              bg_calloc(all->ny * 2 * f->opening.n + 1, sizeof(double)) };
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n && all->A; k++)
             l->space.A[i + n * k] = all->A[l->order[i] + n * l->order[k]];
@@ -195,7 +219,8 @@ compare_ways(linearization *l, const state_space *all, const struct columns_of *
 {
     const structure *s = &l->structure;
     size_t n = s->n, wide = n > s->nu ? n : s->nu;
-    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *scale = bg_calloc(n + 1, sizeof *scale), *B = bg_calloc(n * s->nu + 1, sizeof *B);
+    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *scale = bg_calloc(n + 1, sizeof *scale),
+           *B = bg_calloc(n * s->nu + 1, sizeof *B);
     double *one = bg_calloc(wide + 1, sizeof *one), *other = bg_calloc(wide + 1, sizeof *other), round_A, round_B;
     lapack_int low, high;
 
@@ -234,8 +259,10 @@ static void
 find_conserved(linearization *l)
 {
     size_t n = l->space.n, rank = 0;
-    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *A, *sigma = bg_calloc(n + 1, sizeof *sigma), *V = bg_calloc(n * n + 1, sizeof *V);
-    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row), *scale = bg_calloc(n + 1, sizeof *scale);
+    double *balanced = bg_malloc((n * n + 1) * sizeof *balanced), *A, *sigma = bg_calloc(n + 1, sizeof *sigma),
+           *V = bg_calloc(n * n + 1, sizeof *V);
+    double *work = bg_calloc(n + 1, sizeof *work), *row = bg_calloc(n + 1, sizeof *row),
+           *scale = bg_calloc(n + 1, sizeof *scale);
     lapack_int low, high;
 
     /* states are scaled against each other: what one is measured in is no matter */
@@ -243,7 +270,8 @@ find_conserved(linearization *l)
     if (n)
         LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, balanced, (lapack_int)n, &low, &high, scale);
     A = dense_transpose(n, n, balanced);
-    if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1, V, (lapack_int)n, work) == 0) {
+    if (n && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)n, (lapack_int)n, A, (lapack_int)n, sigma, NULL, 1,
+                            V, (lapack_int)n, work) == 0) {
         while (rank < n && sigma[rank] > 1e3 * DBL_EPSILON * (double)n * sigma[0])
             rank++;
         l->nconserved = n - rank;
@@ -331,7 +359,8 @@ at_rest(linearization *l, const double *size)
     bool rests = true;
 
     for (size_t i = 0; i < l->space.n && rests; i++)
-        rests = model_state(l->model, l->order[i]).only_outputs || fabs(l->rate[i]) <= RESTS * size[i] || fabs(l->rate[i]) < 1e-12;
+        rests = model_state(l->model, l->order[i]).only_outputs || fabs(l->rate[i]) <= RESTS * size[i] ||
+                fabs(l->rate[i]) < 1e-12;
     return rests;
 }
 
@@ -357,7 +386,7 @@ size_terms(const linearization *l, const sparse_jacobian *A, double *size)
 static void
 find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c)
 {
-    if (l->switched)                     /* which bonds are open changes with the mode */
+    if (l->switched) /* which bonds are open changes with the mode */
         l->structure.why = bg_strdup("ideal switches are in it: the matrices are those of the mode that holds there");
     else
         structure_make(l->model, t, x, l->order, false, false, &l->structure);
@@ -384,15 +413,20 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
     partials *p;
     enum space_result result;
 
-    *l = (linearization){ .model = m, .time = t, .mismatch = NAN, .sparse = n > DENSE_MOST || (which.count && !model_nheld(m)) };
+    *l = (linearization){ .model = m,
+                          .time = t,
+                          .mismatch = NAN,
+                          .sparse = n > DENSE_MOST || (which.count && !model_nheld(m)) };
     find_order(l, n);
     list_columns(l, &c);
     l->x = bg_calloc(n + 1, sizeof *l->x);
     l->rate = bg_calloc(n + 1, sizeof *l->rate);
     l->switched = model_nheld(m) > 0;
-    p = (l->switched ? model_partials_held : model_partials)(m, c.by + (c.nparameters - c.first), c.n - (c.nparameters - c.first), ny);
+    p = (l->switched ? model_partials_held : model_partials)(m, c.by + (c.nparameters - c.first),
+                                                             c.n - (c.nparameters - c.first), ny);
     if (l->switched && l->sparse) {
-        l->why = bg_format("ideal switches are in it, and %zu states: up to %d are linearized with them", n, DENSE_MOST);
+        l->why = bg_format("ideal switches are in it, and %zu states: up to %d are linearized with them", n,
+                           DENSE_MOST);
     } else if (!p || model_rhs(m, t, x, rate) != 0) {
         l->why = bg_strdup("the rates have no finite values there");
     } else {
@@ -403,9 +437,11 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
             l->rate[i] = rate[l->order[i]];
         }
         result = l->switched ? state_space_held(m, p, nu, ny, t, x, &all)
-                 : l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A) : state_space_at(m, p, nu, ny, t, x, &all);
+                 : l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A)
+                             : state_space_at(m, p, nu, ny, t, x, &all);
         if (result != SPACE_DONE)
-            l->why = bg_strdup(result == SPACE_SINGULAR ? "algebraic variables are not determined there" : "a partial derivative is not finite there");
+            l->why = bg_strdup(result == SPACE_SINGULAR ? "algebraic variables are not determined there"
+                                                        : "a partial derivative is not finite there");
     }
     if (!l->why) {
         double *size = bg_calloc(n + 1, sizeof *size);
@@ -428,13 +464,33 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
     return !l->why;
 }
 
-bool linearize_at(bg_model *m, double t, const double *x, linearization *l) { return linearize_some(m, t, x, (mode_request){ 0 }, l); }
+bool
+linearize_at(bg_model *m, double t, const double *x, linearization *l)
+{
+    return linearize_some(m, t, x, (mode_request){ 0 }, l);
+}
 
 void
 linearization_free(linearization *l)
 {
-    void *const owned[] = { l->x, l->rate, l->order, l->effect.parameter, l->effect.value, l->effect.at, l->effect.total, l->holder, l->E_IC, l->E_R,
-                            l->E_IC_physical, l->E_R_physical, l->E_IC_relative, l->E_R_relative, l->E_D, l->conserved, l->few, l->why };
+    void *const owned[] = { l->x,
+                            l->rate,
+                            l->order,
+                            l->effect.parameter,
+                            l->effect.value,
+                            l->effect.at,
+                            l->effect.total,
+                            l->holder,
+                            l->E_IC,
+                            l->E_R,
+                            l->E_IC_physical,
+                            l->E_R_physical,
+                            l->E_IC_relative,
+                            l->E_R_relative,
+                            l->E_D,
+                            l->conserved,
+                            l->few,
+                            l->why };
 
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);

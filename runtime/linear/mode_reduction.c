@@ -12,7 +12,7 @@
 #include "transfer.h"
 #include "yardstick.h"
 
-#define NOTHING 1e-7                 /* of the greatest effect: none */
+#define NOTHING 1e-7 /* of the greatest effect: none */
 enum { STEP_POINTS = 2001, YARDSTICK_MOST = 300, FRACTION_MOST = 64 };
 
 /* ---------------------------------------------------------------- which eigenvalues */
@@ -47,7 +47,8 @@ strengths(const linearization *l)
             double most = 0;
 
             for (size_t i = 0; i < n; i++) {
-                one[i] = cabs(mode_residue(l, i, u, y)) / fmax(fabs(creal(l->modes.eigenvalue[i])), 1e-12 * l->modes.size);
+                one[i] = cabs(mode_residue(l, i, u, y)) /
+                         fmax(fabs(creal(l->modes.eigenvalue[i])), 1e-12 * l->modes.size);
                 most = fmax(most, l->modes.eigenvalue[i] == 0 ? 0 : one[i]);
             }
             for (size_t i = 0; i < n && most > 0; i++)
@@ -97,7 +98,9 @@ choose_modes(const linearization *l, const char *list, mode_choice *out)
             unsigned long i = isdigit((unsigned char)*s) ? strtoul(s, &end, 10) : 0;
 
             if (!i || i > l->modes.count || (*end && *end != ','))
-                return bg_format("eigenvalues are numbers from 1 to %zu like 3,4, or `slowest 2`, `strongest 2`, not \"%s\"", l->modes.count, list);
+                return bg_format(
+                    "eigenvalues are numbers from 1 to %zu like 3,4, or `slowest 2`, `strongest 2`, not \"%s\"",
+                    l->modes.count, list);
             out->keep[i - 1] = true;
             s = *end ? end + 1 : end;
         }
@@ -115,7 +118,8 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
 
     *out = (mode_choice){ bg_calloc(l->modes.count + 1, sizeof(bool)), l->modes.count };
     /* strtod takes the first of the two dots with the number */
-    if (!dots || first == band || first < dots || first > dots + 1 || rest == dots + 2 || !(from >= 0) || !(to > from) || !isfinite(to))
+    if (!dots || first == band || first < dots || first > dots + 1 || rest == dots + 2 || !(from >= 0) ||
+        !(to > from) || !isfinite(to))
         return bg_format("a band is FROM..TO in Hz, like 0..10, not \"%s\"", band);
     while (*rest == ' ' || *rest == '[')
         rest++;
@@ -135,7 +139,11 @@ choose_band(const linearization *l, const char *band, mode_choice *out)
 /* ---------------------------------------------------------------- which elements */
 
 /* Storage, then dissipators, by number in the structure. */
-struct chosen { size_t nz, nl; bool *stays, *by_path; double *effect; };
+struct chosen {
+    size_t nz, nl;
+    bool *stays, *by_path;
+    double *effect;
+};
 
 /* The greatest relative effect of each on a chosen eigenvalue, over the greatest of its kind. */
 static void
@@ -241,10 +249,14 @@ record_plan(reduction *r, const sources *s, uint32_t file, rewrite *plan)
 
         if (span_known(x->at))
             source_place(s, file, (uint32_t)reduction_origin(r, x->at.begin), &line, &unused);
-        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line, .round = (int)r->rounds.n + 1 }));
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
+                                                     .name = arena_strdup(r->arena, x->name),
+                                                     .line = line,
+                                                     .round = (int)r->rounds.n + 1 }));
     }
     for (size_t i = 0; i < plan->blocked.n; i++)
-        vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, plan->blocked.at[i].element), arena_strdup(r->arena, plan->blocked.at[i].why), 0, 1 }));
+        vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, plan->blocked.at[i].element),
+                                           arena_strdup(r->arena, plan->blocked.at[i].why), 0, 1 }));
     vec_push(&r->rounds, plan->edits);
     plan->edits = (edits){ 0 };
 }
@@ -256,7 +268,8 @@ output_text(const compilation *c, const char *name)
     const ast_model *m = c->flat->ast;
 
     for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT && !strcmp(m->stmt[i]->value.name, name))
+        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
+            !strcmp(m->stmt[i]->value.name, name))
             return m->stmt[i]->value.value;
     return NULL;
 }
@@ -274,7 +287,8 @@ factor_text(double x)
     return bg_format("%.15g", x);
 }
 
-/* What each output has to be multiplied by so that its gain at rest is that of the full model, from the first input that has one. */
+/* What each output has to be multiplied by so that its gain at rest is that of the full model, from the first input
+ * that has one. */
 static void
 gain_edits(const compilation *c, const linearization *full, const linearization *small, edits *e, strbuf *notes)
 {
@@ -290,13 +304,16 @@ gain_edits(const compilation *c, const linearization *full, const linearization 
 
             zeros_poles_free(&a);
             zeros_poles_free(&b);
-            if (!is || is->at.file != c->ast->file || factor == 0)   /* no gain at rest from this input */
+            if (!is || is->at.file != c->ast->file || factor == 0) /* no gain at rest from this input */
                 continue;
             if (fabs(factor - 1) > 1e-9) {
-                char *number = factor_text(factor), *now = bg_format("%s*(%.*s)", number, (int)(is->at.end - is->at.begin), text + is->at.begin);
+                char *number = factor_text(factor),
+                     *now = bg_format("%s*(%.*s)", number, (int)(is->at.end - is->at.begin), text + is->at.begin);
 
                 edits_replace(e, is->at.begin, is->at.end, now, strlen(now));
-                strbuf_printf(notes, "  the gain of %s to %s at rest would be %.6g times what it was: the line of %s is multiplied by %s\n",
+                strbuf_printf(notes,
+                              "  the gain of %s to %s at rest would be %.6g times what it was: the line of %s is "
+                              "multiplied by %s\n",
                               small->input.at[u].name, name, 1 / factor, name, number);
                 free(now);
                 free(number);
@@ -312,14 +329,16 @@ compare_steps(const linearization *full, const linearization *small, reduction *
     size_t ny = full->space.ny;
     double *a = bg_calloc(STEP_POINTS * ny + 1, sizeof *a), *b = bg_calloc(STEP_POINTS * ny + 1, sizeof *b);
     responder *one = responder_new(&full->space), *other = responder_new(&small->space);
-    double complex *G = bg_calloc(ny * full->space.nu + 1, sizeof *G), *H = bg_calloc(ny * full->space.nu + 1, sizeof *H);
+    double complex *G = bg_calloc(ny * full->space.nu + 1, sizeof *G),
+                   *H = bg_calloc(ny * full->space.nu + 1, sizeof *H);
 
     for (size_t i = 0; i < full->modes.count; i++)
         if (full->modes.eigenvalue[i] != 0 && creal(full->modes.eigenvalue[i]) < 0)
             slow = fmin(slow, -creal(full->modes.eigenvalue[i]));
     h = isfinite(slow) ? 12 / slow / (STEP_POINTS - 1) : 0;
     for (size_t u = 0; h > 0 && u < full->space.nu && u < small->space.nu && small->space.ny == ny; u++) {
-        if (!time_response(&full->space, u, false, h, STEP_POINTS, a) || !time_response(&small->space, u, false, h, STEP_POINTS, b))
+        if (!time_response(&full->space, u, false, h, STEP_POINTS, a) ||
+            !time_response(&small->space, u, false, h, STEP_POINTS, b))
             continue;
         for (size_t y = 0; y < ny; y++) {
             const flat_output *o = &model_flat(full->model)->output.at[y];
@@ -337,10 +356,18 @@ compare_steps(const linearization *full, const linearization *small, reduction *
                 if (response_at(one, omega, G) && response_at(other, omega, H))
                     worst = fmax(worst, cabs(G[y + ny * u] - H[y + ny * u]));
             }
-            vec_push(&r->error, ((reduce_error){ .experiment = arena_format(r->arena, "step of %s", full->input.at[u].name), .output = arena_strdup(r->arena, o->name),
-                                                 .shown = 1, .max = most, .rms = sqrt(square), .avasim = NAN, .within = NAN }));
+            vec_push(&r->error,
+                     ((reduce_error){ .experiment = arena_format(r->arena, "step of %s", full->input.at[u].name),
+                                      .output = arena_strdup(r->arena, o->name),
+                                      .shown = 1,
+                                      .max = most,
+                                      .rms = sqrt(square),
+                                      .avasim = NAN,
+                                      .within = NAN }));
             if (last > 0)
-                strbuf_printf(notes, "  a step of %s: %s is at most %.3g %% of its end value off; in the frequency response at most %.3g %%\n",
+                strbuf_printf(notes,
+                              "  a step of %s: %s is at most %.3g %% of its end value off; in the frequency response "
+                              "at most %.3g %%\n",
                               full->input.at[u].name, o->name, 100 * most / last, 100 * worst / last);
         }
     }
@@ -390,23 +417,28 @@ note_yardstick(const linearization *full, const linearization *small, strbuf *no
             if (r->why)
                 strbuf_printf(notes, "  no H-infinity error of %s: %s\n", r->name, r->why);
             else if (r->truncation)
-                strbuf_printf(notes, "  by balanced truncation to %zu states, which keeps no elements, it would be %.3g %% (at most %.3g %%)\n", r->order,
-                              100 * r->error.lower / y.norm.lower, 100 * r->bound / y.norm.lower);
+                strbuf_printf(notes,
+                              "  by balanced truncation to %zu states, which keeps no elements, it would be %.3g %% "
+                              "(at most %.3g %%)\n",
+                              r->order, 100 * r->error.lower / y.norm.lower, 100 * r->bound / y.norm.lower);
             else
-                strbuf_printf(notes, "  H-infinity error: %.3g %% of the norm %.6g\n", 100 * r->error.lower / y.norm.lower, y.norm.lower);
+                strbuf_printf(notes, "  H-infinity error: %.3g %% of the norm %.6g\n",
+                              100 * r->error.lower / y.norm.lower, y.norm.lower);
         }
     }
     hamiltonian_make(small, &h);
     if (h.why)
         strbuf_printf(notes, "  whether what is left is passive is not known: %s\n", h.why);
     else
-        strbuf_puts(notes, h.passive ? "  what is left is passive: without inputs its stored energy only falls\n" : "  what is left is not passive\n");
+        strbuf_puts(notes, h.passive ? "  what is left is passive: without inputs its stored energy only falls\n"
+                                     : "  what is left is not passive\n");
     hamiltonian_free(&h);
     yardstick_free(&y);
 }
 
 static bool
-linear_of(const char *path, const char *text, size_t length, const compile_options *o, compilation *c, linearization *l, char **why)
+linear_of(const char *path, const char *text, size_t length, const compile_options *o, compilation *c, linearization *l,
+          char **why)
 {
     compile_options open = *o;
     double *x, t;
@@ -420,15 +452,18 @@ linear_of(const char *path, const char *text, size_t length, const compile_optio
     x = bg_calloc(model_nstates(c->model) + 1, sizeof *x);
     fine = reduction_point(c->model, &t, x) && linearize_at(c->model, t, x, l);
     if (!fine)
-        *why = bg_format("what is left has no linear model: %s", l->why ? l->why : diag_first_error(c->sources) ? diag_first_error(c->sources) : "no such point");
+        *why = bg_format("what is left has no linear model: %s", l->why ? l->why
+                                                                 : diag_first_error(c->sources)
+                                                                     ? diag_first_error(c->sources)
+                                                                     : "no such point");
     free(x);
     return fine;
 }
 
 /* The elements that go, taken out of the text. */
 static bool
-take_out(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l, const struct chosen *c, reduction *r, strbuf *now,
-         char **why)
+take_out(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
+         const struct chosen *c, reduction *r, strbuf *now, char **why)
 {
     compilation plain = { 0 };
     VEC(const char *) name = { 0 };
@@ -465,7 +500,8 @@ take_out(const char *path, const char *text, size_t length, const compile_option
 }
 
 static void
-note_choice(const linearization *l, const mode_choice *keep, const struct chosen *felt, const struct chosen *left, strbuf *notes)
+note_choice(const linearization *l, const mode_choice *keep, const struct chosen *felt, const struct chosen *left,
+            strbuf *notes)
 {
     size_t nz = felt->nz, n = nz + felt->nl;
     bool first = true;
@@ -479,11 +515,15 @@ note_choice(const linearization *l, const mode_choice *keep, const struct chosen
             first = false;
         }
     for (int kind = 0; kind < 4; kind++) {
-        static const char *const head[] = { "no effect on them       ", "neither driven nor seen ", "dissipators by effect   ", "by causal paths         " };
+        static const char *const head[] = { "no effect on them       ", "neither driven nor seen ",
+                                            "dissipators by effect   ", "by causal paths         " };
         bool any = false;
 
         for (size_t i = 0; i < n; i++) {
-            bool in = kind == 0 ? !felt->stays[i] : kind == 1 ? felt->stays[i] && !left->stays[i] : kind == 2 ? i >= nz && felt->stays[i] : i >= nz && felt->by_path[i - nz];
+            bool in = kind == 0   ? !felt->stays[i]
+                      : kind == 1 ? felt->stays[i] && !left->stays[i]
+                      : kind == 2 ? i >= nz && felt->stays[i]
+                                  : i >= nz && felt->by_path[i - nz];
 
             if (in) {
                 strbuf_printf(notes, any ? ", %s" : "\n  %s%s", any ? name_of(l, i) : head[kind], name_of(l, i));
@@ -504,11 +544,12 @@ any_stays(const struct chosen *c)
 }
 
 bool
-reduce_to_modes(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l, const mode_choice *keep, reduction *r,
-                strbuf *notes, char **why)
+reduce_to_modes(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
+                const mode_choice *keep, reduction *r, strbuf *notes, char **why)
 {
     size_t n = l->structure.nz + l->structure.nl;
-    struct chosen felt = { l->structure.nz, l->structure.nl, bg_calloc(n + 1, sizeof(bool)), bg_calloc(n + 1, sizeof(bool)), bg_calloc(n + 1, sizeof(double)) };
+    struct chosen felt = { l->structure.nz, l->structure.nl, bg_calloc(n + 1, sizeof(bool)),
+                           bg_calloc(n + 1, sizeof(bool)), bg_calloc(n + 1, sizeof(double)) };
     struct chosen left = felt;
     compilation c = { 0 }, again = { 0 };
     linearization small = { 0 }, corrected = { 0 };
@@ -521,7 +562,8 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     left.stays = bg_calloc(n + 1, sizeof(bool));
     fine = l->E_IC_relative != NULL;
     if (!fine)
-        *why = bg_format("the effects of single elements are not known: %s", l->structure.why ? l->structure.why : "the point moves");
+        *why = bg_format("the effects of single elements are not known: %s",
+                         l->structure.why ? l->structure.why : "the point moves");
     if (fine) {
         measure_effects(l, keep, &felt);
         memcpy(left.stays, felt.stays, n * sizeof(bool));

@@ -1,6 +1,7 @@
 /* modes.c - see modes.h
  *
- * Golub & Van Loan (2013), Matrix Computations, 7.6: invariant subspaces from the ordered Schur form, their duals from a Sylvester equation.
+ * Golub & Van Loan (2013), Matrix Computations, 7.6: invariant subspaces from the ordered Schur form, their duals from
+ * a Sylvester equation.
  */
 #include "modes.h"
 
@@ -12,9 +13,9 @@
 #include "base.h"
 #include "dense.h"
 
-#define ROUNDING (100 * DBL_EPSILON)     /* what the QR algorithm does to a matrix, relative to its norm */
-#define NILPOTENT (1e4 * DBL_EPSILON)    /* of the norm: beyond it N is not rounding */
-#define EQUAL 1e-10                      /* imaginary parts that are the same for the order */
+#define ROUNDING (100 * DBL_EPSILON)  /* what the QR algorithm does to a matrix, relative to its norm */
+#define NILPOTENT (1e4 * DBL_EPSILON) /* of the norm: beyond it N is not rounding */
+#define EQUAL 1e-10                   /* imaginary parts that are the same for the order */
 
 double
 mode_damping(double complex lambda)
@@ -35,7 +36,10 @@ modes_free(modes *m)
 }
 
 /* Eigenvalues and unit vectors of A as they come; balancing in scale, the norm in m->size. */
-struct raw { double *re, *im, *left, *right, *scale; double complex *lambda, *u, *w; };
+struct raw {
+    double *re, *im, *left, *right, *scale;
+    double complex *lambda, *u, *w;
+};
 
 static void
 raw_free(struct raw *r)
@@ -52,12 +56,17 @@ raw_find(size_t n, const double *A, struct raw *r, double *size)
     double *copy = bg_malloc((n * n + 1) * sizeof *copy);
     lapack_int low, high, status;
 
-    *r = (struct raw){ bg_calloc(n, sizeof(double)), bg_calloc(n, sizeof(double)), bg_calloc(n * n, sizeof(double)), bg_calloc(n * n, sizeof(double)),
-                       bg_calloc(n, sizeof(double)), bg_calloc(n, sizeof(double complex)), bg_calloc(n * n, sizeof(double complex)),
+    *r = (struct raw){ bg_calloc(n, sizeof(double)),
+                       bg_calloc(n, sizeof(double)),
+                       bg_calloc(n * n, sizeof(double)),
+                       bg_calloc(n * n, sizeof(double)),
+                       bg_calloc(n, sizeof(double)),
+                       bg_calloc(n, sizeof(double complex)),
+                       bg_calloc(n * n, sizeof(double complex)),
                        bg_calloc(n * n, sizeof(double complex)) };
     memcpy(copy, A, n * n * sizeof *copy);
-    status = LAPACKE_dgeevx(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'N', (lapack_int)n, copy, (lapack_int)n, r->re, r->im, r->left, (lapack_int)n, r->right,
-                            (lapack_int)n, &low, &high, r->scale, size, NULL, NULL);
+    status = LAPACKE_dgeevx(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'N', (lapack_int)n, copy, (lapack_int)n, r->re, r->im,
+                            r->left, (lapack_int)n, r->right, (lapack_int)n, &low, &high, r->scale, size, NULL, NULL);
     free(copy);
     for (size_t k = 0; k < n && status == 0; k++) {
         bool second = k > 0 && r->im[k] < 0 && r->im[k - 1] == -r->im[k];
@@ -65,7 +74,8 @@ raw_find(size_t n, const double *A, struct raw *r, double *size)
 
         r->lambda[k] = r->re[k] + r->im[k] * I;
         for (size_t i = 0; i < n; i++) {
-            double ui = r->im[k] == 0 ? 0 : r->right[i + n * (re + 1)], wi = r->im[k] == 0 ? 0 : r->left[i + n * (re + 1)];
+            double ui = r->im[k] == 0 ? 0 : r->right[i + n * (re + 1)],
+                   wi = r->im[k] == 0 ? 0 : r->left[i + n * (re + 1)];
 
             r->u[i + n * k] = r->right[i + n * re] + (second ? -ui : ui) * I;
             r->w[i + n * k] = r->left[i + n * re] - (second ? -wi : wi) * I;
@@ -83,7 +93,10 @@ without_rounding(double complex lambda, double least)
 
 /* ---------------------------------------------------------------- order and clusters */
 
-struct item { double complex lambda; size_t at; };
+struct item {
+    double complex lambda;
+    size_t at;
+};
 
 static int
 compare_items(const void *a, const void *b)
@@ -118,7 +131,8 @@ sort_items(struct item *item, size_t n)
     if (n)
         qsort(item, n, sizeof *item, compare_items);
     for (size_t i = 0, k; i < n; i = k) {
-        for (k = i + 1; k < n && fabs(fabs(cimag(item[i].lambda)) - fabs(cimag(item[k].lambda))) <= EQUAL * fabs(cimag(item[i].lambda));)
+        for (k = i + 1; k < n && fabs(fabs(cimag(item[i].lambda)) - fabs(cimag(item[k].lambda))) <=
+                                     EQUAL * fabs(cimag(item[i].lambda));)
             k++;
         qsort(item + i, k - i, sizeof *item, compare_real);
     }
@@ -135,7 +149,11 @@ root_of(size_t *parent, size_t i)
 /* ---------------------------------------------------------------- invariant subspaces */
 
 /* The Schur form Q T Q^H of the balanced matrix, made when the first cluster asks for it. */
-struct schur { double complex *T, *Q, *lambda; double *scale; bool made, fine; };
+struct schur {
+    double complex *T, *Q, *lambda;
+    double *scale;
+    bool made, fine;
+};
 
 static bool
 schur_find(size_t n, const double *A, struct schur *b)
@@ -146,14 +164,19 @@ schur_find(size_t n, const double *A, struct schur *b)
     if (b->made)
         return b->fine;
     copy = bg_malloc((n * n + 1) * sizeof *copy);
-    *b = (struct schur){ bg_calloc(n * n + 1, sizeof *b->T), bg_calloc(n * n + 1, sizeof *b->Q), bg_calloc(n + 1, sizeof *b->lambda),
-                         bg_calloc(n + 1, sizeof(double)), true, false };
+    *b = (struct schur){ bg_calloc(n * n + 1, sizeof *b->T),
+                         bg_calloc(n * n + 1, sizeof *b->Q),
+                         bg_calloc(n + 1, sizeof *b->lambda),
+                         bg_calloc(n + 1, sizeof(double)),
+                         true,
+                         false };
     memcpy(copy, A, n * n * sizeof *copy);
     LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', (lapack_int)n, copy, (lapack_int)n, &low, &high, b->scale);
     for (size_t i = 0; i < n * n; i++)
         b->T[i] = copy[i];
-    b->fine = LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, (lapack_complex_double *)b->T, (lapack_int)n, &sdim,
-                            (lapack_complex_double *)b->lambda, (lapack_complex_double *)b->Q, (lapack_int)n) == 0;
+    b->fine = LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)n, (lapack_complex_double *)b->T,
+                            (lapack_int)n, &sdim, (lapack_complex_double *)b->lambda, (lapack_complex_double *)b->Q,
+                            (lapack_int)n) == 0;
     free(copy);
     return b->fine;
 }
@@ -167,11 +190,14 @@ schur_free(struct schur *b)
     free(b->scale);
 }
 
-/* X (n by m) and its dual Y (m by n, by columns) of the eigenvalues chosen, and T11 (m by m). False: not separated from the others. */
+/* X (n by m) and its dual Y (m by n, by columns) of the eigenvalues chosen, and T11 (m by m). False: not separated from
+ * the others. */
 static bool
-subspace(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X, double complex *Y, double complex *T11)
+subspace(size_t n, const struct schur *b, const bool *chosen, const double complex *lambda, size_t m, double complex *X,
+         double complex *Y, double complex *T11)
 {
-    double complex *T = bg_calloc(n * n + 1, sizeof *T), *Q = bg_calloc(n * n + 1, sizeof *Q), *own = bg_calloc(n + 1, sizeof *own);
+    double complex *T = bg_calloc(n * n + 1, sizeof *T), *Q = bg_calloc(n * n + 1, sizeof *Q),
+                   *own = bg_calloc(n + 1, sizeof *own);
     lapack_logical *select = bg_calloc(n + 1, sizeof *select);
     bool *taken = bg_calloc(n + 1, sizeof *taken);
     lapack_int count = 0;
@@ -192,8 +218,11 @@ subspace(size_t n, const struct schur *b, const bool *chosen, const double compl
         taken[best] = true;
         select[best] = 1;
     }
-    fine = fine && LAPACKE_ztrsen(LAPACK_COL_MAJOR, 'N', 'V', select, (lapack_int)n, (lapack_complex_double *)T, (lapack_int)n, (lapack_complex_double *)Q,
-                                  (lapack_int)n, (lapack_complex_double *)own, &count, NULL, NULL) == 0 && (size_t)count == m;
+    fine = fine &&
+           LAPACKE_ztrsen(LAPACK_COL_MAJOR, 'N', 'V', select, (lapack_int)n, (lapack_complex_double *)T, (lapack_int)n,
+                          (lapack_complex_double *)Q, (lapack_int)n, (lapack_complex_double *)own, &count, NULL,
+                          NULL) == 0 &&
+           (size_t)count == m;
     if (fine) {
         size_t rest = n - m;
         double complex *R = bg_calloc(m * rest + 1, sizeof *R);
@@ -207,8 +236,10 @@ subspace(size_t n, const struct schur *b, const bool *chosen, const double compl
             for (size_t k = 0; k < rest; k++)
                 R[i + m * k] = T[i + n * (m + k)];
         if (rest)
-            fine = LAPACKE_ztrsyl(LAPACK_COL_MAJOR, 'N', 'N', -1, (lapack_int)m, (lapack_int)rest, (lapack_complex_double *)T, (lapack_int)n,
-                                  (lapack_complex_double *)(T + m + n * m), (lapack_int)n, (lapack_complex_double *)R, (lapack_int)m, &factor) >= 0 && factor > 0;
+            fine = LAPACKE_ztrsyl(LAPACK_COL_MAJOR, 'N', 'N', -1, (lapack_int)m, (lapack_int)rest,
+                                  (lapack_complex_double *)T, (lapack_int)n, (lapack_complex_double *)(T + m + n * m),
+                                  (lapack_int)n, (lapack_complex_double *)R, (lapack_int)m, &factor) >= 0 &&
+                   factor > 0;
         for (size_t i = 0; i < n; i++)
             for (size_t k = 0; k < m; k++) {
                 double complex sum = conj(Q[i + n * k]);
@@ -232,7 +263,8 @@ subspace(size_t n, const struct schur *b, const bool *chosen, const double compl
 static void
 turn(size_t n, size_t m, double complex *X, double complex *Y, double complex *T, const double complex *G)
 {
-    double complex *x = bg_calloc(n * m + 1, sizeof *x), *y = bg_calloc(n * m + 1, sizeof *y), *t = bg_calloc(m * m + 1, sizeof *t);
+    double complex *x = bg_calloc(n * m + 1, sizeof *x), *y = bg_calloc(n * m + 1, sizeof *y),
+                   *t = bg_calloc(m * m + 1, sizeof *t);
 
     for (size_t k = 0; k < m; k++)
         for (size_t j = 0; j < m; j++) {
@@ -261,14 +293,15 @@ flag(size_t n, size_t m, double complex *X, double complex *Y, double complex *T
 {
     for (size_t k = 0; k + 1 < m; k++) {
         size_t rest = m - k;
-        double complex *part = bg_calloc(rest * rest + 1, sizeof *part), *V = bg_calloc(rest * rest + 1, sizeof *V), *G = bg_calloc(m * m + 1, sizeof *G);
+        double complex *part = bg_calloc(rest * rest + 1, sizeof *part), *V = bg_calloc(rest * rest + 1, sizeof *V),
+                       *G = bg_calloc(m * m + 1, sizeof *G);
         double *sigma = bg_calloc(rest + 1, sizeof *sigma), *work = bg_calloc(rest + 1, sizeof *work);
 
         for (size_t i = 0; i < rest; i++)
             for (size_t j = 0; j < rest; j++)
                 part[i + rest * j] = T[k + i + m * (k + j)];
-        LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)rest, (lapack_int)rest, (lapack_complex_double *)part, (lapack_int)rest, sigma, NULL, 1,
-                       (lapack_complex_double *)V, (lapack_int)rest, work);
+        LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'A', (lapack_int)rest, (lapack_int)rest, (lapack_complex_double *)part,
+                       (lapack_int)rest, sigma, NULL, 1, (lapack_complex_double *)V, (lapack_int)rest, work);
         for (size_t i = 0; i < m; i++)
             G[i + m * i] = i < k;
         for (size_t i = 0; i < rest; i++)
@@ -287,7 +320,8 @@ flag(size_t n, size_t m, double complex *X, double complex *Y, double complex *T
 static void
 make_real(size_t n, size_t m, double complex *X, double complex *Y)
 {
-    double *both = bg_calloc(n * 2 * m + 1, sizeof *both), *sigma = bg_calloc(2 * m + 1, sizeof *sigma), *work = bg_calloc(2 * m + 1, sizeof *work);
+    double *both = bg_calloc(n * 2 * m + 1, sizeof *both), *sigma = bg_calloc(2 * m + 1, sizeof *sigma),
+           *work = bg_calloc(2 * m + 1, sizeof *work);
     double *V = bg_calloc(n * n + 1, sizeof *V);
     double complex *y = bg_calloc(n * m + 1, sizeof *y);
 
@@ -296,7 +330,8 @@ make_real(size_t n, size_t m, double complex *X, double complex *Y)
             both[i + n * 2 * k] = creal(X[i + n * k]);
             both[i + n * (2 * k + 1)] = cimag(X[i + n * k]);
         }
-    LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', (lapack_int)n, (lapack_int)(2 * m), both, (lapack_int)n, sigma, V, (lapack_int)n, NULL, 1, work);
+    LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'A', 'N', (lapack_int)n, (lapack_int)(2 * m), both, (lapack_int)n, sigma, V,
+                   (lapack_int)n, NULL, 1, work);
     /* Y = V^T X Y: the projector seen by the new basis */
     for (size_t k = 0; k < m; k++)
         for (size_t j = 0; j < m; j++) {
@@ -347,7 +382,8 @@ static void
 put_cluster(modes *m, cluster *c, const struct schur *b, const bool *chosen, const double complex *lambda)
 {
     size_t n = m->n, k = c->n;
-    double complex *X = bg_calloc(n * k + 1, sizeof *X), *Y = bg_calloc(n * k + 1, sizeof *Y), *T = bg_calloc(k * k + 1, sizeof *T), mean = 0;
+    double complex *X = bg_calloc(n * k + 1, sizeof *X), *Y = bg_calloc(n * k + 1, sizeof *Y),
+                   *T = bg_calloc(k * k + 1, sizeof *T), mean = 0;
     double most = 0;
 
     if (subspace(n, b, chosen, lambda, k, X, Y, T)) {
@@ -395,8 +431,16 @@ modes_find(size_t n, const double *A, modes *m)
     double *condition = bg_calloc(n + 1, sizeof *condition);
     bool fine, *chosen = bg_calloc(n + 1, sizeof *chosen);
 
-    *m = (modes){ n, n, bg_calloc(n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)), bg_calloc(n * n + 1, sizeof(double complex)),
-                  bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(size_t)), 0, bg_calloc(n + 1, sizeof(cluster)), 0 };
+    *m = (modes){ n,
+                  n,
+                  bg_calloc(n + 1, sizeof(double complex)),
+                  bg_calloc(n * n + 1, sizeof(double complex)),
+                  bg_calloc(n * n + 1, sizeof(double complex)),
+                  bg_calloc(n + 1, sizeof(double)),
+                  bg_calloc(n + 1, sizeof(size_t)),
+                  0,
+                  bg_calloc(n + 1, sizeof(cluster)),
+                  0 };
     fine = n == 0 || (dense_finite(n * n, A) && raw_find(n, A, &r, &m->size));
     if (n == 0) {
         free(item);

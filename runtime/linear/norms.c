@@ -21,19 +21,22 @@ compare_double(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The eigenvalues of H (m by m, overwritten) that may be on the imaginary axis: their frequencies >= 0, ascending. SIZE_MAX: no convergence. */
+/* The eigenvalues of H (m by m, overwritten) that may be on the imaginary axis: their frequencies >= 0, ascending.
+ * SIZE_MAX: no convergence. */
 static size_t
 axis_eigenvalues(size_t m, double *H, double *omega)
 {
-    double *re = bg_calloc(m + 1, sizeof *re), *im = bg_calloc(m + 1, sizeof *im), *L = bg_calloc(m * m + 1, sizeof *L), *R = bg_calloc(m * m + 1, sizeof *R);
+    double *re = bg_calloc(m + 1, sizeof *re), *im = bg_calloc(m + 1, sizeof *im), *L = bg_calloc(m * m + 1, sizeof *L),
+           *R = bg_calloc(m * m + 1, sizeof *R);
     double *scale = bg_calloc(m + 1, sizeof *scale), *condition = bg_calloc(m + 1, sizeof *condition), size = 0;
     lapack_int low, high;
     size_t count = 0;
-    bool fine = LAPACKE_dgeevx(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'E', (lapack_int)m, H, (lapack_int)m, re, im, L, (lapack_int)m, R, (lapack_int)m, &low, &high,
-                               scale, &size, condition, NULL) == 0;
+    bool fine = LAPACKE_dgeevx(LAPACK_COL_MAJOR, 'B', 'V', 'V', 'E', (lapack_int)m, H, (lapack_int)m, re, im, L,
+                               (lapack_int)m, R, (lapack_int)m, &low, &high, scale, &size, condition, NULL) == 0;
 
     for (size_t i = 0; i < m && fine; i++)
-        if (im[i] >= 0 && fabs(re[i]) <= fmax(ON_AXIS * hypot(re[i], im[i]), ROUNDING * size / fmax(condition[i], DBL_EPSILON)))
+        if (im[i] >= 0 &&
+            fabs(re[i]) <= fmax(ON_AXIS * hypot(re[i], im[i]), ROUNDING * size / fmax(condition[i], DBL_EPSILON)))
             omega[count++] = im[i];
     if (count)
         qsort(omega, count, sizeof *omega, compare_double);
@@ -46,14 +49,18 @@ axis_eigenvalues(size_t m, double *H, double *omega)
     return fine ? count : SIZE_MAX;
 }
 
-/* Frequencies at which a singular value of the response may be gamma, ascending; how many, or SIZE_MAX where it cannot be told. */
+/* Frequencies at which a singular value of the response may be gamma, ascending; how many, or SIZE_MAX where it cannot
+ * be told. */
 static size_t
 crossings(const state_space *s, double gamma, double *omega)
 {
     size_t n = s->n, nu = s->nu, ny = s->ny, count = SIZE_MAX;
-    double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D), *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
-    double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB), *H = bg_calloc(4 * n * n + 1, sizeof *H), *copy = bg_calloc(nu * nu + 1, sizeof *copy);
-    double *F = bg_calloc(n * n + 1, sizeof *F), *G = bg_calloc(n * n + 1, sizeof *G), *K = bg_calloc(n * n + 1, sizeof *K), *DDC = bg_calloc(ny * n + 1, sizeof *DDC);
+    double *R = bg_calloc(nu * nu + 1, sizeof *R), *DT = dense_transpose(ny, nu, s->D),
+           *BT = dense_transpose(n, nu, s->B), *CT = dense_transpose(ny, n, s->C);
+    double *DC = bg_calloc(nu * n + 1, sizeof *DC), *RB = bg_calloc(nu * n + 1, sizeof *RB),
+           *H = bg_calloc(4 * n * n + 1, sizeof *H), *copy = bg_calloc(nu * nu + 1, sizeof *copy);
+    double *F = bg_calloc(n * n + 1, sizeof *F), *G = bg_calloc(n * n + 1, sizeof *G),
+           *K = bg_calloc(n * n + 1, sizeof *K), *DDC = bg_calloc(ny * n + 1, sizeof *DDC);
     bool fine;
 
     for (size_t i = 0; i < nu; i++)
@@ -62,12 +69,12 @@ crossings(const state_space *s, double gamma, double *omega)
     dense_multiply(nu, ny, n, 1, DT, s->C, 0, DC);
     memcpy(RB, BT, nu * n * sizeof *RB);
     memcpy(copy, R, nu * nu * sizeof *R);
-    fine = dense_solve(nu, copy, n, DC);                 /* R^-1 D^T C */
+    fine = dense_solve(nu, copy, n, DC); /* R^-1 D^T C */
     memcpy(copy, R, nu * nu * sizeof *R);
-    fine = fine && dense_solve(nu, copy, n, RB);         /* R^-1 B^T */
+    fine = fine && dense_solve(nu, copy, n, RB); /* R^-1 B^T */
     memcpy(F, s->A, n * n * sizeof *F);
     dense_multiply(n, nu, n, 1, s->B, DC, 1, F);
-    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G);     /* scaled by gamma: both blocks are of one size */
+    dense_multiply(n, nu, n, gamma, s->B, RB, 0, G); /* scaled by gamma: both blocks are of one size */
     memcpy(DDC, s->C, ny * n * sizeof *DDC);
     dense_multiply(ny, nu, n, 1, s->D, DC, 1, DDC);
     dense_multiply(n, ny, n, -1 / gamma, CT, DDC, 0, K);
@@ -102,11 +109,13 @@ static bool
 first_bound(const state_space *s, responder *r, struct norm_bounds *b)
 {
     size_t n = s->n;
-    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im), *A = bg_malloc((n * n + 1) * sizeof *A);
+    double *re = bg_calloc(n + 1, sizeof *re), *im = bg_calloc(n + 1, sizeof *im),
+           *A = bg_malloc((n * n + 1) * sizeof *A);
     bool fine;
 
     memcpy(A, s->A, n * n * sizeof *A);
-    fine = n == 0 || LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, A, (lapack_int)n, re, im, NULL, 1, NULL, 1) == 0;
+    fine = n == 0 ||
+           LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, A, (lapack_int)n, re, im, NULL, 1, NULL, 1) == 0;
     for (size_t i = 0; i < n && fine; i++)
         fine = re[i] < 0;
     if (fine) {
@@ -133,7 +142,7 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
 
     *out = (struct norm_bounds){ 0, 0, 0 };
     fine = r && first_bound(s, r, out);
-    if (out->lower == 0)                 /* at more frequencies than a numerator has zeros: nothing is transmitted */
+    if (out->lower == 0) /* at more frequencies than a numerator has zeros: nothing is transmitted */
         proved = true;
     for (int round = 0; round < 100 && fine && !proved; round++) {
         double gamma = (1 + margin) * out->lower, before = out->lower;
@@ -149,7 +158,7 @@ hinf_norm(const state_space *s, double tolerance, struct norm_bounds *out)
             raise_bound(r, (omega[i] + omega[i + 1]) / 2, out);
         for (size_t i = 0; i < count && fine && !proved; i++)
             raise_bound(r, omega[i], out);
-        if (out->lower <= (1 + margin / 4) * before)     /* crossings that may be rounding's: farther off it can be told */
+        if (out->lower <= (1 + margin / 4) * before) /* crossings that may be rounding's: farther off it can be told */
             margin *= 4;
     }
     free(omega);
@@ -163,7 +172,8 @@ passivity_of(const state_space *s, double *omega)
     size_t n = s->n, m = s->nu;
     struct norm_bounds b;
     state_space S = state_space_new(n, m, m);
-    double *inner = bg_calloc(m * m + 1, sizeof *inner), *E = bg_calloc(m * m + 1, sizeof *E), *EC = bg_calloc(m * n + 1, sizeof *EC);
+    double *inner = bg_calloc(m * m + 1, sizeof *inner), *E = bg_calloc(m * m + 1, sizeof *E),
+           *EC = bg_calloc(m * n + 1, sizeof *EC);
     enum passivity result = PASSIVITY_UNKNOWN;
     bool known = hinf_norm(s, 1e-3, &b);
 

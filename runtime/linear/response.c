@@ -8,8 +8,8 @@
 #include "response.h"
 
 struct responder {
-    state_space s;                   /* A upper Hessenberg */
-    double complex *M, *X, *G;       /* s I - A by rows; (s I - A)^-1 B; a response */
+    state_space s;             /* A upper Hessenberg */
+    double complex *M, *X, *G; /* s I - A by rows; (s I - A)^-1 B; a response */
 };
 
 /* Rows of B and columns of C in the coordinates in which A is balanced. */
@@ -28,7 +28,8 @@ static bool
 to_hessenberg(state_space *s)
 {
     lapack_int n = (lapack_int)s->n, low, high;
-    double *scale = bg_calloc(s->n + 1, sizeof *scale), *tau = bg_calloc(s->n + 1, sizeof *tau), *Q = bg_malloc((s->n * s->n + 1) * sizeof *Q);
+    double *scale = bg_calloc(s->n + 1, sizeof *scale), *tau = bg_calloc(s->n + 1, sizeof *tau),
+           *Q = bg_malloc((s->n * s->n + 1) * sizeof *Q);
     bool fine = LAPACKE_dgebal(LAPACK_COL_MAJOR, 'S', n, s->A, n, &low, &high, scale) == 0;
 
     if (fine) {
@@ -150,7 +151,11 @@ transfer_at(responder *r, double complex at, double complex *G)
     return true;
 }
 
-bool response_at(responder *r, double omega, double complex *G) { return transfer_at(r, isinf(omega) ? omega : omega * I, G); }
+bool
+response_at(responder *r, double omega, double complex *G)
+{
+    return transfer_at(r, isinf(omega) ? omega : omega * I, G);
+}
 
 double
 response_norm(responder *r, double omega)
@@ -164,8 +169,8 @@ response_norm(responder *r, double omega)
         return cabs(r->G[0]);
     sigma = bg_calloc(least + 1, sizeof *sigma);
     work = bg_calloc(least + 1, sizeof *work);
-    if (least && LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)ny, (lapack_int)nu, (lapack_complex_double *)r->G, (lapack_int)ny, sigma, NULL, 1,
-                                NULL, 1, work) == 0)
+    if (least && LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)ny, (lapack_int)nu,
+                                (lapack_complex_double *)r->G, (lapack_int)ny, sigma, NULL, 1, NULL, 1, work) == 0)
         norm = sigma[0];
     free(sigma);
     free(work);

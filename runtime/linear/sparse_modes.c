@@ -11,11 +11,11 @@
 #include "base.h"
 #include "sparse_modes.h"
 
-#define CLOSE 1e-8                   /* of the distance to the shift: eigenvalues that are one cluster */
-#define REAL 1e-10                   /* of the distance to the shift: imaginary parts that are none */
-#define BESIDE 1e-5                  /* of the distance to the shift: how far from an eigenvalue its vectors are iterated */
-#define NILPOTENT 1e-6               /* of what a cluster's inverse does: it is defective */
-#define ROUNDING 1e-13               /* of the greatest eigenvalue found: parts that are zero */
+#define CLOSE 1e-8     /* of the distance to the shift: eigenvalues that are one cluster */
+#define REAL 1e-10     /* of the distance to the shift: imaginary parts that are none */
+#define BESIDE 1e-5    /* of the distance to the shift: how far from an eigenvalue its vectors are iterated */
+#define NILPOTENT 1e-6 /* of what a cluster's inverse does: it is defective */
+#define ROUNDING 1e-13 /* of the greatest eigenvalue found: parts that are zero */
 enum { ITERATIONS = 4, RESTARTS = 1000, SHIFTS = 6 };
 
 void
@@ -31,8 +31,8 @@ sparse_jacobian_free(sparse_jacobian *j)
 
 typedef struct shifted {
     const sparse_jacobian *j;
-    double *value;                   /* re, im */
-    double complex *b;               /* [n] */
+    double *value;     /* re, im */
+    double complex *b; /* [n] */
     klu_l_symbolic *symbolic;
     klu_l_numeric *numeric;
     klu_l_common common;
@@ -41,9 +41,12 @@ typedef struct shifted {
 static bool
 shifted_open(shifted *s, const sparse_jacobian *j)
 {
-    *s = (shifted){ .j = j, .value = bg_calloc(2 * (size_t)j->column[j->n] + 2, sizeof(double)), .b = bg_calloc(j->n + 1, sizeof *s->b) };
+    *s = (shifted){ .j = j,
+                    .value = bg_calloc(2 * (size_t)j->column[j->n] + 2, sizeof(double)),
+                    .b = bg_calloc(j->n + 1, sizeof *s->b) };
     klu_l_defaults(&s->common);
-    s->symbolic = klu_l_analyze((SuiteSparse_long)j->n, (SuiteSparse_long *)j->column, (SuiteSparse_long *)j->row, &s->common);
+    s->symbolic = klu_l_analyze((SuiteSparse_long)j->n, (SuiteSparse_long *)j->column, (SuiteSparse_long *)j->row,
+                                &s->common);
     return s->symbolic != NULL;
 }
 
@@ -73,8 +76,10 @@ shift_to(shifted *s, double complex at)
         }
     if (s->numeric)
         klu_zl_free_numeric(&s->numeric, &s->common);
-    s->numeric = klu_zl_factor((SuiteSparse_long *)j->column, (SuiteSparse_long *)j->row, s->value, s->symbolic, &s->common);
-    return s->numeric && s->common.status == KLU_OK && klu_zl_rcond(s->symbolic, s->numeric, &s->common) && s->common.rcond > 1e3 * DBL_MIN;
+    s->numeric = klu_zl_factor((SuiteSparse_long *)j->column, (SuiteSparse_long *)j->row, s->value, s->symbolic,
+                               &s->common);
+    return s->numeric && s->common.status == KLU_OK && klu_zl_rcond(s->symbolic, s->numeric, &s->common) &&
+           s->common.rcond > 1e3 * DBL_MIN;
 }
 
 /* y = (A - s)^-1 x, or by the transpose; they may be one. */
@@ -106,10 +111,13 @@ any_number(uint64_t *seed)
 static size_t
 arnoldi(shifted *s, double complex at, size_t nev, double complex *lambda, double complex *X, char **why)
 {
-    a_int n = (a_int)s->j->nx, ncv = (a_int)fmin((double)n, fmax(2.0 * (double)nev + 1, 24)), ido = 0, info = 1, iparam[11] = { 1, 0, RESTARTS, 1, 0, 0, 3 };
+    a_int n = (a_int)s->j->nx, ncv = (a_int)fmin((double)n, fmax(2.0 * (double)nev + 1, 24)), ido = 0, info = 1,
+          iparam[11] = { 1, 0, RESTARTS, 1, 0, 0, 3 };
     a_int ipntr[14], lworkl = 3 * ncv * ncv + 5 * ncv, *select = bg_calloc((size_t)ncv + 1, sizeof *select);
-    double complex *resid = bg_calloc((size_t)n + 1, sizeof *resid), *V = bg_calloc((size_t)n * (size_t)ncv + 1, sizeof *V);
-    double complex *workd = bg_calloc(3 * (size_t)n + 1, sizeof *workd), *workl = bg_calloc((size_t)lworkl + 1, sizeof *workl);
+    double complex *resid = bg_calloc((size_t)n + 1, sizeof *resid),
+                   *V = bg_calloc((size_t)n * (size_t)ncv + 1, sizeof *V);
+    double complex *workd = bg_calloc(3 * (size_t)n + 1, sizeof *workd),
+                   *workl = bg_calloc((size_t)lworkl + 1, sizeof *workl);
     double complex *workev = bg_calloc(2 * (size_t)ncv + 1, sizeof *workev), *d = bg_calloc((size_t)nev + 2, sizeof *d);
     double *rwork = bg_calloc((size_t)ncv + 1, sizeof *rwork);
     uint64_t seed = 1;
@@ -119,12 +127,14 @@ arnoldi(shifted *s, double complex at, size_t nev, double complex *lambda, doubl
     for (a_int i = 0; i < n; i++)
         resid[i] = any_number(&seed) + any_number(&seed) * I;
     while (fine && ido != 99) {
-        znaupd_c(&ido, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr, workd, workl, lworkl, rwork, &info);
+        znaupd_c(&ido, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr, workd, workl, lworkl, rwork,
+                 &info);
         if (ido == 1 || ido == -1)
             fine = apply(s, false, workd + ipntr[0] - 1, workd + ipntr[1] - 1);
     }
     if (fine && info >= 0) {
-        zneupd_c(1, "A", select, d, V, n, at, workev, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr, workd, workl, lworkl, rwork, &info);
+        zneupd_c(1, "A", select, d, V, n, at, workev, "I", n, "LM", (a_int)nev, 0, resid, ncv, V, n, iparam, ipntr,
+                 workd, workl, lworkl, rwork, &info);
         found = info == 0 ? (size_t)iparam[4] < nev ? (size_t)iparam[4] : nev : 0;
     }
     if (!found)
@@ -144,9 +154,10 @@ static bool
 orthonormal(size_t n, size_t m, double complex *X)
 {
     double complex *tau = bg_calloc(m + 1, sizeof *tau);
-    bool fine = LAPACKE_zgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, (lapack_complex_double *)X, (lapack_int)n, (lapack_complex_double *)tau) == 0 &&
-                LAPACKE_zungqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, (lapack_int)m, (lapack_complex_double *)X, (lapack_int)n,
-                               (lapack_complex_double *)tau) == 0;
+    bool fine = LAPACKE_zgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, (lapack_complex_double *)X,
+                               (lapack_int)n, (lapack_complex_double *)tau) == 0 &&
+                LAPACKE_zungqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)m, (lapack_int)m,
+                               (lapack_complex_double *)X, (lapack_int)n, (lapack_complex_double *)tau) == 0;
 
     free(tau);
     return fine;
@@ -184,14 +195,17 @@ turn(size_t n, size_t m, double complex *X, const double complex *Q)
     free(row);
 }
 
-/* The invariant subspace near `at`: X (n by m, a start) and its dual Y with Y^T X = I, so that Y^T A X is upper triangular; the eigenvalues on its
- * diagonal. s is factored at `at`. */
+/* The invariant subspace near `at`: X (n by m, a start) and its dual Y with Y^T X = I, so that Y^T A X is upper
+ * triangular; the eigenvalues on its diagonal. s is factored at `at`. */
 static bool
-subspace(shifted *s, double complex at, size_t m, double complex *X, double complex *Y, double complex *lambda, bool *defective)
+subspace(shifted *s, double complex at, size_t m, double complex *X, double complex *Y, double complex *lambda,
+         bool *defective)
 {
     size_t n = s->j->nx;
-    double complex *SX = bg_calloc(n * m + 1, sizeof *SX), *M = bg_calloc(m * m + 1, sizeof *M), *G = bg_calloc(m * m + 1, sizeof *G);
-    double complex *Q = bg_calloc(m * m + 1, sizeof *Q), *mu = bg_calloc(m + 1, sizeof *mu), *YG = bg_calloc(n * m + 1, sizeof *YG);
+    double complex *SX = bg_calloc(n * m + 1, sizeof *SX), *M = bg_calloc(m * m + 1, sizeof *M),
+                   *G = bg_calloc(m * m + 1, sizeof *G);
+    double complex *Q = bg_calloc(m * m + 1, sizeof *Q), *mu = bg_calloc(m + 1, sizeof *mu),
+                   *YG = bg_calloc(n * m + 1, sizeof *YG);
     lapack_int *pivot = bg_calloc(m + 1, sizeof *pivot), sdim;
     uint64_t seed = 2;
     bool fine = true;
@@ -208,17 +222,18 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
         fine = apply(s, false, X + n * i, SX + n * i);
     /* Schur form of X^H (A - at)^-1 X: turned into it, its inverse is upper triangular, too */
     products(n, m, X, SX, true, M);
-    fine = fine && LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m, &sdim,
-                                 (lapack_complex_double *)mu, (lapack_complex_double *)Q, (lapack_int)m) == 0;
+    fine = fine &&
+           LAPACKE_zgees(LAPACK_COL_MAJOR, 'V', 'N', NULL, (lapack_int)m, (lapack_complex_double *)M, (lapack_int)m,
+                         &sdim, (lapack_complex_double *)mu, (lapack_complex_double *)Q, (lapack_int)m) == 0;
     if (fine)
         turn(n, m, X, Q);
     /* Y <- Y (Y^T X)^-T */
-    products(n, m, X, Y, false, G);                      /* (Y^T X)^T */
+    products(n, m, X, Y, false, G); /* (Y^T X)^T */
     for (size_t i = 0; i < m; i++)
         for (size_t k = 0; k < m; k++)
             Q[i + m * k] = i == k;
-    fine = fine && LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)m, (lapack_complex_double *)G, (lapack_int)m, pivot,
-                                 (lapack_complex_double *)Q, (lapack_int)m) == 0;
+    fine = fine && LAPACKE_zgesv(LAPACK_COL_MAJOR, (lapack_int)m, (lapack_int)m, (lapack_complex_double *)G,
+                                 (lapack_int)m, pivot, (lapack_complex_double *)Q, (lapack_int)m) == 0;
     if (fine)
         turn(n, m, Y, Q);
     for (size_t i = 0; i < m && fine; i++) {
@@ -235,7 +250,10 @@ subspace(shifted *s, double complex at, size_t m, double complex *X, double comp
 
 /* ---------------------------------------------------------------- the whole */
 
-struct found { double complex lambda; size_t at, group; };
+struct found {
+    double complex lambda;
+    size_t at, group;
+};
 
 static int
 compare_found(const void *a, const void *b)
@@ -250,7 +268,8 @@ compare_found(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Of each pair one: that with Im > 0, made from the other where only that was found; imaginary parts that are rounding go. Returns how many stay. */
+/* Of each pair one: that with Im > 0, made from the other where only that was found; imaginary parts that are rounding
+ * go. Returns how many stay. */
 static size_t
 upper_half(size_t n, double complex near, double complex *lambda, double complex *X, size_t count, double least)
 {
@@ -304,8 +323,8 @@ nearest_few(size_t n, double complex near, double complex *lambda, double comple
 
 /* One cluster, from its columns in U and W (n by m each, W transposed), and its conjugate, into m. */
 static void
-put_cluster(modes *m, size_t k, const double complex *X, const double complex *Y, const double complex *lambda, size_t first, bool defective, bool real,
-            bool conjugate, double least)
+put_cluster(modes *m, size_t k, const double complex *X, const double complex *Y, const double complex *lambda,
+            size_t first, bool defective, bool real, bool conjugate, double least)
 {
     size_t n = m->n;
     double complex mean = 0;
@@ -362,7 +381,8 @@ fill(shifted *s, double complex near, double complex *lambda, double complex *X,
 {
     size_t n = s->j->nx, *parent = bg_calloc(count + 1, sizeof *parent), total = 0, next = 0;
     struct found *list = bg_calloc(count + 1, sizeof *list);
-    double complex *Y = bg_calloc(n * count + 1, sizeof *Y), *own = bg_calloc(n * count + 1, sizeof *own), *value = bg_calloc(count + 1, sizeof *value);
+    double complex *Y = bg_calloc(n * count + 1, sizeof *Y), *own = bg_calloc(n * count + 1, sizeof *own),
+                   *value = bg_calloc(count + 1, sizeof *value);
     bool fine = true;
 
     for (size_t i = 0; i < count; i++) {
@@ -413,7 +433,7 @@ fill(shifted *s, double complex near, double complex *lambda, double complex *X,
 bool
 sparse_modes_find(const sparse_jacobian *j, double complex near, size_t count, modes *m, char **why)
 {
-    size_t nev = count + 1;              /* half a pair at the end is told */
+    size_t nev = count + 1; /* half a pair at the end is told */
     double complex *lambda = bg_calloc(nev + 1, sizeof *lambda), *X = bg_calloc(j->nx * nev + 1, sizeof *X), at = near;
     double least = 0;
     shifted s;
@@ -421,7 +441,8 @@ sparse_modes_find(const sparse_jacobian *j, double complex near, size_t count, m
     *m = (modes){ .n = j->nx };
     *why = NULL;
     if (nev + 2 > j->nx)
-        *why = bg_format("of %zu states not more than %zu eigenvalues are found this way", j->nx, j->nx > 3 ? j->nx - 3 : 0);
+        *why = bg_format("of %zu states not more than %zu eigenvalues are found this way", j->nx,
+                         j->nx > 3 ? j->nx - 3 : 0);
     if (!shifted_open(&s, j) && !*why)
         *why = bg_strdup("the pattern of the equations cannot be ordered");
     if (!*why && !first_shift(&s, &at))

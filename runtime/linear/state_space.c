@@ -9,7 +9,12 @@
 state_space
 state_space_new(size_t n, size_t nu, size_t ny)
 {
-    return (state_space){ n, nu, ny, bg_calloc(n * n + 1, sizeof(double)), bg_calloc(n * nu + 1, sizeof(double)), bg_calloc(ny * n + 1, sizeof(double)),
+    return (state_space){ n,
+                          nu,
+                          ny,
+                          bg_calloc(n * n + 1, sizeof(double)),
+                          bg_calloc(n * nu + 1, sizeof(double)),
+                          bg_calloc(ny * n + 1, sizeof(double)),
                           bg_calloc(ny * nu + 1, sizeof(double)) };
 }
 
@@ -36,15 +41,25 @@ state_space_free(state_space *s)
 }
 
 /* The kept variables' own part of the matrix: the columns and rows nx .. nx+nz. */
-struct inner { size_t nx, nz; int64_t *column, *row; uint32_t *from; double *value; factor *factor; };
+struct inner {
+    size_t nx, nz;
+    int64_t *column, *row;
+    uint32_t *from;
+    double *value;
+    factor *factor;
+};
 
 static void
 inner_open(struct inner *g, struct model_pattern p, size_t nz)
 {
     size_t count = 0;
 
-    *g = (struct inner){ .nx = p.nx, .nz = nz, .column = bg_calloc(nz + 1, sizeof *g->column), .row = bg_calloc(p.nonzeros + 1, sizeof *g->row),
-                         .from = bg_calloc(p.nonzeros + 1, sizeof *g->from), .value = bg_calloc(p.nonzeros + 1, sizeof *g->value) };
+    *g = (struct inner){ .nx = p.nx,
+                         .nz = nz,
+                         .column = bg_calloc(nz + 1, sizeof *g->column),
+                         .row = bg_calloc(p.nonzeros + 1, sizeof *g->row),
+                         .from = bg_calloc(p.nonzeros + 1, sizeof *g->from),
+                         .value = bg_calloc(p.nonzeros + 1, sizeof *g->value) };
     for (size_t c = 0; c < nz; c++) {
         for (int64_t k = p.column[p.nx + c]; k < p.column[p.nx + c + 1]; k++) {
             size_t r = (size_t)p.row[k];
@@ -69,9 +84,11 @@ inner_close(struct inner *g)
     free(g->value);
 }
 
-/* One column of A and C, or of B and D: what the rows of states and outputs say, and what the kept variables add, which follow by z. */
+/* One column of A and C, or of B and D: what the rows of states and outputs say, and what the kept variables add, which
+ * follow by z. */
 static bool
-fill_column(struct model_pattern p, const double *value, struct inner *g, size_t c, size_t ny, double *z, double *state, double *output)
+fill_column(struct model_pattern p, const double *value, struct inner *g, size_t c, size_t ny, double *z, double *state,
+            double *output)
 {
     size_t nx = p.nx, first_output = p.n - ny;
     bool any = false;
@@ -112,7 +129,8 @@ take_sparse(struct model_pattern j, size_t nz, const double *value, sparse_jacob
     size_t n = j.nx + nz;
     int64_t count = 0;
 
-    *A = (sparse_jacobian){ n, j.nx, bg_calloc(n + 1, sizeof *A->column), bg_calloc(j.nonzeros + 1, sizeof *A->row), bg_calloc(j.nonzeros + 1, sizeof *A->value) };
+    *A = (sparse_jacobian){ n, j.nx, bg_calloc(n + 1, sizeof *A->column), bg_calloc(j.nonzeros + 1, sizeof *A->row),
+                            bg_calloc(j.nonzeros + 1, sizeof *A->value) };
     for (size_t c = 0; c < n; c++) {
         for (int64_t k = j.column[c]; k < j.column[c + 1]; k++)
             if ((size_t)j.row[k] < n) {
@@ -125,15 +143,22 @@ take_sparse(struct model_pattern j, size_t nz, const double *value, sparse_jacob
 
 /* sparse: A goes there, not into s. */
 static enum space_result
-matrices_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s, sparse_jacobian *sparse)
+matrices_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s,
+            sparse_jacobian *sparse)
 {
     struct model_pattern j = model_partials_pattern(p);
     size_t nz = j.n - j.nx - nu - ny, singular;
-    double *value = bg_calloc(j.nonzeros + 1, sizeof *value), *z = bg_calloc(nz + 1, sizeof *z), *column = bg_calloc(j.nx + 1, sizeof *column);
+    double *value = bg_calloc(j.nonzeros + 1, sizeof *value), *z = bg_calloc(nz + 1, sizeof *z),
+           *column = bg_calloc(j.nx + 1, sizeof *column);
     enum space_result result = SPACE_DONE;
     struct inner g;
 
-    *s = (state_space){ j.nx, nu, ny, sparse ? NULL : bg_calloc(j.nx * j.nx + 1, sizeof(double)), bg_calloc(j.nx * nu + 1, sizeof(double)), bg_calloc(ny * j.nx + 1, sizeof(double)),
+    *s = (state_space){ j.nx,
+                        nu,
+                        ny,
+                        sparse ? NULL : bg_calloc(j.nx * j.nx + 1, sizeof(double)),
+                        bg_calloc(j.nx * nu + 1, sizeof(double)),
+                        bg_calloc(ny * j.nx + 1, sizeof(double)),
                         bg_calloc(ny * nu + 1, sizeof(double)) };
     inner_open(&g, j, nz);
     if (model_has_blocks(m))
@@ -168,7 +193,8 @@ state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const d
 }
 
 enum space_result
-state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s, sparse_jacobian *A)
+state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s,
+                   sparse_jacobian *A)
 {
     *A = (sparse_jacobian){ 0 };
     return matrices_at(m, p, nu, ny, t, x, s, A);
@@ -187,7 +213,8 @@ held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size
 
 /* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns) */
 static void
-subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns, double *M)
+subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns,
+         double *M)
 {
     for (size_t c = 0; c < columns; c++)
         for (size_t j = 0; j < k; j++)
@@ -208,8 +235,9 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
     H = G + nw * n;
     *s = state_space_new(n, nu, ny);
     /* W w + G x + H u = 0 */
-    if (result == SPACE_DONE && (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
-                                 !held_by(m, nw, ny, wide, all.D, nu, H) || !dense_solve(nw, W, n + nu, G)))
+    if (result == SPACE_DONE &&
+        (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
+         !held_by(m, nw, ny, wide, all.D, nu, H) || !dense_solve(nw, W, n + nu, G)))
         result = SPACE_SINGULAR;
     if (result == SPACE_DONE) {
         memcpy(s->A, all.A, n * n * sizeof(double));

@@ -12,16 +12,29 @@
 #include "model.h"
 #include "sparse_modes.h"
 
-typedef struct state_space { size_t n, nu, ny; double *A, *B, *C, *D; } state_space;
+typedef struct state_space {
+    size_t n, nu, ny;
+    double *A, *B, *C, *D;
+} state_space;
 
-enum space_result { SPACE_DONE, SPACE_NO_VALUE /* a partial derivative is not finite there */, SPACE_SINGULAR /* algebraic variables are not determined */ };
-/* p: of the model, with the last ny rows the outputs'; the nu columns before them are u. Modes are those of the model. state_space_free it in any case. */
-enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s);
-/* The same with ideal switches, whose modes are as they are: p is model_partials_held. What they determine is eliminated. */
-enum space_result state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s);
-/* The same without A (NULL), which is told by what is sparse of it: states and kept variables. sparse_jacobian_free it in any case. */
-enum space_result state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s, sparse_jacobian *A);
-state_space state_space_new(size_t n, size_t nu, size_t ny);                 /* of zeros */
+enum space_result {
+    SPACE_DONE,
+    SPACE_NO_VALUE /* a partial derivative is not finite there */,
+    SPACE_SINGULAR /* algebraic variables are not determined */
+};
+/* p: of the model, with the last ny rows the outputs'; the nu columns before them are u. Modes are those of the model.
+ * state_space_free it in any case. */
+enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
+                                 state_space *s);
+/* The same with ideal switches, whose modes are as they are: p is model_partials_held. What they determine is
+ * eliminated. */
+enum space_result state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
+                                   state_space *s);
+/* The same without A (NULL), which is told by what is sparse of it: states and kept variables. sparse_jacobian_free it
+ * in any case. */
+enum space_result state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
+                                     state_space *s, sparse_jacobian *A);
+state_space state_space_new(size_t n, size_t nu, size_t ny); /* of zeros */
 state_space state_space_copy(const state_space *s);
 void state_space_free(state_space *s);
 

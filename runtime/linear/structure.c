@@ -106,7 +106,8 @@ is_loose(const struct work *w, uint32_t column)
     return !elimination_solved(w->r, column) && w->kind[column] == FREE_NONE;
 }
 
-/* Both variables of dissipator i came out solved: one of them is given back for a free one of another dissipator, which had both or is freed in turn. */
+/* Both variables of dissipator i came out solved: one of them is given back for a free one of another dissipator, which
+ * had both or is freed in turn. */
 static bool
 loosen(struct work *w, size_t i, bool *tried)
 {
@@ -160,7 +161,7 @@ direct(struct work *w)
             for (size_t i = 0; i < s->nl; i++) {
                 const flat_port *p = &f->port.at[s->dissipator[i]];
                 bool e = is_loose(w, p->e), flow = is_loose(w, p->f);
-                bool rather = f->junction.at[p->junction].common == p->f;        /* gets the flow, gives the effort */
+                bool rather = f->junction.at[p->junction].common == p->f; /* gets the flow, gives the effort */
 
                 if (done[i] || (!e && !flow) || (round == 0 && e && flow))
                     continue;
@@ -191,20 +192,22 @@ fill_matrices(struct work *w, struct dependence *d)
     M[M_J_LX] = block_new(w, s->nl, s->n);
     M[M_A] = block_new(w, s->n, s->n);
     M[M_B] = block_new(w, s->n, s->nu);
-    *d = (struct dependence){ block_new(w, s->n, s->nd), block_new(w, s->nl, s->nd), block_new(w, s->nd, s->nz), block_new(w, s->nd, s->n),
-                              block_new(w, s->nd, s->nu), { 0 } };
+    *d = (struct dependence){ block_new(w, s->n, s->nd), block_new(w, s->nl, s->nd), block_new(w, s->nd, s->nz),
+                              block_new(w, s->nd, s->n), block_new(w, s->nd, s->nu), { 0 } };
     for (size_t i = 0; i < s->n; i++)
         if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || work_moves(w, w->rate[i])))
-            work_spread(w, w->rate[i], i, &(struct targets){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD }, 1, "a rate");
+            work_spread(w, w->rate[i], i, &(struct targets){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD },
+                        1, "a rate");
     for (size_t i = 0; i < s->nl; i++) {
         const flat_port *p = &w->f->port.at[s->dissipator[i]];
 
-        work_spread(w, s->flow_in[i] ? p->f : p->e, i, &(struct targets){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD }, 1,
-               port_name(w->f, s->dissipator[i]));
+        work_spread(w, s->flow_in[i] ? p->f : p->e, i,
+                    &(struct targets){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD }, 1,
+                    port_name(w->f, s->dissipator[i]));
     }
     for (size_t i = 0; i < s->nd; i++)
-        work_spread(w, port_gives(w->f, s->dependent[i]), i, &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL }, 1,
-               port_name(w->f, s->dependent[i]));
+        work_spread(w, port_gives(w->f, s->dependent[i]), i, &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL },
+                    1, port_name(w->f, s->dependent[i]));
 }
 
 static void
@@ -228,9 +231,16 @@ any(const structure_block *b)
 void
 structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, structure *s)
 {
-    flat_model *f = (flat_model *)model_flat(m);             /* its pool grows, nothing else changes */
-    struct work w = { .m = m, .f = f, .e = model_equations(m), .c = model_causal(m), .s = s, .pool = text ? f->pool : NULL, .nvars = f->var.n,
-                      .as_equations = as_equations, .fine = true };
+    flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
+    struct work w = { .m = m,
+                      .f = f,
+                      .e = model_equations(m),
+                      .c = model_causal(m),
+                      .s = s,
+                      .pool = text ? f->pool : NULL,
+                      .nvars = f->var.n,
+                      .as_equations = as_equations,
+                      .fine = true };
     struct dependence d = { 0 };
     size_t ncolumns;
 
@@ -296,8 +306,8 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
 void
 structure_free(structure *s)
 {
-    void *const all[] = { s->storage, s->dissipator, s->dependent, s->source, s->storage_state, s->flow_in, s->C_d, s->G, s->G_S, s->H, s->J, s->D_in,
-                          s->K, s->why };
+    void *const all[] = { s->storage, s->dissipator, s->dependent, s->source, s->storage_state, s->flow_in, s->C_d,
+                          s->G,       s->G_S,        s->H,         s->J,      s->D_in,          s->K,       s->why };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
@@ -309,7 +319,8 @@ structure_free(structure *s)
 const char *
 structure_matrix_name(enum structure_matrix k)
 {
-    static const char *const name[M_COUNT] = { "S", "L", "J_SS", "J_SL", "J_SU", "J_SX", "J_LS", "J_LL", "J_LU", "J_LX", "L_X", "A", "B" };
+    static const char *const name[M_COUNT] = { "S",    "L",    "J_SS", "J_SL", "J_SU", "J_SX", "J_LS",
+                                               "J_LL", "J_LU", "J_LX", "L_X",  "A",    "B" };
 
     return name[k];
 }

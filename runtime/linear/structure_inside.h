@@ -1,8 +1,9 @@
 /* structure_inside.h - what the parts of structure.c share
  *
- * The variables of the bond graph are columns of linear relations: balances, bonds, two-ports, signals, laws of sources (structure_relations.c). Storage
- * and dissipators are cut: what they give is free, what they get is solved for (structure.c). Then their laws come in (structure_laws.c), dependent
- * storage and what dissipators give are solved (structure_solve.c).
+ * The variables of the bond graph are columns of linear relations: balances, bonds, two-ports, signals, laws of sources
+ * (structure_relations.c). Storage and dissipators are cut: what they give is free, what they get is solved for
+ * (structure.c). Then their laws come in (structure_laws.c), dependent storage and what dissipators give are solved
+ * (structure_solve.c).
  */
 #ifndef BG_STRUCTURE_INSIDE_H
 #define BG_STRUCTURE_INSIDE_H
@@ -11,8 +12,8 @@
 #include "equations.h"
 #include "structure.h"
 
-enum { NEVER, INNER, WANTED, EITHER };                           /* how willingly a column is a pivot: 1 first */
-enum { FREE_NONE, FREE_Z, FREE_D, FREE_U, FREE_X, FREE_RATE };   /* what a free column is */
+enum { NEVER, INNER, WANTED, EITHER };                         /* how willingly a column is a pivot: 1 first */
+enum { FREE_NONE, FREE_Z, FREE_D, FREE_U, FREE_X, FREE_RATE }; /* what a free column is */
 
 struct work {
     bg_model *m;
@@ -20,49 +21,62 @@ struct work {
     const equations *e;
     const causal *c;
     structure *s;
-    pool *pool;                      /* NULL without text */
-    double *v;                       /* numbers of all variables */
+    pool *pool; /* NULL without text */
+    double *v;  /* numbers of all variables */
     elimination *r;
-    size_t nvars;                    /* of the flat model; columns behind: sources' own parts, then residuals of junctions that are states */
+    size_t
+        nvars; /* of the flat model; columns behind: sources' own parts, then residuals of junctions that are states */
     uint8_t *may;
-    uint8_t *seen;                   /* variables whose definition is a row already */
+    uint8_t *seen; /* variables whose definition is a row already */
     VEC(var_id) todo;
-    uint32_t *row_of;                /* [var] row of x where it is a state's variable, UINT32_MAX */
-    uint32_t *rate;                  /* [n] column that is dx/dt, UINT32_MAX: zero */
-    bool *rests;                     /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
-    uint32_t *kind, *index;          /* [column] of FREE_*, number */
+    uint32_t *row_of;       /* [var] row of x where it is a state's variable, UINT32_MAX */
+    uint32_t *rate;         /* [n] column that is dx/dt, UINT32_MAX: zero */
+    bool *rests;            /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
+    uint32_t *kind, *index; /* [column] of FREE_*, number */
     bool *block_seen;
-    bool as_equations;               /* dependent storage by the model's own equations */
+    bool as_equations; /* dependent storage by the model's own equations */
     bool fine;
 };
 
-/* What the rates of dependent storage add, before they are eliminated: J_SD (n by nd), J_LD (nl by nd); what dependent storage gives: G_S, G_X, G_U; its laws. */
-struct dependence { structure_block J_SD, J_LD, G_S, G_X, G_U, C; };
+/* What the rates of dependent storage add, before they are eliminated: J_SD (n by nd), J_LD (nl by nd); what dependent
+ * storage gives: G_S, G_X, G_U; its laws. */
+struct dependence {
+    structure_block J_SD, J_LD, G_S, G_X, G_U, C;
+};
 
 /* ---- shared small change ---- */
 void work_fail(struct work *w, const char *fmt, ...) BG_PRINTF(2, 3);
-node work_number(const struct work *w, double x);                /* as an expression, NODE_NONE without text */
-struct slope { double value; node text; };
-struct slope work_slope(struct work *w, inst i, uint32_t k);     /* of an expression by its slot k, at the point */
-bool work_moves(const struct work *w, var_id v);                 /* not time, a parameter, a constant or a mode */
-void work_need(struct work *w, var_id v);                        /* its definition has to be among the rows */
-var_id port_gives(const flat_model *f, uint32_t port);           /* of storage: its flow or effort that the stored quantity determines */
-var_id port_rate(const flat_model *f, uint32_t port);            /* and the one that is the quantity's rate */
+node work_number(const struct work *w, double x); /* as an expression, NODE_NONE without text */
+struct slope {
+    double value;
+    node text;
+};
+struct slope work_slope(struct work *w, inst i, uint32_t k); /* of an expression by its slot k, at the point */
+bool work_moves(const struct work *w, var_id v);             /* not time, a parameter, a constant or a mode */
+void work_need(struct work *w, var_id v);                    /* its definition has to be among the rows */
+var_id port_gives(const flat_model *f,
+                  uint32_t port); /* of storage: its flow or effort that the stored quantity determines */
+var_id port_rate(const flat_model *f, uint32_t port); /* and the one that is the quantity's rate */
 
 structure_block block_new(const struct work *w, size_t rows, size_t columns);
 void block_free(structure_block *b);
 void block_add(struct work *w, structure_block *b, size_t row, size_t column, double value, node text);
 
 /* Where the coefficients of a solved variable go, by what their column is; a NULL block may hold nothing. */
-struct targets { structure_block *z, *d, *u, *x, *rate; };
-void work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor, const char *what);
+struct targets {
+    structure_block *z, *d, *u, *x, *rate;
+};
+void work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor,
+                 const char *what);
 
 /* ---- the parts, in order ---- */
 void work_relations(struct work *w);
-void work_laws(struct work *w, struct dependence *d);                        /* S, L, L_X; d->C */
-void work_write_dependent(struct work *w, struct dependence *d);             /* the J's expressions with dependent storage eliminated; before the next */
-void work_include_dependent(struct work *w, struct dependence *d);           /* and their numbers */
-void work_solve_dissipators(struct work *w, const struct dependence *d);     /* J, D_in, K, H, and with them A and B */
-void work_write_out(struct work *w);                                         /* A and B as expressions */
+void work_laws(struct work *w, struct dependence *d); /* S, L, L_X; d->C */
+void
+work_write_dependent(struct work *w,
+                     struct dependence *d); /* the J's expressions with dependent storage eliminated; before the next */
+void work_include_dependent(struct work *w, struct dependence *d);       /* and their numbers */
+void work_solve_dissipators(struct work *w, const struct dependence *d); /* J, D_in, K, H, and with them A and B */
+void work_write_out(struct work *w);                                     /* A and B as expressions */
 
 #endif

@@ -50,15 +50,18 @@ work_spread(struct work *w, uint32_t column, size_t row, const struct targets *t
 
     for (size_t k = 0; k < s.n; k++) {
         const term *t = &s.at[k];
-        structure_block *const by[] = { [FREE_NONE] = NULL, [FREE_Z] = to->z, [FREE_D] = to->d, [FREE_U] = to->u, [FREE_X] = to->x, [FREE_RATE] = to->rate };
+        structure_block *const by[] = { [FREE_NONE] = NULL, [FREE_Z] = to->z, [FREE_D] = to->d,
+                                        [FREE_U] = to->u,   [FREE_X] = to->x, [FREE_RATE] = to->rate };
         double sign = solved ? -factor : factor;
 
         if (solved && t->column == column)
             continue;
         if (!by[w->kind[t->column]]) {
             if (t->value != 0)
-                work_fail(w, w->kind[t->column] == FREE_NONE ? "the junctions leave what \"%s\" depends on undetermined" : "\"%s\" depends on more than states",
-                     what);
+                work_fail(w,
+                          w->kind[t->column] == FREE_NONE ? "the junctions leave what \"%s\" depends on undetermined"
+                                                          : "\"%s\" depends on more than states",
+                          what);
             continue;
         }
         block_add(w, by[w->kind[t->column]], row, w->index[t->column], sign * t->value,
@@ -79,7 +82,8 @@ departure_by_states(struct work *w, var_id v, bool storage_known, const char *re
             const structure_block *S = &s->matrix[M_S];
 
             if (z.value[j] != 0 && S->value[j + s->nz * i] != 0)
-                block_add(w, &x, 0, i, z.value[j] * S->value[j + s->nz * i], w->pool ? ex_mul(w->pool, z.text[j], S->text[j + s->nz * i]) : NODE_NONE);
+                block_add(w, &x, 0, i, z.value[j] * S->value[j + s->nz * i],
+                          w->pool ? ex_mul(w->pool, z.text[j], S->text[j + s->nz * i]) : NODE_NONE);
         }
     block_free(&z);
     return x;
@@ -87,7 +91,8 @@ departure_by_states(struct work *w, var_id v, bool storage_known, const char *re
 
 /* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
 static void
-law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column, structure_block *by_x)
+law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block *slope, size_t row, size_t column,
+          structure_block *by_x)
 {
     const flat_law *law = port_law(w->f, port);
     const flat_port *p = &w->f->port.at[port];
@@ -97,7 +102,7 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
     double factor = 1;
     node text = work_number(w, 1);
 
-    if (left != out) {                   /* in = law(out, ...): out = (in - rest)/slope */
+    if (left != out) { /* in = law(out, ...): out = (in - rest)/slope */
         if (s.value == 0) {
             work_fail(w, "the law of %s has no slope here", port_name(w->f, port));
             return;
@@ -131,7 +136,8 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
 
 /* What one law of a field reads, as a row of r: columns are what its ports give, what they get, states. */
 static void
-field_row(struct work *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in, const var_id *out)
+field_row(struct work *w, elimination *r, const flat_element *el, const flat_law *law, const var_id *in,
+          const var_id *out)
 {
     size_t n = el->nports;
     const flat_port *p = &w->f->port.at[law->port];
@@ -157,16 +163,18 @@ field_row(struct work *w, elimination *r, const flat_element *el, const flat_law
         }
         one = departure_by_states(w, v, el->type == EL_R, el->name);
         for (size_t i = 0; i < w->s->n; i++)
-            elimination_put(r, (uint32_t)(2 * n + i), q.value * one.value[i], w->pool ? ex_mul(w->pool, q.text, one.text[i]) : NODE_NONE);
+            elimination_put(r, (uint32_t)(2 * n + i), q.value * one.value[i],
+                            w->pool ? ex_mul(w->pool, q.text, one.text[i]) : NODE_NONE);
         block_free(&one);
     }
     elimination_end(r);
 }
 
-/* One field among the ports: at[k] is the place of its port k in the list. Its laws are solved together for what its ports give. */
+/* One field among the ports: at[k] is the place of its port k in the list. Its laws are solved together for what its
+ * ports give. */
 static void
-field_block(struct work *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out, structure_block *slope, const size_t *column,
-            structure_block *by_x)
+field_block(struct work *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out,
+            structure_block *slope, const size_t *column, structure_block *by_x)
 {
     size_t n = el->nports;
     elimination *r = elimination_new(2 * n + w->s->n, w->pool);
@@ -207,10 +215,11 @@ field_block(struct work *w, const flat_element *el, const size_t *at, const var_
     free(fout);
 }
 
-/* Laws as a block from what ports get to what they give: of one-ports entry by entry, of fields together. column: of each port's input; NULL: its number. */
+/* Laws as a block from what ports get to what they give: of one-ports entry by entry, of fields together. column: of
+ * each port's input; NULL: its number. */
 static void
-law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out, structure_block *slope, const size_t *column,
-          structure_block *by_x)
+law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, const var_id *out,
+          structure_block *slope, const size_t *column, structure_block *by_x)
 {
     const flat_model *f = w->f;
 

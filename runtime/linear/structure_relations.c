@@ -87,7 +87,8 @@ put_departure(struct work *w, inst i, double factor, var_id skip)
         if (!isfinite(s.value))
             work_fail(w, "a slope of what \"%s\" is read by is not finite here", w->f->var.at[v].name);
         work_need(w, v);
-        elimination_put(w->r, v, factor * s.value, w->pool ? ex_mul(w->pool, ex_const(w->pool, factor), s.text) : NODE_NONE);
+        elimination_put(w->r, v, factor * s.value,
+                        w->pool ? ex_mul(w->pool, ex_const(w->pool, factor), s.text) : NODE_NONE);
     }
 }
 
@@ -142,7 +143,7 @@ balance_rows(struct work *w)
                 put(w, p->e == q->common ? p->f : p->e, inc->sign);
             }
         }
-        if (row != UINT32_MAX && w->rests[row])          /* a state of its own: what the balance sums is what moves it */
+        if (row != UINT32_MAX && w->rests[row]) /* a state of its own: what the balance sums is what moves it */
             put(w, w->rate[row], -1);
         elimination_end(w->r);
     }
@@ -286,7 +287,8 @@ signal_rows(struct work *w)
             define(w, v, f->var.at[v].def);
         else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_EXPLICIT)
             define(w, v, w->e->var.at[v].def);
-        else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_BLOCK && !is_rate_of_state(w, v))
+        else if ((kind == VAR_RATE || kind == VAR_AUX || kind == VAR_STORED) && w->e->var.at[v].kind == DEF_BLOCK &&
+                 !is_rate_of_state(w, v))
             block_rows(w, w->e->var.at[v].index);
     }
 }
@@ -301,10 +303,10 @@ work_relations(struct work *w)
     source_rows(w);
     if (w->as_equations)
         dependent_rows(w);
-    for (size_t i = 0; i < w->s->n; i++)         /* integrals: what they integrate */
+    for (size_t i = 0; i < w->s->n; i++) /* integrals: what they integrate */
         if (w->rate[i] != UINT32_MAX && w->rate[i] < w->nvars && w->e->var.at[w->rate[i]].kind == DEF_EXPLICIT)
             work_need(w, w->rate[i]);
-    for (size_t i = 0; i < f->law.n; i++)        /* what laws of storage and dissipators read beside their own quantities */
+    for (size_t i = 0; i < f->law.n; i++) /* what laws of storage and dissipators read beside their own quantities */
         for (uint32_t k = 0; k < f->law.at[i].def.n; k++) {
             var_id v = inst_slots(f, f->law.at[i].def)[k];
 

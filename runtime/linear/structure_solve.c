@@ -1,4 +1,5 @@
-/* structure_solve.c - dependent storage and what dissipators give, solved for in structure.c: numbers by dense matrices, expressions by elimination */
+/* structure_solve.c - dependent storage and what dissipators give, solved for in structure.c: numbers by dense
+ * matrices, expressions by elimination */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,10 @@
 #include "structure_inside.h"
 
 /* A part of a row: the coefficients of row i of a block, from a column on. */
-struct row_part { const structure_block *b; size_t first; };
+struct row_part {
+    const structure_block *b;
+    size_t first;
+};
 
 static void
 put_parts(elimination *r, size_t i, const struct row_part *part, size_t n)
@@ -21,7 +25,8 @@ put_parts(elimination *r, size_t i, const struct row_part *part, size_t n)
 
 /* Row i of some blocks is what a solved column is. */
 static void
-take_parts(struct work *w, const elimination *r, size_t column, size_t i, structure_block *const *to, const size_t *first, size_t n)
+take_parts(struct work *w, const elimination *r, size_t column, size_t i, structure_block *const *to,
+           const size_t *first, size_t n)
 {
     term unused;
     sum row = elimination_express(r, (uint32_t)column, &unused);
@@ -63,8 +68,11 @@ work_write_dependent(struct work *w, struct dependence *d)
     structure_block *M = s->matrix;
     size_t n = s->n, nd = s->nd, nl = s->nl;
     /* columns: dx/dt, rates of dependent storage, what dissipators get; then what stays: z, d_out, u, x */
-    size_t dependent = n, in = dependent + nd, first[4] = { in + nl, in + nl + s->nz, in + 2 * nl + s->nz, in + 2 * nl + s->nz + s->nu };
-    structure_block *const state[4] = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX] }, *const into[4] = { &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX] };
+    size_t dependent = n, in = dependent + nd,
+           first[4] = { in + nl, in + nl + s->nz, in + 2 * nl + s->nz, in + 2 * nl + s->nz + s->nu };
+    structure_block *const state[4] = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX] }, *const into[4] = {
+        &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX]
+    };
     elimination *r = elimination_new(first[3] + n, w->pool);
     uint8_t *may = bg_calloc(first[3] + n + 1, 1);
     structure_block G = dependent_by_states(w, d);
@@ -73,21 +81,32 @@ work_write_dependent(struct work *w, struct dependence *d)
         may[c] = c < dependent ? WANTED : c < in ? INNER : EITHER;
     for (size_t i = 0; i < n; i++) {
         elimination_put(r, (uint32_t)i, w->rests[i] ? 0 : -1, ex_const(w->pool, w->rests[i] ? 0 : -1));
-        put_parts(r, i, (struct row_part[]){ { state[0], first[0] }, { state[1], first[1] }, { state[2], first[2] }, { state[3], first[3] },
-                                             { &d->J_SD, dependent } }, 5);
+        put_parts(r, i,
+                  (struct row_part[]){ { state[0], first[0] },
+                                       { state[1], first[1] },
+                                       { state[2], first[2] },
+                                       { state[3], first[3] },
+                                       { &d->J_SD, dependent } },
+                  5);
         elimination_end(r);
     }
     for (size_t i = 0; i < nd; i++) {
         elimination_put(r, (uint32_t)(dependent + i), -1, ex_const(w->pool, -1));
         for (size_t k = 0; k < n; k++)
             for (size_t j = 0; j < nd; j++)
-                elimination_put(r, (uint32_t)k, d->C.value[i + nd * j] * G.value[j + nd * k], ex_mul(w->pool, d->C.text[i + nd * j], G.text[j + nd * k]));
+                elimination_put(r, (uint32_t)k, d->C.value[i + nd * j] * G.value[j + nd * k],
+                                ex_mul(w->pool, d->C.text[i + nd * j], G.text[j + nd * k]));
         elimination_end(r);
     }
     for (size_t i = 0; i < nl; i++) {
         elimination_put(r, (uint32_t)(in + i), -1, ex_const(w->pool, -1));
-        put_parts(r, i, (struct row_part[]){ { into[0], first[0] }, { into[1], first[1] }, { into[2], first[2] }, { into[3], first[3] },
-                                             { &d->J_LD, dependent } }, 5);
+        put_parts(r, i,
+                  (struct row_part[]){ { into[0], first[0] },
+                                       { into[1], first[1] },
+                                       { into[2], first[2] },
+                                       { into[3], first[3] },
+                                       { &d->J_LD, dependent } },
+                  5);
         elimination_end(r);
     }
     elimination_eliminate(r, may);
@@ -109,8 +128,10 @@ work_include_dependent(struct work *w, struct dependence *d)
 {
     structure *s = w->s;
     size_t n = s->n, nd = s->nd, nl = s->nl;
-    static const enum structure_matrix state_row[] = { M_J_SS, M_J_SL, M_J_SU, M_J_SX }, in_row[] = { M_J_LS, M_J_LL, M_J_LU, M_J_LX };
-    double *F = bg_calloc(n * n + 1, sizeof *F), *CG = bg_calloc(nd * n + 1, sizeof *CG), *LCG = bg_calloc(nl * n + 1, sizeof *LCG);
+    static const enum structure_matrix state_row[] = { M_J_SS, M_J_SL, M_J_SU, M_J_SX },
+                                       in_row[] = { M_J_LS, M_J_LL, M_J_LU, M_J_LX };
+    double *F = bg_calloc(n * n + 1, sizeof *F), *CG = bg_calloc(nd * n + 1, sizeof *CG),
+           *LCG = bg_calloc(nl * n + 1, sizeof *LCG);
 
     s->G = bg_calloc(nd * n + 1, sizeof(double));
     s->G_S = bg_calloc(nd * s->nz + 1, sizeof(double));
@@ -133,7 +154,8 @@ work_include_dependent(struct work *w, struct dependence *d)
     }
     dense_multiply(nl, nd, n, 1, d->J_LD.value, CG, 0, LCG);
     for (int k = 0; k < 5; k++) {
-        structure_block *b = k < 4 ? &s->matrix[in_row[k]] : &d->J_LD, *rate = k < 4 ? &s->matrix[state_row[k]] : &d->J_SD;
+        structure_block *b = k < 4 ? &s->matrix[in_row[k]] : &d->J_LD,
+                        *rate = k < 4 ? &s->matrix[state_row[k]] : &d->J_SD;
 
         dense_multiply(nl, n, b->columns, 1, LCG, rate->value, 1, b->value);
     }
@@ -148,7 +170,8 @@ work_solve_dissipators(struct work *w, const struct dependence *d)
     structure *s = w->s;
     const structure_block *M = s->matrix;
     size_t n = s->n, nl = s->nl, nz = s->nz, nu = s->nu, nd = s->nd, wide = nz + nu + n + nd + nl;
-    double *left = bg_calloc(nl * nl + 1, sizeof *left), *given = bg_calloc(nl * wide + 1, sizeof *given), *out = bg_calloc(n * wide + 1, sizeof *out);
+    double *left = bg_calloc(nl * nl + 1, sizeof *left), *given = bg_calloc(nl * wide + 1, sizeof *given),
+           *out = bg_calloc(n * wide + 1, sizeof *out);
     const double *of_z = given, *of_x;
 
     /* d_out = (I - L J_LL)^-1 (L (J_LS z + J_LU u + J_LX x + J_LD rate) + L_X x + 1) */
@@ -211,12 +234,14 @@ work_write_out(struct work *w)
         may[c] = c < n ? EITHER : c >= d ? WANTED : INNER;
     for (size_t i = 0; i < n; i++) {
         elimination_put(r, (uint32_t)i, -1, ex_const(w->pool, -1));
-        put_parts(r, i, (struct row_part[]){ { &M[M_J_SS], z }, { &M[M_J_SL], d }, { &M[M_J_SX], x }, { &M[M_J_SU], u } }, 4);
+        put_parts(r, i,
+                  (struct row_part[]){ { &M[M_J_SS], z }, { &M[M_J_SL], d }, { &M[M_J_SX], x }, { &M[M_J_SU], u } }, 4);
         elimination_end(r);
     }
     for (size_t i = 0; i < nl; i++) {
         elimination_put(r, (uint32_t)(in + i), -1, ex_const(w->pool, -1));
-        put_parts(r, i, (struct row_part[]){ { &M[M_J_LS], z }, { &M[M_J_LL], d }, { &M[M_J_LX], x }, { &M[M_J_LU], u } }, 4);
+        put_parts(r, i,
+                  (struct row_part[]){ { &M[M_J_LS], z }, { &M[M_J_LL], d }, { &M[M_J_LX], x }, { &M[M_J_LU], u } }, 4);
         elimination_end(r);
         elimination_put(r, (uint32_t)(d + i), -1, ex_const(w->pool, -1));
         put_parts(r, i, (struct row_part[]){ { &M[M_L], in }, { &M[M_L_X], x } }, 2);

@@ -1,7 +1,8 @@
 /* transfer.c - see transfer.h
  *
- * Zeros: Emami-Naeini & Van Dooren (1982), Automatica 18(4):415, for one input and one output: infinite zeros are taken out one by one, exactly, before
- * any eigenvalue is sought (as eigenvalues of a pencil a chain of them comes out as large finite ones).
+ * Zeros: Emami-Naeini & Van Dooren (1982), Automatica 18(4):415, for one input and one output: infinite zeros are taken
+ * out one by one, exactly, before any eigenvalue is sought (as eigenvalues of a pencil a chain of them comes out as
+ * large finite ones).
  */
 #include <float.h>
 #include <lapacke.h>
@@ -52,10 +53,14 @@ compare_complex(const void *a, const void *b)
 }
 
 /* x' = A x + b u, y = c x + d u, the n by n matrix in an array of leading dimension lead. */
-struct channel { size_t n, lead; double *A, *b, *c, d; };
+struct channel {
+    size_t n, lead;
+    double *A, *b, *c, d;
+};
 
-/* Where y rests at 0 the last state does, once y is read of it alone; and what it gets is the output of the others: a system with one state less, of the
- * same finite zeros, one infinite zero less. v: the reflection that brings c to the last state. */
+/* Where y rests at 0 the last state does, once y is read of it alone; and what it gets is the output of the others: a
+ * system with one state less, of the same finite zeros, one infinite zero less. v: the reflection that brings c to the
+ * last state. */
 static void
 deflate(struct channel *g, double *v)
 {
@@ -89,12 +94,17 @@ deflate(struct channel *g, double *v)
     g->n--;
 }
 
-/* The finite zeros of a channel: eigenvalues of what still moves where the output is held at rest. False: the iteration does not converge. */
+/* The finite zeros of a channel: eigenvalues of what still moves where the output is held at rest. False: the iteration
+ * does not converge. */
 static bool
 find_zeros(const state_space *s, size_t input, size_t output, double *size, double complex *zero, size_t *nzeros)
 {
     size_t n = s->n;
-    struct channel g = { n, n, bg_malloc((n * n + 1) * sizeof(double)), bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(double)),
+    struct channel g = { n,
+                         n,
+                         bg_malloc((n * n + 1) * sizeof(double)),
+                         bg_calloc(n + 1, sizeof(double)),
+                         bg_calloc(n + 1, sizeof(double)),
                          s->D[output + s->ny * input] };
     double *v = bg_calloc(n + 1, sizeof *v), *scale = bg_calloc(n + 1, sizeof *scale), in = 0;
     lapack_int low, high;
@@ -114,7 +124,7 @@ find_zeros(const state_space *s, size_t input, size_t output, double *size, doub
     while (g.n > 0 && fabs(g.d) <= INFINITE_ZERO * in && dense_norm(g.n, g.c) > 0) {
         deflate(&g, v);
         if (dense_norm(g.n, g.c) <= ROUNDING * *size && fabs(g.d) <= ROUNDING * in) {
-            g.n = 0;                     /* nothing goes from the input to the output */
+            g.n = 0; /* nothing goes from the input to the output */
             g.d = 0;
         }
     }
@@ -194,7 +204,7 @@ find_dc(const state_space *s, size_t input, size_t output, bool at_zero, struct 
         if (out->pole[i] == 0)
             product = INFINITY * (out->gain < 0 ? -1 : 1);
     out->dc = out->gain == 0 ? 0 : creal(product);
-    if (!at_zero) {                      /* no pole at 0 that cancels: the value itself */
+    if (!at_zero) { /* no pole at 0 that cancels: the value itself */
         responder *r = responder_new(s);
         double complex *G = bg_calloc(s->ny * s->nu + 1, sizeof *G);
 
@@ -213,7 +223,8 @@ transfer_function(const state_space *s, size_t input, size_t output, struct zero
     bool fine, at_zero = false;
     modes m = { 0 };
 
-    *out = (struct zeros_poles){ .zero = bg_calloc(n + 1, sizeof(double complex)), .pole = bg_calloc(n + 1, sizeof(double complex)) };
+    *out = (struct zeros_poles){ .zero = bg_calloc(n + 1, sizeof(double complex)),
+                                 .pole = bg_calloc(n + 1, sizeof(double complex)) };
     fine = modes_find(n, s->A, &m) && find_zeros(s, input, output, &size, out->zero, &out->nzeros);
     for (size_t i = 0; i < n && fine; i++) {
         out->pole[out->npoles++] = m.eigenvalue[i];
@@ -248,7 +259,8 @@ exponential(size_t n, double *M)
     enum { ORDER = 8 };
     double size = dense_norm(n * n, M), factor = 1;
     int squarings = size > 0.25 ? (int)ceil(log2(size / 0.25)) : 0;
-    double *X = bg_calloc(n * n + 1, sizeof *X), *N = bg_calloc(n * n + 1, sizeof *N), *D = bg_calloc(n * n + 1, sizeof *D), *T = bg_calloc(n * n + 1, sizeof *T);
+    double *X = bg_calloc(n * n + 1, sizeof *X), *N = bg_calloc(n * n + 1, sizeof *N),
+           *D = bg_calloc(n * n + 1, sizeof *D), *T = bg_calloc(n * n + 1, sizeof *T);
     bool fine;
 
     for (size_t i = 0; i < n * n; i++)
@@ -281,7 +293,8 @@ bool
 time_response(const state_space *s, size_t input, bool impulse, double h, size_t points, double *y)
 {
     size_t n = s->n, m = n + 1;
-    double *E = bg_calloc(m * m + 1, sizeof *E), *x = bg_calloc(m + 1, sizeof *x), *next = bg_calloc(m + 1, sizeof *next);
+    double *E = bg_calloc(m * m + 1, sizeof *E), *x = bg_calloc(m + 1, sizeof *x),
+           *next = bg_calloc(m + 1, sizeof *next);
     bool fine;
 
     for (size_t i = 0; i < n; i++) {

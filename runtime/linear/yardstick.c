@@ -6,7 +6,7 @@
 #include "gramians.h"
 #include "yardstick.h"
 
-#define SHARP 1e-9                   /* how close the two bounds of a norm come */
+#define SHARP 1e-9 /* how close the two bounds of a norm come */
 
 bool
 yardstick_open(const state_space *full, yardstick *y)
@@ -41,7 +41,11 @@ judge(yardstick *y, yardstick_row *r, const state_space *small)
 void
 yardstick_truncate(yardstick *y, size_t order)
 {
-    yardstick_row r = { .name = bg_strdup("balanced truncation"), .order = order, .truncation = true, .bound = 0, .omega = NAN };
+    yardstick_row r = { .name = bg_strdup("balanced truncation"),
+                        .order = order,
+                        .truncation = true,
+                        .bound = 0,
+                        .omega = NAN };
     state_space small = { 0 };
 
     if (order > y->full.n) {

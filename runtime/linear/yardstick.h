@@ -1,7 +1,8 @@
-/* yardstick.h - reduced linear models beside the full one: H-infinity errors, the bounds of balanced truncation, passivity
+/* yardstick.h - reduced linear models beside the full one: H-infinity errors, the bounds of balanced truncation,
+ * passivity
  *
- * Errors are those of the transfer from all inputs to all outputs, with both bounds proved (norms.h). What is not stable but not transmitted either is left
- * out of both (gramians.h).
+ * Errors are those of the transfer from all inputs to all outputs, with both bounds proved (norms.h). What is not
+ * stable but not transmitted either is left out of both (gramians.h).
  */
 #ifndef BG_YARDSTICK_H
 #define BG_YARDSTICK_H
@@ -13,18 +14,19 @@ typedef struct yardstick_row {
     size_t order;
     bool truncation;
     struct norm_bounds error;
-    double bound;                    /* of balanced truncation: twice the sum of the values left out; NAN */
-    enum passivity passivity; double omega;      /* of the transfer, where the full one is passive */
-    char *why;                       /* no error is known: a sentence. NULL: it is */
+    double bound; /* of balanced truncation: twice the sum of the values left out; NAN */
+    enum passivity passivity;
+    double omega; /* of the transfer, where the full one is passive */
+    char *why;    /* no error is known: a sentence. NULL: it is */
 } yardstick_row;
 
 typedef struct yardstick {
-    state_space full;                /* its stable part */
+    state_space full; /* its stable part */
     struct norm_bounds norm;
-    double *sigma;                   /* Hankel values */
-    bool ports;                      /* inputs and outputs are as many, and their transfer is passive: the two variables of ports */
+    double *sigma; /* Hankel values */
+    bool ports;    /* inputs and outputs are as many, and their transfer is passive: the two variables of ports */
     VEC(yardstick_row) row;
-    char *why;                       /* no norms: a sentence */
+    char *why; /* no norms: a sentence */
 } yardstick;
 
 /* False: y->why. yardstick_free it in any case. */

@@ -23,7 +23,7 @@ junction_port_leaders(const flat_model *f)
 
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
-        map first = { 0 };               /* by the port's name in the text */
+        map first = { 0 }; /* by the port's name in the text */
 
         for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
             const char *name = f->port.at[p].name;
@@ -63,7 +63,8 @@ junction_ratios(const flat_model *f, const double *activity, junction_table *out
         const flat_bond *b = &f->bond.at[i];
         double a = activity[f->port.n + i];
 
-        vec_push(&out->row, ((junction_row){ true, i, a, top[b->from] > 0 ? a / top[b->from] : NAN, top[b->to] > 0 ? a / top[b->to] : NAN }));
+        vec_push(&out->row, ((junction_row){ true, i, a, top[b->from] > 0 ? a / top[b->from] : NAN,
+                                             top[b->to] > 0 ? a / top[b->to] : NAN }));
     }
     for (uint32_t i = 0; i < f->port.n; i++) {
         const flat_port *p = &f->port.at[i];
@@ -71,7 +72,8 @@ junction_ratios(const flat_model *f, const double *activity, junction_table *out
 
         if (leader[i] != i)
             continue;
-        vec_push(&out->row, ((junction_row){ false, i, activity[i], p->sign > 0 ? ratio : NAN, p->sign > 0 ? NAN : ratio }));
+        vec_push(&out->row,
+                 ((junction_row){ false, i, activity[i], p->sign > 0 ? ratio : NAN, p->sign > 0 ? NAN : ratio }));
     }
     if (out->row.n)
         qsort(out->row.at, out->row.n, sizeof *out->row.at, by_activity);

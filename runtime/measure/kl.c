@@ -32,7 +32,7 @@ decompose(double *s, size_t rows, size_t columns, double *sigma, double *vt)
 
     memcpy(copy, s, rows * columns * sizeof *copy);
     info = LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'S', m, n, copy, m, sigma, u, m, vt, k);
-    if (info > 0) {                      /* divide and conquer did not converge: the slower method does */
+    if (info > 0) { /* divide and conquer did not converge: the slower method does */
         double *rest = bg_malloc(((size_t)k + 1) * sizeof *rest);
 
         memcpy(copy, s, rows * columns * sizeof *copy);
@@ -63,9 +63,10 @@ kl_importance_exact(double *g, size_t n, bool normalised, double *importance)
             g[i * n + j] = of > 0 ? g[i * n + j] / of : 0;
         }
     /* column-major, the upper triangle of rows is the lower one */
-    ok = ok && (n == 0 || !(top > 0) || LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, g, (lapack_int)n, value) == 0);
+    ok = ok && (n == 0 || !(top > 0) ||
+                LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, g, (lapack_int)n, value) == 0);
     for (size_t i = 0; ok && top > 0 && i < n; i++) {
-        for (size_t j = 0; j < n; j++)               /* rising: small ones first */
+        for (size_t j = 0; j < n; j++) /* rising: small ones first */
             importance[i] += fmax(value[j], 0) * fabs(g[j * n + i]);
         total += importance[i];
     }
@@ -95,13 +96,13 @@ kl_importance(double *s, size_t rows, size_t columns, bool normalised, double *i
     }
     if (!(top > 0))
         return true;
-    for (size_t k = 0; k < rows * columns; k++)          /* sigma squared stays within range */
+    for (size_t k = 0; k < rows * columns; k++) /* sigma squared stays within range */
         s[k] /= top;
     sigma = bg_malloc((least + 1) * sizeof *sigma);
     vt = bg_malloc((least * columns + 1) * sizeof *vt);
     ok = decompose(s, rows, columns, sigma, vt);
     for (size_t i = 0; ok && i < columns; i++) {
-        for (size_t j = least; j-- > 0;)                 /* small ones first */
+        for (size_t j = least; j-- > 0;) /* small ones first */
             importance[i] += sigma[j] * sigma[j] * fabs(vt[i * least + j]);
         total += importance[i];
     }

@@ -9,17 +9,25 @@
 
 #include <cblas.h>
 
-static const struct { const char *name, *unit; } metrics[METRIC_COUNT] = {
-    [METRIC_ACTIVITY]      = { "activity", "J" },
-    [METRIC_RMS]           = { "rms", "W" },
-    [METRIC_KL]            = { "kl", "1" },
-    [METRIC_KL_NORMALISED] = { "kl-normalised", "1" },
-    [METRIC_RELATIVE]      = { "relative-energy", "J" },
-    [METRIC_JUNCTION]      = { "junction", "J" }
-};
+static const struct {
+    const char *name, *unit;
+} metrics[METRIC_COUNT] = { [METRIC_ACTIVITY] = { "activity", "J" },
+                            [METRIC_RMS] = { "rms", "W" },
+                            [METRIC_KL] = { "kl", "1" },
+                            [METRIC_KL_NORMALISED] = { "kl-normalised", "1" },
+                            [METRIC_RELATIVE] = { "relative-energy", "J" },
+                            [METRIC_JUNCTION] = { "junction", "J" } };
 
-const char *metric_name(enum metric m) { return metrics[m].name; }
-const char *metric_unit(enum metric m) { return metrics[m].unit; }
+const char *
+metric_name(enum metric m)
+{
+    return metrics[m].name;
+}
+const char *
+metric_unit(enum metric m)
+{
+    return metrics[m].unit;
+}
 
 bool
 metric_find(const char *name, enum metric *m)
@@ -32,8 +40,16 @@ metric_find(const char *name, enum metric *m)
     return false;
 }
 
-bool is_source(const flat_element *e) { return e->type == EL_SE || e->type == EL_SF; }
-bool is_two_port(const flat_element *e) { return e->type == EL_TF || e->type == EL_GY; }
+bool
+is_source(const flat_element *e)
+{
+    return e->type == EL_SE || e->type == EL_SF;
+}
+bool
+is_two_port(const flat_element *e)
+{
+    return e->type == EL_TF || e->type == EL_GY;
+}
 
 const char *
 junction_label(const flat_model *f, uint32_t junction, uint32_t port)
@@ -71,7 +87,7 @@ finish(ranking *r)
 
     if (r->row.n)
         qsort(r->row.at, r->row.n, sizeof *r->row.at, by_value);
-    for (size_t i = r->row.n; i-- > 0;)              /* small ones first: less is lost */
+    for (size_t i = r->row.n; i-- > 0;) /* small ones first: less is lost */
         r->total += r->row.at[i].value;
     for (size_t i = 0; i < r->row.n; i++) {
         metric_row *row = &r->row.at[i];
@@ -87,7 +103,11 @@ row_of(const flat_model *f, uint32_t i)
 {
     const flat_element *e = &f->element.at[i];
 
-    return (metric_row){ .element = i, .name = e->name, .type = element_type_name(e->type), .source = is_source(e), .keep = e->keep };
+    return (metric_row){ .element = i,
+                         .name = e->name,
+                         .type = element_type_name(e->type),
+                         .source = is_source(e),
+                         .keep = e->keep };
 }
 
 void
@@ -100,7 +120,9 @@ ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *o
 
         if (is_two_port(&f->element.at[i]))
             continue;
-        row.value = m == METRIC_ACTIVITY ? r->activity[i] : r->window_length > 0 ? sqrt(r->square[i] / r->window_length) : 0;
+        row.value = m == METRIC_ACTIVITY   ? r->activity[i]
+                    : r->window_length > 0 ? sqrt(r->square[i] / r->window_length)
+                                           : 0;
         vec_push(&out->row, row);
     }
     finish(out);
@@ -175,31 +197,41 @@ ranking_free(ranking *r)
 /* ---------------------------------------------------------------- measuring a run */
 
 /* What is ranked: an element's channel, or the one of a component. */
-struct subject { metric_row row; size_t channel; };
+struct subject {
+    metric_row row;
+    size_t channel;
+};
 
 /* Steps of five rows are gathered before they are multiplied. */
 enum { GRAM_ROWS = 320 };
 
-/* A bond that leads into a component (sign +1) or out of it. Of bonds between junctions the number is behind those of the ports, as in model.h. */
-struct connector { size_t bond, group; int sign; };
+/* A bond that leads into a component (sign +1) or out of it. Of bonds between junctions the number is behind those of
+ * the ports, as in model.h. */
+struct connector {
+    size_t bond, group;
+    int sign;
+};
 
 struct measure {
     bg_model *model;
     measure_options o;
-    size_t elements, groups, bonds;      /* channels, in this order; bonds: 0 unless asked for */
-    VEC(struct connector) connector;     /* of components with pseudo bonds */
-    double *all_bonds;                   /* scratch: bond values, where no channels are made of them */
-    bool *by_connectors;                 /* [groups] */
-    uint32_t *leader; size_t ports;      /* [ports] junction_port_leaders; where bonds are asked for */
-    uint32_t *group;                     /* [elements] UINT32_MAX: of no component */
+    size_t elements, groups, bonds;  /* channels, in this order; bonds: 0 unless asked for */
+    VEC(struct connector) connector; /* of components with pseudo bonds */
+    double *all_bonds;               /* scratch: bond values, where no channels are made of them */
+    bool *by_connectors;             /* [groups] */
+    uint32_t *leader;
+    size_t ports;    /* [ports] junction_port_leaders; where bonds are asked for */
+    uint32_t *group; /* [elements] UINT32_MAX: of no component */
     VEC(struct subject) subject;
     activity_extra extra;
     activity_sampler sampler[2];
-    size_t samples, room;                /* taken for kl; there is room for */
-    double *gram;                        /* [subjects][subjects] integrals of products of powers, upper triangle of rows; NULL: not asked for */
-    double *rows; size_t nrows;          /* [GRAM_ROWS][subjects] to be added to it */
+    size_t samples, room; /* taken for kl; there is room for */
+    double
+        *gram; /* [subjects][subjects] integrals of products of powers, upper triangle of rows; NULL: not asked for */
+    double *rows;
+    size_t nrows; /* [GRAM_ROWS][subjects] to be added to it */
     double product_root[5][5];
-    double *sampled;                     /* [subjects][room] */
+    double *sampled; /* [subjects][room] */
     relative relative;
 };
 
@@ -224,7 +256,7 @@ evaluate_extra(void *ctx, double t, const double *x, const double *power, double
     if (!q->bonds)
         return status;
     for (size_t p = 0; p < q->ports; p++)
-        if (q->leader[p] != p) {         /* one bond of the text */
+        if (q->leader[p] != p) { /* one bond of the text */
             bond[q->leader[p]] += bond[p];
             bond[p] = 0;
         }
@@ -256,7 +288,7 @@ flush_gram(measure *q)
 {
     int n = (int)q->subject.n;
 
-    if (q->nrows)                        /* gram += rows' rows */
+    if (q->nrows) /* gram += rows' rows */
         cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, (int)q->nrows, 1, q->rows, n, 1, q->gram, n);
     q->nrows = 0;
 }
@@ -294,7 +326,8 @@ take_bonds(void *ctx, const activity_sample *s)
     relative_take(&q->relative, s->first, s->value + from, s->energy + from);
 }
 
-/* For each origin the outermost instance around it, UINT32_MAX where there are only loops. An origin stands behind what it is in. */
+/* For each origin the outermost instance around it, UINT32_MAX where there are only loops. An origin stands behind what
+ * it is in. */
 static uint32_t *
 outermost_instances(const flat_model *f)
 {
@@ -324,8 +357,9 @@ group_of(const uint32_t *top, const uint32_t *group, uint32_t parent)
     return parent == UINT32_MAX || top[parent] == UINT32_MAX ? UINT32_MAX : group[top[parent]];
 }
 
-/* Junctions neither make nor lose true power, so that a component's elements say what it takes through its connectors. Of pseudo bonds that does not hold
- * (a resistor of heat lets through what comes): there the connectors are asked themselves. */
+/* Junctions neither make nor lose true power, so that a component's elements say what it takes through its connectors.
+ * Of pseudo bonds that does not hold (a resistor of heat lets through what comes): there the connectors are asked
+ * themselves. */
 static void
 find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
 {
@@ -350,7 +384,8 @@ find_connectors(measure *q, const uint32_t *top, const uint32_t *group)
         }
     }
     for (uint32_t b = 0; b < f->bond.n && any; b++) {
-        uint32_t from = group_of(top, group, f->junction.at[f->bond.at[b].from].parent), to = group_of(top, group, f->junction.at[f->bond.at[b].to].parent);
+        uint32_t from = group_of(top, group, f->junction.at[f->bond.at[b].from].parent),
+                 to = group_of(top, group, f->junction.at[f->bond.at[b].to].parent);
 
         if (from != to) {
             add_connector(q, f->port.n + b, from, -1);
@@ -416,7 +451,8 @@ measure_new(bg_model *m, const measure_options *o, sim_options *run)
         q->leader = junction_port_leaders(model_flat(m));
     }
     q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q, NULL };
-    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)) && !o->samples && q->subject.n <= KL_MOST_EXACT) {
+    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)) && !o->samples &&
+        q->subject.n <= KL_MOST_EXACT) {
         quartic_tables t;
 
         quartic_make_tables(&t);
@@ -427,7 +463,7 @@ measure_new(bg_model *m, const measure_options *o, sim_options *run)
     } else if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED))) {
         q->room = o->samples ? o->samples : KL_SAMPLES;
         q->sampler[n++] = (activity_sampler){ q->room, take_powers, q };
-        q->room += 8;                    /* windows round up */
+        q->room += 8; /* windows round up */
         q->sampled = bg_malloc((q->room * q->subject.n + 1) * sizeof *q->sampled);
     }
     if (o->metrics & METRIC(METRIC_RELATIVE)) {
@@ -497,7 +533,10 @@ measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
         metric_row row = q->subject.at[i].row;
         size_t c = q->subject.at[i].channel;
 
-        row.value = importance ? importance[i] : m != METRIC_RMS ? r->activity[c] : r->window_length > 0 ? sqrt(r->square[c] / r->window_length) : 0;
+        row.value = importance             ? importance[i]
+                    : m != METRIC_RMS      ? r->activity[c]
+                    : r->window_length > 0 ? sqrt(r->square[c] / r->window_length)
+                                           : 0;
         vec_push(&out->row, row);
     }
     free(importance);
@@ -505,7 +544,11 @@ measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
     return ok;
 }
 
-size_t measure_samples(const measure *q) { return q->samples; }
+size_t
+measure_samples(const measure *q)
+{
+    return q->samples;
+}
 
 const relative *
 measure_relative(measure *q)

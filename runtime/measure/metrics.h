@@ -6,8 +6,9 @@
  * relative-energy  at the junctions of elements that store energy: which bonds matter to them (relative.h)
  * junction         each bond against the largest at its junction (junction.h)
  *
- * The first four rank: sources count in the total and are marked, unless left out; two-ports and what else conserves power do not appear. Ranked are
- * elements or, by component, the instances that the model declares and the elements that it has beside them.
+ * The first four rank: sources count in the total and are marked, unless left out; two-ports and what else conserves
+ * power do not appear. Ranked are elements or, by component, the instances that the model declares and the elements
+ * that it has beside them.
  */
 #ifndef BG_METRICS_H
 #define BG_METRICS_H
@@ -16,44 +17,62 @@
 #include "relative.h"
 #include "simulate.h"
 
-enum metric { METRIC_ACTIVITY, METRIC_RMS, METRIC_KL, METRIC_KL_NORMALISED, METRIC_RELATIVE, METRIC_JUNCTION, METRIC_COUNT };
+enum metric {
+    METRIC_ACTIVITY,
+    METRIC_RMS,
+    METRIC_KL,
+    METRIC_KL_NORMALISED,
+    METRIC_RELATIVE,
+    METRIC_JUNCTION,
+    METRIC_COUNT
+};
 #define METRIC(m) (1u << (m))
-/* The expansion is exact, from the integrals of all products of two powers, up to so many rows; of more, or on request, from so many uniform samples. */
+/* The expansion is exact, from the integrals of all products of two powers, up to so many rows; of more, or on request,
+ * from so many uniform samples. */
 enum { KL_MOST_EXACT = 1500, KL_SAMPLES = 501 };
 
 const char *metric_name(enum metric m);
-const char *metric_unit(enum metric m);              /* "1": a pure number */
+const char *metric_unit(enum metric m); /* "1": a pure number */
 /* False if it is not a metric of this program. */
 bool metric_find(const char *name, enum metric *m);
 /* Comes from the integrals alone, without anything but `activity` in the options of the run. */
-static inline bool metric_is_integral(enum metric m) { return m == METRIC_ACTIVITY || m == METRIC_RMS; }
-static inline bool metric_ranks(enum metric m) { return m <= METRIC_KL_NORMALISED; }
+static inline bool
+metric_is_integral(enum metric m)
+{
+    return m == METRIC_ACTIVITY || m == METRIC_RMS;
+}
+static inline bool
+metric_ranks(enum metric m)
+{
+    return m <= METRIC_KL_NORMALISED;
+}
 
 /* ---- rankings ---- */
 enum decision { DECISION_STAYS, DECISION_GOES, DECISION_KEPT, DECISION_SOURCE };
 
 typedef struct metric_row {
-    uint32_t element;            /* of the flat model; of a component its first */
+    uint32_t element; /* of the flat model; of a component its first */
     const char *name, *type;
     bool source, keep;
-    double value;                /* SI */
-    double index;                /* share of the total */
-    double cumulative;           /* of this and all above */
-    enum decision decision;      /* ranking_decide */
-    size_t slot;                 /* ranking_combine */
+    double value;           /* SI */
+    double index;           /* share of the total */
+    double cumulative;      /* of this and all above */
+    enum decision decision; /* ranking_decide */
+    size_t slot;            /* ranking_combine */
 } metric_row;
 
 typedef struct ranking {
     enum metric metric;
     double total;
-    VEC(metric_row) row;         /* falling; of equals, the first declared leads */
-    size_t nper;                 /* of several experiments: their rows, NULL where one has none; per.at[row*nper + experiment] */
+    VEC(metric_row) row; /* falling; of equals, the first declared leads */
+    size_t nper; /* of several experiments: their rows, NULL where one has none; per.at[row*nper + experiment] */
     VEC(const metric_row *) per;
 } ranking;
 
 /* Of elements, from a run that gathered activity; m: metric_is_integral. */
 void ranking_make(const flat_model *f, const sim_result *r, enum metric m, ranking *out);
-/* Of what is not a source, the smallest leading set whose share reaches the threshold stays; what an experiment keeps stays anyway. */
+/* Of what is not a source, the smallest leading set whose share reaches the threshold stays; what an experiment keeps
+ * stays anyway. */
 void ranking_decide(ranking *r, double threshold);
 /* Of several experiments: the value of a row is its greatest index over them. The rankings must outlive the result. */
 void ranking_combine(const ranking *one, size_t n, ranking *out);
@@ -61,24 +80,26 @@ void ranking_free(ranking *r);
 
 /* ---- a run measured with any set of metrics ---- */
 typedef struct measure_options {
-    unsigned metrics;            /* METRIC() bits */
-    size_t samples;              /* of kl; 0: exact, where there are not too many rows */
+    unsigned metrics; /* METRIC() bits */
+    size_t samples;   /* of kl; 0: exact, where there are not too many rows */
     bool components, without_sources;
 } measure_options;
 typedef struct measure measure;
 
-/* Adds to the options of the run what has to be gathered; free it after the run. NULL after an error in the diagnostics. */
+/* Adds to the options of the run what has to be gathered; free it after the run. NULL after an error in the
+ * diagnostics. */
 measure *measure_new(bg_model *m, const measure_options *o, sim_options *run);
 void measure_free(measure *q);
 /* After the run. False if the expansion does not converge. */
 bool measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out);
-size_t measure_samples(const measure *q);            /* taken for kl; 0: it is exact */
-const relative *measure_relative(measure *q);        /* METRIC_RELATIVE; belongs to q */
+size_t measure_samples(const measure *q);     /* taken for kl; 0: it is exact */
+const relative *measure_relative(measure *q); /* METRIC_RELATIVE; belongs to q */
 void measure_junction(const measure *q, const sim_result *r, junction_table *out);
 
 bool is_source(const flat_element *e);
 bool is_two_port(const flat_element *e);
-/* "body", or for a junction that the text does not name the first element there, seen from a port (UINT32_MAX: from none) the first other. */
+/* "body", or for a junction that the text does not name the first element there, seen from a port (UINT32_MAX: from
+ * none) the first other. */
 const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
 
 #endif

@@ -7,18 +7,21 @@
 
 #include "parameters.h"
 
-#define NEGATIVE 1e-10               /* of a matrix's greatest entry: below it rounding decides */
+#define NEGATIVE 1e-10 /* of a matrix's greatest entry: below it rounding decides */
 enum { MOST_PORTS = 200, TOLD = 4 };
 
 /* What the law of a port gives, and what it gives it by. */
-static var_id port_quantity(const flat_port *p, enum quantity q)
+static var_id
+port_quantity(const flat_port *p, enum quantity q)
 {
     return q == Q_EFFORT ? p->e : q == Q_FLOW ? p->f : p->stored;
 }
 
-static enum quantity other(const flat_model *f, const flat_element *e, uint32_t port, enum quantity out)
+static enum quantity
+other(const flat_model *f, const flat_element *e, uint32_t port, enum quantity out)
 {
-    enum quantity stored = port_has_momentum(f, port) ? Q_MOMENTUM : Q_DISPLACEMENT, conjugate = port_has_momentum(f, port) ? Q_FLOW : Q_EFFORT;
+    enum quantity stored = port_has_momentum(f, port) ? Q_MOMENTUM : Q_DISPLACEMENT,
+                  conjugate = port_has_momentum(f, port) ? Q_FLOW : Q_EFFORT;
 
     if (e->type == EL_R)
         return out == Q_EFFORT ? Q_FLOW : Q_EFFORT;
@@ -26,7 +29,8 @@ static enum quantity other(const flat_model *f, const flat_element *e, uint32_t 
 }
 
 /* The slope of an expression by variable v, where that is made of parameters; NAN else. */
-static double slope(const flat_model *f, const double *value, inst def, var_id v)
+static double
+slope(const flat_model *f, const double *value, inst def, var_id v)
 {
     VEC(double) slot = { 0 };
     double result = 0;
@@ -56,17 +60,20 @@ static double slope(const flat_model *f, const double *value, inst def, var_id v
     return result;
 }
 
-/* The law as a matrix from what its ports are given to what they give, so that the power (of storage: twice the energy) taken is v'Mv; symmetric part,
- * column by column. False: it is not linear over parameters. */
-static bool law_matrix(const flat_model *f, const double *value, const flat_element *e, double *m)
+/* The law as a matrix from what its ports are given to what they give, so that the power (of storage: twice the energy)
+ * taken is v'Mv; symmetric part, column by column. False: it is not linear over parameters. */
+static bool
+law_matrix(const flat_model *f, const double *value, const flat_element *e, double *m)
 {
     size_t n = e->nports;
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
             const flat_law *law = &f->law.at[e->law0 + i], *by = &f->law.at[e->law0 + j];
-            double x = law->kind != LAW_ASSIGN || by->kind != LAW_ASSIGN ? NAN
-                       : slope(f, value, law->def, port_quantity(&f->port.at[by->port], other(f, e, by->port, by->out)));
+            double x = law->kind != LAW_ASSIGN || by->kind != LAW_ASSIGN
+                           ? NAN
+                           : slope(f, value, law->def,
+                                   port_quantity(&f->port.at[by->port], other(f, e, by->port, by->out)));
 
             if (!isfinite(x))
                 return false;
@@ -78,7 +85,8 @@ static bool law_matrix(const flat_model *f, const double *value, const flat_elem
 }
 
 /* Ports have units of their own: rows and columns over the roots of the greatest entry in them. */
-static void balance(double *m, double *scale, size_t n)
+static void
+balance(double *m, double *scale, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         double most = 0;
@@ -92,23 +100,31 @@ static void balance(double *m, double *scale, size_t n)
             m[j * n + i] *= scale[i] * scale[j];
 }
 
-static void say_one(const flat_model *f, const flat_element *e, double slope_there)
+static void
+say_one(const flat_model *f, const flat_element *e, double slope_there)
 {
     const flat_law *law = &f->law.at[e->law0];
-    const char *of = law->out == Q_EFFORT ? "effort" : law->out == Q_FLOW ? "flow" : law->out == Q_MOMENTUM ? "momentum" : "displacement";
+    const char *of = law->out == Q_EFFORT     ? "effort"
+                     : law->out == Q_FLOW     ? "flow"
+                     : law->out == Q_MOMENTUM ? "momentum"
+                                              : "displacement";
     enum quantity in = other(f, e, law->port, law->out);
     const char *by = in == Q_EFFORT ? "effort" : in == Q_FLOW ? "flow" : in == Q_MOMENTUM ? "momentum" : "displacement";
 
     if (e->type == EL_R)
-        diag_info(f->sources, "passive-resistor", e->at, "\"%s\" gives power though it is a resistor: its %s is %.4g times its %s (SI)", e->name, of, slope_there,
-                  by);
+        diag_info(f->sources, "passive-resistor", e->at,
+                  "\"%s\" gives power though it is a resistor: its %s is %.4g times its %s (SI)", e->name, of,
+                  slope_there, by);
     else
-        diag_info(f->sources, "passive-storage", e->at, "\"%s\" is unstable by itself: its %s is %.4g times its %s (SI), so that its energy falls as it fills",
-                  e->name, of, slope_there, by);
+        diag_info(
+            f->sources, "passive-storage", e->at,
+            "\"%s\" is unstable by itself: its %s is %.4g times its %s (SI), so that its energy falls as it fills",
+            e->name, of, slope_there, by);
 }
 
 /* v: what the ports are given, in SI, by which it gives `power`. */
-static void say_many(const flat_model *f, const flat_element *e, const double *v, double power)
+static void
+say_many(const flat_model *f, const flat_element *e, const double *v, double power)
 {
     static const char letter[] = { [Q_EFFORT] = 'e', [Q_FLOW] = 'f', [Q_DISPLACEMENT] = 'q', [Q_MOMENTUM] = 'p' };
     size_t told = 0;
@@ -119,21 +135,27 @@ static void say_many(const flat_model *f, const flat_element *e, const double *v
 
         if (fabs(v[i]) < 1e-3 || told++ >= TOLD)
             continue;
-        strbuf_printf(&text, "%s%s.%c = %.3g", text.n ? ", " : "", port_name(f, law->port), letter[other(f, e, law->port, law->out)], v[i]);
+        strbuf_printf(&text, "%s%s.%c = %.3g", text.n ? ", " : "", port_name(f, law->port),
+                      letter[other(f, e, law->port, law->out)], v[i]);
     }
     if (told > TOLD)
         strbuf_puts(&text, ", ...");
     if (e->type == EL_R)
-        diag_info(f->sources, "passive-resistor", e->at, "\"%s\" can give power though it is a resistor: with %s it gives %.4g W", e->name, text.at, power);
+        diag_info(f->sources, "passive-resistor", e->at,
+                  "\"%s\" can give power though it is a resistor: with %s it gives %.4g W", e->name, text.at, power);
     else
-        diag_info(f->sources, "passive-storage", e->at, "\"%s\" is unstable by itself: with %s its energy is %.4g J below that at rest", e->name, text.at, power / 2);
+        diag_info(f->sources, "passive-storage", e->at,
+                  "\"%s\" is unstable by itself: with %s its energy is %.4g J below that at rest", e->name, text.at,
+                  power / 2);
     strbuf_free(&text);
 }
 
-static void look_at(const flat_model *f, const double *value, const flat_element *e)
+static void
+look_at(const flat_model *f, const double *value, const flat_element *e)
 {
     size_t n = e->nports;
-    double *m = bg_calloc(n * n + 1, sizeof *m), *scale = bg_calloc(n + 1, sizeof *scale), *lambda = bg_calloc(n + 1, sizeof *lambda);
+    double *m = bg_calloc(n * n + 1, sizeof *m), *scale = bg_calloc(n + 1, sizeof *scale),
+           *lambda = bg_calloc(n + 1, sizeof *lambda);
 
     if (law_matrix(f, value, e, m)) {
         if (n == 1) {
@@ -141,7 +163,8 @@ static void look_at(const flat_model *f, const double *value, const flat_element
                 say_one(f, e, m[0] * f->port.at[e->port0].sign);
         } else {
             balance(m, scale, n);
-            if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, m, (lapack_int)n, lambda) == 0 && lambda[0] < -NEGATIVE * fabs(lambda[n - 1])) {
+            if (LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'U', (lapack_int)n, m, (lapack_int)n, lambda) == 0 &&
+                lambda[0] < -NEGATIVE * fabs(lambda[n - 1])) {
                 double most = 0;
 
                 for (size_t i = 0; i < n; i++) {
@@ -159,7 +182,8 @@ static void look_at(const flat_model *f, const double *value, const flat_element
     free(lambda);
 }
 
-void passive_notes(const flat_model *f)
+void
+passive_notes(const flat_model *f)
 {
     double *value = bg_calloc(f->var.n + 1, sizeof *value);
 
@@ -173,7 +197,8 @@ void passive_notes(const flat_model *f)
 
             pseudo |= d && d->power != NODE_NONE;
         }
-        if (!pseudo && (e->type == EL_R || e->type == EL_C || e->type == EL_I) && e->nports > 0 && e->nports <= MOST_PORTS && e->nlaws == e->nports)
+        if (!pseudo && (e->type == EL_R || e->type == EL_C || e->type == EL_I) && e->nports > 0 &&
+            e->nports <= MOST_PORTS && e->nlaws == e->nports)
             look_at(f, value, e);
     }
     free(value);

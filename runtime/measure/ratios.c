@@ -7,7 +7,9 @@
 static const char *
 bond_label(arena *a, const flat_model *f, const flat_bond *b)
 {
-    return b->name ? b->name : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX), junction_label(f, b->to, UINT32_MAX));
+    return b->name ? b->name
+                   : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
+                                  junction_label(f, b->to, UINT32_MAX));
 }
 
 static int
@@ -41,9 +43,14 @@ ratios_relative(const flat_model *f, const relative *r, ratio_table *out)
         for (size_t k = x->first; k < x->first + x->n; k++) {
             const relative_neighbour *b = &r->neighbour.at[k];
 
-            vec_push(&out->row, ((ratio_row){ .of = port_name(f, x->port), .type = element_type_name(f->element.at[p->element].type),
-                .from = junction_label(f, p->junction, x->port), .to = b->is_bond ? bond_label(out->arena, f, &f->bond.at[b->index]) : port_name(f, b->index),
-                .bond = b->is_bond, .value = { x->change, b->change, b->ratio9, b->ratio10 }, .order = out->row.n }));
+            vec_push(&out->row, ((ratio_row){ .of = port_name(f, x->port),
+                                              .type = element_type_name(f->element.at[p->element].type),
+                                              .from = junction_label(f, p->junction, x->port),
+                                              .to = b->is_bond ? bond_label(out->arena, f, &f->bond.at[b->index])
+                                                               : port_name(f, b->index),
+                                              .bond = b->is_bond,
+                                              .value = { x->change, b->change, b->ratio9, b->ratio10 },
+                                              .order = out->row.n }));
         }
     }
     sort_rows(out);

@@ -1,7 +1,8 @@
 /* relative.c - see relative.h
  *
- * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the end only. So of each pair those
- * samples are kept that may still be it: the ones with no other of both more energy and a greater value. Few are.
+ * ratio10 asks for the greatest value among the samples whose energy is above a share of an energy that is known at the
+ * end only. So of each pair those samples are kept that may still be it: the ones with no other of both more energy and
+ * a greater value. Few are.
  */
 #include "junction.h"
 #include "relative.h"
@@ -9,16 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-struct candidate { double energy, value; };
-typedef VEC(struct candidate) front;     /* energy falls, value rises */
+struct candidate {
+    double energy, value;
+};
+typedef VEC(struct candidate) front; /* energy falls, value rises */
 
 struct relative_track {
     bg_model *model;
-    size_t nvalues, states;              /* bond values; where the values of storage begin */
-    double *base;                        /* energies at the window's beginning */
-    double *start, *top;                 /* [rows] stored energy at the window's beginning, its maximum so far */
-    double *from;                        /* [rows] what is stored at the window's beginning */
-    front *front;                        /* [neighbours] */
+    size_t nvalues, states; /* bond values; where the values of storage begin */
+    double *base;           /* energies at the window's beginning */
+    double *start, *top;    /* [rows] stored energy at the window's beginning, its maximum so far */
+    double *from;           /* [rows] what is stored at the window's beginning */
+    front *front;           /* [neighbours] */
 };
 
 static size_t
@@ -69,10 +72,10 @@ add_candidate(front *q, double energy, double value, double least)
 {
     size_t lo = 0, hi = q->n, gone = 0;
 
-    while (q->n && q->at[q->n - 1].energy < least)       /* can never count any more */
+    while (q->n && q->at[q->n - 1].energy < least) /* can never count any more */
         q->n--;
     hi = q->n;
-    while (lo < hi) {                                    /* the first with less energy */
+    while (lo < hi) { /* the first with less energy */
         size_t middle = lo + (hi - lo) / 2;
 
         if (q->at[middle].energy >= energy)
@@ -82,7 +85,7 @@ add_candidate(front *q, double energy, double value, double least)
     }
     if (lo && q->at[lo - 1].value >= value)
         return;
-    while (lo && q->at[lo - 1].energy == energy)         /* as much energy and less value */
+    while (lo && q->at[lo - 1].energy == energy) /* as much energy and less value */
         lo--;
     while (lo + gone < q->n && q->at[lo + gone].value <= value)
         gone++;

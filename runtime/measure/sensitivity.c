@@ -12,13 +12,13 @@ enum { MOST_TOGETHER = 8 << 20 };
 struct solver {
     bg_model *model;
     struct model_pattern pattern;
-    size_t nx, n;                /* states; and kept variables */
-    size_t first_output;         /* its row */
+    size_t nx, n;        /* states; and kept variables */
+    size_t first_output; /* its row */
     size_t noutputs;
-    double *value, *fresh;       /* of J, with weights and outputs: at hand; being evaluated */
+    double *value, *fresh; /* of J, with weights and outputs: at hand; being evaluated */
     bool known;
-    int64_t *column, *row;       /* of the part that is solved with: the first n rows and columns */
-    uint32_t *from;              /* its entries in J */
+    int64_t *column, *row; /* of the part that is solved with: the first n rows and columns */
+    uint32_t *from;        /* its entries in J */
     double *matrix;
     factor *factor;
 };
@@ -27,10 +27,10 @@ struct solver {
 struct followed {
     const weight_change *change;
     size_t count;
-    double *state;               /* [n] dx, dz */
-    double *rate;                /* [nx] of dx at the last point */
-    double *right;               /* [n] */
-    double *output;              /* [noutputs] */
+    double *state;  /* [n] dx, dz */
+    double *rate;   /* [nx] of dx at the last point */
+    double *right;  /* [n] */
+    double *output; /* [noutputs] */
 };
 
 static void
@@ -76,8 +76,8 @@ close_solver(struct solver *s)
     free(s->matrix);
 }
 
-/* J at point i of the grid, with the modes that were then. Where it is not finite (the slope of a root at zero), that of the point before stands for it,
- * or of the first point that has one. */
+/* J at point i of the grid, with the modes that were then. Where it is not finite (the slope of a root at zero), that
+ * of the point before stands for it, or of the first point that has one. */
 static bool
 evaluate(struct solver *s, const sim_result *r, size_t i)
 {
@@ -104,7 +104,8 @@ evaluate(struct solver *s, const sim_result *r, size_t i)
     return s->known;
 }
 
-/* [I - gamma f_x, -gamma f_z; g_x, g_z], and for gamma infinite [f_x, f_z; g_x, g_z] with rows of I for states that only outputs read. */
+/* [I - gamma f_x, -gamma f_z; g_x, g_z], and for gamma infinite [f_x, f_z; g_x, g_z] with rows of I for states that
+ * only outputs read. */
 static bool
 factorize(struct solver *s, double gamma)
 {
@@ -125,7 +126,8 @@ factorize(struct solver *s, double gamma)
     return factor_numeric(s->factor, s->matrix, &singular);
 }
 
-/* Adds up what column c of J times `by` says: rows of states and variables to one, of outputs to the other (NULL: not wanted). */
+/* Adds up what column c of J times `by` says: rows of states and variables to one, of outputs to the other (NULL: not
+ * wanted). */
 static void
 add_column(const struct solver *s, size_t c, double by, double *inner, double *output)
 {
@@ -191,13 +193,14 @@ measure(struct solver *s, struct followed *f, size_t i, const held_output *held,
         double d = fabs(f->output[held[k].output]);
         double ratio = d == 0 ? 0 : held[k].tolerance > 0 ? d / held[k].tolerance : INFINITY;
 
-        if (!(ratio <= *greatest))           /* what is not a number stays */
+        if (!(ratio <= *greatest)) /* what is not a number stays */
             *greatest = ratio;
     }
 }
 
 static bool
-follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed *f, const held_output *held, size_t nheld, double *greatest)
+follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed *f, const held_output *held,
+       size_t nheld, double *greatest)
 {
     bool rests;
 
@@ -227,8 +230,8 @@ follow(struct solver *s, const sim_result *r, bool equilibrium, struct followed 
 }
 
 bool
-sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_change *change, size_t n, const held_output *held, size_t nheld,
-            double *greatest)
+sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_change *change, size_t n,
+            const held_output *held, size_t nheld, double *greatest)
 {
     struct solver s;
     struct followed f;
@@ -240,8 +243,10 @@ sensitivity(bg_model *m, const sim_result *r, bool equilibrium, const weight_cha
     together = MOST_TOGETHER / (2 * s.n + 1) + 1;
     if (together > n)
         together = n;
-    f = (struct followed){ .state = bg_calloc(together * s.n + 1, sizeof(double)), .rate = bg_calloc(together * s.nx + 1, sizeof(double)),
-                           .right = bg_calloc(s.n + 1, sizeof(double)), .output = bg_calloc(s.noutputs + 1, sizeof(double)) };
+    f = (struct followed){ .state = bg_calloc(together * s.n + 1, sizeof(double)),
+                           .rate = bg_calloc(together * s.nx + 1, sizeof(double)),
+                           .right = bg_calloc(s.n + 1, sizeof(double)),
+                           .output = bg_calloc(s.noutputs + 1, sizeof(double)) };
     for (size_t i = 0; i < n && fine; i += together) {
         f.change = change + i;
         f.count = n - i < together ? n - i : together;

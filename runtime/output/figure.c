@@ -5,15 +5,23 @@
 #include "files.h"
 #include "picture.h"
 
-const char *const figure_color[FIGURE_COLORS] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000" };
+const char *const figure_color[FIGURE_COLORS] = { "#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                                  "#e69f00", "#56b4e9", "#000000" };
 
 static const char *
 terminal_of(const char *path)
 {
-    return has_suffix(path, ".svg") ? "svg" : has_suffix(path, ".png") ? "pngcairo" : has_suffix(path, ".pdf") ? "pdfcairo" : NULL;
+    return has_suffix(path, ".svg")   ? "svg"
+           : has_suffix(path, ".png") ? "pngcairo"
+           : has_suffix(path, ".pdf") ? "pdfcairo"
+                                      : NULL;
 }
 
-bool figure_form_known(const char *path) { return terminal_of(path) != NULL; }
+bool
+figure_form_known(const char *path)
+{
+    return terminal_of(path) != NULL;
+}
 
 void
 figure_head(strbuf *b, const char *path, double width, double height)
@@ -21,12 +29,14 @@ figure_head(strbuf *b, const char *path, double width, double height)
     const char *terminal = terminal_of(path);
 
     if (!strcmp(terminal, "pdfcairo"))
-        strbuf_printf(b, "set terminal pdfcairo size %.2fin,%.2fin font \"Helvetica,10\"\n", width / 100.0, height / 100.0);
+        strbuf_printf(b, "set terminal pdfcairo size %.2fin,%.2fin font \"Helvetica,10\"\n", width / 100.0,
+                      height / 100.0);
     else
         strbuf_printf(b, "set terminal %s size %.0f,%.0f font \"Helvetica,11\"%s\n", terminal, width, height,
                       strcmp(terminal, "svg") ? "" : " background rgb \"white\"");
-    strbuf_puts(b, "set encoding utf8\nset datafile missing \"?\"\nset termoption noenhanced\n"
-                   "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n");
+    strbuf_puts(
+        b, "set encoding utf8\nset datafile missing \"?\"\nset termoption noenhanced\n"
+           "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n");
 }
 
 bool

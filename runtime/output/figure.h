@@ -8,7 +8,7 @@
 #include "base.h"
 
 enum { FIGURE_COLORS = 7 };
-extern const char *const figure_color[FIGURE_COLORS];            /* "#rrggbb", told apart by everyone */
+extern const char *const figure_color[FIGURE_COLORS]; /* "#rrggbb", told apart by everyone */
 
 /* Does the name end in .svg, .png or .pdf? */
 bool figure_form_known(const char *path);

@@ -21,11 +21,11 @@ const char *
 file_error(int error)
 {
     switch (error) {
-    case 0:              return "could not be written";
-    case FILE_IS_READ:   return "the model reads this file; a result does not replace it";
+    case 0: return "could not be written";
+    case FILE_IS_READ: return "the model reads this file; a result does not replace it";
     case FILE_IS_RESULT: return "another result is written to this file";
-    case FILE_CHANGED:   return "the file was changed by someone else while this ran; nothing is written";
-    case EBUSY:          return "another program is writing into it; nothing is written";
+    case FILE_CHANGED: return "the file was changed by someone else while this ran; nothing is written";
+    case EBUSY: return "another program is writing into it; nothing is written";
     }
     return strerror(error);
 }
@@ -187,7 +187,7 @@ finish_writing(outfile *f)
     errno = 0;
     fine = fflush(f->out) == 0 && !ferror(f->out);
     if (!fine && !errno && f->out != stdout)
-        (void)!write(fileno(f->out), "", 1);         /* why earlier writes failed */
+        (void)!write(fileno(f->out), "", 1); /* why earlier writes failed */
     if (f->temporary && fine)
         fine = fsync(fileno(f->out)) == 0 || errno == EINVAL;
     why = fine ? 0 : errno;
@@ -403,8 +403,8 @@ is_more_than_text(const char *path, const struct stat *st)
     return false;
 }
 
-/* Is the temporary file, which just was in its place, what was read, and nobody about to write into it? Who found the file a moment ago may
- * still be on the way to open it: hence a second look. */
+/* Is the temporary file, which just was in its place, what was read, and nobody about to write into it? Who found the
+ * file a moment ago may still be on the way to open it: hence a second look. */
 static bool
 came_out_as_read(const outfile *f, const lease *l, const char *was, size_t nwas)
 {
@@ -419,8 +419,9 @@ came_out_as_read(const outfile *f, const lease *l, const char *was, size_t nwas)
     return true;
 }
 
-/* What came out goes back to its place. What comes out then is the text that was put there, or again something that someone saved there: then
- * that is the newer. What is known to be old is left as the temporary file; if nothing is known, nothing is removed. */
+/* What came out goes back to its place. What comes out then is the text that was put there, or again something that
+ * someone saved there: then that is the newer. What is known to be old is left as the temporary file; if nothing is
+ * known, nothing is removed. */
 static void
 put_back(outfile *f, const char *text, size_t n)
 {
@@ -428,7 +429,8 @@ put_back(outfile *f, const char *text, size_t n)
     bool ours = true;
 
     for (;;) {
-        bool back = lstat(f->temporary, &put) == 0 && renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0;
+        bool back = lstat(f->temporary, &put) == 0 &&
+                    renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0;
 
         if (!back) {
             (void)!renameat2(AT_FDCWD, f->temporary, AT_FDCWD, f->path, RENAME_NOREPLACE);
@@ -521,7 +523,8 @@ static char *
 real_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    char *folder = slash ? bg_format("%.*s", (int)(slash - path + 1), path) : bg_strdup("."), *real = realpath(folder, NULL);
+    char *folder = slash ? bg_format("%.*s", (int)(slash - path + 1), path) : bg_strdup("."),
+         *real = realpath(folder, NULL);
     char *all = real ? bg_format("%s/%s", real, name) : bg_strdup(path);
 
     free(folder);

@@ -23,7 +23,8 @@ put_edge(strbuf *b, const char *from, const char *to, const char *name, enum str
     strbuf_puts(b, "];\n");
 }
 
-/* Does the effort act on the junction through an incidence of this strength? A 0 is given its effort by the strong one, a 1 its flow. */
+/* Does the effort act on the junction through an incidence of this strength? A 0 is given its effort by the strong one,
+ * a 1 its flow. */
 static bool
 acts_on_junction(const flat_model *f, uint32_t junction, int strength)
 {
@@ -59,10 +60,13 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
 {
     strbuf_puts(out, "digraph ");
     quote_z(out, QUOTE_DOT, f->name);
-    strbuf_puts(out, " {\n"
-                     "  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, pad=0.3, sep=\"+6\"];\n"
-                     "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12, margin=\"0.06,0.04\", width=0, height=0];\n"
-                     "  edge [dir=both, arrowtail=none, arrowsize=0.8, len=1.3, fontname=\"Helvetica\", fontsize=9, fontcolor=\"#606060\"];\n");
+    strbuf_puts(
+        out, " {\n"
+             "  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, pad=0.3, "
+             "sep=\"+6\"];\n"
+             "  node [shape=plaintext, fontname=\"Helvetica\", fontsize=12, margin=\"0.06,0.04\", width=0, height=0];\n"
+             "  edge [dir=both, arrowtail=none, arrowsize=0.8, len=1.3, fontname=\"Helvetica\", fontsize=9, "
+             "fontcolor=\"#606060\"];\n");
     for (size_t i = 0; i < f->junction.n; i++) {
         const flat_junction *j = &f->junction.at[i];
 
@@ -77,7 +81,8 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
 
-        strbuf_printf(out, "  e%zu [label=<%s%s<br/><font point-size=\"9\">", i, e->modulated ? "M" : "", element_type_name(e->type));
+        strbuf_printf(out, "  e%zu [label=<%s%s<br/><font point-size=\"9\">", i, e->modulated ? "M" : "",
+                      element_type_name(e->type));
         quote_z(out, QUOTE_MARKUP, e->name);
         strbuf_puts(out, "</font>>];\n");
     }
@@ -87,7 +92,8 @@ graph_print(const flat_model *f, const causal *c, strbuf *out)
 
         snprintf(junction, sizeof junction, "j%u", p->junction);
         snprintf(element, sizeof element, "e%u", p->element);
-        put_edge(out, p->sign > 0 ? junction : element, p->sign > 0 ? element : junction, p->bond_name, port_stroke(f, c, i));
+        put_edge(out, p->sign > 0 ? junction : element, p->sign > 0 ? element : junction, p->bond_name,
+                 port_stroke(f, c, i));
     }
     for (uint32_t i = 0; i < f->bond.n; i++) {
         char from[24], to[24];
@@ -145,7 +151,9 @@ graph_draw(const flat_model *f, const causal *c, const char *path, char **why)
         const char *argv[] = { "dot", option, NULL };
 
         snprintf(option, sizeof option, "-T%s", form);
-        fine = picture_draw(argv, &text, path, "drawing needs Graphviz: its program \"dot\" is not installed; a .dot file does without", why);
+        fine = picture_draw(argv, &text, path,
+                            "drawing needs Graphviz: its program \"dot\" is not installed; a .dot file does without",
+                            why);
     }
     strbuf_free(&text);
     return fine;

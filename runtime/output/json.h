@@ -1,6 +1,7 @@
 /* json.h - writes JSON as it goes, so that long trajectories are never held as a tree
  *
- * Numbers have the fewest digits that read back equal; what is not finite is null. Text is UTF-8; bytes that are not become U+FFFD.
+ * Numbers have the fewest digits that read back equal; what is not finite is null. Text is UTF-8; bytes that are not
+ * become U+FFFD.
  */
 #ifndef BG_JSON_H
 #define BG_JSON_H
@@ -9,12 +10,17 @@
 #include "base.h"
 
 enum { JSON_DEPTH = 16 };
-typedef struct json { FILE *out; int depth; bool some[JSON_DEPTH]; bool after_key; } json;   /* { .out = file } */
+typedef struct json {
+    FILE *out;
+    int depth;
+    bool some[JSON_DEPTH];
+    bool after_key;
+} json; /* { .out = file } */
 
-void json_open(json *j, char bracket);                   /* '{' or '[' */
-void json_close(json *j, char bracket);                  /* '}' or ']'; the outermost ends the line */
+void json_open(json *j, char bracket);  /* '{' or '[' */
+void json_close(json *j, char bracket); /* '}' or ']'; the outermost ends the line */
 void json_key(json *j, const char *key);
-void json_string(json *j, const char *s);                /* NULL: null */
+void json_string(json *j, const char *s); /* NULL: null */
 void json_number(json *j, double x);
 void json_key_number(json *j, const char *key, double x);
 void json_key_string(json *j, const char *key, const char *s);

@@ -34,9 +34,9 @@ lease_take(lease *l, const char *path, bool to_write)
     l->fd = open(path, (to_write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (l->fd < 0)
         return false;
-    fcntl(l->fd, F_SETSIG, SIGURG);                      /* who waits is told of by a signal: one that does nothing */
+    fcntl(l->fd, F_SETSIG, SIGURG); /* who waits is told of by a signal: one that does nothing */
     ask(l, to_write ? F_WRLCK : F_RDLCK);
-    if (l->held || errno != EAGAIN || to_write)          /* a reader alone does no harm */
+    if (l->held || errno != EAGAIN || to_write) /* a reader alone does no harm */
         return true;
     close(l->fd);
     errno = EBUSY;

@@ -6,8 +6,14 @@
 #include "picture.h"
 #include "subprocess.h"
 
-/* How each form begins and ends: a program that was cut off leaves only the first, or nothing, and may still call it a success. */
-static const struct form { const char *suffix, *begin; size_t nbegin; const char *end; size_t nend; } forms[] = {
+/* How each form begins and ends: a program that was cut off leaves only the first, or nothing, and may still call it a
+ * success. */
+static const struct form {
+    const char *suffix, *begin;
+    size_t nbegin;
+    const char *end;
+    size_t nend;
+} forms[] = {
     { ".svg", "<?xml", 5, "</svg>", 6 },
     { ".png", "\x89PNG", 4, "IEND\xae\x42\x60\x82", 8 },
     { ".pdf", "%PDF", 4, "%%EOF", 5 },

@@ -9,8 +9,13 @@
 enum { PANEL_HEIGHT = 230, MARGIN_HEIGHT = 90, WIDTH = 900, MOST_PANELS = 12, MOST_POINTS = 4000 };
 
 /* Columns of one unit share a panel. */
-struct panel { const char *unit; VEC(size_t) column; };
-struct panels { VEC(struct panel) at; };
+struct panel {
+    const char *unit;
+    VEC(size_t) column;
+};
+struct panels {
+    VEC(struct panel) at;
+};
 
 static void
 group(const columns *c, struct panels *p)
@@ -58,7 +63,8 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
 {
     double high = (top - bottom) / (double)n, above = top - (double)i * high;
 
-    strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", above - 0.1 * high, above - 0.95 * high);
+    strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", above - 0.1 * high,
+                  above - 0.95 * high);
     if (i + 1 == n)
         strbuf_puts(b, "set xlabel \"time [s]\"\nset format x \"%g\"\n");
     else
@@ -76,10 +82,11 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     for (size_t k = 0; k < p->column.n; k++) {
         const column *x = &c->column.at[p->column.at[k]];
         const char *comma = x->quantity ? ", " : "", *quantity = x->quantity ? x->quantity : "";
-        char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit) : bg_format("%s%s%s", x->name, comma, quantity);
+        char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit)
+                               : bg_format("%s%s%s", x->name, comma, quantity);
 
-        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "", p->column.at[k] + 2,
-                      figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
+        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "",
+                      p->column.at[k] + 2, figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
         quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }

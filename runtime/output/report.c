@@ -111,9 +111,10 @@ put_unless_nan(table *t, double x)
 const char *
 decision_name(enum decision d)
 {
-    static const char *const name[] = {
-        [DECISION_STAYS] = "stays", [DECISION_GOES] = "goes", [DECISION_KEPT] = "kept", [DECISION_SOURCE] = "source"
-    };
+    static const char *const name[] = { [DECISION_STAYS] = "stays",
+                                        [DECISION_GOES] = "goes",
+                                        [DECISION_KEPT] = "kept",
+                                        [DECISION_SOURCE] = "source" };
 
     return name[d];
 }
@@ -122,7 +123,7 @@ void
 report_ranking(FILE *out, const ranking *r, const char *const *experiment, double threshold, bool terminal, bool color)
 {
     int n = r->nper > 1 ? (int)r->nper : 0;
-    bool shares = metric_unit(r->metric)[0] == '1' || n;         /* the value is an index itself */
+    bool shares = metric_unit(r->metric)[0] == '1' || n; /* the value is an index itself */
     table t = { .columns = 2 + n + (shares && !n ? 0 : 1) + 3 + terminal, .left = 2, .tail = terminal };
     double greatest = r->row.n ? r->row.at[0].index : 0;
 
@@ -223,8 +224,12 @@ report_ratios(FILE *out, const ratio_table *r, double limit, bool terminal, bool
         }
         table_put(&t, "%s", negligible ? "negligible" : "");
         if (terminal)
-            put_bar(&t, energy ? fmax(x->value[RATIO_9], x->value[RATIO_10]) : fmax(x->value[RATIO_FROM], x->value[RATIO_TO]),
-                    !color ? NULL : negligible ? "\033[90m" : "\033[36m");
+            put_bar(&t,
+                    energy ? fmax(x->value[RATIO_9], x->value[RATIO_10])
+                           : fmax(x->value[RATIO_FROM], x->value[RATIO_TO]),
+                    !color       ? NULL
+                    : negligible ? "\033[90m"
+                                 : "\033[36m");
     }
     table_print(&t, out, "");
 }

@@ -9,16 +9,22 @@
 #include "ratios.h"
 
 /* threshold: as given to ranking_decide. experiment: names of those that the ranking combines, or of its one. */
-void report_ranking(FILE *out, const ranking *r, const char *const *experiment, double threshold, bool terminal, bool color);
+void report_ranking(FILE *out, const ranking *r, const char *const *experiment, double threshold, bool terminal,
+                    bool color);
 void report_ratios(FILE *out, const ratio_table *t, double limit, bool terminal, bool color);
 const char *decision_name(enum decision d);
 
 /* fprintf for lines with text of a model in them: what would steer a terminal comes out as `?`. */
 void put_text(FILE *out, const char *fmt, ...) BG_PRINTF(2, 3);
 
-/* A table of text: cells are copied; the first `left` columns are set left, the others right, the last one left too with `tail`. No line ends in blanks. */
-typedef struct table { int columns, left; bool tail; VEC(char *) cell; } table;
+/* A table of text: cells are copied; the first `left` columns are set left, the others right, the last one left too
+ * with `tail`. No line ends in blanks. */
+typedef struct table {
+    int columns, left;
+    bool tail;
+    VEC(char *) cell;
+} table;
 void table_put(table *t, const char *fmt, ...) BG_PRINTF(2, 3);
-void table_print(table *t, FILE *out, const char *indent);           /* and frees it */
+void table_print(table *t, FILE *out, const char *indent); /* and frees it */
 
 #endif

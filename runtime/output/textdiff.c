@@ -7,12 +7,21 @@
 
 enum { CONTEXT = 3 };
 
-struct text { const char *at; size_t n; VEC(size_t) line; };   /* line: where each begins; one more at the end */
+struct text {
+    const char *at;
+    size_t n;
+    VEC(size_t) line;
+}; /* line: where each begins; one more at the end */
 
-struct look { bool terminal, color; };
+struct look {
+    bool terminal, color;
+};
 
 /* One line of the diff. */
-struct row { char mark; size_t old_line, new_line; };          /* numbers from 0 of the line, or of the next one on that side */
+struct row {
+    char mark;
+    size_t old_line, new_line;
+}; /* numbers from 0 of the line, or of the next one on that side */
 
 static void
 split(struct text *t)
@@ -42,7 +51,11 @@ print_row(FILE *out, const struct text *a, const struct text *b, const struct ro
     size_t n = t->line.at[line + 1] - t->line.at[line];
     bool ended = n && t->at[t->line.at[line] + n - 1] == '\n';
 
-    fprintf(out, "%s%c", look->color && r->mark == '-' ? "\033[31m" : look->color && r->mark == '+' ? "\033[32m" : "", r->mark);
+    fprintf(out, "%s%c",
+            look->color && r->mark == '-'   ? "\033[31m"
+            : look->color && r->mark == '+' ? "\033[32m"
+                                            : "",
+            r->mark);
     if (look->terminal) {
         strbuf shown = { 0 };
 
@@ -58,7 +71,8 @@ print_row(FILE *out, const struct text *a, const struct text *b, const struct ro
 }
 
 static void
-print_hunk(FILE *out, const struct text *a, const struct text *b, const struct row *row, size_t n, const struct look *look)
+print_hunk(FILE *out, const struct text *a, const struct text *b, const struct row *row, size_t n,
+           const struct look *look)
 {
     size_t old_n = 0, new_n = 0;
 
@@ -66,14 +80,15 @@ print_hunk(FILE *out, const struct text *a, const struct text *b, const struct r
         old_n += row[i].mark != '+';
         new_n += row[i].mark != '-';
     }
-    fprintf(out, "@@ -%zu,%zu +%zu,%zu @@\n", row[0].old_line + (old_n > 0), old_n, row[0].new_line + (new_n > 0), new_n);
+    fprintf(out, "@@ -%zu,%zu +%zu,%zu @@\n", row[0].old_line + (old_n > 0), old_n, row[0].new_line + (new_n > 0),
+            new_n);
     for (size_t i = 0; i < n; i++)
         print_row(out, a, b, &row[i], look);
 }
 
 void
-textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old_n, const char *new_name, const char *new_text, size_t new_n,
-               size_t (*origin)(void *ctx, size_t at), void *ctx, bool color)
+textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old_n, const char *new_name,
+               const char *new_text, size_t new_n, size_t (*origin)(void *ctx, size_t at), void *ctx, bool color)
 {
     const struct look look = { isatty(fileno(out)) == 1, color };
     struct text a = { old_text, old_n, { 0 } }, b = { new_text, new_n, { 0 } };
@@ -115,7 +130,7 @@ textdiff_print(FILE *out, const char *old_name, const char *old_text, size_t old
             continue;
         }
         first = r > CONTEXT ? r - CONTEXT : 0;
-        last = r;                                    /* the last change of this hunk */
+        last = r; /* the last change of this hunk */
         for (end = r; end < row.n && end - last <= 2 * CONTEXT; end++)
             if (row.at[end].mark != ' ')
                 last = end;

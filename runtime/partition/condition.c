@@ -10,15 +10,21 @@
 
 struct conditioner {
     const compilation *of;
-    const recording *run; size_t nruns;
+    const recording *run;
+    size_t nruns;
     link_plan *p;
     arena *a;
     bond_candidates candidate;
-    const bond_candidate **of_link;          /* [link] */
+    const bond_candidate **of_link; /* [link] */
 };
 
 /* What became of cutting a set of links. */
-struct trial { strbuf text; const char *failure; char *internal; rewrite plan; };
+struct trial {
+    strbuf text;
+    const char *failure;
+    char *internal;
+    rewrite plan;
+};
 
 static void
 trial_free(struct trial *t)
@@ -165,11 +171,13 @@ note_blocked(struct conditioner *d, const rewrite *plan)
     map blocked = { 0 };
 
     for (size_t i = 0; i < plan->blocked.n; i++)
-        map_set(&blocked, bg_hash_bytes(plan->blocked.at[i].element, strlen(plan->blocked.at[i].element), 0), (uint32_t)i);
+        map_set(&blocked, bg_hash_bytes(plan->blocked.at[i].element, strlen(plan->blocked.at[i].element), 0),
+                (uint32_t)i);
     for (size_t i = 0; i < d->p->link.n; i++) {
         const link *x = &d->p->link.at[i];
         const char *label = !d->of_link[i] ? NULL : d->of_link[i]->name;
-        uint32_t k = !label || x->fate == LINK_STAYS ? MAP_NONE : map_get(&blocked, bg_hash_bytes(label, strlen(label), 0));
+        uint32_t k = !label || x->fate == LINK_STAYS ? MAP_NONE
+                                                     : map_get(&blocked, bg_hash_bytes(label, strlen(label), 0));
 
         if (k != MAP_NONE)
             stays(d, i, plan->blocked.at[k].why);
@@ -178,11 +186,12 @@ note_blocked(struct conditioner *d, const rewrite *plan)
 }
 
 bool
-condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a, char **text,
-               size_t *length, char **why)
+condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a,
+               char **text, size_t *length, char **why)
 {
     struct conditioner d = { .of = of, .run = run, .nruns = nruns, .p = p, .a = a };
-    size_t *taken = bg_calloc(p->link.n + 1, sizeof *taken), *all = bg_calloc(p->link.n + 1, sizeof *all), ntaken = 0, n = 0, batch;
+    size_t *taken = bg_calloc(p->link.n + 1, sizeof *taken), *all = bg_calloc(p->link.n + 1, sizeof *all), ntaken = 0,
+           n = 0, batch;
     struct trial best = { 0 };
     bool fine = true;
 
@@ -235,7 +244,10 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 
 /* ---------------------------------------------------------------- what it costs */
 
-struct ran { compilation c; track track; };
+struct ran {
+    compilation c;
+    track track;
+};
 
 static bool
 run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
@@ -243,7 +255,8 @@ run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sourc
     compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
     sim_options so = { 0 };
     sim_result run = { 0 };
-    bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) && sim_options_from_experiment(x->c.model, &so);
+    bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) &&
+                sim_options_from_experiment(x->c.model, &so);
 
     if (fine) {
         if (r->adjust)
@@ -269,7 +282,11 @@ ran_free(struct ran *x)
 }
 
 /* What a track keeps: outputs, then states. */
-struct kept { const char *name, *unit; const unit *display; bool state; };
+struct kept {
+    const char *name, *unit;
+    const unit *display;
+    bool state;
+};
 
 static struct kept
 kept(const struct ran *x, size_t k)
@@ -286,8 +303,8 @@ kept(const struct ran *x, size_t k)
 }
 
 static void
-compare(const struct ran *a, const struct ran *b, const char *experiment, const char *(*renamed)(arena *a, const char *name), arena *mem,
-        run_errors *out)
+compare(const struct ran *a, const struct ran *b, const char *experiment,
+        const char *(*renamed)(arena *a, const char *name), arena *mem, run_errors *out)
 {
     map at = { 0 }, said = { 0 };
 
@@ -307,8 +324,13 @@ compare(const struct ran *a, const struct ran *b, const char *experiment, const 
             continue;
         map_set(&said, key, 1);
         e = track_compare(&a->track, k, &b->track, m);
-        vec_push(out, ((run_error){ .experiment = experiment, .name = arena_strdup(mem, one.name), .unit = one.unit ? arena_strdup(mem, one.unit) : NULL,
-                                    .state = one.state, .shown = one.display ? unit_scale(one.display) : 1, .max = e.max, .rms = e.rms,
+        vec_push(out, ((run_error){ .experiment = experiment,
+                                    .name = arena_strdup(mem, one.name),
+                                    .unit = one.unit ? arena_strdup(mem, one.unit) : NULL,
+                                    .state = one.state,
+                                    .shown = one.display ? unit_scale(one.display) : 1,
+                                    .max = e.max,
+                                    .rms = e.rms,
                                     .size = track_compare(&a->track, k, NULL, 0).rms }));
     }
     map_free(&at);
@@ -316,8 +338,9 @@ compare(const struct ran *a, const struct ran *b, const char *experiment, const 
 }
 
 bool
-compare_runs(const recording *before, const recording *after, size_t n, const char *(*renamed)(arena *a, const char *name), arena *a,
-             void (*failed)(void *ctx, const sources *s), void *ctx, run_errors *out)
+compare_runs(const recording *before, const recording *after, size_t n,
+             const char *(*renamed)(arena *a, const char *name), arena *a, void (*failed)(void *ctx, const sources *s),
+             void *ctx, run_errors *out)
 {
     bool fine = true;
 

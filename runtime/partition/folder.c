@@ -15,8 +15,17 @@
 enum { NOT_WRITTEN = 4 };
 
 /* A file of the folder. */
-struct member { char *name, *path; VEC(char *) experiment; VEC(uint32_t) waits; bool done; };
-struct folder { const folder_options *o; VEC(struct member) member; map by_name; };
+struct member {
+    char *name, *path;
+    VEC(char *) experiment;
+    VEC(uint32_t) waits;
+    bool done;
+};
+struct folder {
+    const folder_options *o;
+    VEC(struct member) member;
+    map by_name;
+};
 
 /* The whole model, not one of its partitions. */
 static bool
@@ -36,7 +45,8 @@ is_marked(const char *path)
 {
     char line[sizeof FOLDER_MARK] = "";
     FILE *f = fopen(path, "r");
-    bool marked = f && fread(line, 1, sizeof FOLDER_MARK - 1, f) == sizeof FOLDER_MARK - 1 && !strcmp(line, FOLDER_MARK);
+    bool marked = f && fread(line, 1, sizeof FOLDER_MARK - 1, f) == sizeof FOLDER_MARK - 1 &&
+                  !strcmp(line, FOLDER_MARK);
 
     if (f)
         fclose(f);
@@ -116,7 +126,11 @@ writer_of(const struct folder *d, const char *csv, const char *experiment)
     return map_get(&d->by_name, bg_hash_bytes(csv, n - m, 0));
 }
 
-struct waiting { struct folder *d; struct member *m; const char *experiment; };
+struct waiting {
+    struct folder *d;
+    struct member *m;
+    const char *experiment;
+};
 
 static void
 see_table(void *ctx, const ast_expr *e)
@@ -165,14 +179,15 @@ read_members(struct folder *d)
 
 /* ---------------------------------------------------------------- one run */
 
-/* Which points a table needs, so that no column is further from the line between two of them than the share of its range: from each point
- * on as far as a straight line does for all points passed (the slopes that do narrow with each). Returns how many; *error: the greatest
- * distance, as that share. */
+/* Which points a table needs, so that no column is further from the line between two of them than the share of its
+ * range: from each point on as far as a straight line does for all points passed (the slopes that do narrow with each).
+ * Returns how many; *error: the greatest distance, as that share. */
 static size_t
 thin(const columns *c, double share, size_t *point, double *error)
 {
     size_t m = c->column.n, n = 0, from = 0;
-    double *most = bg_calloc(m + 1, sizeof *most), *low = bg_calloc(m + 1, sizeof *low), *high = bg_calloc(m + 1, sizeof *high);
+    double *most = bg_calloc(m + 1, sizeof *most), *low = bg_calloc(m + 1, sizeof *low),
+           *high = bg_calloc(m + 1, sizeof *high);
 
     for (size_t k = 0; k < m; k++) {
         double least = INFINITY, greatest = -INFINITY;
@@ -319,7 +334,11 @@ run_member(const folder_options *o, const struct member *m, const char *experime
 
 /* ---------------------------------------------------------------- side by side */
 
-struct child { pid_t pid; int in; size_t member; };
+struct child {
+    pid_t pid;
+    int in;
+    size_t member;
+};
 
 /* A process of its own for each member: a failed one takes no other with it. */
 static bool

@@ -13,12 +13,14 @@
 bool
 freeze_parse(const char *text, arena *a, freeze *out, char **why)
 {
-    const char *equal = strchr(text, '='), *stop = equal ? equal : text + strlen(text), *at = memchr(text, '@', (size_t)(stop - text));
+    const char *equal = strchr(text, '='), *stop = equal ? equal : text + strlen(text),
+               *at = memchr(text, '@', (size_t)(stop - text));
     char *end;
 
     *why = NULL;
     *out = (freeze){ .name = arena_strndup(a, text, (size_t)((at ? at : stop) - text)),
-                     .reader = at ? arena_strndup(a, at + 1, (size_t)(stop - at - 1)) : NULL, .mean = !equal };
+                     .reader = at ? arena_strndup(a, at + 1, (size_t)(stop - at - 1)) : NULL,
+                     .mean = !equal };
     if (!*out->name || (at && !*out->reader))
         *why = bg_format("--freeze is SIGNAL=VALUE or SIGNAL@READER=VALUE, not \"%s\"", text);
     if (*why || !equal)
@@ -82,7 +84,7 @@ freeze_mean(const recording *run, size_t nruns, const char *name)
         size_t n;
 
         fine = recording_more(r, name, &text) && compile_text(&c, r->path, text.at, text.n, STAGE_MODEL, &co) &&
-            sim_options_from_experiment(c.model, &so);
+               sim_options_from_experiment(c.model, &so);
         if (fine) {
             so.points = POINTS;
             so.outputs = true;
@@ -115,7 +117,7 @@ freeze_mean(const recording *run, size_t nruns, const char *name)
 struct freezer {
     const compilation *c;
     text_names names;
-    map value;                   /* interned name -> statement */
+    map value; /* interned name -> statement */
     arena *a;
     const char *text;
 };
@@ -150,16 +152,18 @@ number(const struct freezer *d, var_id v, double x)
 {
     const unit *u = d->c->flat->var.at[v].unit;
     char digits[NUMBER_SIZE];
-    const char *text = u && !unit_is_number(u) ? arena_format(d->a, "%s [%s]", number_text(x, digits), unit_text(unit_dimension(u)))
-                                               : arena_strdup(d->a, number_text(x, digits));
+    const char *text = u && !unit_is_number(u)
+                           ? arena_format(d->a, "%s [%s]", number_text(x, digits), unit_text(unit_dimension(u)))
+                           : arena_strdup(d->a, number_text(x, digits));
 
     return x < 0 ? arena_format(d->a, "(%s)", text) : text;
 }
 
-/* The text of an expression with the target replaced, and signals that lead to it put in place of their names. NULL: nothing in it leads
- * there. depth: signals within signals; a circle would have no end. */
+/* The text of an expression with the target replaced, and signals that lead to it put in place of their names. NULL:
+ * nothing in it leads there. depth: signals within signals; a circle would have no end. */
 enum { DEEPEST = 50 };
-static const char *replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value, int depth);
+static const char *replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target, double value,
+                            int depth);
 
 static const char *
 replaced_name(struct freezer *d, const ast_ref *r, var_id target, double value, int depth)
@@ -193,7 +197,8 @@ replaced(struct freezer *d, const ast_expr *e, const ast_node *n, var_id target,
         const char *now = replaced_name(d, r.at[i].ref, target, value, depth);
 
         if (now)
-            edits_replace(&change, r.at[i].ref->at.begin - e->at.begin, r.at[i].ref->at.end - e->at.begin, now, strlen(now));
+            edits_replace(&change, r.at[i].ref->at.begin - e->at.begin, r.at[i].ref->at.end - e->at.begin, now,
+                          strlen(now));
     }
     if (change.list.n && edits_seal(&change, strlen(text), &why)) {
         edits_apply(&change, text, strlen(text), &b);
@@ -213,7 +218,10 @@ freeze_node(struct freezer *d, const ast_node *n, var_id target, double value, e
     bool any = false;
 
     for (int i = -2; i < n->nitems; i++) {
-        const ast_expr *x = i == -2 ? n->linear : i == -1 ? n->such_that : n->item[i].kind == AST_LAW_EQUATION ? n->item[i].right : NULL;
+        const ast_expr *x = i == -2                               ? n->linear
+                            : i == -1                             ? n->such_that
+                            : n->item[i].kind == AST_LAW_EQUATION ? n->item[i].right
+                                                                  : NULL;
         const char *now = x ? replaced(d, x, i < 0 ? NULL : n, target, value, 0) : NULL;
 
         if (!now)
@@ -278,7 +286,8 @@ freeze_text(const compilation *c, const frozen *list, size_t n, char **text, siz
             again = (compilation){ 0 };
             fine = compile_text(&again, path, now.at, now.n, STAGE_GRAPH, &co);
             if (!fine)
-                *why = bg_format("with %s frozen in %s the text does not compile: %s", list[i].name, list[i].reader, diag_first_error(again.sources));
+                *why = bg_format("with %s frozen in %s the text does not compile: %s", list[i].name, list[i].reader,
+                                 diag_first_error(again.sources));
             at = &again;
         }
     }

@@ -8,7 +8,10 @@
 #include "writeout.h"
 
 /* An element over all windows: in how many it goes, and its greatest share. */
-struct verdict { uint32_t element, goes; double share; };
+struct verdict {
+    uint32_t element, goes;
+    double share;
+};
 
 static bool
 rank_windows(compilation *c, const sim_options *o, double threshold, struct verdict *of)
@@ -68,7 +71,8 @@ list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, 
 }
 
 bool
-inactive_find(const recording *run, size_t nruns, double share, arena *a, void (*failed)(void *ctx, const sources *s), void *ctx, name_list *out)
+inactive_find(const recording *run, size_t nruns, double share, arena *a, void (*failed)(void *ctx, const sources *s),
+              void *ctx, name_list *out)
 {
     struct verdict *of = NULL;
     uint32_t windows = 0;
@@ -79,7 +83,8 @@ inactive_find(const recording *run, size_t nruns, double share, arena *a, void (
         compilation c = { 0 };
         sim_options so = { 0 };
 
-        fine = compile_text(&c, run[r].path, run[r].text, run[r].length, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so);
+        fine = compile_text(&c, run[r].path, run[r].text, run[r].length, STAGE_MODEL, &co) &&
+               sim_options_from_experiment(c.model, &so);
         if (fine) {
             if (!of)
                 of = bg_calloc(c.flat->element.n + 1, sizeof *of);
@@ -109,7 +114,7 @@ name_list
 names_beyond(const name_list *of, const name_list *other, arena *a)
 {
     name_list list = { .of = of->of };
-    map there = { 0 };               /* hash of a name -> 1 */
+    map there = { 0 }; /* hash of a name -> 1 */
 
     for (size_t i = 0; i < other->name.n; i++)
         map_set(&there, name_hash(written_name(a, other->name.at[i])), 1);
@@ -121,18 +126,25 @@ names_beyond(const name_list *of, const name_list *other, arena *a)
 }
 
 void
-text_without(const recording *run, size_t nruns, const name_list *gone, arena *a, char **text, size_t *length, name_list *stay)
+text_without(const recording *run, size_t nruns, const name_list *gone, arena *a, char **text, size_t *length,
+             name_list *stay)
 {
     compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };
-    reduce_options ro = { .experiment = run->experiment, .set = run->set, .nset = run->nset, .metric = METRIC_ACTIVITY, .only = gone->name.at,
-                          .nonly = gone->name.n, .adjust = run->adjust, .ctx = run->ctx };
+    reduce_options ro = { .experiment = run->experiment,
+                          .set = run->set,
+                          .nset = run->nset,
+                          .metric = METRIC_ACTIVITY,
+                          .only = gone->name.at,
+                          .nonly = gone->name.n,
+                          .adjust = run->adjust,
+                          .ctx = run->ctx };
     compilation c = { 0 };
     reduction r = { 0 };
     char *why = NULL;
 
     *text = NULL;
-    if (gone->name.n && compile_text(&c, run->path, run->text, run->length, STAGE_MODEL, &co) && reduce(&c, &ro, &r, &why) == REDUCE_DONE &&
-        r.rounds.n && !text_fails(run, nruns, r.text, r.length, a)) {
+    if (gone->name.n && compile_text(&c, run->path, run->text, run->length, STAGE_MODEL, &co) &&
+        reduce(&c, &ro, &r, &why) == REDUCE_DONE && r.rounds.n && !text_fails(run, nruns, r.text, r.length, a)) {
         *text = r.text;
         *length = r.length;
         r.text = NULL;
@@ -152,7 +164,8 @@ row_of(const recording *run, void (*failed)(void *ctx, const sources *s), void *
     compilation c = { 0 };
     sim_options so = { 0 };
     sim_result result = { 0 };
-    bool fine = compile_text(&c, run->path, run->text, run->length, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so);
+    bool fine = compile_text(&c, run->path, run->text, run->length, STAGE_MODEL, &co) &&
+                sim_options_from_experiment(c.model, &so);
 
     if (fine) {
         if (run->adjust)

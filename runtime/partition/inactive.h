@@ -1,7 +1,7 @@
 /* inactive.h - the elements of a model that a threshold on activity leaves out, and the model without them
  *
- * Ranked is each window of each experiment on its own: an element is inactive where it is so in all of them, so that what matters in one
- * regime of the response stays. Sources are not ranked; what an experiment keeps stays.
+ * Ranked is each window of each experiment on its own: an element is inactive where it is so in all of them, so that
+ * what matters in one regime of the response stays. Sources are not ranked; what an experiment keeps stays.
  *
  * source   Louca et al. (MORA), as Rideout and Stein apply it before and after partitioning
  */
@@ -11,7 +11,10 @@
 #include "condition.h"
 
 /* Names in the arena. */
-typedef struct name_list { const char *of; VEC(const char *) name; } name_list;
+typedef struct name_list {
+    const char *of;
+    VEC(const char *) name;
+} name_list;
 
 /* One model of a comparison: its sizes, and what the run of its first experiment took. */
 typedef struct table_row {
@@ -21,15 +24,19 @@ typedef struct table_row {
     double seconds;
 } table_row;
 
-/* Runs the recordings. What has the least greatest share of a window's activity leads. False: a run failed, which `failed` was told. */
-bool inactive_find(const recording *run, size_t nruns, double share, arena *a, void (*failed)(void *ctx, const sources *s), void *ctx, name_list *out);
+/* Runs the recordings. What has the least greatest share of a window's activity leads. False: a run failed, which
+ * `failed` was told. */
+bool inactive_find(const recording *run, size_t nruns, double share, arena *a,
+                   void (*failed)(void *ctx, const sources *s), void *ctx, name_list *out);
 
-/* The names of one list that another has not. A model that was written out has names of its own, `front_spring` for front.spring. */
+/* The names of one list that another has not. A model that was written out has names of its own, `front_spring` for
+ * front.spring. */
 name_list names_beyond(const name_list *of, const name_list *other, arena *a);
 
-/* The text without these elements (dropped, or at rest: reduce.h), as many of them as it runs without. *text: free it; NULL where none goes.
- * stay: those that have to stay after all. */
-void text_without(const recording *run, size_t nruns, const name_list *gone, arena *a, char **text, size_t *length, name_list *stay);
+/* The text without these elements (dropped, or at rest: reduce.h), as many of them as it runs without. *text: free it;
+ * NULL where none goes. stay: those that have to stay after all. */
+void text_without(const recording *run, size_t nruns, const name_list *gone, arena *a, char **text, size_t *length,
+                  name_list *stay);
 
 /* Fills a row but its name. */
 bool row_of(const recording *run, void (*failed)(void *ctx, const sources *s), void *ctx, table_row *out);

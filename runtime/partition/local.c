@@ -9,7 +9,8 @@
 static void
 study_new(const flat_model *f, const char *experiment, double from, double to, local_study *out)
 {
-    double **bond[] = { &out->bond_activity, &out->bond_from, &out->bond_to }, **port[] = { &out->port_activity, &out->port };
+    double **bond[] = { &out->bond_activity, &out->bond_from, &out->bond_to },
+           **port[] = { &out->port_activity, &out->port };
 
     *out = (local_study){ .experiment = experiment, .from = from, .to = to };
     for (size_t k = 0; k < 3; k++) {
@@ -52,10 +53,14 @@ take(const flat_model *f, const junction_table *t, local_study *out)
 }
 
 /* Where nothing flows in one window, the others decide. */
-static double greater(double a, double b) { return isnan(a) ? b : isnan(b) ? a : fmax(a, b); }
+static double
+greater(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
+}
 
-/* One run, over the windows of the experiment one after the other. The runs are those of the whole experiment, so that steps are the same
- * in each. */
+/* One run, over the windows of the experiment one after the other. The runs are those of the whole experiment, so that
+ * steps are the same in each. */
 static bool
 run_windows(compilation *c, const recording *r, sim_options *o, local_ratios *out)
 {
@@ -118,8 +123,8 @@ sum_up(local_ratios *l)
 }
 
 enum local_result
-local_measure(const flat_model *f, const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx, local_ratios *out,
-              const char **other)
+local_measure(const flat_model *f, const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx,
+              local_ratios *out, const char **other)
 {
     enum local_result result = LOCAL_DONE;
 
@@ -130,7 +135,8 @@ local_measure(const flat_model *f, const recording *r, size_t n, void (*failed)(
         compilation c = { 0 };
         sim_options so = { 0 };
 
-        if (!compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) || !sim_options_from_experiment(c.model, &so))
+        if (!compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) ||
+            !sim_options_from_experiment(c.model, &so))
             result = LOCAL_FAILED;
         else if (c.flat->bond.n != f->bond.n || c.flat->port.n != f->port.n || c.flat->junction.n != f->junction.n)
             result = LOCAL_OTHER_GRAPH;

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-struct held { double ratio; size_t at; };
+struct held {
+    double ratio;
+    size_t at;
+};
 
 static int
 by_strength(const void *pa, const void *pb)
@@ -44,8 +47,10 @@ next_to_part(const flat_model *f, const link_plan *p, double *ratio)
     for (uint32_t j = 0; j < f->junction.n; j++)
         root[j] = j;
     for (uint32_t i = 0; i < f->element.n; i++)
-        for (uint32_t k = 1; k < f->element.at[i].nports && f->element.at[i].type != EL_TF && f->element.at[i].type != EL_GY; k++)
-            root[root_of(root, f->port.at[f->element.at[i].port0 + k].junction)] = root_of(root, f->port.at[f->element.at[i].port0].junction);
+        for (uint32_t k = 1;
+             k < f->element.at[i].nports && f->element.at[i].type != EL_TF && f->element.at[i].type != EL_GY; k++)
+            root[root_of(root, f->port.at[f->element.at[i].port0 + k].junction)] = root_of(
+                root, f->port.at[f->element.at[i].port0].junction);
     for (size_t i = 0; i < p->link.n; i++)
         order[i] = (struct held){ strength_of(&p->link.at[i]), i };
     if (p->link.n)
@@ -89,12 +94,14 @@ one_piece(const flat_model *f, const link_plan *p, const subgraphs *s, arena *a)
         return "it has no bond between two junctions";
     weakest = next_to_part(f, p, &ratio);
     if (p->conditioned)
-        cause = arena_format(a, "other bonds join both sides of %s that is conditioned", p->conditioned == 1 ? "the one" : "each");
+        cause = arena_format(a, "other bonds join both sides of %s that is conditioned",
+                             p->conditioned == 1 ? "the one" : "each");
     else if (refused)
         cause = arena_format(a, "no bond that is inactive may be left out (%s: %s)", refused->name, refused->refused);
     else
         cause = arena_format(a, "no bond between two junctions is below %.6g %%", 100 * p->limit);
     if (weakest)
-        return arena_format(a, "%s; what holds it together is %s, %.3g %% of the greatest at its weaker end", cause, weakest->name, 100 * ratio);
+        return arena_format(a, "%s; what holds it together is %s, %.3g %% of the greatest at its weaker end", cause,
+                            weakest->name, 100 * ratio);
     return arena_format(a, "%s; no threshold would take it apart by its bonds", cause);
 }

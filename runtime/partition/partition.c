@@ -19,12 +19,12 @@ struct worker {
     const partition_options *o;
     partitioning *out;
     arena *a;
-    recording *run;              /* [nruns] of the text at hand */
-    char *written;               /* the text written out; NULL: it says each part once */
-    char *text;                  /* the text at hand, frozen or conditioned; NULL: neither */
-    char *given;                 /* the text with what --set gives said in it; NULL: nothing is given */
-    signal_freeze *freeze;       /* [nfreezes] */
-    portable portable;           /* what lies in the folder beside the texts */
+    recording *run;        /* [nruns] of the text at hand */
+    char *written;         /* the text written out; NULL: it says each part once */
+    char *text;            /* the text at hand, frozen or conditioned; NULL: neither */
+    char *given;           /* the text with what --set gives said in it; NULL: nothing is given */
+    signal_freeze *freeze; /* [nfreezes] */
+    portable portable;     /* what lies in the folder beside the texts */
     bool failed;
 };
 
@@ -75,13 +75,12 @@ look(struct worker *d)
     if (!compile_run(d, &d->run[0], STAGE_GRAPH, &p->graph) || !compile_run(d, &d->run[0], STAGE_CAUSALITY, &p->causal))
         return PARTITION_FAILED;
     switch (local_measure(p->graph.flat, d->run, d->o->nruns, run_failed, d, &p->local, &other)) {
-    case LOCAL_DONE:
-        break;
-    case LOCAL_FAILED:
-        return PARTITION_FAILED;
+    case LOCAL_DONE: break;
+    case LOCAL_FAILED: return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
-        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): partition them apart", other,
-                                  d->run[0].experiment));
+        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): "
+                                  "partition them apart",
+                                  other, d->run[0].experiment));
     }
     plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
     return PARTITION_DONE;
@@ -134,13 +133,15 @@ find_freezes(struct worker *d)
             const char *near = nearest_name(z->name, list.at, list.n);
 
             if (conditioned)
-                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: another --threshold changes that",
+                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: "
+                                            "another --threshold changes that",
                                             z->name));
             else if (z->reader && v != VAR_NONE)
-                result = usage(d, bg_format("%s does not read %s across the border of two subgraphs", z->reader, z->name));
+                result = usage(d,
+                               bg_format("%s does not read %s across the border of two subgraphs", z->reader, z->name));
             else
-                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name, near ? "; did you mean " : "",
-                                            near ? near : "", near ? "?" : ""));
+                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name,
+                                            near ? "; did you mean " : "", near ? near : "", near ? "?" : ""));
         }
         vec_free(&list);
     }
@@ -180,8 +181,8 @@ freeze_signals(struct worker *d)
         const crossing *x = &s->frozen.at[i];
 
         vec_push(&d->out->frozen, ((frozen){ x->name, x->reader, value[x->freeze - 1] }));
-        vec_push(&list, ((frozen){ d->written ? written_name(d->a, x->name) : x->name, d->written ? written_name(d->a, x->reader) : x->reader,
-                                   value[x->freeze - 1] }));
+        vec_push(&list, ((frozen){ d->written ? written_name(d->a, x->name) : x->name,
+                                   d->written ? written_name(d->a, x->reader) : x->reader, value[x->freeze - 1] }));
     }
     if (result == PARTITION_DONE && list.n) {
         compilation c = { 0 };
@@ -209,7 +210,8 @@ freeze_signals(struct worker *d)
 static uint64_t
 link_key(arena *a, const flat_model *f, const link *x, bool rename)
 {
-    const char *called[3] = { x->name, junction_label(f, x->end[0], x->port[0]), junction_label(f, x->end[1], x->port[1]) };
+    const char *called[3] = { x->name, junction_label(f, x->end[0], x->port[0]),
+                              junction_label(f, x->end[1], x->port[1]) };
     uint64_t key = x->bond == LINK_NONE;
 
     for (int k = 0; k < 3; k++) {
@@ -220,7 +222,8 @@ link_key(arena *a, const flat_model *f, const link *x, bool rename)
     return key;
 }
 
-/* The plan for the text at hand: that of the model, carried over by names where the text was written out; what was refused goes back. */
+/* The plan for the text at hand: that of the model, carried over by names where the text was written out; what was
+ * refused goes back. */
 static void
 carry(struct worker *d, const flat_model *f, link_plan *to, bool back)
 {
@@ -315,7 +318,9 @@ cost(struct worker *d)
     run_errors *e = &d->out->error;
 
     e->n = 0;
-    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, e) ? PARTITION_DONE : PARTITION_FAILED;
+    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, e)
+               ? PARTITION_DONE
+               : PARTITION_FAILED;
 }
 
 static enum partition_result
@@ -329,7 +334,8 @@ take(struct worker *d, char *text, size_t length)
     return d->run->text == d->o->run->text ? PARTITION_DONE : cost(d);
 }
 
-/* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and what goes as a whole. */
+/* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and
+ * what goes as a whole. */
 static enum partition_result
 condition(struct worker *d)
 {
@@ -340,7 +346,7 @@ condition(struct worker *d)
     size_t length = 0, before = p->plan.conditioned, inner = leave_inner(d, false);
 
     memcpy(from, d->run, d->o->nruns * sizeof *from);
-    d->text = NULL;              /* what it is cut from must outlive a second try */
+    d->text = NULL; /* what it is cut from must outlive a second try */
     if (inner) {
         result = cut(d, from, true, &text, &length);
         if (result == PARTITION_DONE && text)
@@ -378,7 +384,10 @@ not_written(struct worker *d, const char *path)
 }
 
 /* The name of the subgraph of the report that has the first part of one of the conditioned text. */
-struct namer { struct worker *d; map of_part; };
+struct namer {
+    struct worker *d;
+    map of_part;
+};
 
 static const char *
 report_name(void *ctx, const flat_model *f, const subgraph *s)
@@ -386,7 +395,8 @@ report_name(void *ctx, const flat_model *f, const subgraph *s)
     struct namer *n = ctx;
 
     for (size_t i = 0; i < s->junction.n + s->element.n; i++) {
-        const char *name = i < s->junction.n ? f->junction.at[s->junction.at[i]].name : f->element.at[s->element.at[i - s->junction.n]].name;
+        const char *name = i < s->junction.n ? f->junction.at[s->junction.at[i]].name
+                                             : f->element.at[s->element.at[i - s->junction.n]].name;
         uint32_t k = map_get(&n->of_part, bg_hash_bytes(name, strlen(name), i < s->junction.n));
 
         if (k != MAP_NONE)
@@ -419,7 +429,8 @@ static enum partition_result
 draw(struct worker *d)
 {
     const char *argv[] = { "dot", "-Tsvg", NULL };
-    char *path = bg_format("%s/partitions.dot", d->o->folder), *picture = bg_format("%s/partitions.svg", d->o->folder), *why = NULL;
+    char *path = bg_format("%s/partitions.dot", d->o->folder), *picture = bg_format("%s/partitions.svg", d->o->folder),
+         *why = NULL;
     strbuf text = { 0 };
     enum partition_result result = PARTITION_DONE;
 
@@ -544,7 +555,11 @@ write_folder(struct worker *d)
 static enum partition_result
 run_folder(struct worker *d)
 {
-    folder_options fo = { .path = d->o->folder, .points = d->o->points, .adjust = d->o->run->adjust, .failed = d->o->failed, .ctx = d->o->ctx };
+    folder_options fo = { .path = d->o->folder,
+                          .points = d->o->points,
+                          .adjust = d->o->run->adjust,
+                          .failed = d->o->failed,
+                          .ctx = d->o->ctx };
     char *why;
 
     if (folder_run_all(&fo, &d->out->runs, &why))
@@ -591,9 +606,11 @@ add_inactive(struct worker *d, const recording *r, const char *name)
     return fine;
 }
 
-/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL: none. */
+/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL:
+ * none. */
 static enum partition_result
-reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name, without *out)
+reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name,
+             without *out)
 {
     char *text;
     size_t length;
@@ -605,7 +622,8 @@ reduce_model(struct worker *d, const recording *r, const name_list *gone, const 
         return result;
     less = recordings_of(d, r, NULL, text, length);
     if (!add_row(d, less, row) ||
-        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL, d->a, run_failed, d, &out->error))
+        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
+                      d->a, run_failed, d, &out->error))
         result = PARTITION_FAILED;
     else if (name)
         result = write_portable(d, name, text, length);
@@ -614,8 +632,8 @@ reduce_model(struct worker *d, const recording *r, const name_list *gone, const 
     return result;
 }
 
-/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of the errors' root mean squares
- * over their own. */
+/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of
+ * the errors' root mean squares over their own. */
 static bool
 compare_part(struct worker *d, const recording *r, part *x)
 {
@@ -673,7 +691,8 @@ compare_parts(struct worker *d, name_list *all)
     return fine ? PARTITION_DONE : PARTITION_FAILED;
 }
 
-/* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each partition. */
+/* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each
+ * partition. */
 static enum partition_result
 compare(struct worker *d)
 {
@@ -760,10 +779,25 @@ partition_find(const partition_options *o, partitioning *out)
 partition_report
 partition_report_of(const partitioning *p)
 {
-    return (partition_report){ .model = p->graph.flat->name, .f = p->graph.flat, .local = &p->local, .plan = &p->plan, .subgraphs = &p->subgraphs,
-                               .one_piece = p->one_piece, .next = p->next, .next_ratio = p->next_ratio, .error = &p->error, .parts = &p->parts, .runs = &p->runs, .table = &p->table,
-                               .inactive = &p->inactive, .all_inactive = &p->all_inactive, .less_whole = &p->less_whole,
-                               .less_parts = &p->less_parts, .mora = p->mora, .frozen = &p->frozen, .conditioned = p->changed };
+    return (partition_report){ .model = p->graph.flat->name,
+                               .f = p->graph.flat,
+                               .local = &p->local,
+                               .plan = &p->plan,
+                               .subgraphs = &p->subgraphs,
+                               .one_piece = p->one_piece,
+                               .next = p->next,
+                               .next_ratio = p->next_ratio,
+                               .error = &p->error,
+                               .parts = &p->parts,
+                               .runs = &p->runs,
+                               .table = &p->table,
+                               .inactive = &p->inactive,
+                               .all_inactive = &p->all_inactive,
+                               .less_whole = &p->less_whole,
+                               .less_parts = &p->less_parts,
+                               .mora = p->mora,
+                               .frozen = &p->frozen,
+                               .conditioned = p->changed };
 }
 
 void

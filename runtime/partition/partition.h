@@ -1,7 +1,8 @@
 /* partition.h - a model taken apart where its power hardly flows: ratios, conditioning, subgraphs, texts, errors
  *
- * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may refuse a link of the
- * plan; subgraphs and loops; what the conditioning costs; on request a text for each partition, run one after the other.
+ * In this order: local ratios of the runs; the plan; signals frozen; the conditioned text, compiled and run, which may
+ * refuse a link of the plan; subgraphs and loops; what the conditioning costs; on request a text for each partition,
+ * run one after the other.
  *
  * units    SI
  */
@@ -11,34 +12,38 @@
 #include "partition_report.h"
 
 typedef struct partition_options {
-    const recording *run; size_t nruns;      /* of one text; the first experiment's graph is what is looked at */
-    double limit, mora;                      /* below it a bond is inactive; what the elements that stay must add up to */
-    const freeze *freeze; size_t nfreezes;
-    bool only_look;                          /* ratios, plan and subgraphs only */
-    const char *folder;                      /* where the texts go; NULL: nowhere */
-    size_t points;                           /* of recorded signals; 0: as many as needed */
-    int (*failed)(void *ctx, const sources *s); void *ctx;      /* messages of a text that does not compile or run; returns a status */
+    const recording *run;
+    size_t nruns;       /* of one text; the first experiment's graph is what is looked at */
+    double limit, mora; /* below it a bond is inactive; what the elements that stay must add up to */
+    const freeze *freeze;
+    size_t nfreezes;
+    bool only_look;     /* ratios, plan and subgraphs only */
+    const char *folder; /* where the texts go; NULL: nowhere */
+    size_t points;      /* of recorded signals; 0: as many as needed */
+    int (*failed)(void *ctx, const sources *s);
+    void *ctx; /* messages of a text that does not compile or run; returns a status */
 } partition_options;
 
 typedef struct partitioning {
     arena *arena;
-    compilation graph, causal;               /* of the text: as elaborated; with its causality */
+    compilation graph, causal; /* of the text: as elaborated; with its causality */
     local_ratios local;
     link_plan plan;
     subgraphs subgraphs;
-    const char *one_piece;                   /* one_piece.h */
-    const link *next; double next_ratio;     /* likewise: what a higher threshold would part */
+    const char *one_piece; /* one_piece.h */
+    const link *next;
+    double next_ratio; /* likewise: what a higher threshold would part */
     run_errors error;
-    without less_whole, less_parts;          /* without what is inactive in the whole, in the partitions */
+    without less_whole, less_parts; /* without what is inactive in the whole, in the partitions */
     parts parts;
     folder_runs runs;
     table_rows table;
-    name_lists inactive;                     /* of the model as given, then of each partition */
-    name_list all_inactive;                  /* of all partitions together */
+    name_lists inactive;    /* of the model as given, then of each partition */
+    name_list all_inactive; /* of all partitions together */
     frozen_list frozen;
-    double mora;                             /* as asked for */
-    bool changed;                            /* something is conditioned or frozen */
-    char *why;                               /* PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE */
+    double mora;  /* as asked for */
+    bool changed; /* something is conditioned or frozen */
+    char *why;    /* PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE */
 } partitioning;
 
 enum partition_result { PARTITION_DONE, PARTITION_FAILED, PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE };

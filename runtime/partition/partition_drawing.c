@@ -9,7 +9,8 @@ static const char *const colors[] = { "#cfe3f5", "#fbe0c8", "#cdeadf", "#f1d9e8"
 static const char *
 color_of(const subgraphs *s, uint32_t number)
 {
-    return number == NO_SUBGRAPH ? "#ffffff" : colors[s->subgraph.at[number].partition % (sizeof colors / sizeof *colors)];
+    return number == NO_SUBGRAPH ? "#ffffff"
+                                 : colors[s->subgraph.at[number].partition % (sizeof colors / sizeof *colors)];
 }
 
 static void
@@ -33,8 +34,9 @@ put_link(strbuf *b, const char *from, const char *to, const char *name, const li
     if (x->fate == LINK_STAYS)
         strbuf_puts(b, "arrowhead=\"lvee\"");
     else
-        strbuf_printf(b, "color=\"%s\", penwidth=4, arrowsize=0.7, arrowhead=\"%s\", arrowtail=\"%s\"", goes ? "#b0b0b0" : "#404040",
-                      (back ? first : last) ? "normal" : "none", goes && first ? "normal" : "none");
+        strbuf_printf(b, "color=\"%s\", penwidth=4, arrowsize=0.7, arrowhead=\"%s\", arrowtail=\"%s\"",
+                      goes ? "#b0b0b0" : "#404040", (back ? first : last) ? "normal" : "none",
+                      goes && first ? "normal" : "none");
     if (name) {
         strbuf_puts(b, ", label=");
         quote_z(b, QUOTE_DOT, name);
@@ -70,8 +72,8 @@ put_signals(const subgraphs *s, strbuf *b)
 
         if (x->link != LINK_NONE || x->element == LINK_NONE || s->subgraph.at[x->from].junction.n == 0)
             continue;
-        strbuf_printf(b, "  j%u -> e%u [style=dotted, arrowhead=\"vee\", color=\"%s\", label=", s->subgraph.at[x->from].junction.at[0], x->element,
-                      x->closes ? "#c00000" : "#606060");
+        strbuf_printf(b, "  j%u -> e%u [style=dotted, arrowhead=\"vee\", color=\"%s\", label=",
+                      s->subgraph.at[x->from].junction.at[0], x->element, x->closes ? "#c00000" : "#606060");
         quote_z(b, QUOTE_DOT, x->name);
         strbuf_puts(b, "];\n");
     }
@@ -82,14 +84,16 @@ partition_drawing(const flat_model *f, const link_plan *p, const subgraphs *s, s
 {
     strbuf_puts(out, "digraph ");
     quote_z(out, QUOTE_DOT, f->name);
-    strbuf_puts(out, " {\n  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, pad=0.3, sep=\"+6\"];\n"
+    strbuf_puts(out, " {\n  graph [layout=neato, model=subset, overlap=false, splines=line, outputorder=edgesfirst, "
+                     "pad=0.3, sep=\"+6\"];\n"
                      "  node [shape=box, style=\"filled,rounded\", color=\"#ffffff\", fontname=\"Helvetica\","
                      " fontsize=11, margin=\"0.06,0.03\", width=0,"
                      " height=0];\n"
-                     "  edge [dir=both, arrowtail=none, len=1.3, fontname=\"Helvetica\", fontsize=9, fontcolor=\"#606060\"];\n");
+                     "  edge [dir=both, arrowtail=none, len=1.3, fontname=\"Helvetica\", fontsize=9, "
+                     "fontcolor=\"#606060\"];\n");
     for (uint32_t i = 0; i < f->junction.n; i++)
-        put_node(out, 'j', i, f->junction.at[i].type ? "1" : "0", f->junction.at[i].implicit ? NULL : f->junction.at[i].name,
-                 color_of(s, s->of_junction[i]));
+        put_node(out, 'j', i, f->junction.at[i].type ? "1" : "0",
+                 f->junction.at[i].implicit ? NULL : f->junction.at[i].name, color_of(s, s->of_junction[i]));
     for (uint32_t i = 0; i < f->element.n; i++) {
         char *type = bg_format("%s%s", f->element.at[i].modulated ? "M" : "", element_type_name(f->element.at[i].type));
 
@@ -100,8 +104,9 @@ partition_drawing(const flat_model *f, const link_plan *p, const subgraphs *s, s
         const flat_port *x = &f->port.at[i];
 
         if (!is_two_port(&f->element.at[x->element]))
-            strbuf_printf(out, "  %c%u -> %c%u [arrowhead=\"lvee\"];\n", x->sign > 0 ? 'j' : 'e', x->sign > 0 ? x->junction : x->element,
-                          x->sign > 0 ? 'e' : 'j', x->sign > 0 ? x->element : x->junction);
+            strbuf_printf(out, "  %c%u -> %c%u [arrowhead=\"lvee\"];\n", x->sign > 0 ? 'j' : 'e',
+                          x->sign > 0 ? x->junction : x->element, x->sign > 0 ? 'e' : 'j',
+                          x->sign > 0 ? x->element : x->junction);
     }
     put_links(f, p, out);
     put_signals(s, out);

@@ -6,12 +6,24 @@
 #include "metrics.h"
 #include "partition_report.h"
 
-static const char *label(const flat_model *f, uint32_t junction) { return junction_label(f, junction, UINT32_MAX); }
+static const char *
+label(const flat_model *f, uint32_t junction)
+{
+    return junction_label(f, junction, UINT32_MAX);
+}
 
 /* ---------------------------------------------------------------- rows: bonds, then ports */
 
-/* A bond as it is listed: between two junctions, or between a junction and an element. of: its link, NULL for an external one. */
-struct row { const char *name, *from, *to; const link *of; bool is_bond; uint32_t index; double activity; size_t order; };
+/* A bond as it is listed: between two junctions, or between a junction and an element. of: its link, NULL for an
+ * external one. */
+struct row {
+    const char *name, *from, *to;
+    const link *of;
+    bool is_bond;
+    uint32_t index;
+    double activity;
+    size_t order;
+};
 typedef VEC(struct row) rows;
 
 static int
@@ -58,8 +70,8 @@ make_rows(const partition_report *r, arena *a, rows *out)
         const char *at = junction_label(f, p->junction, i), *element = port_name(f, i);
         const char *from = p->sign > 0 ? at : element, *to = p->sign > 0 ? element : at;
 
-        vec_push(out, ((struct row){ p->bond_name ? p->bond_name : arena_format(a, "%s -> %s", from, to), from, to, of_port[i], false, i,
-                                     r->local->greatest.port_activity[i], out->n }));
+        vec_push(out, ((struct row){ p->bond_name ? p->bond_name : arena_format(a, "%s -> %s", from, to), from, to,
+                                     of_port[i], false, i, r->local->greatest.port_activity[i], out->n }));
     }
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, by_activity);

@@ -7,7 +7,11 @@
 #include "metrics.h"
 #include "report.h"
 
-static const char *label(const flat_model *f, uint32_t junction) { return junction_label(f, junction, UINT32_MAX); }
+static const char *
+label(const flat_model *f, uint32_t junction)
+{
+    return junction_label(f, junction, UINT32_MAX);
+}
 
 static void
 put_ratio(table *t, double x)
@@ -49,7 +53,8 @@ put_links(const partition_report *r, bool all, FILE *out)
     for (size_t i = 0; i < r->plan->link.n; i++) {
         const link *x = &r->plan->link.at[i];
         bool plain = x->fate == LINK_STAYS && !x->refused;
-        const char *from = junction_label(r->f, x->end[0], x->port[0]), *to = junction_label(r->f, x->end[1], x->port[1]);
+        const char *from = junction_label(r->f, x->end[0], x->port[0]),
+                   *to = junction_label(r->f, x->end[1], x->port[1]);
 
         if (plain && !all)
             continue;
@@ -72,7 +77,11 @@ put_links(const partition_report *r, bool all, FILE *out)
 
 /* Names with commas between them, in lines of about so many columns that begin with blanks. */
 enum { LINE_WIDTH = 140 };
-struct line { FILE *out; size_t at, indent; bool some; };
+struct line {
+    FILE *out;
+    size_t at, indent;
+    bool some;
+};
 
 static void
 put_name(struct line *l, const char *name)
@@ -126,7 +135,11 @@ put_loops(const partition_report *r, FILE *out)
 
         fputs("signals lead in a circle through", out);
         for (size_t k = 0; k < x->subgraph.n; k++)
-            fprintf(out, "%s %s", k == 0 ? "" : k + 1 == x->subgraph.n ? " and" : ",", s->subgraph.at[x->subgraph.at[k]].name);
+            fprintf(out, "%s %s",
+                    k == 0                   ? ""
+                    : k + 1 == x->subgraph.n ? " and"
+                                             : ",",
+                    s->subgraph.at[x->subgraph.at[k]].name);
         fputs(", which stay one partition while one of these does\n", out);
         for (size_t k = 0; k < x->crossing.n; k++) {
             const crossing *c = &s->crossing.at[x->crossing.at[k]];
@@ -134,7 +147,8 @@ put_loops(const partition_report *r, FILE *out)
 
             if (done[k])
                 continue;
-            l.at = (size_t)fprintf(out, "  %s: %s to %s (", c->name, s->subgraph.at[c->from].name, s->subgraph.at[c->to].name);
+            l.at = (size_t)fprintf(out, "  %s: %s to %s (", c->name, s->subgraph.at[c->from].name,
+                                   s->subgraph.at[c->to].name);
             for (size_t m = k; m < x->crossing.n; m++) {
                 const crossing *other = &s->crossing.at[x->crossing.at[m]];
 
@@ -204,7 +218,8 @@ static void
 put_frozen(const partition_report *r, FILE *out)
 {
     for (size_t i = 0; i < r->frozen->n; i++)
-        fprintf(out, "frozen: %s is %.6g in %s\n", r->frozen->at[i].name, r->frozen->at[i].value, r->frozen->at[i].reader);
+        fprintf(out, "frozen: %s is %.6g in %s\n", r->frozen->at[i].name, r->frozen->at[i].value,
+                r->frozen->at[i].reader);
 }
 
 /* Outputs, and the state that is furthest off (all states, verbose). */
@@ -234,7 +249,8 @@ put_errors(const partition_report *r, bool verbose, FILE *out)
         if (e->state && !verbose && e != worst)
             continue;
         table_put(&t, "%s", e->experiment);
-        table_put(&t, e->unit ? "%s [%s]%s" : "%s%.0s%s", e->name, e->unit ? e->unit : "", e == worst ? " (worst state)" : "");
+        table_put(&t, e->unit ? "%s [%s]%s" : "%s%.0s%s", e->name, e->unit ? e->unit : "",
+                  e == worst ? " (worst state)" : "");
         table_put(&t, "%.4g", e->max / e->shown);
         table_put(&t, "%.4g", e->rms / e->shown);
         if (e->size > 0)
@@ -257,7 +273,8 @@ put_feeding(const partition_report *r, const char *name, table *t)
     for (size_t k = 0; k < r->parts->part.n && !x; k++)
         x = !strcmp(r->parts->part.at[k].name, name) ? &r->parts->part.at[k] : NULL;
     if (run && x && !isnan(run->sampling) && x->reads.n && !isnan(x->replay))
-        table_put(t, "%zu points, within %.1e of their range; its outputs, driven, within %.2g %%", run->points, run->sampling, 100 * x->replay);
+        table_put(t, "%zu points, within %.1e of their range; its outputs, driven, within %.2g %%", run->points,
+                  run->sampling, 100 * x->replay);
     else if (run && !isnan(run->sampling))
         table_put(t, "%zu points, within %.1e of their range", run->points, run->sampling);
     else
@@ -340,10 +357,12 @@ put_inactive(const partition_report *r, FILE *out)
     a = arena_new();
     more = names_beyond(r->all_inactive, &r->inactive->at[0], a);
     less = names_beyond(&r->inactive->at[0], r->all_inactive, a);
-    fprintf(out, "elements beyond %.6g %% of the activity%s\n", 100 * r->mora, r->local->study.n > 1 ? ", in every window" : "");
+    fprintf(out, "elements beyond %.6g %% of the activity%s\n", 100 * r->mora,
+            r->local->study.n > 1 ? ", in every window" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
         put_names(out, r->inactive->at[i].of, &r->inactive->at[i]);
-    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n", r->all_inactive->name.n, r->inactive->at[0].name.n);
+    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n", r->all_inactive->name.n,
+            r->inactive->at[0].name.n);
     put_names(out, "only by partitions", &more);
     put_names(out, "only as given", &less);
     if (r->less_whole->stay.name.n)
@@ -372,13 +391,15 @@ partition_report_text(const partition_report *r, bool verbose, FILE *out)
 {
     const subgraphs *s = r->subgraphs;
 
-    fprintf(out, "%s: %zu subgraph%s in %zu partition%s; %zu of %zu bonds and two-ports are conditioned\n", r->model, s->subgraph.n,
-            s->subgraph.n == 1 ? "" : "s", s->partition.n, s->partition.n == 1 ? "" : "s", r->plan->conditioned, r->plan->link.n);
+    fprintf(out, "%s: %zu subgraph%s in %zu partition%s; %zu of %zu bonds and two-ports are conditioned\n", r->model,
+            s->subgraph.n, s->subgraph.n == 1 ? "" : "s", s->partition.n, s->partition.n == 1 ? "" : "s",
+            r->plan->conditioned, r->plan->link.n);
     if (r->one_piece)
         fprintf(out, "one piece: %s\n", r->one_piece);
     put_links(r, verbose, out);
     if (r->next && r->next_ratio < 1)
-        fprintf(out, "above %.4g %% also %s would be conditioned, which holds a subgraph together\n", 100 * r->next_ratio, r->next->name);
+        fprintf(out, "above %.4g %% also %s would be conditioned, which holds a subgraph together\n",
+                100 * r->next_ratio, r->next->name);
     put_boundaries(r, out);
     put_subgraphs(r, out);
     put_loops(r, out);

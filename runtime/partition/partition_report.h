@@ -16,8 +16,12 @@
 
 typedef VEC(table_row) table_rows;
 typedef VEC(name_list) name_lists;
-/* A model without what is inactive in it: what of that has to stay, for else it does not run, and the errors of the rest. */
-typedef struct without { name_list stay; run_errors error; } without;
+/* A model without what is inactive in it: what of that has to stay, for else it does not run, and the errors of the
+ * rest. */
+typedef struct without {
+    name_list stay;
+    run_errors error;
+} without;
 typedef VEC(frozen) frozen_list;
 
 typedef struct partition_report {
@@ -26,18 +30,19 @@ typedef struct partition_report {
     const local_ratios *local;
     const link_plan *plan;
     const subgraphs *subgraphs;
-    const char *one_piece;       /* why it is one; NULL: it is not */
-    const link *next; double next_ratio;     /* what a higher threshold would part; NULL: nothing */
-    const run_errors *error;     /* of the conditioned text, in all experiments */
+    const char *one_piece; /* why it is one; NULL: it is not */
+    const link *next;
+    double next_ratio;       /* what a higher threshold would part; NULL: nothing */
+    const run_errors *error; /* of the conditioned text, in all experiments */
     const parts *parts;
     const folder_runs *runs;
     const table_rows *table;
-    const name_lists *inactive;  /* of the whole, then of each partition */
-    const name_list *all_inactive;           /* of all partitions together */
-    const without *less_whole, *less_parts;  /* without these */
+    const name_lists *inactive;             /* of the whole, then of each partition */
+    const name_list *all_inactive;          /* of all partitions together */
+    const without *less_whole, *less_parts; /* without these */
     double mora;
     const frozen_list *frozen;
-    bool conditioned;            /* a text was conditioned */
+    bool conditioned; /* a text was conditioned */
 } partition_report;
 
 void partition_report_json(const partition_report *r, FILE *out);

@@ -5,7 +5,12 @@
 
 #include "metrics.h"
 
-struct planner { const flat_model *f; const local_ratios *l; arena *a; link_plan *out; };
+struct planner {
+    const flat_model *f;
+    const local_ratios *l;
+    arena *a;
+    link_plan *out;
+};
 
 /* "the flow of v": what a junction's bonds share. */
 static const char *
@@ -15,7 +20,11 @@ common_variable(const struct planner *d, uint32_t junction)
     bool flow = d->f->junction.at[junction].type == 1;
     const char *quantity = !domain ? NULL : flow ? domain->flow_name : domain->effort_name;
 
-    return arena_format(d->a, "the %s of %s", quantity ? quantity : flow ? "flow" : "effort", junction_label(d->f, junction, UINT32_MAX));
+    return arena_format(d->a, "the %s of %s",
+                        quantity ? quantity
+                        : flow   ? "flow"
+                                 : "effort",
+                        junction_label(d->f, junction, UINT32_MAX));
 }
 
 static const char *
@@ -35,7 +44,10 @@ decide(const struct planner *d, link *x, const char *always)
         x->inactive[k] = x->ratio[k] < d->out->limit || (isnan(x->ratio[k]) && x->ratio[1 - k] < d->out->limit);
         out[k] = x->inactive[k] && !x->strong[k] && !always;
     }
-    x->fate = out[LINK_TAIL] && out[LINK_HEAD] ? LINK_GOES : out[LINK_TAIL] ? LINK_TO_HEAD : out[LINK_HEAD] ? LINK_TO_TAIL : LINK_STAYS;
+    x->fate = out[LINK_TAIL] && out[LINK_HEAD] ? LINK_GOES
+              : out[LINK_TAIL]                 ? LINK_TO_HEAD
+              : out[LINK_HEAD]                 ? LINK_TO_TAIL
+                                               : LINK_STAYS;
     for (int k = 0; k < 2; k++) {
         const char *why = !x->inactive[k] || out[k] ? NULL : always ? always : strong_reason(d, x, (enum link_end)k);
 
@@ -57,12 +69,17 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
     *out = (link_plan){ .limit = limit };
     for (uint32_t i = 0; i < f->bond.n; i++) {
         const flat_bond *b = &f->bond.at[i];
-        link x = { .bond = i, .element = LINK_NONE, .port = { LINK_NONE, LINK_NONE }, .end = { b->from, b->to },
+        link x = { .bond = i,
+                   .element = LINK_NONE,
+                   .port = { LINK_NONE, LINK_NONE },
+                   .end = { b->from, b->to },
                    .activity = l ? l->greatest.bond_activity[i] : NAN,
                    .ratio = { l ? l->greatest.bond_from[i] : NAN, l ? l->greatest.bond_to[i] : NAN },
                    .strong = { c->bond_from[i] == ST_STRONG, c->bond_to[i] == ST_STRONG } };
 
-        x.name = b->name ? b->name : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX), junction_label(f, b->to, UINT32_MAX));
+        x.name = b->name ? b->name
+                         : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
+                                        junction_label(f, b->to, UINT32_MAX));
         decide(&d, &x, NULL);
     }
     for (uint32_t i = 0; i < f->element.n; i++) {
@@ -70,15 +87,19 @@ plan_make(const flat_model *f, const causal *c, const local_ratios *l, double li
 
         for (uint32_t k = 0; is_two_port(e) && k + 1 < e->nports; k += 2) {
             uint32_t p = e->port0 + k;
-            link x = { .bond = LINK_NONE, .element = i, .port = { p, p + 1 }, .end = { f->port.at[p].junction, f->port.at[p + 1].junction },
+            link x = { .bond = LINK_NONE,
+                       .element = i,
+                       .port = { p, p + 1 },
+                       .end = { f->port.at[p].junction, f->port.at[p + 1].junction },
                        .name = e->name,
                        .activity = l ? fmax(l->greatest.port_activity[p], l->greatest.port_activity[p + 1]) : NAN,
                        .ratio = { l ? l->greatest.port[p] : NAN, l ? l->greatest.port[p + 1] : NAN },
                        .strong = { c->port[p] == ST_STRONG, c->port[p + 1] == ST_STRONG } };
 
-            decide(&d, &x, e->nports > 2 ? "it is one pair of a transformer field, whose ratios belong together"
-                           : e->keep     ? "the experiment keeps it"
-                                         : NULL);
+            decide(&d, &x,
+                   e->nports > 2 ? "it is one pair of a transformer field, whose ratios belong together"
+                   : e->keep     ? "the experiment keeps it"
+                                 : NULL);
         }
     }
 }
@@ -92,7 +113,8 @@ plan_free(link_plan *p)
 const char *
 link_conditioned(const link *x)
 {
-    static const char *const name[] = { [LINK_STAYS] = NULL, [LINK_TO_HEAD] = "to", [LINK_TO_TAIL] = "from", [LINK_GOES] = "both" };
+    static const char
+        *const name[] = { [LINK_STAYS] = NULL, [LINK_TO_HEAD] = "to", [LINK_TO_TAIL] = "from", [LINK_GOES] = "both" };
 
     return name[x->fate];
 }

@@ -46,12 +46,14 @@ unit_given(const flat_model *f, const char *name, arena *a)
 }
 
 static void
-override_experiment(const ast_experiment *x, const char *text, const recording *r, const flat_model *f, arena *a, edits *e)
+override_experiment(const ast_experiment *x, const char *text, const recording *r, const flat_model *f, arena *a,
+                    edits *e)
 {
     for (size_t k = 0; k < r->nset; k++) {
         char digits[NUMBER_SIZE];
-        const char *value = r->set[k].formula
-            ? r->set[k].formula : arena_format(a, "%s%s", number_text(r->set[k].value, digits), unit_given(f, r->set[k].name, a));
+        const char *value = r->set[k].formula ? r->set[k].formula
+                                              : arena_format(a, "%s%s", number_text(r->set[k].value, digits),
+                                                             unit_given(f, r->set[k].name, a));
         const ast_exp_item *there = NULL;
 
         for (int i = x->inherited; i < x->nitems; i++)
@@ -99,10 +101,11 @@ text_with_overrides(const recording *run, size_t nruns, const flat_model *f, siz
 /* One text of which the references are changed. */
 struct placing {
     portable *p;
-    const char *root;            /* the model for which is read */
-    const char *path;            /* of this text */
-    const char *before;          /* what its references begin with: "files/", or nothing in a copy */
-    bool (*kept)(void *ctx, const char *name); void *ctx;
+    const char *root;   /* the model for which is read */
+    const char *path;   /* of this text */
+    const char *before; /* what its references begin with: "files/", or nothing in a copy */
+    bool (*kept)(void *ctx, const char *name);
+    void *ctx;
     edits e;
     char *why;
 };
@@ -114,7 +117,9 @@ static char *
 find(const struct placing *d, const char *name)
 {
     const char *slash = strrchr(d->path, '/');
-    char *beside = *name == '/' || !slash ? bg_strdup(name) : bg_format("%.*s%s", (int)(slash - d->path + 1), d->path, name), *real = NULL;
+    char *beside = *name == '/' || !slash ? bg_strdup(name)
+                                          : bg_format("%.*s%s", (int)(slash - d->path + 1), d->path, name),
+         *real = NULL;
     bool fine = reading_find(d->root, beside, &real) == READING_FINE;
 
     free(beside);
@@ -170,7 +175,8 @@ placed(struct placing *d, const char *text, size_t n, size_t *length)
     return out.at;
 }
 
-/* "tire.csv", or "2_tire.csv" where another file of that name is there already. Letters that a text would have to quote are left out. */
+/* "tire.csv", or "2_tire.csv" where another file of that name is there already. Letters that a text would have to quote
+ * are left out. */
 static char *
 free_name(const portable *p, const char *real)
 {
@@ -257,8 +263,8 @@ place_file(struct placing *of, const char *real, bool is_model, const char **nam
 }
 
 char *
-portable_text(portable *p, const char *root, const char *text, size_t length, bool (*kept)(void *ctx, const char *name), void *ctx,
-              size_t *new_length, char **why)
+portable_text(portable *p, const char *root, const char *text, size_t length, bool (*kept)(void *ctx, const char *name),
+              void *ctx, size_t *new_length, char **why)
 {
     struct placing d = { .p = p, .root = root, .path = root, .before = PORTABLE_FILES "/", .kept = kept, .ctx = ctx };
     char *out = placed(&d, text, length, new_length);

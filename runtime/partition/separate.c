@@ -10,18 +10,23 @@
 enum { NO_PART = UINT32_MAX };
 
 /* What a part reads of another: a reference as the text has it. */
-struct need { const char *text, *input; uint32_t owner; var_id var; };
+struct need {
+    const char *text, *input;
+    uint32_t owner;
+    var_id var;
+};
 
 struct splitter {
-    const recording *run; size_t nruns;
-    compilation c;                           /* the conditioned text, as elaborated */
-    link_plan plan;                          /* nothing of it is conditioned any more */
+    const recording *run;
+    size_t nruns;
+    compilation c;  /* the conditioned text, as elaborated */
+    link_plan plan; /* nothing of it is conditioned any more */
     subgraphs s;
-    uint32_t *sole, *last;                   /* [var] the partition that alone determines it; the last one that does */
+    uint32_t *sole, *last; /* [var] the partition that alone determines it; the last one that does */
     text_names names;
     text_refs refs;
-    map value, part;                         /* interned name -> statement; -> partition of an element, junction or bond */
-    map reads0;                              /* interned reader -> 1 + first of refs by its kind */
+    map value, part; /* interned name -> statement; -> partition of an element, junction or bond */
+    map reads0;      /* interned reader -> 1 + first of refs by its kind */
     arena *a;
     parts *out;
 };
@@ -40,13 +45,18 @@ plan_nothing(const flat_model *f, link_plan *out)
 {
     *out = (link_plan){ 0 };
     for (uint32_t i = 0; i < f->bond.n; i++)
-        vec_push(&out->link, ((link){ .bond = i, .element = LINK_NONE, .end = { f->bond.at[i].from, f->bond.at[i].to }, .name = "" }));
+        vec_push(
+            &out->link,
+            ((link){ .bond = i, .element = LINK_NONE, .end = { f->bond.at[i].from, f->bond.at[i].to }, .name = "" }));
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
 
         for (uint32_t k = 0; is_two_port(e) && k + 1 < e->nports; k += 2)
-            vec_push(&out->link, ((link){ .bond = LINK_NONE, .element = i,
-                                          .end = { f->port.at[e->port0 + k].junction, f->port.at[e->port0 + k + 1].junction }, .name = e->name }));
+            vec_push(&out->link,
+                     ((link){ .bond = LINK_NONE,
+                              .element = i,
+                              .end = { f->port.at[e->port0 + k].junction, f->port.at[e->port0 + k + 1].junction },
+                              .name = e->name }));
     }
 }
 
@@ -63,16 +73,20 @@ own(struct splitter *d)
     const ast_model *m = f->ast;
 
     for (uint32_t i = 0; i < f->element.n; i++)
-        map_set(&d->part, key_of(names_intern_z(d->c.names, f->element.at[i].name)), partition_of(d, d->s.of_element[i]));
+        map_set(&d->part, key_of(names_intern_z(d->c.names, f->element.at[i].name)),
+                partition_of(d, d->s.of_element[i]));
     for (uint32_t i = 0; i < f->junction.n; i++)
         if (!f->junction.at[i].implicit)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->junction.at[i].name)), partition_of(d, d->s.of_junction[i]));
+            map_set(&d->part, key_of(names_intern_z(d->c.names, f->junction.at[i].name)),
+                    partition_of(d, d->s.of_junction[i]));
     for (uint32_t i = 0; i < f->bond.n; i++)
         if (f->bond.at[i].name)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->bond.at[i].name)), partition_of(d, d->s.of_junction[f->bond.at[i].from]));
+            map_set(&d->part, key_of(names_intern_z(d->c.names, f->bond.at[i].name)),
+                    partition_of(d, d->s.of_junction[f->bond.at[i].from]));
     for (uint32_t i = 0; i < f->port.n; i++)
         if (f->port.at[i].bond_name)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->port.at[i].bond_name)), partition_of(d, d->s.of_junction[f->port.at[i].junction]));
+            map_set(&d->part, key_of(names_intern_z(d->c.names, f->port.at[i].bond_name)),
+                    partition_of(d, d->s.of_junction[f->port.at[i].junction]));
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && (m->stmt[i]->value.value || m->stmt[i]->value.kind != AST_OUTPUT))
             map_set(&d->value, key_of(m->stmt[i]->value.name), (uint32_t)i);
@@ -86,8 +100,8 @@ statement_of(const struct splitter *d, const char *value)
     return i == MAP_NONE ? NULL : d->c.flat->ast->stmt[i];
 }
 
-/* The partition of what a reference names: of a part its own; of a value the one that alone determines it. NO_PART: none, or it has to be
- * walked. */
+/* The partition of what a reference names: of a part its own; of a value the one that alone determines it. NO_PART:
+ * none, or it has to be walked. */
 static uint32_t
 owner_of(const struct splitter *d, const ast_ref *r)
 {
@@ -113,10 +127,10 @@ struct one {
     struct splitter *d;
     uint32_t k;
     VEC(struct need) need;
-    map of_text;                             /* hash of a reference's text -> need */
-    map walked;                              /* interned names of values whose definitions were walked -> 1 */
-    VEC(const char *) work;                  /* values to be walked */
-    VEC(text_ref) replaced;                  /* references that become inputs */
+    map of_text;            /* hash of a reference's text -> need */
+    map walked;             /* interned names of values whose definitions were walked -> 1 */
+    VEC(const char *) work; /* values to be walked */
+    VEC(text_ref) replaced; /* references that become inputs */
     edits e;
     const char *text;
 };
@@ -153,7 +167,8 @@ add_need(struct one *x, const ast_ref *r, uint32_t owner)
     if (map_get(&x->of_text, key) != MAP_NONE)
         return;
     map_set(&x->of_text, key, (uint32_t)x->need.n);
-    vec_push(&x->need, ((struct need){ text, r->nparts == 1 ? text : input_name(x, text), owner, text_variable(&x->d->names, text) }));
+    vec_push(&x->need, ((struct need){ text, r->nparts == 1 ? text : input_name(x, text), owner,
+                                       text_variable(&x->d->names, text) }));
 }
 
 static bool
@@ -173,7 +188,8 @@ meet(struct one *x, const text_ref *t)
         add_need(x, r, owner);
         if (r->nparts > 1 && t->kind != READS_EXPERIMENT)
             vec_push(&x->replaced, *t);
-    } else if (r->nparts == 1 && (s = statement_of(x->d, r->part[0].name)) && map_get(&x->walked, key_of(s->value.name)) == MAP_NONE) {
+    } else if (r->nparts == 1 && (s = statement_of(x->d, r->part[0].name)) &&
+               map_get(&x->walked, key_of(s->value.name)) == MAP_NONE) {
         map_set(&x->walked, key_of(s->value.name), 1);
         vec_push(&x->work, s->value.name);
     }
@@ -186,15 +202,13 @@ stands_here(const struct one *x, const text_ref *t)
     uint32_t k;
 
     switch (t->kind) {
-    case READS_PART:
-        return map_get(&d->part, key_of(t->reader)) == x->k;
+    case READS_PART: return map_get(&d->part, key_of(t->reader)) == x->k;
     case READS_JUMP:
         if ((k = map_get(&d->part, key_of(t->reader))) != MAP_NONE)
             return k == x->k;
         return last_of(d, t->reader) == x->k;
     case READS_VALUE:
-    case READS_EXPERIMENT:
-        break;
+    case READS_EXPERIMENT: break;
     }
     return false;
 }
@@ -239,7 +253,8 @@ is_needed_base(const struct splitter *d, const ast_experiment *e)
     return false;
 }
 
-/* What the part reads of others: from its elements, jumps, outputs and recorded expressions through the values that they read. */
+/* What the part reads of others: from its elements, jumps, outputs and recorded expressions through the values that
+ * they read. */
 static void
 find_needs(struct one *x)
 {
@@ -251,7 +266,8 @@ find_needs(struct one *x)
         if (stands_here(x, &d->refs.at[i]))
             meet(x, &d->refs.at[i]);
     for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT && last_of(d, m->stmt[i]->value.name) == x->k) {
+        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
+            last_of(d, m->stmt[i]->value.name) == x->k) {
             map_set(&x->walked, key_of(m->stmt[i]->value.name), 1);
             vec_push(&x->work, m->stmt[i]->value.name);
         }
@@ -261,7 +277,8 @@ find_needs(struct one *x)
         for (int k = 0; e && e->model == m->name && is_chosen(d, e) && k < e->nitems; k++)
             for (int n = 0; e->item[k].kind == AST_EXP_RECORD && n < e->item[k].nexprs; n++)
                 if (place_of_expr(d, e->item[k].exprs[n]) == x->k)
-                    textrefs_of(e->item[k].exprs[n], NULL, (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
+                    textrefs_of(e->item[k].exprs[n], NULL,
+                                (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
     }
     for (size_t i = 0; i < r.n; i++)
         meet(x, &r.at[i]);
@@ -294,7 +311,8 @@ edit_needs(struct one *x)
 
     for (size_t i = 0; i < x->replaced.n; i++) {
         span at = x->replaced.at[i].ref->at;
-        const char *text = text_of(x, at), *name = x->need.at[map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0))].input;
+        const char *text = text_of(x, at),
+                   *name = x->need.at[map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0))].input;
 
         edits_replace(&x->e, at.begin, at.end, name, strlen(name));
     }
@@ -322,11 +340,11 @@ is_of_others(const struct one *x, const ast_stmt *s)
     var_id v = text_variable(&x->d->names, s->value.name);
 
     return s->value.kind == AST_SIGNAL && v != VAR_NONE && x->d->sole[v] != x->k && x->d->sole[v] != NO_SUBGRAPH &&
-        map_get(&x->walked, key_of(s->value.name)) == MAP_NONE;
+           map_get(&x->walked, key_of(s->value.name)) == MAP_NONE;
 }
 
-/* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any more: what is still read
- * by elements that go must be there until they do. */
+/* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any
+ * more: what is still read by elements that go must be there until they do. */
 static void
 drop_statements(struct one *x, spans *lost)
 {
@@ -406,7 +424,8 @@ remaining(const struct one *x, const ast_exp_item *item)
 
         if (expr ? place_of_expr(x->d, item->exprs[n]) != x->k : !keeps_ref(x, &item->refs[n - item->nexprs]))
             continue;
-        strbuf_printf(&b, "%s%s", b.n ? ", " : "", expr ? with_inputs(x, item->exprs[n]) : text_of(x, item->refs[n - item->nexprs].at));
+        strbuf_printf(&b, "%s%s", b.n ? ", " : "",
+                      expr ? with_inputs(x, item->exprs[n]) : text_of(x, item->refs[n - item->nexprs].at));
     }
     if (b.n)
         text = arena_format(x->d->a, "%s %s;", item->kind == AST_EXP_RECORD ? "record" : "keep", b.at);
@@ -426,7 +445,7 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
 
         if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && last_of(d, item->ref.part[0].name) != x->k)
             vec_push(lost, item->at);
-        if (item->kind == AST_EXP_EXPECT)        /* of the whole, which no part is */
+        if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
             vec_push(lost, item->at);
         if (item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP) {
             const char *rest = remaining(x, item);
@@ -488,7 +507,9 @@ drop_signals(const struct one *x, strbuf *text, char **why)
         const ast_model *m = c.ast->decl[i].kind == AST_DECL_MODEL ? c.ast->decl[i].model : NULL;
 
         for (int k = 0; m && !strcmp(m->name, d->c.flat->name) && k < m->nstmt; k++) {
-            const ast_stmt *s = m->stmt[k]->kind == AST_STMT_VALUE ? statement_of(d, names_intern_z(d->c.names, m->stmt[k]->value.name)) : NULL;
+            const ast_stmt *s = m->stmt[k]->kind == AST_STMT_VALUE
+                                    ? statement_of(d, names_intern_z(d->c.names, m->stmt[k]->value.name))
+                                    : NULL;
 
             if (s && is_of_others(x, s) && !is_needed(x, s->value.name))
                 vec_push(&lost, m->stmt[k]->at);
@@ -517,7 +538,7 @@ take_out_others(struct one *x, strbuf *text, char **why)
 {
     struct splitter *d = x->d;
     const recording *r = &d->run[0];
-    compile_options co = { .model = d->c.flat->name };       /* its experiments read tables that are not written yet */
+    compile_options co = { .model = d->c.flat->name }; /* its experiments read tables that are not written yet */
     compilation c = { 0 };
     rewrite plan = { 0 };
     VEC(const char *) name = { 0 };
@@ -646,8 +667,8 @@ find_reads(struct splitter *d, struct one *x)
     }
 }
 
-/* Parts with an output that an experiment observes (any output where none observes any) or with something that it records, and those that they
- * need; all where nothing is asked for. */
+/* Parts with an output that an experiment observes (any output where none observes any) or with something that it
+ * records, and those that they need; all where nothing is asked for. */
 static void
 find_wanted(struct splitter *d)
 {
@@ -685,7 +706,8 @@ find_wanted(struct splitter *d)
 }
 
 bool
-separate_text(const recording *run, size_t nruns, const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s), void *ctx, arena *a,
+separate_text(const recording *run, size_t nruns,
+              const char *(*name_of)(void *ctx, const flat_model *f, const subgraph *s), void *ctx, arena *a,
               parts *out, char **why)
 {
     struct splitter d = { .run = run, .nruns = nruns, .a = a, .out = out };

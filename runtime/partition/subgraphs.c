@@ -10,11 +10,11 @@ struct finder {
     const link_plan *p;
     arena *a;
     subgraphs *out;
-    uint32_t *root;              /* [junction] union-find */
-    uint8_t *walked;             /* [var] 1: what it reads is being looked at, 2: of_var is known */
-    uint32_t *seen;              /* [var] 1 + the reader that met it last */
-    uint32_t reader;             /* counts readers */
-    uint32_t *of;                /* [var] what home_of gives, for all that is computed from it */
+    uint32_t *root;  /* [junction] union-find */
+    uint8_t *walked; /* [var] 1: what it reads is being looked at, 2: of_var is known */
+    uint32_t *seen;  /* [var] 1 + the reader that met it last */
+    uint32_t reader; /* counts readers */
+    uint32_t *of;    /* [var] what home_of gives, for all that is computed from it */
     const uint32_t *of_junction;
     uint32_t (*join)(uint32_t a, uint32_t b);
     VEC(var_id) work;
@@ -36,7 +36,7 @@ join(struct finder *d, uint32_t a, uint32_t b)
     a = find_root(d, a);
     b = find_root(d, b);
     if (a != b)
-        d->root[a > b ? a : b] = a > b ? b : a;          /* the first declared leads */
+        d->root[a > b ? a : b] = a > b ? b : a; /* the first declared leads */
 }
 
 static void
@@ -75,16 +75,18 @@ name_subgraphs(struct finder *d)
             s->of_junction[j] = (uint32_t)s->subgraph.n;
             vec_push(&s->subgraph, x);
         }
-        s->of_junction[j] = s->of_junction[r];           /* r < j: the roots are the first declared */
+        s->of_junction[j] = s->of_junction[r]; /* r < j: the roots are the first declared */
         vec_push(&s->subgraph.at[s->of_junction[j]].junction, j);
     }
     for (uint32_t i = 0; i < f->element.n; i++)
-        s->of_element[i] = f->element.at[i].nports ? s->of_junction[f->port.at[f->element.at[i].port0].junction] : NO_SUBGRAPH;
+        s->of_element[i] = f->element.at[i].nports ? s->of_junction[f->port.at[f->element.at[i].port0].junction]
+                                                   : NO_SUBGRAPH;
     for (size_t i = 0; i < d->p->link.n; i++) {
         const link *x = &d->p->link.at[i];
 
         if (x->element != LINK_NONE && x->fate != LINK_STAYS)
-            s->of_element[x->element] = x->fate == LINK_GOES ? NO_SUBGRAPH : s->of_junction[x->end[x->fate == LINK_TO_HEAD]];
+            s->of_element[x->element] = x->fate == LINK_GOES ? NO_SUBGRAPH
+                                                             : s->of_junction[x->end[x->fate == LINK_TO_HEAD]];
     }
     for (uint32_t i = 0; i < f->element.n; i++)
         if (s->of_element[i] != NO_SUBGRAPH)
@@ -101,25 +103,22 @@ home_of(const struct finder *d, var_id v)
     const flat_var *x = &f->var.at[v];
 
     switch (x->kind) {
-    case VAR_COMMON:
-        return d->of_junction[x->owner];
+    case VAR_COMMON: return d->of_junction[x->owner];
     case VAR_PORT:
     case VAR_STORED:
-        /* a two-port that goes or turns into a source: its ports are no more, what read them reads nothing that stays; the junction stands for it */
+        /* a two-port that goes or turns into a source: its ports are no more, what read them reads nothing that stays;
+         * the junction stands for it */
         return d->of_junction[f->port.at[x->owner].junction];
-    case VAR_BOND:
-        return d->of_junction[f->bond.at[x->owner].from];
+    case VAR_BOND: return d->of_junction[f->bond.at[x->owner].from];
     case VAR_SIGNAL:
     case VAR_INTEGRAL:
-    case VAR_RATE:
-        return MANY_SUBGRAPHS;
-    default:
-        return NO_SUBGRAPH;
+    case VAR_RATE: return MANY_SUBGRAPHS;
+    default: return NO_SUBGRAPH;
     }
 }
 
-/* What a computed variable reads: the slots of its definition, and of a rate the variable whose rate it is. An integral's initial value is
- * no signal. */
+/* What a computed variable reads: the slots of its definition, and of a rate the variable whose rate it is. An
+ * integral's initial value is no signal. */
 static size_t
 reads_of(const struct finder *d, var_id v, const var_id **slot, var_id *one)
 {
@@ -174,8 +173,8 @@ determine(struct finder *d, var_id v)
     }
 }
 
-/* of_var of all. Through a circle (of integrals, or an algebraic one) what one of its variables reads reaches the others: again until
- * nothing changes, and of_var only rises, from none over one to many. */
+/* of_var of all. Through a circle (of integrals, or an algebraic one) what one of its variables reads reaches the
+ * others: again until nothing changes, and of_var only rises, from none over one to many. */
 static void
 determine_all(struct finder *d)
 {
@@ -212,13 +211,15 @@ is_declared(const struct finder *d, var_id v)
     return x->kind == VAR_SIGNAL || x->kind == VAR_INTEGRAL;
 }
 
-/* What a variable that only repeats another stands for, as long as that has a name: an input of a component is the signal given to it. */
+/* What a variable that only repeats another stands for, as long as that has a name: an input of a component is the
+ * signal given to it. */
 static var_id
 original(const struct finder *d, var_id v)
 {
     const flat_model *f = d->f;
 
-    for (uint32_t steps = 0; f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && steps < f->var.n; steps++) {
+    for (uint32_t steps = 0; f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && steps < f->var.n;
+         steps++) {
         inst def = f->var.at[v].def;
         var_id next = def.n == 1 && pool_node(f->pool, def.root)->op == EX_SLOT ? inst_slots(f, def)[0] : VAR_NONE;
 
@@ -299,7 +300,8 @@ find_signals(struct finder *d)
 
         d->reader++;
         for (uint32_t k = 0; k < e->nlaws; k++)
-            gather_inst(d, f->law.at[e->law0 + k].def, d->out->of_element[i], (crossing){ .link = LINK_NONE, .reader = e->name, .element = i });
+            gather_inst(d, f->law.at[e->law0 + k].def, d->out->of_element[i],
+                        (crossing){ .link = LINK_NONE, .reader = e->name, .element = i });
     }
     for (size_t w = 0; w < f->when.n; w++)
         for (uint32_t k = 0; k < f->when.at[w].nreinits; k++) {
@@ -308,7 +310,7 @@ find_signals(struct finder *d)
             uint32_t to = d->out->of_var[r->target];
 
             if (to == MANY_SUBGRAPHS)
-                continue;        /* each that reads it reads what it is made of */
+                continue; /* each that reads it reads what it is made of */
             d->reader++;
             gather_inst(d, f->when.at[w].condition, to, like);
             gather_inst(d, r->value, to, like);
@@ -345,13 +347,16 @@ find_drives(struct finder *d)
     }
 }
 
-/* Strongly connected sets of n vertices, edges in compressed rows: number[v] is that of its set; sets are numbered so that an edge never leads to
- * a lower one. Returns how many. Tarjan (1972), with lists of its own instead of recursion. */
+/* Strongly connected sets of n vertices, edges in compressed rows: number[v] is that of its set; sets are numbered so
+ * that an edge never leads to a lower one. Returns how many. Tarjan (1972), with lists of its own instead of recursion.
+ */
 static uint32_t
 strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *number)
 {
-    uint32_t *index = bg_calloc(n + 1, sizeof *index), *low = bg_calloc(n + 1, sizeof *low), *next = bg_calloc(n + 1, sizeof *next);
-    uint32_t *path = bg_calloc(n + 1, sizeof *path), *open = bg_calloc(n + 1, sizeof *open), npath, nopen = 0, count = 0, sets = 0;
+    uint32_t *index = bg_calloc(n + 1, sizeof *index), *low = bg_calloc(n + 1, sizeof *low),
+             *next = bg_calloc(n + 1, sizeof *next);
+    uint32_t *path = bg_calloc(n + 1, sizeof *path), *open = bg_calloc(n + 1, sizeof *open), npath, nopen = 0,
+             count = 0, sets = 0;
 
     for (uint32_t v = 0; v < n; v++)
         number[v] = UINT32_MAX;
@@ -392,7 +397,7 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
         }
     }
     for (uint32_t v = 0; v < n; v++)
-        number[v] = sets - 1 - number[v];    /* found from the end */
+        number[v] = sets - 1 - number[v]; /* found from the end */
     free(index);
     free(low);
     free(next);
@@ -401,13 +406,29 @@ strong_sets(uint32_t n, const uint32_t *first, const uint32_t *edge, uint32_t *n
     return sets;
 }
 
-/* The crossings that count as edges, by their numbers in compressed rows: of subgraph v edge[first[v] .. first[v+1]). */
-struct edges { uint32_t *first, *edge; };
+/* The crossings that count as edges, by their numbers in compressed rows: of subgraph v edge[first[v] .. first[v+1]).
+ */
+struct edges {
+    uint32_t *first, *edge;
+};
 
 typedef bool edge_test(const crossing *x);
-static bool is_any(const crossing *x) { (void)x; return true; }
-static bool is_conditioned(const crossing *x) { return x->link != LINK_NONE; }
-static bool is_forward(const crossing *x) { return x->link != LINK_NONE || !x->closes; }
+static bool
+is_any(const crossing *x)
+{
+    (void)x;
+    return true;
+}
+static bool
+is_conditioned(const crossing *x)
+{
+    return x->link != LINK_NONE;
+}
+static bool
+is_forward(const crossing *x)
+{
+    return x->link != LINK_NONE || !x->closes;
+}
 
 static struct edges
 edges_of(const subgraphs *s, edge_test *counts)
@@ -443,14 +464,15 @@ sets_of(const subgraphs *s, edge_test *counts, uint32_t *number)
     return sets;
 }
 
-/* Marks the signals that were there before and lead back to where conditioned links come from, within a partition: each closes a circle
- * with those. */
+/* Marks the signals that were there before and lead back to where conditioned links come from, within a partition: each
+ * closes a circle with those. */
 static void
 mark_returning(struct finder *d, const uint32_t *number)
 {
     subgraphs *s = d->out;
     struct edges e = edges_of(s, is_conditioned);
-    uint32_t *reached = bg_calloc(s->subgraph.n + 1, sizeof *reached), *work = bg_calloc(s->subgraph.n + 1, sizeof *work);
+    uint32_t *reached = bg_calloc(s->subgraph.n + 1, sizeof *reached),
+             *work = bg_calloc(s->subgraph.n + 1, sizeof *work);
     uint32_t *first = bg_calloc(s->subgraph.n + 2, sizeof *first), *into = bg_calloc(s->crossing.n + 1, sizeof *into);
 
     for (size_t i = 0; i < s->crossing.n; i++)
@@ -479,7 +501,8 @@ mark_returning(struct finder *d, const uint32_t *number)
                 }
         }
         for (uint32_t k = first[v]; k < first[v + 1]; k++)
-            s->crossing.at[into[k]].closes = s->crossing.at[into[k]].link == LINK_NONE && reached[s->crossing.at[into[k]].from] == v + 1;
+            s->crossing.at[into[k]].closes = s->crossing.at[into[k]].link == LINK_NONE &&
+                                             reached[s->crossing.at[into[k]].from] == v + 1;
     }
     edges_free(&e);
     free(reached);
@@ -488,12 +511,14 @@ mark_returning(struct finder *d, const uint32_t *number)
     free(into);
 }
 
-/* Marks all that close a loop. What still goes round without those that return closes too; and so do conditioned links that go round alone. */
+/* Marks all that close a loop. What still goes round without those that return closes too; and so do conditioned links
+ * that go round alone. */
 static void
 mark_closing(struct finder *d, const uint32_t *number)
 {
     subgraphs *s = d->out;
-    uint32_t *forward = bg_calloc(s->subgraph.n + 1, sizeof *forward), *alone = bg_calloc(s->subgraph.n + 1, sizeof *alone);
+    uint32_t *forward = bg_calloc(s->subgraph.n + 1, sizeof *forward),
+             *alone = bg_calloc(s->subgraph.n + 1, sizeof *alone);
 
     mark_returning(d, number);
     sets_of(s, is_forward, forward);
@@ -588,7 +613,8 @@ subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, 
     free(of_junction);
 }
 
-/* Frozen crossings are no signals any more. Of a freeze without a reader those that close a loop, or all where none does. */
+/* Frozen crossings are no signals any more. Of a freeze without a reader those that close a loop, or all where none
+ * does. */
 static void
 apply_freezes(struct finder *d, const signal_freeze *freeze, size_t n)
 {
@@ -643,7 +669,8 @@ subgraphs_original(const flat_model *f, const subgraphs *s, var_id v)
 }
 
 void
-subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a, subgraphs *out)
+subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a,
+               subgraphs *out)
 {
     struct finder d = { .f = f, .p = p, .a = a, .out = out, .join = both };
 

@@ -21,12 +21,14 @@ sweep_parse(const char *text, sweep *out, char **why)
 
     *out = (sweep){ .arena = arena_new(), .shown = 1 };
     *why = NULL;
-    if (!equal || equal == text || sscanf(equal + 1, "%lf:%lf:%lf%n", &from, &to, &n, &used) != 3 || !isfinite(from) || !isfinite(to)) {
+    if (!equal || equal == text || sscanf(equal + 1, "%lf:%lf:%lf%n", &from, &to, &n, &used) != 3 || !isfinite(from) ||
+        !isfinite(to)) {
         *why = bg_format("--over is NAME=FROM:TO:N, as in k=100:200:11 or k=1:2:11[N/mm], not \"%s\"", text);
         return false;
     }
     if (n != floor(n) || n < 2 || n > MOST_VALUES) {
-        *why = bg_format("--over %.*s: the number of values is a whole one from 2 to %d", (int)(equal - text), text, MOST_VALUES);
+        *why = bg_format("--over %.*s: the number of values is a whole one from 2 to %d", (int)(equal - text), text,
+                         MOST_VALUES);
         return false;
     }
     out->parameter = arena_strndup(out->arena, text, (size_t)(equal - text));
@@ -177,8 +179,8 @@ sweep_text(const sweep *s, FILE *out)
     for (size_t i = 0, j; i < s->n; i = j) {
         for (j = i + 1; j < s->n && s->partitions[j] == s->partitions[i] && s->subgraphs[j] == s->subgraphs[i]; j++)
             ;
-        fprintf(out, "  from %.6g: %zu subgraph%s in %zu partition%s\n", s->value[i] / s->shown, s->subgraphs[i], s->subgraphs[i] == 1 ? "" : "s",
-                s->partitions[i], s->partitions[i] == 1 ? "" : "s");
+        fprintf(out, "  from %.6g: %zu subgraph%s in %zu partition%s\n", s->value[i] / s->shown, s->subgraphs[i],
+                s->subgraphs[i] == 1 ? "" : "s", s->partitions[i], s->partitions[i] == 1 ? "" : "s");
     }
     if (s->curve.n == 0) {
         fprintf(out, "no bond that may be left out is below %.6g %% anywhere\n", 100 * s->limit);
@@ -257,10 +259,13 @@ bool
 sweep_plot(const sweep *s, const char *path, char **why)
 {
     const char *argv[] = { "gnuplot", "-d", "-", NULL };
-    const char *dot = strrchr(path, '.'), *terminal = !dot ? "" : !strcmp(dot, ".svg") ? "svg" : !strcmp(dot, ".png") ? "pngcairo" : "pdfcairo";
+    const char *dot = strrchr(path, '.'), *terminal = !dot                   ? ""
+                                                      : !strcmp(dot, ".svg") ? "svg"
+                                                      : !strcmp(dot, ".png") ? "pngcairo"
+                                                                             : "pdfcairo";
     char *label = bg_format(s->unit ? "%s [%s]" : "%s", s->parameter, s->unit);
     strbuf b = { 0 };
-    enum { COLOURS = 8 };        /* of gnuplot's own lines; then dashes tell curves of one colour apart */
+    enum { COLOURS = 8 }; /* of gnuplot's own lines; then dashes tell curves of one colour apart */
     bool fine;
 
     strbuf_puts(&b, "$ratio << EOD\n");
@@ -275,16 +280,23 @@ sweep_plot(const sweep *s, const char *path, char **why)
         for (size_t i = 0; i < s->curve.at[k].crossing.n; i++)
             strbuf_printf(&b, "%.9g %.9g\n", s->curve.at[k].crossing.at[i] / s->shown, 100 * s->limit);
     strbuf_puts(&b, "? ?\nEOD\n");
-    strbuf_printf(&b, "set terminal %s size %s\nset encoding utf8\nset termoption noenhanced\nset datafile missing \"?\"\nset logscale y\n"
-                      "set key outside right top Left reverse\nset grid\nset format y \"%%g\"\nset ylabel \"ratio [%%]\"\nset xlabel ",
+    strbuf_printf(&b,
+                  "set terminal %s size %s\nset encoding utf8\nset termoption noenhanced\nset datafile missing "
+                  "\"?\"\nset logscale y\n"
+                  "set key outside right top Left reverse\nset grid\nset format y \"%%g\"\nset ylabel \"ratio "
+                  "[%%]\"\nset xlabel ",
                   terminal, strcmp(terminal, "pdfcairo") ? "900,500" : "9in,5in");
     quote_z(&b, QUOTE_GNUPLOT, label);
-    strbuf_printf(&b, "\nplot %.9g with lines lw 2 lc rgb \"#808080\" dt 2 title \"threshold\", \\\n     $crossing using 1:2 with points pt 7 ps 1 "
-                      "lc rgb \"#d55e00\" title \"crossed\"", 100 * s->limit);
+    strbuf_printf(&b,
+                  "\nplot %.9g with lines lw 2 lc rgb \"#808080\" dt 2 title \"threshold\", \\\n     $crossing using "
+                  "1:2 with points pt 7 ps 1 "
+                  "lc rgb \"#d55e00\" title \"crossed\"",
+                  100 * s->limit);
     for (size_t k = 0; k < s->curve.n; k++) {
         char *title = bg_format("%s at %s", s->curve.at[k].name, s->curve.at[k].at);
 
-        strbuf_printf(&b, ", \\\n     $ratio using 1:%zu with lines lw 1.6 lt %zu dt %zu title ", k + 2, k % COLOURS + 1, k / COLOURS + 1);
+        strbuf_printf(&b, ", \\\n     $ratio using 1:%zu with lines lw 1.6 lt %zu dt %zu title ", k + 2,
+                      k % COLOURS + 1, k / COLOURS + 1);
         quote_z(&b, QUOTE_GNUPLOT, title);
         free(title);
     }

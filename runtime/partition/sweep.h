@@ -1,22 +1,26 @@
 /* sweep.h - how far a partitioning holds: ratios as curves over a parameter, and where they cross the threshold
  *
- * The model is looked at for each value as partition_find does, without texts. A curve is a link's ratio at an end that may be left out and
- * that is inactive for one of the values at least; between two values it is taken as straight.
+ * The model is looked at for each value as partition_find does, without texts. A curve is a link's ratio at an end that
+ * may be left out and that is inactive for one of the values at least; between two values it is taken as straight.
  */
 #ifndef BG_SWEEP_H
 #define BG_SWEEP_H
 
 #include "partition.h"
 
-typedef struct sweep_curve { const char *name, *at; double *ratio; VEC(double) crossing; } sweep_curve;     /* ratio: [n] */
+typedef struct sweep_curve {
+    const char *name, *at;
+    double *ratio;
+    VEC(double) crossing;
+} sweep_curve; /* ratio: [n] */
 typedef struct sweep {
     arena *arena;
-    const char *model, *parameter, *unit;    /* unit as given, NULL: SI */
-    double shown;                            /* what one of it is in SI */
+    const char *model, *parameter, *unit; /* unit as given, NULL: SI */
+    double shown;                         /* what one of it is in SI */
     double limit;
     size_t n;
-    double *value;                           /* [n] SI */
-    size_t *subgraphs, *partitions;          /* [n] how many */
+    double *value;                  /* [n] SI */
+    size_t *subgraphs, *partitions; /* [n] how many */
     VEC(sweep_curve) curve;
 } sweep;
 

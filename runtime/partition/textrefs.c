@@ -6,7 +6,11 @@
 #include "domain.h"
 
 /* Whose law it is, and where the references go. */
-struct gathering { const ast_node *node; text_ref like; text_refs *out; };
+struct gathering {
+    const ast_node *node;
+    text_ref like;
+    text_refs *out;
+};
 
 static void
 see_ref(void *ctx, const ast_ref *ref)
@@ -44,7 +48,7 @@ of_experiment(const ast_experiment *x, text_refs *out)
         text_ref like = { .kind = READS_EXPERIMENT, .reader = x->name, .item = item };
 
         if (item->kind == AST_EXP_EXPECT)
-            continue;                    /* what is expected makes nothing be computed */
+            continue; /* what is expected makes nothing be computed */
         textrefs_of(item->a, NULL, like, out);
         textrefs_of(item->b, NULL, like, out);
         for (int k = 0; k < item->nexprs; k++)
@@ -87,7 +91,11 @@ key_of(const char *name, size_t n)
     return bg_hash_bytes(name, n, 0);
 }
 
-static bool is_value(enum var_kind k) { return k == VAR_SIGNAL || k == VAR_INTEGRAL || k == VAR_PARAM || k == VAR_TIME; }
+static bool
+is_value(enum var_kind k)
+{
+    return k == VAR_SIGNAL || k == VAR_INTEGRAL || k == VAR_PARAM || k == VAR_TIME;
+}
 
 void
 text_names_make(const flat_model *f, text_names *out)
@@ -134,9 +142,12 @@ letter_of(const flat_model *f, uint32_t junction, const flat_element *x, const c
 {
     enum quantity is;
 
-    if (name[0] && !name[1] && (strchr("ef", name[0]) || (x && ((x->type == EL_C && name[0] == 'q') || (x->type == EL_I && name[0] == 'p')))))
+    if (name[0] && !name[1] &&
+        (strchr("ef", name[0]) || (x && ((x->type == EL_C && name[0] == 'q') || (x->type == EL_I && name[0] == 'p')))))
         return name[0];
-    return !quantity_by_name(f, junction, !x && !f->junction.at[junction].type, name, &is) ? 0 : is == Q_EFFORT ? 'e' : 'f';
+    return !quantity_by_name(f, junction, !x && !f->junction.at[junction].type, name, &is) ? 0
+           : is == Q_EFFORT                                                                ? 'e'
+                                                                                           : 'f';
 }
 
 var_id
@@ -152,7 +163,8 @@ text_variable(const text_names *t, const char *name)
         return i;
     if (!n)
         return VAR_NONE;
-    if ((i = map_get(&t->junction, key_of(name, n))) != MAP_NONE && letter_of(f, i, NULL, dot + 1) == (f->junction.at[i].type ? 'f' : 'e'))
+    if ((i = map_get(&t->junction, key_of(name, n))) != MAP_NONE &&
+        letter_of(f, i, NULL, dot + 1) == (f->junction.at[i].type ? 'f' : 'e'))
         return f->junction.at[i].common;
     if ((i = map_get(&t->element, key_of(name, n))) != MAP_NONE && f->element.at[i].nports == 1) {
         const flat_port *p = &f->port.at[f->element.at[i].port0];
@@ -160,7 +172,8 @@ text_variable(const text_names *t, const char *name)
         q = letter_of(f, p->junction, &f->element.at[i], dot + 1);
         return q == 'e' ? p->e : q == 'f' ? p->f : q ? p->stored : VAR_NONE;
     }
-    if ((i = map_get(&t->bond, key_of(name, n))) != MAP_NONE && ((q = letter_of(f, f->bond.at[i].from, NULL, dot + 1)) == 'e' || q == 'f'))
+    if ((i = map_get(&t->bond, key_of(name, n))) != MAP_NONE &&
+        ((q = letter_of(f, f->bond.at[i].from, NULL, dot + 1)) == 'e' || q == 'f'))
         return of_bond(f, &f->bond.at[i], q);
     return VAR_NONE;
 }

@@ -9,13 +9,13 @@
 #include "textrefs.h"
 
 struct writer {
-    flat_model *f;               /* of a compilation of our own, whose names of variables become those of the text */
+    flat_model *f; /* of a compilation of our own, whose names of variables become those of the text */
     const ast_file *file;
     const char *text;
     arena *a;
-    map kind;                    /* where a value is declared -> its kind */
-    map pair_port;               /* full name of a port of a transformer field -> the first of that name */
-    bool *by_input;              /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
+    map kind;       /* where a value is declared -> its kind */
+    map pair_port;  /* full name of a port of a transformer field -> the first of that name */
+    bool *by_input; /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
     strbuf *out;
 };
 
@@ -97,7 +97,11 @@ is_declared_name(const char *s)
     return true;
 }
 
-static uint64_t name_key(const char *name, size_t n) { return bg_hash_bytes(name, n, 0); }
+static uint64_t
+name_key(const char *name, size_t n)
+{
+    return bg_hash_bytes(name, n, 0);
+}
 
 /* A transformer field: pairs of ports, those of one name once for each pair. */
 static bool
@@ -112,7 +116,8 @@ is_sum_of_pairs(const struct writer *d, const flat_var *x)
 {
     size_t n = x->name ? strlen(x->name) : 0;
 
-    return x->kind == VAR_SIGNAL && n > 2 && x->name[n - 2] == '.' && map_get(&d->pair_port, name_key(x->name, n - 2)) != MAP_NONE;
+    return x->kind == VAR_SIGNAL && n > 2 && x->name[n - 2] == '.' &&
+           map_get(&d->pair_port, name_key(x->name, n - 2)) != MAP_NONE;
 }
 
 /* Before names change. */
@@ -122,7 +127,8 @@ find_pair_ports(struct writer *d)
     for (uint32_t i = 0; i < d->f->port.n; i++) {
         const flat_port *p = &d->f->port.at[i];
 
-        if (p->name && is_pairs(d, &d->f->element.at[p->element]) && map_get(&d->pair_port, name_key(p->name, strlen(p->name))) == MAP_NONE)
+        if (p->name && is_pairs(d, &d->f->element.at[p->element]) &&
+            map_get(&d->pair_port, name_key(p->name, strlen(p->name))) == MAP_NONE)
             map_set(&d->pair_port, name_key(p->name, strlen(p->name)), i);
     }
 }
@@ -150,8 +156,8 @@ find_by_input(struct writer *d)
     }
 }
 
-/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of declaration, hidden
- * ones as deep as they go. */
+/* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of
+ * declaration, hidden ones as deep as they go. */
 static void
 name_variables(struct writer *d)
 {
@@ -163,26 +169,28 @@ name_variables(struct writer *d)
 
         switch (x->kind) {
         case VAR_COMMON:
-            x->name = arena_format(d->a, "%s.%c", junction_name(d, x->owner), f->junction.at[x->owner].type ? 'f' : 'e');
+            x->name = arena_format(d->a, "%s.%c", junction_name(d, x->owner),
+                                   f->junction.at[x->owner].type ? 'f' : 'e');
             break;
         case VAR_PORT:
-        case VAR_STORED:
-            x->name = arena_format(d->a, "%s.%c", port_text(d, x->owner), q);
-            break;
+        case VAR_STORED: x->name = arena_format(d->a, "%s.%c", port_text(d, x->owner), q); break;
         case VAR_BOND:
-            x->name = arena_format(d->a, "%s.%c", f->bond.at[x->owner].name ? part_name(d, f->bond.at[x->owner].name) : "?", q);
+            x->name = arena_format(d->a, "%s.%c",
+                                   f->bond.at[x->owner].name ? part_name(d, f->bond.at[x->owner].name) : "?", q);
             break;
         case VAR_LITERAL: {
             char digits[NUMBER_SIZE];
 
             x->name = x->unit && !unit_is_number(x->unit)
-                ? arena_format(d->a, "(%s [%s])", number_text(x->value, digits), unit_text(unit_dimension(x->unit)))
-                : arena_strdup(d->a, number_text(x->value, digits));
+                          ? arena_format(d->a, "(%s [%s])", number_text(x->value, digits),
+                                         unit_text(unit_dimension(x->unit)))
+                          : arena_strdup(d->a, number_text(x->value, digits));
             break;
         }
         default:
             if (is_sum_of_pairs(d, x))
-                x->name = arena_format(d->a, "%s.%c", port_text(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
+                x->name = arena_format(d->a, "%s.%c",
+                                       port_text(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
             else if (is_declared_name(x->name))
                 x->name = part_name(d, x->name);
             break;
@@ -193,17 +201,24 @@ name_variables(struct writer *d)
             flat_var *x = &f->var.at[v];
 
             if (x->kind == VAR_RATE)
-                x->name = arena_format(d->a, "der(%s)", is_declared_name(f->var.at[x->owner].name) || f->var.at[x->owner].kind != VAR_SIGNAL
-                                                            ? f->var.at[x->owner].name
-                                                            : print(d, f->var.at[x->owner].def));
+                x->name = arena_format(d->a, "der(%s)",
+                                       is_declared_name(f->var.at[x->owner].name) ||
+                                               f->var.at[x->owner].kind != VAR_SIGNAL
+                                           ? f->var.at[x->owner].name
+                                           : print(d, f->var.at[x->owner].def));
             else if (x->kind == VAR_INTEGRAL && !is_declared_name(x->name))
-                x->name = arena_format(d->a, "integral(%s, %s)", print(d, x->def), inst_known(x->init) ? print(d, x->init) : "0");
+                x->name = arena_format(d->a, "integral(%s, %s)", print(d, x->def),
+                                       inst_known(x->init) ? print(d, x->init) : "0");
         }
 }
 
 /* ---------------------------------------------------------------- values */
 
-static uint64_t place_key(span at) { return (uint64_t)at.file << 32 | at.begin; }
+static uint64_t
+place_key(span at)
+{
+    return (uint64_t)at.file << 32 | at.begin;
+}
 
 static void
 find_kinds(struct writer *d, const ast_stmt *s)
@@ -223,8 +238,7 @@ find_kinds(struct writer *d, const ast_stmt *s)
         for (int i = 0; i < s->cond.nother; i++)
             find_kinds(d, s->cond.other[i]);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -257,14 +271,15 @@ put_values(struct writer *d)
             continue;
         if (x->kind == VAR_PARAM) {
             bool of_others = x->def.n > 0;
-            const char *word = d->by_input[v]          ? "signal"
-                             : kind == AST_INPUT       ? of_others ? "signal" : "input"
-                             : kind == AST_CONSTANT    ? "constant"
-                                                       : "parameter";
+            const char *word = d->by_input[v]         ? "signal"
+                               : kind == AST_INPUT    ? of_others ? "signal" : "input"
+                               : kind == AST_CONSTANT ? "constant"
+                                                      : "parameter";
 
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         } else if (x->kind == VAR_INTEGRAL && x->holds) {
-            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x), inst_known(x->init) ? print(d, x->init) : "0");
+            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x),
+                          inst_known(x->init) ? print(d, x->init) : "0");
         } else if (x->kind == VAR_INTEGRAL) {
             strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
                           inst_known(x->init) ? print(d, x->init) : "0");
@@ -295,7 +310,8 @@ put_initials(struct writer *d, uint32_t port, uint32_t junction)
         const char *part = port != UINT32_MAX ? port_part(d, port) : NULL;
 
         if (x->port == port && x->junction == junction)
-            strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q], print(d, x->def));
+            strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q],
+                          print(d, x->def));
     }
 }
 
@@ -340,7 +356,8 @@ put_law(struct writer *d, const flat_law *law, bool only)
             before[k] = d->f->var.at[own[k]].name;
             d->f->var.at[own[k]].name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
         }
-    strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out], print(d, law->def));
+    strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out],
+                  print(d, law->def));
     for (int k = 0; k < 3; k++)
         if (before[k])
             d->f->var.at[own[k]].name = before[k];
@@ -352,7 +369,8 @@ is_repeated(const struct writer *d, uint32_t port)
 {
     const char *name = d->f->port.at[port].name;
 
-    return is_pairs(d, &d->f->element.at[d->f->port.at[port].element]) && map_get(&d->pair_port, name_key(name, strlen(name))) != port;
+    return is_pairs(d, &d->f->element.at[d->f->port.at[port].element]) &&
+           map_get(&d->pair_port, name_key(name, strlen(name))) != port;
 }
 
 /* The flow of each port right of the arrow: the sum over its pairs. */
@@ -366,7 +384,8 @@ put_ratios(struct writer *d, const flat_element *e)
             if (!strcmp(d->f->port.at[e->port0 + i].name, d->f->port.at[e->port0 + k].name)) {
                 if (i == k)
                     strbuf_printf(d->out, " %s.f = ", port_part(d, e->port0 + k));
-                strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ", print(d, d->f->law.at[e->law0 + i / 2].def), port_part(d, e->port0 + i - 1));
+                strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ", print(d, d->f->law.at[e->law0 + i / 2].def),
+                              port_part(d, e->port0 + i - 1));
             }
         strbuf_puts(d->out, ";");
     }
@@ -418,7 +437,8 @@ put_element(struct writer *d, uint32_t i)
     if (e->nports == 0)
         return;
     if (is_two_port(e) && !p->name) {
-        strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, print(d, law->def), junction_name(d, p[1].junction));
+        strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, print(d, law->def),
+                      junction_name(d, p[1].junction));
         return;
     }
     if (e->nports > 1 || p->name) {
@@ -497,7 +517,8 @@ put_model(struct writer *d)
 static void
 rename_ref(struct writer *d, const ast_ref *r, edits *e)
 {
-    const char *name = arena_strndup(d->a, d->text + r->at.begin, r->at.end - r->at.begin), *now = written_name(d->a, name);
+    const char *name = arena_strndup(d->a, d->text + r->at.begin, r->at.end - r->at.begin),
+               *now = written_name(d->a, name);
 
     if (strcmp(name, now))
         edits_replace(e, r->at.begin, r->at.end, now, strlen(now));
@@ -557,11 +578,11 @@ put_file(struct writer *d)
 {
     for (size_t i = 0; i < d->file->ndecls; i++) {
         const ast_decl *x = &d->file->decl[i];
-        span at = x->kind == AST_DECL_FUNCTION ? x->function->at
-                : x->kind == AST_DECL_DOMAIN   ? x->domain->at
-                : x->kind == AST_DECL_IMPORT   ? x->import->at
-                : x->kind == AST_DECL_CONSTANT ? x->constant->at
-                                               : SPAN_NONE;
+        span at = x->kind == AST_DECL_FUNCTION   ? x->function->at
+                  : x->kind == AST_DECL_DOMAIN   ? x->domain->at
+                  : x->kind == AST_DECL_IMPORT   ? x->import->at
+                  : x->kind == AST_DECL_CONSTANT ? x->constant->at
+                                                 : SPAN_NONE;
 
         if (span_known(at))
             strbuf_printf(d->out, "%.*s\n", (int)(at.end - at.begin), d->text + at.begin);
@@ -588,7 +609,8 @@ is_written_out(const compilation *c)
         if (c->flat->element.at[i].parent != UINT32_MAX || strchr(c->flat->element.at[i].name, '['))
             return false;
     for (uint32_t i = 0; i < c->flat->junction.n; i++)
-        if (c->flat->junction.at[i].parent != UINT32_MAX || (!c->flat->junction.at[i].implicit && strchr(c->flat->junction.at[i].name, '[')))
+        if (c->flat->junction.at[i].parent != UINT32_MAX ||
+            (!c->flat->junction.at[i].implicit && strchr(c->flat->junction.at[i].name, '[')))
             return false;
     return true;
 }
@@ -606,8 +628,8 @@ compile_plain(const recording *r, compilation *c)
         return false;
     }
     without.model = with.flat->name;
-    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) && c->flat->bond.n == with.flat->bond.n &&
-        c->flat->port.n == with.flat->port.n;
+    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
+           c->flat->bond.n == with.flat->bond.n && c->flat->port.n == with.flat->port.n;
     if (same) {
         compile_free(&with);
         return true;

@@ -1,8 +1,9 @@
-/* writeout.h - a model with its components, loops, arrays and conditional parts written out: each part once, in the model's own text
+/* writeout.h - a model with its components, loops, arrays and conditional parts written out: each part once, in the
+ * model's own text
  *
- * For changes of one part that the text makes with others. Full names become plain ones, `front.spring[2]` front_spring_2; values are in
- * SI; experiments are kept, with their names changed likewise. Comments and layout of the model are lost, functions are put in where they
- * were called.
+ * For changes of one part that the text makes with others. Full names become plain ones, `front.spring[2]`
+ * front_spring_2; values are in SI; experiments are kept, with their names changed likewise. Comments and layout of the
+ * model are lost, functions are put in where they were called.
  */
 #ifndef BG_WRITEOUT_H
 #define BG_WRITEOUT_H

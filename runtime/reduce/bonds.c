@@ -11,8 +11,8 @@ struct finder {
     const compilation *c;
     const bond_measure *m;
     arena *a;
-    map arrow;                   /* where the arrows of the model's own chains begin -> 1 */
-    map taken;                   /* interned names of parts -> 1 */
+    map arrow; /* where the arrows of the model's own chains begin -> 1 */
+    map taken; /* interned names of parts -> 1 */
     bond_candidates *out;
 };
 
@@ -53,8 +53,7 @@ gather_names(struct finder *d, const ast_stmt *s)
         break;
     case AST_STMT_VALUE:
     case AST_STMT_WITHOUT:
-    case AST_STMT_WHEN:
-        break;
+    case AST_STMT_WHEN: break;
     }
 }
 
@@ -78,8 +77,8 @@ in_model(const struct finder *d, span arrow)
     return arrow.file == d->c->flat->ast->at.file && map_get(&d->arrow, arrow.begin) != MAP_NONE;
 }
 
-/* The part of the model's text that has a junction: itself, or the component whose port it is. NULL: the text does not say it once, by a name that an
- * expression can read. Interned. */
+/* The part of the model's text that has a junction: itself, or the component whose port it is. NULL: the text does not
+ * say it once, by a name that an expression can read. Interned. */
 static const char *
 part_of(const struct finder *d, uint32_t j)
 {
@@ -129,7 +128,11 @@ put_ratios(const struct finder *d, bond_candidate *x, double tail, double head)
     x->negligible[1] = head < limit || (isnan(head) && tail < limit);
 }
 
-static bool is_strong(int8_t s) { return s == ST_STRONG; }
+static bool
+is_strong(int8_t s)
+{
+    return s == ST_STRONG;
+}
 
 /* A source of junction `by`'s common variable in the place of a bond to junction `on`. */
 static rewrite_bond
@@ -139,8 +142,13 @@ one_way(struct finder *d, const flat_bond *b, const char *label, uint32_t by, ui
     const char *driver = f->junction.at[by].name, *name = free_name(d, driver, f->junction.at[on].name);
     bool flow = f->junction.at[by].type == 1;
 
-    return (rewrite_bond){ .arrow = b->at, .label = label, .source = name, .driver = part_of(d, by), .forward = forward,
-                           .text = arena_format(d->a, "MS%c:%s = %s.%c", flow ? 'f' : 'e', name, driver, flow ? 'f' : 'e') };
+    return (rewrite_bond){ .arrow = b->at,
+                           .label = label,
+                           .source = name,
+                           .driver = part_of(d, by),
+                           .forward = forward,
+                           .text = arena_format(d->a, "MS%c:%s = %s.%c", flow ? 'f' : 'e', name, driver,
+                                                flow ? 'f' : 'e') };
 }
 
 static void
@@ -182,12 +190,18 @@ turn(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
     bool times = gyrates ? reads_flow : forward ? reads_flow : !reads_flow;
     operand common, modulus, value;
 
-    if (!part_of(d, by->junction) || !in_model(d, by->at) || is_strong(d->c->causal->port[e->port0 + (forward ? 0 : 1)]) ||
+    if (!part_of(d, by->junction) || !in_model(d, by->at) ||
+        is_strong(d->c->causal->port[e->port0 + (forward ? 0 : 1)]) ||
         !operand_of(d->c->sources, e->node->linear, d->a, &modulus))
         return false;
     common = operand_name(arena_format(d->a, "%s.%c", j->name, reads_flow ? 'f' : 'e'));
     value = times ? operand_product(d->a, modulus, common) : operand_quotient(d->a, common, modulus);
-    *out = (rewrite_bond){ .arrow = by->at, .label = e->name, .source = e->name, .driver = part_of(d, by->junction), .forward = forward, .two_port = true,
+    *out = (rewrite_bond){ .arrow = by->at,
+                           .label = e->name,
+                           .source = e->name,
+                           .driver = part_of(d, by->junction),
+                           .forward = forward,
+                           .two_port = true,
                            .text = arena_format(d->a, "MS%c:%s = %s", flow ? 'f' : 'e', e->name, value.text) };
     return true;
 }
@@ -196,7 +210,8 @@ turn(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
 static bool
 is_own(const struct finder *d, const flat_element *e)
 {
-    return e->node && e->parent == UINT32_MAX && !e->thinned && !e->keep && !strchr(e->name, '[') && e->nports && in_model(d, d->c->flat->port.at[e->port0].at);
+    return e->node && e->parent == UINT32_MAX && !e->thinned && !e->keep && !strchr(e->name, '[') && e->nports &&
+           in_model(d, d->c->flat->port.at[e->port0].at);
 }
 
 static void
@@ -236,7 +251,9 @@ find_element(struct finder *d, uint32_t i)
     x.element = i;
     x.at = e->at;
     x.name = e->name;
-    x.from = f->junction.at[f->port.at[e->port0].junction].implicit ? NULL : f->junction.at[f->port.at[e->port0].junction].name;
+    x.from = f->junction.at[f->port.at[e->port0].junction].implicit
+                 ? NULL
+                 : f->junction.at[f->port.at[e->port0].junction].name;
     for (uint32_t k = 0; k < e->nports && d->m; k++) {
         double r = d->m->port[e->port0 + k];
 
@@ -277,7 +294,11 @@ bond_measure_free(bond_measure *m)
 }
 
 /* The greater; what is not there is less than any. */
-static double greater(double a, double b) { return isnan(a) ? b : isnan(b) ? a : fmax(a, b); }
+static double
+greater(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : fmax(a, b);
+}
 
 static void
 take_junction(const flat_model *f, const junction_table *t, bond_measure *out)
@@ -289,7 +310,8 @@ take_junction(const flat_model *f, const junction_table *t, bond_measure *out)
             out->from[x->index] = greater(out->from[x->index], x->ratio_from);
             out->to[x->index] = greater(out->to[x->index], x->ratio_to);
         } else {
-            out->port[x->index] = greater(out->port[x->index], f->port.at[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
+            out->port[x->index] = greater(out->port[x->index],
+                                          f->port.at[x->index].sign > 0 ? x->ratio_from : x->ratio_to);
         }
     }
 }
@@ -337,8 +359,8 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
         measure *q = NULL;
 
         /* sizes given by an experiment may make another graph of the same text */
-        fine = compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &so) &&
-            c.flat->bond.n == f->bond.n && c.flat->port.n == f->port.n;
+        fine = compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) &&
+               sim_options_from_experiment(c.model, &so) && c.flat->bond.n == f->bond.n && c.flat->port.n == f->port.n;
         if (fine && r[i].adjust)
             r[i].adjust(r[i].ctx, c.model, &so);
         fine = fine && (q = measure_new(c.model, &mo, &so)) && simulate(c.model, &so, &run);
@@ -368,7 +390,9 @@ why_small(const bond_candidate *x, enum metric metric, arena *a)
     const char *text;
 
     if (metric == METRIC_RELATIVE)
-        return isnan(x->ratio[0]) ? NULL : arena_format(a, "%.3g %% of what passes at what stores beside it", 100 * x->ratio[0]);
+        return isnan(x->ratio[0])
+                   ? NULL
+                   : arena_format(a, "%.3g %% of what passes at what stores beside it", 100 * x->ratio[0]);
     for (int k = 0; k < 2; k++) {
         const char *at = k ? x->to : x->from;
 
@@ -421,7 +445,8 @@ bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct rea
     bool tail = x->negligible[0], head = x->negligible[1];
 
     if (tail && head)
-        return metric == METRIC_JUNCTION ? add_ways(x, a, out, add(x, BOND_DROP, metric, a, out, 0)) : add(x, BOND_DROP, metric, a, out, 0);
+        return metric == METRIC_JUNCTION ? add_ways(x, a, out, add(x, BOND_DROP, metric, a, out, 0))
+                                         : add(x, BOND_DROP, metric, a, out, 0);
     if (metric != METRIC_JUNCTION)
         return 0;
     return tail ? add(x, BOND_FORWARD, metric, a, out, 0) : head ? add(x, BOND_BACKWARD, metric, a, out, 0) : 0;
@@ -441,7 +466,10 @@ least(const bond_candidate *x)
     return isnan(r) ? INFINITY : r;
 }
 
-struct ranked { double ratio; size_t at; };
+struct ranked {
+    double ratio;
+    size_t at;
+};
 
 static int
 by_ratio(const void *pa, const void *pb)

@@ -1,7 +1,8 @@
 /* bounded.c - the smallest model found whose observed outputs stay within their tolerances
  *
- * A round speaks of one text: its candidates, in order of predicted error, are taken out in batches; what is accepted together is the next text.
- * Elements come before bonds, and these before terms, since a part less saves more than a term less: each is looked at where nothing before it can go.
+ * A round speaks of one text: its candidates, in order of predicted error, are taken out in batches; what is accepted
+ * together is the next text. Elements come before bonds, and these before terms, since a part less saves more than a
+ * term less: each is looked at where nothing before it can go.
  */
 #include <math.h>
 #include <string.h>
@@ -14,10 +15,11 @@
 
 /* Up to so many candidates each is simulated alone to know its error; of more, the activity is the prediction. */
 enum { ALONE_MOST = 60 };
-/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter more. */
+/* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
+ * more. */
 enum { PATIENCE = 300 };
-/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is left of the tolerance is refused
- * without a run. */
+/* Where errors are predicted: after so many refusals one after another, what is predicted to be so many times what is
+ * left of the tolerance is refused without a run. */
 enum { PATIENCE_PREDICTED = 8 };
 static const double HOPELESS = 3;
 
@@ -107,23 +109,31 @@ static void
 note_refusal(struct search *d, const struct candidate *x, const struct verdict *v)
 {
     arena *a = d->out->arena;
-    const char *why = x->nreadings > 1 ? arena_format(a, "%s: %s", rewrite_kind_name(x->reading[x->chosen].kind), v->why) : v->why;
+    const char *why = x->nreadings > 1
+                          ? arena_format(a, "%s: %s", rewrite_kind_name(x->reading[x->chosen].kind), v->why)
+                          : v->why;
     reduce_kept *last = d->refused.n ? &d->refused.at[d->refused.n - 1] : NULL;
 
     if (last && !strcmp(last->name, x->name) && last->line == x->line)
         last->why = arena_format(a, "%s; %s", last->why, why);
     else
-        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(a, x->name), .why = why, .line = x->line, .round = d->round }));
+        vec_push(&d->refused,
+                 ((reduce_kept){ .name = arena_strdup(a, x->name), .why = why, .line = x->line, .round = d->round }));
 }
 
 static void
 note_trial(struct search *d, struct candidate *const *set, size_t n, const struct verdict *x)
 {
     arena *a = d->out->arena;
-    reduce_trial t = { .round = d->round, .n = n, .accepted = x->fine, .worst = x->worst, .why = x->fine ? NULL : x->why };
+    reduce_trial t = { .round = d->round,
+                       .n = n,
+                       .accepted = x->fine,
+                       .worst = x->worst,
+                       .why = x->fine ? NULL : x->why };
 
-    t.names = n == 1 ? shown_name(d, set[0]) : n == 2 ? arena_format(a, "%s, %s", shown_name(d, set[0]), shown_name(d, set[1]))
-        : arena_format(a, "%s, %s and %zu more", shown_name(d, set[0]), shown_name(d, set[1]), n - 2);
+    t.names = n == 1   ? shown_name(d, set[0])
+              : n == 2 ? arena_format(a, "%s, %s", shown_name(d, set[0]), shown_name(d, set[1]))
+                       : arena_format(a, "%s, %s and %zu more", shown_name(d, set[0]), shown_name(d, set[1]), n - 2);
     vec_push(&d->out->trial, t);
     if (n == 1 && !x->fine)
         note_refusal(d, set[0], x);
@@ -137,14 +147,21 @@ recordings(const struct search *d)
     recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
-        r[i] = (recording){ .path = d->path, .text = d->now.text, .length = d->now.length, .experiment = d->o->experiment[i],
-                            .set = d->set.at, .nset = d->set.n, .adjust = d->o->adjust, .ctx = d->o->ctx };
+        r[i] = (recording){ .path = d->path,
+                            .text = d->now.text,
+                            .length = d->now.length,
+                            .experiment = d->o->experiment[i],
+                            .set = d->set.at,
+                            .nset = d->set.n,
+                            .adjust = d->o->adjust,
+                            .ctx = d->o->ctx };
     return r;
 }
 
 typedef VEC(struct candidate) candidates;
 
-/* A source that adds to a sum, a weight say: without it the sum is one less. One that imposes the variable of its junction is what makes the model run. */
+/* A source that adds to a sum, a weight say: without it the sum is one less. One that imposes the variable of its
+ * junction is what makes the model run. */
 static bool
 adds(const flat_model *f, const flat_element *e)
 {
@@ -168,8 +185,8 @@ is_zero(const struct search *d, const flat_element *e)
     return law && inst_known(law->def) && model_value(d->now.c[0].model, law->def) == 0;
 }
 
-/* What a source of zero imposes is zero at all bonds of its junction, so that each adds nothing at its other end and may go; with the last one the source
- * goes too. */
+/* What a source of zero imposes is zero at all bonds of its junction, so that each adds nothing at its other end and
+ * may go; with the last one the source goes too. */
 static int
 zero_branches(const struct search *d, const flat_element *e, const bond_candidates *bonds, struct reading *out, int n)
 {
@@ -180,12 +197,15 @@ zero_branches(const struct search *d, const flat_element *e, const bond_candidat
         const bond_candidate *x = &bonds->at[i];
         bond_candidate *kept;
 
-        if (x->bond == UINT32_MAX || (f->bond.at[x->bond].from != j && f->bond.at[x->bond].to != j) || !x->may[BOND_DROP])
+        if (x->bond == UINT32_MAX || (f->bond.at[x->bond].from != j && f->bond.at[x->bond].to != j) ||
+            !x->may[BOND_DROP])
             continue;
         kept = arena_new_array(d->out->arena, bond_candidate, 1);
         *kept = *x;
-        out[n++] = (struct reading){ .kind = REWRITE_DROP_BOND, .bond = &kept->change[BOND_DROP],
-                                     .why = arena_format(d->out->arena, "the %s that it brings is zero", f->junction.at[j].type ? "flow" : "effort") };
+        out[n++] = (struct reading){ .kind = REWRITE_DROP_BOND,
+                                     .bond = &kept->change[BOND_DROP],
+                                     .why = arena_format(d->out->arena, "the %s that it brings is zero",
+                                                         f->junction.at[j].type ? "flow" : "effort") };
     }
     return n;
 }
@@ -226,7 +246,7 @@ find_elements(struct search *d, candidates *out)
         else
             vec_push(out, x);
     }
-    for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++)       /* of many, one by one is too dear for what it saves */
+    for (size_t i = 0; i < zero.n && out->n < ALONE_MOST; i++) /* of many, one by one is too dear for what it saves */
         vec_push(out, zero.at[i]);
     vec_free(&zero);
     vec_free(&bonds);
@@ -248,7 +268,11 @@ find_bonds(struct search *d, candidates *out)
     bonds_sort(&list);
     for (size_t i = 0; i < list.n; i++) {
         bond_candidate *kept = arena_new_array(d->out->arena, bond_candidate, 1);
-        struct candidate x = { .name = list.at[i].name, .element = UINT32_MAX, .term = UINT32_MAX, .line = trial_line(d, list.at[i].at), .predicted = (double)i };
+        struct candidate x = { .name = list.at[i].name,
+                               .element = UINT32_MAX,
+                               .term = UINT32_MAX,
+                               .line = trial_line(d, list.at[i].at),
+                               .predicted = (double)i };
 
         *kept = list.at[i];
         if ((kept->element != UINT32_MAX && !is_two_port(&c->flat->element.at[kept->element])) ||
@@ -299,8 +323,13 @@ find_terms(struct search *d, candidates *out)
     for (size_t i = 0; i < d->terms.list.n; i++) {
         const term_candidate *t = &d->terms.list.at[i];
         const term *x = &d->terms.terms.term.at[t->term];
-        struct candidate c = { .name = x->name, .element = UINT32_MAX, .term = t->term, .line = trial_line(d, x->at), .nreadings = t->nreadings,
-                               .mean = t->mean, .predicted = t->predicted };
+        struct candidate c = { .name = x->name,
+                               .element = UINT32_MAX,
+                               .term = t->term,
+                               .line = trial_line(d, x->at),
+                               .nreadings = t->nreadings,
+                               .mean = t->mean,
+                               .predicted = t->predicted };
 
         memcpy(c.reading, t->reading, (size_t)t->nreadings * sizeof *c.reading);
         vec_push(out, c);
@@ -308,7 +337,8 @@ find_terms(struct search *d, candidates *out)
     for (size_t i = 0; i < d->terms.kept.n; i++) {
         const term_kept *k = &d->terms.kept.at[i];
 
-        vec_push(&d->refused, ((reduce_kept){ .name = k->name, .why = k->why, .line = trial_line(d, k->at), .round = d->round }));
+        vec_push(&d->refused,
+                 ((reduce_kept){ .name = k->name, .why = k->why, .line = trial_line(d, k->at), .round = d->round }));
     }
     free(held);
     free(of);
@@ -323,13 +353,19 @@ by_prediction(const void *pa, const void *pb)
 
     if (a->predicted != b->predicted)
         return a->predicted < b->predicted ? -1 : 1;
-    return a < b ? -1 : a > b;           /* of equals, the first declared */
+    return a < b ? -1 : a > b; /* of equals, the first declared */
 }
 
 /* ---------------------------------------------------------------- rounds */
 
-/* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates' errors, over what was left of the tolerances when the round began, were predicted, not measured. */
-struct order { VEC(struct candidate *) at; size_t batch; bool predicts; VEC(struct option) option; };
+/* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates'
+ * errors, over what was left of the tolerances when the round began, were predicted, not measured. */
+struct order {
+    VEC(struct candidate *) at;
+    size_t batch;
+    bool predicts;
+    VEC(struct option) option;
+};
 
 /* From the i-th on, as many as should go together if errors add up to what is left. */
 static size_t
@@ -351,7 +387,8 @@ to_three_digits(double x)
     return power > 0 ? round(x / power) * power : x;
 }
 
-/* Of a candidate tried alone: does one of its readings do? They are tried in their order; chosen is the one that does, or the last. */
+/* Of a candidate tried alone: does one of its readings do? They are tried in their order; chosen is the one that does,
+ * or the last. */
 static bool
 judge_alone(struct search *d, struct candidate *x, const struct outcome *y, struct order *o, double *worst)
 {
@@ -379,7 +416,8 @@ judge_alone(struct search *d, struct candidate *x, const struct outcome *y, stru
     return false;
 }
 
-/* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add up. */
+/* Each candidate alone: those that fail are out of this round. The first batch is what should go together if errors add
+ * up. */
 static bool
 order_by_error(struct search *d, candidates *list, struct order *o)
 {
@@ -392,7 +430,8 @@ order_by_error(struct search *d, candidates *list, struct order *o)
         size_t n = 0;
 
         for (size_t i = 0; i < list->n; i++)
-            if (reading < list->at[i].nreadings && (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
+            if (reading < list->at[i].nreadings &&
+                (reading == 0 || y[i * READINGS_MOST + (size_t)reading - 1].refused)) {
                 trial[n] = (struct ahead_trial){ &list->at[i], reading };
                 who[n++] = i;
             }
@@ -430,8 +469,8 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
     o->batch = predicts ? fitting(o, 0, 1) : 1;
 }
 
-/* What is left of the order is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no run is
- * spent on it. */
+/* What is left of the order is predicted to need far more than is left of the tolerances, and what was predicted to do
+ * better did not do: no run is spent on it. */
 static bool
 is_hopeless(const struct order *o, size_t i, size_t refused, double left)
 {
@@ -445,7 +484,8 @@ worst_so_far(const struct search *d)
     double most = 0;
 
     for (size_t i = 0; i < d->bound.n; i++)
-        most = fmax(most, error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
+        most = fmax(most,
+                    error_over(version_difference(&d->first, &d->now, &d->bound.at[i]).max, d->bound.at[i].tolerance));
     return most;
 }
 
@@ -455,11 +495,15 @@ refuse_rest(struct search *d, const struct order *o, size_t i)
     for (; i < o->at.n; i++) {
         const struct candidate *x = o->at.at[i];
 
-        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name), .why = x->reading[0].why, .line = x->line, .round = d->round }));
+        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name),
+                                              .why = x->reading[0].why,
+                                              .line = x->line,
+                                              .round = d->round }));
     }
 }
 
-/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the head of *taken. */
+/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the
+ * head of *taken. */
 static bool
 take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
 {
@@ -480,7 +524,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         for (int reading = 0;; reading++) {
             struct candidate *x = taken[*n];
 
-            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n) : try_set(d, taken, *n + batch, NULL);
+            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n)
+                           : try_set(d, taken, *n + batch, NULL);
             internal = v.internal;
             if (internal)
                 break;
@@ -531,7 +576,8 @@ why_taken(struct candidate *const *taken, size_t n, const rewrite_item *item)
     return NULL;
 }
 
-/* Trials may take as many steps as a version allows, at least: so reducing the result again, which then is the first, refuses nothing less. */
+/* Trials may take as many steps as a version allows, at least: so reducing the result again, which then is the first,
+ * refuses nothing less. */
 static void
 allow_steps(struct search *d, const struct version *v)
 {
@@ -558,7 +604,10 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
             map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
         const char *said = reduction_said(r->arena, d->now.c[0].sources, x);
 
-        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = x->name, .line = trial_line(d, x->at), .round = (int)r->rounds.n + 1,
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
+                                                     .name = x->name,
+                                                     .line = trial_line(d, x->at),
+                                                     .round = (int)r->rounds.n + 1,
                                                      .why = said ? said : why_taken(taken, n, x) }));
     }
     reduction_name_edits(r, d->first.c[0].sources, d->first.c[0].ast->file, &best->plan.edits);
@@ -577,10 +626,12 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
 
 /* A set of elements better than those that went in the order of their errors. */
 static bool
-find_better(struct search *d, const struct order *o, size_t ncandidates, struct candidate **taken, size_t *n, struct verdict *best)
+find_better(struct search *d, const struct order *o, size_t ncandidates, struct candidate **taken, size_t *n,
+            struct verdict *best)
 {
     if (ncandidates > ALONE_MOST)
-        note_not_tried(d, "sets of parts that do not fit in the order of their activity: there are too many parts to try each alone");
+        note_not_tried(d, "sets of parts that do not fit in the order of their activity: there are too many parts to "
+                          "try each alone");
     else if (exchange(d, o->option.at, o->option.n, taken, n, best))
         note_trial(d, taken, *n, best);
     return !d->error;
@@ -611,7 +662,8 @@ do_round(struct search *d, enum subject what)
     else
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
-    fine = fine && take_batches(d, &o, taken, &n, &best) && (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
+    fine = fine && take_batches(d, &o, taken, &n, &best) &&
+           (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
     if (fine && n)
         commit(d, taken, n, &best);
     verdict_free(d, &best);
@@ -662,10 +714,16 @@ measure_result(struct search *d)
         const char *shown = unit_shown(y->unit, y->display);
         double of = b->tolerance < INFINITY ? b->tolerance : 0.01 * t.reference;
 
-        vec_push(&r->error, ((reduce_error){
-            .experiment = arena_strdup(r->arena, d->o->experiment[b->experiment]), .output = arena_strdup(r->arena, y->name),
-            .unit = shown ? arena_strdup(r->arena, shown) : NULL, .shown = y->display ? unit_scale(y->display) : 1, .max = t.max, .rms = t.rms,
-            .within = b->tolerance < INFINITY ? b->tolerance : NAN, .avasim = of > 0 ? 1 - t.mean / of : t.mean == 0 ? 1 : NAN }));
+        vec_push(&r->error, ((reduce_error){ .experiment = arena_strdup(r->arena, d->o->experiment[b->experiment]),
+                                             .output = arena_strdup(r->arena, y->name),
+                                             .unit = shown ? arena_strdup(r->arena, shown) : NULL,
+                                             .shown = y->display ? unit_scale(y->display) : 1,
+                                             .max = t.max,
+                                             .rms = t.rms,
+                                             .within = b->tolerance < INFINITY ? b->tolerance : NAN,
+                                             .avasim = of > 0        ? 1 - t.mean / of
+                                                       : t.mean == 0 ? 1
+                                                                     : NAN }));
     }
     r->states_before = model_nstates(d->first.c[0].model);
     r->states_after = model_nstates(d->now.c[0].model);
@@ -698,8 +756,13 @@ begin(struct search *d)
 enum reduce_result
 reduce_within(const char *path, const char *text, size_t length, const bounded_options *o, reduction *out, char **why)
 {
-    struct search d = { .o = o, .out = out, .path = path, .first = { .text = text, .length = length },
-                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held), .most = bg_calloc(o->nexperiments + 1, sizeof *d.most), .shared = compile_shared_new() };
+    struct search d = { .o = o,
+                        .out = out,
+                        .path = path,
+                        .first = { .text = text, .length = length },
+                        .held = bg_calloc(o->nexperiments + 1, sizeof *d.held),
+                        .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
+                        .shared = compile_shared_new() };
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 

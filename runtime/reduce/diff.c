@@ -1,6 +1,7 @@
 /* diff.c - what two models differ in
  *
- * Each model becomes a list of parts with their properties as text; the lists are matched by kind and name through a hash map.
+ * Each model becomes a list of parts with their properties as text; the lists are matched by kind and name through a
+ * hash map.
  */
 #include <string.h>
 
@@ -8,15 +9,27 @@
 
 enum { PROPERTIES = 4 };
 
-struct item { enum diff_what what; char *name; struct { const char *label; char *text; } property[PROPERTIES]; int n; bool matched; };
-struct items { VEC(struct item) at; map by_name; };
+struct item {
+    enum diff_what what;
+    char *name;
+    struct {
+        const char *label;
+        char *text;
+    } property[PROPERTIES];
+    int n;
+    bool matched;
+};
+struct items {
+    VEC(struct item) at;
+    map by_name;
+};
 
 const char *
 diff_what_name(enum diff_what w)
 {
     static const char *const name[] = {
-        [DIFF_ELEMENT] = "element", [DIFF_JUNCTION] = "junction", [DIFF_BOND] = "bond",
-        [DIFF_PARAMETER] = "parameter", [DIFF_SIGNAL] = "signal", [DIFF_OUTPUT] = "output"
+        [DIFF_ELEMENT] = "element",     [DIFF_JUNCTION] = "junction", [DIFF_BOND] = "bond",
+        [DIFF_PARAMETER] = "parameter", [DIFF_SIGNAL] = "signal",     [DIFF_OUTPUT] = "output"
     };
     return name[w];
 }
@@ -185,7 +198,8 @@ list_values(const flat_model *f, struct items *l)
         const flat_var *v = &f->var.at[i];
         struct item *x;
 
-        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !v->name || has(&outputs, v->name) || !has(&declared, v->name))
+        if ((v->kind != VAR_PARAM && v->kind != VAR_SIGNAL) || !v->name || has(&outputs, v->name) ||
+            !has(&declared, v->name))
             continue;
         if (!(x = put(l, v->kind == VAR_PARAM ? DIFF_PARAMETER : DIFF_SIGNAL, bg_strdup(v->name))))
             continue;
@@ -228,7 +242,8 @@ changes(const struct item *a, const struct item *b)
         const char *x = a->property[k].text, *y = b->property[k].text;
 
         if (strcmp(x, y))
-            strbuf_printf(&s, "%s%s: %s -> %s", s.n ? "; " : "", a->property[k].label, *x ? x : "none", *y ? y : "none");
+            strbuf_printf(&s, "%s%s: %s -> %s", s.n ? "; " : "", a->property[k].label, *x ? x : "none",
+                          *y ? y : "none");
     }
     return s.at;
 }

@@ -11,7 +11,7 @@ enum diff_what { DIFF_ELEMENT, DIFF_JUNCTION, DIFF_BOND, DIFF_PARAMETER, DIFF_SI
 typedef struct diff_entry {
     enum diff_what what;
     char *name;
-    char *change;                /* changed: "law: 2*f -> 3*f"; NULL else */
+    char *change; /* changed: "law: 2*f -> 3*f"; NULL else */
 } diff_entry;
 
 typedef struct diff {

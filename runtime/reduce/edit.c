@@ -18,9 +18,21 @@ add(edits *e, size_t begin, size_t end, const char *text, size_t n)
     e->sealed = false;
 }
 
-void edits_delete(edits *e, size_t begin, size_t end) { add(e, begin, end, NULL, 0); }
-void edits_insert(edits *e, size_t at, const char *text, size_t n) { add(e, at, at, text, n); }
-void edits_replace(edits *e, size_t begin, size_t end, const char *text, size_t n) { add(e, begin, end, text, n); }
+void
+edits_delete(edits *e, size_t begin, size_t end)
+{
+    add(e, begin, end, NULL, 0);
+}
+void
+edits_insert(edits *e, size_t at, const char *text, size_t n)
+{
+    add(e, at, at, text, n);
+}
+void
+edits_replace(edits *e, size_t begin, size_t end, const char *text, size_t n)
+{
+    add(e, begin, end, text, n);
+}
 
 static int
 by_place(const void *pa, const void *pb)
@@ -34,14 +46,22 @@ by_place(const void *pa, const void *pb)
     return a->serial < b->serial ? -1 : a->serial > b->serial;
 }
 
-static bool is_deletion(const edit *x) { return x->n == 0; }
-static bool is_insertion(const edit *x) { return x->begin == x->end; }
+static bool
+is_deletion(const edit *x)
+{
+    return x->n == 0;
+}
+static bool
+is_insertion(const edit *x)
+{
+    return x->begin == x->end;
+}
 
 /* Merges deletions that overlap. Touching ones stay apart: an insertion between them is at the border of both. */
 static void
 merge_deletions(edits *e)
 {
-    size_t kept = 0, last = SIZE_MAX;    /* last: the deletion that reaches farthest, as an index among the kept */
+    size_t kept = 0, last = SIZE_MAX; /* last: the deletion that reaches farthest, as an index among the kept */
 
     for (size_t i = 0; i < e->list.n; i++) {
         edit x = e->list.at[i];
@@ -59,7 +79,8 @@ merge_deletions(edits *e)
     e->list.n = kept;
 }
 
-/* A merged deletion may have grown past edits that begin later; those inside it are settled here, sweeping from left to right. */
+/* A merged deletion may have grown past edits that begin later; those inside it are settled here, sweeping from left to
+ * right. */
 bool
 edits_seal(edits *e, size_t length, char **why)
 {
@@ -81,13 +102,15 @@ edits_seal(edits *e, size_t length, char **why)
             *why = bg_format("an edit of bytes %zu to %zu lies outside the text of %zu bytes", x.begin, x.end, length);
         } else if (is_insertion(&x)) {
             if (d && x.begin > d->begin && x.begin < d->end)
-                *why = bg_format("an insertion at byte %zu lies inside the deletion of bytes %zu to %zu", x.begin, d->begin, d->end);
+                *why = bg_format("an insertion at byte %zu lies inside the deletion of bytes %zu to %zu", x.begin,
+                                 d->begin, d->end);
             else if (r && x.begin > r->begin && x.begin < r->end)
-                *why = bg_format("an insertion at byte %zu lies inside the replacement of bytes %zu to %zu", x.begin, r->begin, r->end);
+                *why = bg_format("an insertion at byte %zu lies inside the replacement of bytes %zu to %zu", x.begin,
+                                 r->begin, r->end);
         } else if (is_deletion(&x)) {
             if (r && x.begin < r->end) {
                 if (r->begin == x.begin && r->end <= x.end)
-                    e->list.at[replacement].begin = SIZE_MAX;   /* inside: dropped below */
+                    e->list.at[replacement].begin = SIZE_MAX; /* inside: dropped below */
                 else
                     *why = bg_format("the deletion of bytes %zu to %zu cuts into a replacement", x.begin, x.end);
             }
@@ -162,7 +185,7 @@ edits_origin(const edits *e, size_t at)
 {
     size_t low = 0, high = e->list.n;
 
-    while (low < high) {                 /* how many edits begin at or before `at` in the new text */
+    while (low < high) { /* how many edits begin at or before `at` in the new text */
         size_t middle = low + (high - low) / 2;
 
         if (e->list.at[middle].new_begin <= at)

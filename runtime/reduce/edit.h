@@ -1,8 +1,9 @@
 /* edit.h - a set of changes to one text, checked for contradictions and applied once
  *
- * An edit replaces a half-open byte range of the original text. All ranges speak of the original, so that the order in which
- * edits are found does not matter. Deletions may overlap and merge. An insertion at the border of a deletion survives. A replacement
- * inside a deletion is dropped. An insertion inside a deletion, or two different replacements that overlap, contradict each other.
+ * An edit replaces a half-open byte range of the original text. All ranges speak of the original, so that the order in
+ * which edits are found does not matter. Deletions may overlap and merge. An insertion at the border of a deletion
+ * survives. A replacement inside a deletion is dropped. An insertion inside a deletion, or two different replacements
+ * that overlap, contradict each other.
  *
  * ownership  texts are copied
  */
@@ -12,13 +13,17 @@
 #include "base.h"
 
 typedef struct edit {
-    size_t begin, end;           /* begin == end: insertion */
-    char *text; size_t n;        /* n == 0: deletion */
-    uint32_t serial;             /* order in which it was found; orders insertions at one place */
-    size_t new_begin;            /* where its text begins in the new text; known after edits_seal */
+    size_t begin, end; /* begin == end: insertion */
+    char *text;
+    size_t n;         /* n == 0: deletion */
+    uint32_t serial;  /* order in which it was found; orders insertions at one place */
+    size_t new_begin; /* where its text begins in the new text; known after edits_seal */
 } edit;
 
-typedef struct edits { VEC(edit) list; bool sealed; } edits;     /* {0} is empty */
+typedef struct edits {
+    VEC(edit) list;
+    bool sealed;
+} edits; /* {0} is empty */
 
 void edits_delete(edits *e, size_t begin, size_t end);
 void edits_insert(edits *e, size_t at, const char *text, size_t n);

@@ -10,22 +10,33 @@
 static const double CANCELS_MOST = 100;
 /* An option that does not run alone counts as so many tolerances: it may need another to go with it. */
 static const double WITHOUT_RUN = 3;
-/* So many options are combined, those that err least alone; so many sets are tried, those whose errors alone add up to least. */
+/* So many options are combined, those that err least alone; so many sets are tried, those whose errors alone add up to
+ * least. */
 enum { MOST_OPTIONS = 16, MOST_SETS = 600, BLOCK = 32 };
 
 /* The options of a set as bits; errors alone added up; at most so many states less. */
-struct set { uint32_t options; double sum; int storages, n; };
+struct set {
+    uint32_t options;
+    double sum;
+    int storages, n;
+};
 
 struct exchange {
     struct search *d;
-    struct option option[MOST_OPTIONS]; size_t noptions;
+    struct option option[MOST_OPTIONS];
+    size_t noptions;
     const struct set *block;
-    struct demand best;                      /* what there is so far */
-    uint32_t now, elements_now, two_ports;   /* of the text at hand: states, elements, those that go by themselves where nothing is behind them */
-    struct candidate **members;              /* scratch */
+    struct demand best; /* what there is so far */
+    uint32_t now, elements_now,
+        two_ports; /* of the text at hand: states, elements, those that go by themselves where nothing is behind them */
+    struct candidate **members; /* scratch */
 };
 
-struct found { bool fine; uint32_t states, elements; size_t simulations; };
+struct found {
+    bool fine;
+    uint32_t states, elements;
+    size_t simulations;
+};
 
 static bool
 is_storage(const struct search *d, const struct candidate *x)
@@ -92,7 +103,7 @@ try_one(void *ctx, size_t i, void *result)
     }
     f.simulations = d->out->simulations - simulations;
     d->out->simulations = simulations;
-    free(d->error);                          /* internal: is met again where it counts */
+    free(d->error); /* internal: is met again where it counts */
     d->error = NULL;
     verdict_free(d, &v);
     memcpy(result, &f, sizeof f);
@@ -103,7 +114,8 @@ try_one(void *ctx, size_t i, void *result)
 static bool
 may_be_smaller(const struct exchange *x, const struct set *s)
 {
-    size_t states = x->now > (uint32_t)s->storages ? x->now - (uint32_t)s->storages : 0, gone = (size_t)s->n + x->two_ports;
+    size_t states = x->now > (uint32_t)s->storages ? x->now - (uint32_t)s->storages : 0,
+           gone = (size_t)s->n + x->two_ports;
 
     return states < x->best.states || (states == x->best.states && x->elements_now < x->best.elements + gone);
 }
@@ -153,11 +165,16 @@ take_options(struct exchange *x, const struct option *option, size_t n)
         if (!(isfinite(option[i].alone) && option[i].alone > CANCELS_MOST))
             all[count++] = option[i];
     if (count < n)
-        note_not_tried(x->d, arena_format(x->d->out->arena, "parts that alone err by more than %g times the tolerance, together with others", CANCELS_MOST));
+        note_not_tried(x->d,
+                       arena_format(x->d->out->arena,
+                                    "parts that alone err by more than %g times the tolerance, together with others",
+                                    CANCELS_MOST));
     if (count)
         qsort(all, count, sizeof *all, by_weight);
     if (count > MOST_OPTIONS) {
-        note_not_tried(x->d, arena_format(x->d->out->arena, "sets that have others than the %d parts that err least alone", (int)MOST_OPTIONS));
+        note_not_tried(x->d,
+                       arena_format(x->d->out->arena, "sets that have others than the %d parts that err least alone",
+                                    (int)MOST_OPTIONS));
         count = MOST_OPTIONS;
     }
     memcpy(x->option, all, count * sizeof *all);
@@ -180,7 +197,8 @@ best_of_block(struct exchange *x, size_t n)
             continue;
         memcpy(&found, raw + i * sizeof found, sizeof found);
         x->d->out->simulations += found.simulations;
-        if (!found.fine || found.states > x->best.states || (found.states == x->best.states && found.elements >= x->best.elements))
+        if (!found.fine || found.states > x->best.states ||
+            (found.states == x->best.states && found.elements >= x->best.elements))
             continue;
         best = i;
         x->best = (struct demand){ found.states, found.elements };
@@ -192,7 +210,9 @@ static struct exchange
 begin(struct search *d, const struct verdict *best)
 {
     const compilation *now = &d->now.c[0], *c = best->v.c ? &best->v.c[0] : now;
-    struct exchange x = { .d = d, .now = (uint32_t)model_nstates(now->model), .elements_now = (uint32_t)now->flat->element.n };
+    struct exchange x = { .d = d,
+                          .now = (uint32_t)model_nstates(now->model),
+                          .elements_now = (uint32_t)now->flat->element.n };
 
     x.best = (struct demand){ model_nstates(c->model), c->flat->element.n };
     for (size_t i = 0; i < now->flat->element.n; i++)
@@ -207,7 +227,8 @@ take_better(const struct exchange *x, uint32_t options, struct candidate **taken
     size_t members = choose(x, options, x->members);
     struct verdict v = try_set(x->d, x->members, members, NULL);
 
-    if (!v.fine) {                   /* a process had memory or time for it and this one has not, or internal: the search ends with that */
+    if (!v.fine) { /* a process had memory or time for it and this one has not, or internal: the search ends with that
+                    */
         verdict_free(x->d, &v);
         return false;
     }
@@ -219,7 +240,8 @@ take_better(const struct exchange *x, uint32_t options, struct candidate **taken
 }
 
 bool
-exchange(struct search *d, const struct option *option, size_t noptions, struct candidate **taken, size_t *n, struct verdict *best)
+exchange(struct search *d, const struct option *option, size_t noptions, struct candidate **taken, size_t *n,
+         struct verdict *best)
 {
     struct exchange x = begin(d, best);
     uint32_t better = 0;
@@ -249,7 +271,9 @@ exchange(struct search *d, const struct option *option, size_t noptions, struct 
             better = block[found].options;
         tried += size;
         if (tried >= MOST_SETS && i < count)
-            note_not_tried(d, arena_format(d->out->arena, "sets beyond the first %d of a round, whose parts alone err by more in sum", (int)MOST_SETS));
+            note_not_tried(d, arena_format(d->out->arena,
+                                           "sets beyond the first %d of a round, whose parts alone err by more in sum",
+                                           (int)MOST_SETS));
     }
     d->out->sets += tried;
     for (size_t i = 0; i < *n; i++)

@@ -9,18 +9,20 @@
 enum { NOBODY = UINT32_MAX };
 
 /* A node of one of the model's own chains. */
-struct place { uint32_t stmt, node; };
+struct place {
+    uint32_t stmt, node;
+};
 
 struct finder {
     const compilation *c;
     arena *a;
     const char *text;
-    map named;                   /* interned names that something reads, keeps, or gives an initial value -> 1 */
-    map element_of;              /* interned name -> element */
-    map first;                   /* interned name -> its first place; next[] leads on */
+    map named;      /* interned names that something reads, keeps, or gives an initial value -> 1 */
+    map element_of; /* interned name -> element */
+    map first;      /* interned name -> its first place; next[] leads on */
     VEC(struct place) place;
-    VEC(uint32_t) next;          /* [place], NOBODY: the last */
-    map last;                    /* interned name -> its last place */
+    VEC(uint32_t) next; /* [place], NOBODY: the last */
+    map last;           /* interned name -> its last place */
     folds *out;
 };
 
@@ -32,9 +34,14 @@ take_name(struct finder *d, const char *name)
     map_set(&d->named, map_ptr_key(name), 1);
 }
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+static bool
+is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
 
-/* Every name with a dot behind it: in an expression that is a part. Units, numbers, texts and comments are passed over. */
+/* Every name with a dot behind it: in an expression that is a part. Units, numbers, texts and comments are passed over.
+ */
 static void
 scan(struct finder *d, span at)
 {
@@ -103,8 +110,7 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
         break;
     case AST_STMT_VALUE:
     case AST_STMT_PORT:
-    case AST_STMT_WHEN:
-        break;
+    case AST_STMT_WHEN: break;
     }
 }
 
@@ -160,8 +166,16 @@ is_named(const struct finder *d, const char *name)
 
 /* ---------------------------------------------------------------- junctions */
 
-static const ast_stmt *stmt_of(const struct finder *d, struct place p) { return d->c->flat->ast->stmt[p.stmt]; }
-static const ast_node *node_of(const struct finder *d, struct place p) { return &stmt_of(d, p)->chain.node[p.node]; }
+static const ast_stmt *
+stmt_of(const struct finder *d, struct place p)
+{
+    return d->c->flat->ast->stmt[p.stmt];
+}
+static const ast_node *
+node_of(const struct finder *d, struct place p)
+{
+    return &stmt_of(d, p)->chain.node[p.node];
+}
 
 static span
 between(span a, span b)
@@ -228,13 +242,13 @@ find_junction(struct finder *d, uint32_t i)
         const flat_incidence *y = &f->incidence.at[j->inc0 + k];
 
         if (!y->is_bond && f->port.at[y->index].name)
-            return;                      /* a field says which port */
+            return; /* a field says which port */
         elements += !y->is_bond && !is_two_port(&f->element.at[f->port.at[y->index].element]);
     }
     if (elements == 2 && j->type == 0)
-        return;                          /* between two elements stands a 1-junction, said or not */
-    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node || j->node->has_block || j->node->domain ||
-        is_named(d, j->name))
+        return; /* between two elements stands a 1-junction, said or not */
+    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node || j->node->has_block ||
+        j->node->domain || is_named(d, j->name))
         return;
     for (uint32_t k = 0; k < 2; k++)
         sum += f->incidence.at[j->inc0 + k].sign;
@@ -275,11 +289,16 @@ static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
     const flat_model *f = d->c->flat;
-    uint32_t e = n->type && n->ref.nparts == 1 && !n->ref.part[0].nindex ? map_get(&d->element_of, map_ptr_key(n->ref.part[0].name)) : MAP_NONE;
+    uint32_t e = n->type && n->ref.nparts == 1 && !n->ref.part[0].nindex
+                     ? map_get(&d->element_of, map_ptr_key(n->ref.part[0].name))
+                     : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
 
-    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !n->has_block && n->linear && !n->domain &&
-        !is_named(d, x->name) && d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NOBODY ? x : NULL;
+    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !n->has_block &&
+                   n->linear && !n->domain && !is_named(d, x->name) &&
+                   d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NOBODY
+               ? x
+               : NULL;
 }
 
 static bool
@@ -288,7 +307,8 @@ constant_modulus(const struct finder *d, const flat_element *t)
     return inst_is_parameter(d->c->flat, d->c->flat->law.at[t->law0].def);
 }
 
-/* Element e, which the two-port joins to the rest, as the rest sees it. before: it is a source that stands before the two-port. */
+/* Element e, which the two-port joins to the rest, as the rest sees it. before: it is a source that stands before the
+ * two-port. */
 static const char *
 seen_through(const struct finder *d, const flat_element *t, const flat_element *e, bool before)
 {
@@ -320,12 +340,12 @@ seen_through(const struct finder *d, const flat_element *t, const flat_element *
         value = gyrates || before ? operand_product(a, n, x) : operand_quotient(a, x, n);
         type = gyrates ? EL_SE : EL_SF;
         break;
-    default:
-        return NULL;
+    default: return NULL;
     }
     if (varies && (e->type == EL_C || e->type == EL_I))
-        return NULL;                 /* what it stores would have to change with the modulus */
-    return arena_format(a, "%s%s:%s = %s", e->modulated || varies ? "M" : "", element_type_name(type), e->name, value.text);
+        return NULL; /* what it stores would have to change with the modulus */
+    return arena_format(a, "%s%s:%s = %s", e->modulated || varies ? "M" : "", element_type_name(type), e->name,
+                        value.text);
 }
 
 /* Two two-ports in series. */
@@ -339,11 +359,13 @@ series(const struct finder *d, const flat_element *t, const flat_element *u)
     if (!operand_of(d->c->sources, t->node->linear, a, &n) || !operand_of(d->c->sources, u->node->linear, a, &m))
         return NULL;
     value = t->type == EL_GY ? operand_quotient(a, n, m) : operand_product(a, n, m);
-    return arena_format(a, "%s%s:%s = %s", t->modulated || u->modulated ? "M" : "", gyrates ? "GY" : "TF", t->name, value.text);
+    return arena_format(a, "%s%s:%s = %s", t->modulated || u->modulated ? "M" : "", gyrates ? "GY" : "TF", t->name,
+                        value.text);
 }
 
 static void
-fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_node *second, const flat_element *goes, const flat_element *stays, const char *text)
+fold_nodes(struct finder *d, uint32_t stmt, const ast_node *first, const ast_node *second, const flat_element *goes,
+           const flat_element *stays, const char *text)
 {
     fold x = { .name = goes->name, .owner = stays->name, .why = text, .at = goes->at };
 
@@ -361,7 +383,8 @@ find_two_ports(struct finder *d, uint32_t stmt)
     const ast_stmt *s = d->c->flat->ast->stmt[stmt];
 
     for (int k = 0; k < s->chain.nnodes; k++) {
-        const ast_node *n = &s->chain.node[k], *next = k + 1 < s->chain.nnodes ? n + 1 : NULL, *before = k > 0 ? n - 1 : NULL;
+        const ast_node *n = &s->chain.node[k], *next = k + 1 < s->chain.nnodes ? n + 1 : NULL,
+                       *before = k > 0 ? n - 1 : NULL;
         const flat_element *t = plain_element(d, n), *e;
 
         if (!t || !is_two_port(t) || t->nports != 2)
@@ -390,7 +413,7 @@ folds_find(const compilation *c, arena *a, folds *out)
     const flat_model *f = c->flat;
 
     if (f->ast->at.file != c->ast->file)
-        return;                          /* the text of an import is never touched */
+        return; /* the text of an import is never touched */
     gather(&d);
     for (uint32_t i = 0; i < (uint32_t)f->ast->nstmt; i++)
         if (f->ast->stmt[i]->kind == AST_STMT_CHAIN && !f->ast->stmt[i]->chain.bond)
@@ -410,7 +433,7 @@ folds_find(const compilation *c, arena *a, folds *out)
 bool
 folds_plan(const compilation *c, const fold *const *list, size_t n, rewrite *r)
 {
-    map changed = { 0 };         /* statement -> 1: only nodes taken out of it, 2: otherwise */
+    map changed = { 0 }; /* statement -> 1: only nodes taken out of it, 2: otherwise */
     VEC(span) lost = { 0 };
     const char *text = source_text(c->sources, c->ast->file);
     size_t length = source_length(c->sources, c->ast->file);
@@ -432,7 +455,8 @@ folds_plan(const compilation *c, const fold *const *list, size_t n, rewrite *r)
             map_set(&changed, x->stmt[k], x->within && k == 0 ? 1 : 2);
         for (int k = 0; k < x->nedits; k++)
             if (*x->edit[k].text)
-                edits_replace(&r->edits, x->edit[k].at.begin, x->edit[k].at.end, x->edit[k].text, strlen(x->edit[k].text));
+                edits_replace(&r->edits, x->edit[k].at.begin, x->edit[k].at.end, x->edit[k].text,
+                              strlen(x->edit[k].text));
             else
                 edits_delete(&r->edits, x->edit[k].at.begin, x->edit[k].at.end);
         for (int k = 0; k < x->nlost; k++)

@@ -5,13 +5,14 @@
 
 #include "side_by_side.h"
 
-/* So many refusals one after another are taken for a run of them; so many trials are then looked at together, and twice as many each time that all are
- * refused, since a process costs about a fifth of a small trial. */
+/* So many refusals one after another are taken for a run of them; so many trials are then looked at together, and twice
+ * as many each time that all are refused, since a process costs about a fifth of a small trial. */
 enum { RUN_OF_REFUSALS = 2, LEAST_BLOCK = 4, MOST_BLOCK = 32 };
 
 struct foretelling {
     struct search *d;
-    struct candidate **set; size_t n;        /* the last: the one that varies */
+    struct candidate **set;
+    size_t n; /* the last: the one that varies */
     const struct ahead_trial *list;
     bool until_fine, fine;
 };
@@ -43,7 +44,7 @@ foretell_one(void *ctx, size_t i, void *result)
     verdict_free(d, &v);
     x->chosen = chosen;
     d->out->simulations = simulations;
-    free(d->error);                          /* internal: is met again where it counts */
+    free(d->error); /* internal: is met again where it counts */
     d->error = NULL;
     memcpy(result, &y, sizeof y);
     return true;
@@ -56,7 +57,8 @@ foretell_pays(void)
 }
 
 void
-foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n, bool until_fine, struct outcome *out)
+foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
+         bool until_fine, struct outcome *out)
 {
     struct foretelling f = { .d = d, .n = nwith + 1, .list = list, .until_fine = until_fine };
     unsigned char *raw = bg_malloc(n * sizeof *out + 1);
@@ -78,7 +80,8 @@ foretell(struct search *d, struct candidate *const *with, size_t nwith, const st
 /* ---------------------------------------------------------------- a round */
 
 static void
-look_ahead(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i, struct candidate *const *taken, size_t n)
+look_ahead(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i,
+           struct candidate *const *taken, size_t n)
 {
     struct ahead_trial *list;
 
@@ -107,7 +110,8 @@ ahead_free(struct ahead *a)
 }
 
 struct verdict
-ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i, struct candidate **taken, size_t n)
+ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i,
+          struct candidate **taken, size_t n)
 {
     struct verdict v;
 

@@ -1,7 +1,8 @@
 /* foretell.h - refusals of a search found side by side, before it comes to them
  *
- * Most trials of a search end in a refusal, and a refusal changes nothing: the trials after it can run beside it, on other cores. What a search finds
- * does not depend on it: an outcome that is no refusal is only a hint, and the trial is made when its turn comes.
+ * Most trials of a search end in a refusal, and a refusal changes nothing: the trials after it can run beside it, on
+ * other cores. What a search finds does not depend on it: an outcome that is no refusal is only a hint, and the trial
+ * is made when its turn comes.
  */
 #ifndef BG_FORETELL_H
 #define BG_FORETELL_H
@@ -9,21 +10,37 @@
 #include "trial.h"
 
 /* What came of a trial; no version is kept. `simulations` count as the search's when it makes use of the outcome. */
-struct outcome { bool refused; bool ran, fine; double worst; size_t simulations; char why[400]; };
+struct outcome {
+    bool refused;
+    bool ran, fine;
+    double worst;
+    size_t simulations;
+    char why[400];
+};
 
 /* One trial of a list: this candidate, read this way. */
-struct ahead_trial { struct candidate *candidate; int reading; };
+struct ahead_trial {
+    struct candidate *candidate;
+    int reading;
+};
 
-/* The outcomes of trials of `with` and each of the list. until_fine: what comes after a trial that is no refusal is of no use. Nothing of the search is
- * changed. */
-void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n, bool until_fine, struct outcome *out);
+/* The outcomes of trials of `with` and each of the list. until_fine: what comes after a trial that is no refusal is of
+ * no use. Nothing of the search is changed. */
+void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
+              bool until_fine, struct outcome *out);
 /* Do cores lie idle otherwise? */
 bool foretell_pays(void);
 
 /* Trials of a round in their order, looked ahead */
-struct ahead { struct outcome *at; size_t n, next, block; int refused; };
-/* The verdict on taken[0..n] (the last one new), of which the following trials are the rest of `order` from `i` on, should all be refused. */
-struct verdict ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i, struct candidate **taken, size_t n);
+struct ahead {
+    struct outcome *at;
+    size_t n, next, block;
+    int refused;
+};
+/* The verdict on taken[0..n] (the last one new), of which the following trials are the rest of `order` from `i` on,
+ * should all be refused. */
+struct verdict ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, size_t norder, size_t i,
+                         struct candidate **taken, size_t n);
 /* Something was taken out: what was looked at ahead holds no longer. */
 void ahead_forget(struct ahead *a);
 void ahead_free(struct ahead *a);

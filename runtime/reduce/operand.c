@@ -7,17 +7,15 @@ static enum operand_level
 level_of(const ast_expr *e)
 {
     switch (e->kind) {
-    case AST_NUMBER:
-        return e->number.unit ? OPERAND_QUANTITY : OPERAND_NAME;
+    case AST_NUMBER: return e->number.unit ? OPERAND_QUANTITY : OPERAND_NAME;
     case AST_REF:
-    case AST_CALL:
-        return OPERAND_NAME;
-    case AST_NEG:
-        return OPERAND_SIGN;
+    case AST_CALL: return OPERAND_NAME;
+    case AST_NEG: return OPERAND_SIGN;
     case AST_BINARY:
-        return e->bin.op == AST_POW ? OPERAND_POWER : e->bin.op == AST_MUL || e->bin.op == AST_DIV ? OPERAND_PRODUCT : OPERAND_SUM;
-    default:
-        return OPERAND_SUM;
+        return e->bin.op == AST_POW                           ? OPERAND_POWER
+               : e->bin.op == AST_MUL || e->bin.op == AST_DIV ? OPERAND_PRODUCT
+                                                              : OPERAND_SUM;
+    default: return OPERAND_SUM;
     }
 }
 
@@ -71,20 +69,22 @@ operand_name(const char *text)
 static operand
 product(arena *a, operand x, operand y)
 {
-    bool joins = y.level == OPERAND_PRODUCT && y.text[0] != '-';     /* a*(b*c) is a*b*c */
+    bool joins = y.level == OPERAND_PRODUCT && y.text[0] != '-'; /* a*(b*c) is a*b*c */
 
     if (!strcmp(x.text, "1"))
         return y;
     if (!strcmp(y.text, "1"))
         return x;
-    return (operand){ .text = arena_format(a, "%s*%s", bound(a, x.text, x.level, OPERAND_PRODUCT), joins ? y.text : bound(a, y.text, y.level, OPERAND_POWER)),
+    return (operand){ .text = arena_format(a, "%s*%s", bound(a, x.text, x.level, OPERAND_PRODUCT),
+                                           joins ? y.text : bound(a, y.text, y.level, OPERAND_POWER)),
                       .level = OPERAND_PRODUCT };
 }
 
 static operand
 quotient(arena *a, operand x, operand y)
 {
-    operand q = { .text = arena_format(a, "%s/%s", bound(a, x.text, x.level, OPERAND_PRODUCT), bound(a, y.text, y.level, OPERAND_POWER)),
+    operand q = { .text = arena_format(a, "%s/%s", bound(a, x.text, x.level, OPERAND_PRODUCT),
+                                       bound(a, y.text, y.level, OPERAND_POWER)),
                   .level = OPERAND_PRODUCT };
 
     if (!strcmp(y.text, "1"))
@@ -109,7 +109,9 @@ inverse_of(operand x)
 operand
 operand_product(arena *a, operand x, operand y)
 {
-    return x.inverse ? operand_quotient(a, y, inverse_of(x)) : y.inverse ? operand_quotient(a, x, inverse_of(y)) : product(a, x, y);
+    return x.inverse   ? operand_quotient(a, y, inverse_of(x))
+           : y.inverse ? operand_quotient(a, x, inverse_of(y))
+                       : product(a, x, y);
 }
 
 operand
@@ -123,7 +125,8 @@ operand_square(arena *a, operand x)
 {
     if (x.inverse)
         return quotient(a, operand_name("1"), operand_square(a, inverse_of(x)));
-    if (x.level == OPERAND_SIGN && x.text[0] == '-' && x.text[1] != '(' && x.text[1] != '-')       /* (-x)^2 */
+    if (x.level == OPERAND_SIGN && x.text[0] == '-' && x.text[1] != '(' && x.text[1] != '-') /* (-x)^2 */
         return (operand){ .text = arena_format(a, "%s^2", x.text + 1), .level = OPERAND_POWER };
-    return (operand){ .text = arena_format(a, "%s^2", bound(a, x.text, x.level, OPERAND_NAME)), .level = OPERAND_POWER };
+    return (operand){ .text = arena_format(a, "%s^2", bound(a, x.text, x.level, OPERAND_NAME)),
+                      .level = OPERAND_POWER };
 }

@@ -7,7 +7,10 @@
 /* ---------------------------------------------------------------- factors */
 
 /* The two greatest of what is summed or met at a junction, and whose the greatest is. */
-struct top { double first, second; uint32_t whose; };
+struct top {
+    double first, second;
+    uint32_t whose;
+};
 
 static void
 meet(struct top *t, uint32_t whose, double x)
@@ -22,7 +25,10 @@ meet(struct top *t, uint32_t whose, double x)
 }
 
 /* The two smallest of what an effort or flow meets beyond a junction, and where the smallest is. */
-struct least { double first, second; uint32_t where; };
+struct least {
+    double first, second;
+    uint32_t where;
+};
 
 static void
 stand(struct least *l, uint32_t where, double x)
@@ -47,8 +53,16 @@ neighbour(const flat_model *f, uint32_t k, uint32_t i)
     return b && f->junction.at[far].type != f->junction.at[k].type ? far : UINT32_MAX;
 }
 
-static double beside(const struct top *t, uint32_t whose) { return t->whose == whose ? t->second : t->first; }
-static double share(double x, double of) { return of > 0 ? x / of : x > 0 ? INFINITY : 0; }
+static double
+beside(const struct top *t, uint32_t whose)
+{
+    return t->whose == whose ? t->second : t->first;
+}
+static double
+share(double x, double of)
+{
+    return of > 0 ? x / of : x > 0 ? INFINITY : 0;
+}
 
 static int
 port_channels(void *ctx, double t, const double *x, const double *power, double *value)
@@ -59,7 +73,8 @@ port_channels(void *ctx, double t, const double *x, const double *power, double 
 
 /* Adds a run's integrals of the squares of each port's effort and flow, and of each element's |P|. */
 static bool
-gather(bg_model *m, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, double *e, double *flow, double *absolute)
+gather(bg_model *m, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, double *e, double *flow,
+       double *absolute)
 {
     const flat_model *f = model_flat(m);
     activity_extra extra = { 2 * f->port.n, port_channels, m, NULL };
@@ -85,7 +100,8 @@ gather(bg_model *m, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void
     return fine;
 }
 
-/* What is summed at each junction, by incidence, and by neighbour of the other kind (numbered behind the incidences). */
+/* What is summed at each junction, by incidence, and by neighbour of the other kind (numbered behind the incidences).
+ */
 static void
 find_sums(const flat_model *f, const double *e, const double *flow, const double *common, struct top *sum)
 {
@@ -136,11 +152,13 @@ find_least(const flat_model *f, const struct top *sum, struct least *least)
 }
 
 bool
-predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx, factor *out)
+predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model *m, sim_options *o), void *ctx,
+                factor *out)
 {
     const flat_model *f = model_flat(m[0]);
     double *e = bg_calloc(f->port.n + 1, sizeof *e), *flow = bg_calloc(f->port.n + 1, sizeof *flow);
-    double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute), *common = bg_calloc(f->junction.n + 1, sizeof *common);
+    double *absolute = bg_calloc(f->element.n + 1, sizeof *absolute),
+           *common = bg_calloc(f->junction.n + 1, sizeof *common);
     struct top *sum = bg_calloc(f->junction.n + 1, sizeof *sum);
     struct least *least = bg_calloc(f->junction.n + 1, sizeof *least);
     bool fine = true;
@@ -148,7 +166,8 @@ predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model
     for (size_t i = 0; i < n && fine; i++)
         fine = gather(m[i], adjust, ctx, e, flow, absolute);
     for (uint32_t i = 0; i < f->element.n; i++)
-        out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY, f->element.at[i].nports > 1 ? 0 : INFINITY };
+        out[i] = (factor){ absolute[i], f->element.at[i].nports > 1 ? 0 : INFINITY,
+                           f->element.at[i].nports > 1 ? 0 : INFINITY };
     for (uint32_t p = 0; p < f->port.n && fine; p++) {
         const flat_junction *j = &f->junction.at[f->port.at[p].junction];
 
@@ -182,7 +201,8 @@ predict_factors(bg_model *const *m, size_t n, void (*adjust)(void *ctx, bg_model
             own = j->type == 1 ? e[x->index] : flow[x->index];
             if (j->ninc > 1)
                 at.own = share(own, beside(&sum[k], i));
-            /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does not matter here */
+            /* through a neighbour it acts on junctions of this kind again: where it counts for nothing there, it does
+             * not matter here */
             if (isfinite(beyond))
                 at.own = fmin(at.own, share(own, beyond));
             if (most >= 0)

@@ -3,27 +3,31 @@
 
 #include <math.h>
 
-/* The junction's variable must be clearly the smaller factor before it is clamped: of two that say the same, the element goes. Beyond 1 a factor says no more. */
+/* The junction's variable must be clearly the smaller factor before it is clamped: of two that say the same, the
+ * element goes. Beyond 1 a factor says no more. */
 static const double CLEARLY = 0.9;
 
 static bool
 clampable(const flat_model *f, const flat_element *e)
 {
-    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node && e->node->nargs == 0 &&
-        !f->junction.at[f->port.at[e->port0].junction].implicit;
+    return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node &&
+           e->node->nargs == 0 && !f->junction.at[f->port.at[e->port0].junction].implicit;
 }
 
 int
 readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
 {
-    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1, rests_first = at && at->common < CLEARLY * fmin(at->own, 1);
+    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1,
+         rests_first = at && at->common < CLEARLY * fmin(at->own, 1);
     struct reading drop = { .kind = REWRITE_ELEMENT }, clamp = { .kind = REWRITE_CLAMP };
     int n = 0;
 
     if (at && isfinite(at->own))
-        drop.why = arena_format(a, "its %s is %.2g of the greatest it is added to", common ? "effort" : "flow", at->own);
+        drop.why = arena_format(a, "its %s is %.2g of the greatest it is added to", common ? "effort" : "flow",
+                                at->own);
     if (at && isfinite(at->common))
-        clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort", at->common);
+        clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort",
+                                 at->common);
     if (!clampable(f, e)) {
         out[n++] = drop;
     } else if (rests_first) {

@@ -15,13 +15,20 @@ static const double UNSTABLE_TIMES = 1e3;
 struct version {
     compilation *c;
     bool own;
-    const char *text; size_t length;
+    const char *text;
+    size_t length;
     sim_result run;
     track outputs;
 };
 
 /* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
-struct chosen { const char *name; span place; struct reading reading[READINGS_MOST]; int n, at; const char *refused; };
+struct chosen {
+    const char *name;
+    span place;
+    struct reading reading[READINGS_MOST];
+    int n, at;
+    const char *refused;
+};
 typedef VEC(struct chosen) choices;
 
 typedef VEC(struct elaborate_override) overrides;
@@ -30,29 +37,30 @@ struct reducer {
     const reduce_options *o;
     reduction *out;
     const char *path;
-    overrides set;                           /* those whose parameters are still there */
-    map said;                                /* hash of a name -> 1: reported as kept */
-    size_t most_steps;                       /* of a run; 0: not bounded */
+    overrides set;     /* those whose parameters are still there */
+    map said;          /* hash of a name -> 1: reported as kept */
+    size_t most_steps; /* of a run; 0: not bounded */
 };
 
 /* What became of taking a set of choices out. */
 struct trial {
     rewrite plan;
-    struct version v;                        /* its text is the trial's own */
+    struct version v; /* its text is the trial's own */
     strbuf text;
     overrides set;
-    const char *failure;                     /* NULL: it works */
+    const char *failure; /* NULL: it works */
     char *internal;
 };
 
 char *
-reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before, const rewrite *plan, const char *after, size_t nafter,
-                const compile_options *of_after)
+reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before,
+                const rewrite *plan, const char *after, size_t nafter, const compile_options *of_after)
 {
     compilation a = { 0 }, b = { 0 };
     char *why = NULL;
 
-    if (!compile_text(&a, path, before, nbefore, STAGE_GRAPH, of_before) || !compile_text(&b, path, after, nafter, STAGE_GRAPH, of_after))
+    if (!compile_text(&a, path, before, nbefore, STAGE_GRAPH, of_before) ||
+        !compile_text(&b, path, after, nafter, STAGE_GRAPH, of_after))
         why = bg_strdup("a text that was compiled cannot be read again");
     else
         rewrite_check(a.flat, plan, b.flat, &why);
@@ -115,7 +123,9 @@ reduction_name_edits(reduction *r, const sources *given, uint32_t file, const ed
             from++;
         while (n > from && strchr(" \t\r\n;", x->text[n - 1]))
             n--;
-        vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_WITHOUT, .name = arena_strndup(r->arena, x->text + from, n - from), .line = line,
+        vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_WITHOUT,
+                                                     .name = arena_strndup(r->arena, x->text + from, n - from),
+                                                     .line = line,
                                                      .round = (int)r->rounds.n + 1 }));
     }
     map_free(&named);
@@ -127,7 +137,8 @@ reduction_said(arena *a, const sources *s, const rewrite_item *item)
     const char *text;
     size_t n;
 
-    if ((item->kind != REWRITE_INITIAL && item->kind != REWRITE_LET && item->kind != REWRITE_EXPECT) || !span_known(item->at))
+    if ((item->kind != REWRITE_INITIAL && item->kind != REWRITE_LET && item->kind != REWRITE_EXPECT) ||
+        !span_known(item->at))
         return NULL;
     text = source_text(s, item->at.file) + item->at.begin;
     for (n = item->at.end - item->at.begin; n && strchr("; \t\r\n", text[n - 1]);)
@@ -248,8 +259,14 @@ static void
 choose_bonds(const struct reducer *d, const struct version *v, choices *out)
 {
     const flat_model *f = v->c->flat;
-    recording r = { .path = d->path, .text = v->text, .length = v->length, .experiment = d->o->experiment, .set = d->set.at, .nset = d->set.n,
-                    .adjust = d->o->adjust, .ctx = d->o->ctx };
+    recording r = { .path = d->path,
+                    .text = v->text,
+                    .length = v->length,
+                    .experiment = d->o->experiment,
+                    .set = d->set.at,
+                    .nset = d->set.n,
+                    .adjust = d->o->adjust,
+                    .ctx = d->o->ctx };
     bond_measure m;
     bond_candidates list = { 0 };
 
@@ -281,11 +298,12 @@ make_plan(const struct version *v, const choices *x, const rewrite_changes *init
     size_t nnames = 0, nchanges = 0, nbonds = 0;
     bool fine;
 
-    for (size_t i = x->n; i-- > 0;) {            /* the most important first */
+    for (size_t i = x->n; i-- > 0;) { /* the most important first */
         if (x->at[i].reading[x->at[i].at].bond)
             bond[nbonds++] = *x->at[i].reading[x->at[i].at].bond;
         else if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
-            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
+            change[nchanges++] =
+                (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
         else
             name[nnames++] = x->at[i].name;
     }
@@ -304,7 +322,8 @@ line_of(const struct reducer *d, const struct version *first, span at)
     int line = 0, unused;
 
     if (span_known(at))
-        source_place(first->c->sources, first->c->ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
+        source_place(first->c->sources, first->c->ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line,
+                     &unused);
     return line;
 }
 
@@ -314,10 +333,11 @@ keep(struct reducer *d, const char *name, const char *why, int line)
     reduction *r = d->out;
     uint64_t key = bg_hash_bytes(name, strlen(name), 0);
 
-    if (map_get(&d->said, key) != MAP_NONE)          /* in an earlier round */
+    if (map_get(&d->said, key) != MAP_NONE) /* in an earlier round */
         return;
     map_set(&d->said, key, 1);
-    vec_push(&r->kept, ((reduce_kept){ arena_strdup(r->arena, name), arena_strdup(r->arena, why), line, (int)r->rounds.n + 1 }));
+    vec_push(&r->kept,
+             ((reduce_kept){ arena_strdup(r->arena, name), arena_strdup(r->arena, why), line, (int)r->rounds.n + 1 }));
 }
 
 static const char *
@@ -335,15 +355,18 @@ why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
     return NULL;
 }
 
-/* Why the smaller model is no stable one, or NULL. Held against the text at hand, not the first: else reducing the result again might judge otherwise. */
+/* Why the smaller model is no stable one, or NULL. Held against the text at hand, not the first: else reducing the
+ * result again might judge otherwise. */
 static const char *
 unstable(const struct reducer *d, const struct version *now, const struct version *v)
 {
     for (size_t k = 0; k < now->outputs.n && k < v->outputs.n; k++) {
-        double before = track_compare(&now->outputs, k, NULL, 0).max, after = track_compare(&v->outputs, k, NULL, 0).max;
+        double before = track_compare(&now->outputs, k, NULL, 0).max,
+               after = track_compare(&v->outputs, k, NULL, 0).max;
 
         if (before > 0 && after > UNSTABLE_TIMES * before)
-            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was", model_output(now->c->flat, (uint32_t)k)->name, after / before);
+            return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was",
+                                model_output(now->c->flat, (uint32_t)k)->name, after / before);
     }
     return NULL;
 }
@@ -359,7 +382,8 @@ trial_free(struct trial *t)
     *t = (struct trial){ 0 };
 }
 
-/* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that another try may do. */
+/* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that
+ * another try may do. */
 static bool
 try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
 {
@@ -396,7 +420,8 @@ try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite
     return more;
 }
 
-/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be done. */
+/* Takes the choices out of version v, compiles and runs what is left. A plan without edits works: nothing is to be
+ * done. */
 static void
 try_choices(struct reducer *d, const struct version *v, const choices *x, struct trial *t)
 {
@@ -417,10 +442,12 @@ is_blocked(const rewrite *plan, const char *name)
     return false;
 }
 
-/* Takes out as many of the choices as go together, the least important first: all at once, and where that fails in halves, down to one alone, which
- * is read in another way or stays. *taken: those that went; *best: the trial of them. False: internal. */
+/* Takes out as many of the choices as go together, the least important first: all at once, and where that fails in
+ * halves, down to one alone, which is read in another way or stays. *taken: those that went; *best: the trial of them.
+ * False: internal. */
 static bool
-take_most(struct reducer *d, const struct version *first, const struct version *v, choices *x, choices *taken, struct trial *best)
+take_most(struct reducer *d, const struct version *first, const struct version *v, choices *x, choices *taken,
+          struct trial *best)
 {
     size_t batch = x->n;
 
@@ -444,11 +471,15 @@ take_most(struct reducer *d, const struct version *first, const struct version *
         taken->n = before;
         batch = (n + 1) / 2;
         if (n == 1 && !is_blocked(&t.plan, alone->name) && alone->at + 1 < alone->n) {
-            alone->refused = arena_format(d->out->arena, "%s: %s", rewrite_kind_name(alone->reading[alone->at].kind), t.failure);
+            alone->refused = arena_format(d->out->arena, "%s: %s", rewrite_kind_name(alone->reading[alone->at].kind),
+                                          t.failure);
             alone->at++;
         } else if (n == 1) {
-            keep(d, alone->name, alone->refused ? arena_format(d->out->arena, "%s; %s: %s", alone->refused, rewrite_kind_name(alone->reading[alone->at].kind), t.failure)
-                                                : t.failure, line_of(d, first, alone->place));
+            keep(d, alone->name,
+                 alone->refused ? arena_format(d->out->arena, "%s; %s: %s", alone->refused,
+                                               rewrite_kind_name(alone->reading[alone->at].kind), t.failure)
+                                : t.failure,
+                 line_of(d, first, alone->place));
             i++;
         }
         trial_free(&t);
@@ -481,15 +512,19 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         result = ROUND_INTERNAL;
     } else {
         for (size_t i = 0; i < best.plan.blocked.n; i++)
-            keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why, line_of(d, first, best.plan.blocked.at[i].reader));
+            keep(d, best.plan.blocked.at[i].element, best.plan.blocked.at[i].why,
+                 line_of(d, first, best.plan.blocked.at[i].reader));
     }
     if (result == ROUND_NOTHING && best.plan.edits.list.n) {
         for (size_t i = 0; i < best.plan.item.n; i++) {
             const rewrite_item *x = &best.plan.item.at[i];
             const char *said = reduction_said(r->arena, v->c->sources, x);
 
-            vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, first, x->at),
-                                                         .round = (int)r->rounds.n + 1, .why = said ? said : why_done(d, &taken, x) }));
+            vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
+                                                         .name = arena_strdup(r->arena, x->name),
+                                                         .line = line_of(d, first, x->at),
+                                                         .round = (int)r->rounds.n + 1,
+                                                         .why = said ? said : why_done(d, &taken, x) }));
         }
         reduction_name_edits(r, first->c->sources, first->c->ast->file, &best.plan.edits);
         vec_push(&r->rounds, best.plan.edits);
@@ -515,9 +550,14 @@ measure_output(reduction *r, const struct version *a, const struct version *b, u
     const flat_output *x = model_output(a->c->flat, k);
     track_difference t = track_compare(&a->outputs, k, &b->outputs, k);
     const char *shown = unit_shown(x->unit, x->display);
-    reduce_error e = { .experiment = arena_strdup(r->arena, a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
-                       .output = arena_strdup(r->arena, x->name), .unit = shown ? arena_strdup(r->arena, shown) : NULL,
-                       .shown = x->display ? unit_scale(x->display) : 1, .max = t.max, .rms = t.rms, .within = NAN };
+    reduce_error e = { .experiment = arena_strdup(r->arena,
+                                                  a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
+                       .output = arena_strdup(r->arena, x->name),
+                       .unit = shown ? arena_strdup(r->arena, shown) : NULL,
+                       .shown = x->display ? unit_scale(x->display) : 1,
+                       .max = t.max,
+                       .rms = t.rms,
+                       .within = NAN };
     double tolerance;
 
     if (inst_known(within))
@@ -539,7 +579,8 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
         measure_output(r, a, b, i, INST_NONE);
 }
 
-/* What the elements that are left have of the given model's measure; sources left out. A clamped one has become a source. */
+/* What the elements that are left have of the given model's measure; sources left out. A clamped one has become a
+ * source. */
 static double
 kept_share(const struct version *first, const struct version *now, enum metric m)
 {
@@ -549,7 +590,8 @@ kept_share(const struct version *first, const struct version *now, enum metric m
 
     for (size_t i = 0; i < now->c->flat->element.n; i++)
         if (!is_source(&now->c->flat->element.at[i]))
-            map_set(&left, bg_hash_bytes(now->c->flat->element.at[i].name, strlen(now->c->flat->element.at[i].name), 0), 1);
+            map_set(&left, bg_hash_bytes(now->c->flat->element.at[i].name, strlen(now->c->flat->element.at[i].name), 0),
+                    1);
     ranking_make(first->c->flat, &first->run, m, &r);
     for (size_t i = r.row.n; i-- > 0;) {
         const metric_row *x = &r.row.at[i];
@@ -566,7 +608,9 @@ enum reduce_result
 reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 {
     struct reducer d = { .o = o, .out = out, .path = source_path(c->sources, c->ast->file) };
-    struct version first = { .c = c, .text = source_text(c->sources, c->ast->file), .length = source_length(c->sources, c->ast->file) };
+    struct version first = { .c = c,
+                             .text = source_text(c->sources, c->ast->file),
+                             .length = source_length(c->sources, c->ast->file) };
     struct version last = { 0 };
     const struct version *now = &first;
     enum reduce_result result = REDUCE_DONE;

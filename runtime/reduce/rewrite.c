@@ -11,33 +11,46 @@ enum { NOBODY = UINT32_MAX };
 struct part {
     const char *name;
     enum part_kind kind;
-    const ast_node *node;        /* of the declaration; NULL: a bond */
+    const ast_node *node; /* of the declaration; NULL: a bond */
     span at;
-    uint32_t link0, nlinks;      /* neighbours: link[link0 ...) */
-    uint32_t degree;             /* neighbours still there */
-    uint32_t wanted;             /* place in the list of what is to go, NOBODY if not in it */
-    uint32_t end[2];             /* a bond's two parts */
-    bool gone, fixed;            /* fixed: a port, or bonded within a loop: never goes by itself */
+    uint32_t link0, nlinks; /* neighbours: link[link0 ...) */
+    uint32_t degree;        /* neighbours still there */
+    uint32_t wanted;        /* place in the list of what is to go, NOBODY if not in it */
+    uint32_t end[2];        /* a bond's two parts */
+    bool gone, fixed;       /* fixed: a port, or bonded within a loop: never goes by itself */
     bool clamped;
-    span stored_read;            /* who reads what it stores: SPAN_NONE: nobody */
-    bool thinned;                /* an earlier `without` took a bond of it: the language itself cleans it up */
-    bool held;                   /* something that stays names it: it stays while a bond is left */
-    bool at_rest, looked;        /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    uint32_t passed;             /* its links before this do not keep it */
-    uint32_t sources;            /* that came to act on it where bonds were */
-    const char *turned;          /* a two-port that is a source now: its text */
+    span stored_read; /* who reads what it stores: SPAN_NONE: nobody */
+    bool thinned;     /* an earlier `without` took a bond of it: the language itself cleans it up */
+    bool held;        /* something that stays names it: it stays while a bond is left */
+    bool at_rest,
+        looked;       /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
+    uint32_t passed;  /* its links before this do not keep it */
+    uint32_t sources; /* that came to act on it where bonds were */
+    const char *turned; /* a two-port that is a source now: its text */
 };
 
-struct value { const ast_stmt *stmt; bool output, read, gone; };
+struct value {
+    const ast_stmt *stmt;
+    bool output, read, gone;
+};
 
-/* An expression of `reader` reads `target`. Readers and targets are parts (0 ...), then values, then the world (always there). */
-struct reading { uint32_t reader, target; span at; };
+/* An expression of `reader` reads `target`. Readers and targets are parts (0 ...), then values, then the world (always
+ * there). */
+struct reading {
+    uint32_t reader, target;
+    span at;
+};
 
 /* A node of a chain. cut: 1 + the request for the arrow behind it, 0: none */
-struct occurrence { uint32_t stmt, node, part, cut; };
+struct occurrence {
+    uint32_t stmt, node, part, cut;
+};
 
 /* A bond to be dropped or made one-way: its ends, its name in the text (a part), and whether that cannot be done. */
-struct request { uint32_t left, right, name; bool off; };
+struct request {
+    uint32_t left, right, name;
+    bool off;
+};
 
 struct plan {
     const sources *s;
@@ -45,40 +58,59 @@ struct plan {
     const ast_file *file;
     const char *text;
     size_t length;
-    map part_of, value_of;       /* interned name -> index */
+    map part_of, value_of; /* interned name -> index */
     VEC(struct part) part;
     VEC(struct value) value;
-    VEC(struct occurrence) occurrence;       /* in order of the text */
-    VEC(uint32_t) chain0;        /* [statement] its first occurrence; one more at the end */
-    VEC(struct reading) reading; /* sorted by reader once gathered */
-    uint32_t *reads0;            /* [entity + 1] */
+    VEC(struct occurrence) occurrence; /* in order of the text */
+    VEC(uint32_t) chain0;              /* [statement] its first occurrence; one more at the end */
+    VEC(struct reading) reading;       /* sorted by reader once gathered */
+    uint32_t *reads0;                  /* [entity + 1] */
     uint32_t *link;
-    uint32_t *link_cut;          /* [link] 1 + request, 0: none */
-    const rewrite_bond *bond; size_t nbonds;
-    struct request *request;     /* [bond] */
-    bool *live;                  /* [entity] */
-    uint32_t *via;               /* [entity] the reading that made it live */
+    uint32_t *link_cut; /* [link] 1 + request, 0: none */
+    const rewrite_bond *bond;
+    size_t nbonds;
+    struct request *request; /* [bond] */
+    bool *live;              /* [entity] */
+    uint32_t *via;           /* [entity] the reading that made it live */
     VEC(uint32_t) work;
-    VEC(span) lost;              /* statements that go with their line */
-    const rewrite_change *change; size_t nchanges;
-    VEC(span) replaced;          /* bytes of the changes, in order of the text */
+    VEC(span) lost; /* statements that go with their line */
+    const rewrite_change *change;
+    size_t nchanges;
+    VEC(span) replaced; /* bytes of the changes, in order of the text */
     rewrite *out;
 };
 
-static uint32_t world(const struct plan *p) { return (uint32_t)(p->part.n + p->value.n); }
-static uint32_t value_entity(const struct plan *p, uint32_t v) { return (uint32_t)p->part.n + v; }
+static uint32_t
+world(const struct plan *p)
+{
+    return (uint32_t)(p->part.n + p->value.n);
+}
+static uint32_t
+value_entity(const struct plan *p, uint32_t v)
+{
+    return (uint32_t)p->part.n + v;
+}
 
 const char *
 rewrite_kind_name(enum rewrite_kind k)
 {
-    static const char *const name[] = {
-        [REWRITE_ELEMENT] = "drop",            [REWRITE_JUNCTION] = "dangling",  [REWRITE_TWO_PORT] = "dangling",
-        [REWRITE_VALUE] = "parameter",         [REWRITE_LET] = "let",            [REWRITE_INITIAL] = "initial-value",
-        [REWRITE_EXPECT] = "expect",           [REWRITE_REFIT] = "refit",
-        [REWRITE_MOVE] = "move-declaration",   [REWRITE_CLAMP] = "clamp",        [REWRITE_TERM_DELETE] = "term-delete",
-        [REWRITE_BOND] = "dangling",           [REWRITE_TERM_MEAN] = "term-mean",    [REWRITE_WITHOUT] = "without",
-        [REWRITE_DROP_BOND] = "drop-bond",     [REWRITE_CONDITION] = "condition",    [REWRITE_FOLD] = "fold"
-    };
+    static const char *const name[] = { [REWRITE_ELEMENT] = "drop",
+                                        [REWRITE_JUNCTION] = "dangling",
+                                        [REWRITE_TWO_PORT] = "dangling",
+                                        [REWRITE_VALUE] = "parameter",
+                                        [REWRITE_LET] = "let",
+                                        [REWRITE_INITIAL] = "initial-value",
+                                        [REWRITE_EXPECT] = "expect",
+                                        [REWRITE_REFIT] = "refit",
+                                        [REWRITE_MOVE] = "move-declaration",
+                                        [REWRITE_CLAMP] = "clamp",
+                                        [REWRITE_TERM_DELETE] = "term-delete",
+                                        [REWRITE_BOND] = "dangling",
+                                        [REWRITE_TERM_MEAN] = "term-mean",
+                                        [REWRITE_WITHOUT] = "without",
+                                        [REWRITE_DROP_BOND] = "drop-bond",
+                                        [REWRITE_CONDITION] = "condition",
+                                        [REWRITE_FOLD] = "fold" };
     return name[k];
 }
 
@@ -99,7 +131,7 @@ kind_of(const ast_node *n)
         return PART_ELEMENT;
     for (int i = 0; i < n->nitems; i++)
         if (n->item[i].kind == AST_LAW_PORT)
-            return PART_ELEMENT;         /* a field: it stands with fewer bonds too */
+            return PART_ELEMENT; /* a field: it stands with fewer bonds too */
     return PART_TWO_PORT;
 }
 
@@ -112,7 +144,14 @@ find_part(const struct plan *p, const char *name)
 static void
 declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_node *where, span at, bool fixed)
 {
-    struct part x = { .name = name, .kind = kind, .node = where, .at = at, .wanted = NOBODY, .end = { NOBODY, NOBODY }, .fixed = fixed, .stored_read = SPAN_NONE };
+    struct part x = { .name = name,
+                      .kind = kind,
+                      .node = where,
+                      .at = at,
+                      .wanted = NOBODY,
+                      .end = { NOBODY, NOBODY },
+                      .fixed = fixed,
+                      .stored_read = SPAN_NONE };
 
     if (find_part(p, name) != MAP_NONE)
         return;
@@ -136,7 +175,8 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)
             if (s->port.junction[i].type && s->port.junction[i].ref.nparts)
-                declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i], s->port.junction[i].at, true);
+                declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i],
+                             s->port.junction[i].at, true);
         break;
     case AST_STMT_VALUE:
         if (map_get(&p->value_of, map_ptr_key(s->value.name)) == MAP_NONE) {
@@ -144,7 +184,7 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
 
             map_set(&p->value_of, map_ptr_key(s->value.name), (uint32_t)p->value.n);
             vec_push(&p->value, v);
-        } else {                     /* a signal, and `output NAME;` that shows it */
+        } else { /* a signal, and `output NAME;` that shows it */
             struct value *v = &p->value.at[map_get(&p->value_of, map_ptr_key(s->value.name))];
 
             v->output |= s->value.kind == AST_OUTPUT;
@@ -163,13 +203,14 @@ declare(struct plan *p, const ast_stmt *s, bool nested)
             declare(p, s->cond.other[i], true);
         break;
     case AST_STMT_WITHOUT:
-    case AST_STMT_WHEN:
-        break;
+    case AST_STMT_WHEN: break;
     }
 }
 
 /* Two neighbours in a chain, and the request for their bond. */
-struct pair { uint32_t end[2], cut; };
+struct pair {
+    uint32_t end[2], cut;
+};
 
 /* Gathers the chains' nodes and, from them, who is bonded to whom, in compressed rows. */
 static void
@@ -192,7 +233,8 @@ gather_bonds(struct plan *p)
             continue;
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
-            struct occurrence o = { (uint32_t)i, (uint32_t)k, n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY, 0 };
+            struct occurrence o = { (uint32_t)i, (uint32_t)k,
+                                    n->ref.nparts ? find_part(p, n->ref.part[0].name) : NOBODY, 0 };
 
             vec_push(&p->occurrence, o);
             if (k && before != NOBODY && o.part != NOBODY) {
@@ -276,7 +318,11 @@ read_ref(struct plan *p, uint32_t reader, const ast_ref *ref, const ast_node *ow
 }
 
 /* Whose expression is read, and of which node's block. */
-struct reads { struct plan *p; uint32_t reader; const ast_node *owner; };
+struct reads {
+    struct plan *p;
+    uint32_t reader;
+    const ast_node *owner;
+};
 
 static void
 see_read(void *ctx, const ast_ref *ref)
@@ -416,8 +462,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
             read_expr(p, world(p), item->a, NULL);
             read_expr(p, world(p), item->b, NULL);
             break;
-        case AST_EXP_EQUILIBRIUM:
-            break;
+        case AST_EXP_EQUILIBRIUM: break;
         case AST_EXP_LET:
             /* it does not read what it sets: it goes with that */
             target = let_target(p, item);
@@ -431,8 +476,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
             for (int k = 0; k < item->nrefs; k++)
                 read_name(p, world(p), &item->refs[k], true);
             break;
-        case AST_EXP_EXPECT:
-            break;                       /* nothing stays for it: it goes with what it reads */
+        case AST_EXP_EXPECT: break; /* nothing stays for it: it goes with what it reads */
         case AST_EXP_RECORD:
             for (int k = 0; k < item->nexprs; k++)
                 read_expr(p, world(p), item->exprs[k], NULL);
@@ -447,7 +491,7 @@ is_replaced(const struct plan *p, span at)
 {
     size_t low = 0, high = p->replaced.n;
 
-    while (low < high) {                 /* how many begin at or before it */
+    while (low < high) { /* how many begin at or before it */
         size_t middle = low + (high - low) / 2;
 
         if (p->replaced.at[middle].begin <= at.begin)
@@ -458,7 +502,8 @@ is_replaced(const struct plan *p, span at)
     return low && at.end <= p->replaced.at[low - 1].end;
 }
 
-/* Sorts the readings by reader (counting) and notes which values were read at all; then those in replaced bytes are forgotten. */
+/* Sorts the readings by reader (counting) and notes which values were read at all; then those in replaced bytes are
+ * forgotten. */
 static void
 gather_readings(struct plan *p)
 {
@@ -486,7 +531,8 @@ refuse_clamps(struct plan *p)
     for (size_t i = 0; i < p->part.n; i++)
         if (p->part.at[i].clamped && span_known(p->part.at[i].stored_read)) {
             p->part.at[i].clamped = false;
-            vec_push(&p->out->blocked, ((rewrite_block){ p->part.at[i].name, p->part.at[i].stored_read, "what it stores is read" }));
+            vec_push(&p->out->blocked,
+                     ((rewrite_block){ p->part.at[i].name, p->part.at[i].stored_read, "what it stores is read" }));
         }
 }
 
@@ -555,13 +601,15 @@ take_out(struct plan *p, uint32_t i)
 
 /* Links of a junction.
  *
- * What a junction says without its last bonds: a 1-junction adds up efforts, a 0-junction flows, and no bond is zero of these. So a dead end,
- * a junction with one bond, passes that zero on. Where this leads to a junction that adds up the same, the bond's absence says it too. Where
- * it leads to one of the other kind, it holds that one's common variable at zero, which only a junction at rest says, unless all else around
- * that one adds up what is zero: then again absence says it.
+ * What a junction says without its last bonds: a 1-junction adds up efforts, a 0-junction flows, and no bond is zero of
+ * these. So a dead end, a junction with one bond, passes that zero on. Where this leads to a junction that adds up the
+ * same, the bond's absence says it too. Where it leads to one of the other kind, it holds that one's common variable at
+ * zero, which only a junction at rest says, unless all else around that one adds up what is zero: then again absence
+ * says it.
  */
 
-/* The junction that link k of a junction leads to, straight or through one two-port; NOBODY: none. *like: it adds up what this one's bond has zero of. */
+/* The junction that link k of a junction leads to, straight or through one two-port; NOBODY: none. *like: it adds up
+ * what this one's bond has zero of. */
 static uint32_t
 leads_to(const struct plan *p, uint32_t i, uint32_t k, bool *like)
 {
@@ -596,7 +644,8 @@ put_at_rest(struct plan *p, uint32_t i)
     vec_push(&p->work, i);
 }
 
-/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction keeps it until it goes. */
+/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
+ * keeps it until it goes. */
 static bool
 rests_alone(struct plan *p, uint32_t i)
 {
@@ -613,7 +662,8 @@ rests_alone(struct plan *p, uint32_t i)
     }
     x->looked = true;
     for (; x->at_rest && x->passed < x->nlinks; x->passed++)
-        if (!is_cut(p, x->link0 + x->passed) && !p->part.at[p->link[x->link0 + x->passed]].gone && (leads_to(p, i, x->passed, &like) == NOBODY || like))
+        if (!is_cut(p, x->link0 + x->passed) && !p->part.at[p->link[x->link0 + x->passed]].gone &&
+            (leads_to(p, i, x->passed, &like) == NOBODY || like))
             return false;
     return x->at_rest;
 }
@@ -630,7 +680,8 @@ dangles(struct plan *p, uint32_t i)
     if (!may_go(x))
         return false;
     for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
-        uint32_t j = p->part.at[p->link[x->link0 + k]].gone || is_cut(p, x->link0 + k) ? NOBODY : leads_to(p, i, k, &like);
+        uint32_t j = p->part.at[p->link[x->link0 + k]].gone || is_cut(p, x->link0 + k) ? NOBODY
+                                                                                       : leads_to(p, i, k, &like);
 
         if (j == NOBODY)
             continue;
@@ -718,7 +769,8 @@ mark_live(struct plan *p)
     }
 }
 
-/* The element to be kept so that part i stays: itself, or of the nearest that went around it the one that comes first in the list. */
+/* The element to be kept so that part i stays: itself, or of the nearest that went around it the one that comes first
+ * in the list. */
 static uint32_t
 holder(struct plan *p, uint32_t i, map *seen)
 {
@@ -763,7 +815,8 @@ block(struct plan *p, uint32_t element, span reader, const char *why)
     vec_push(&p->out->blocked, b);
 }
 
-/* What dangles but is named stays where it hangs, which is as true: a junction, and both sides of a two-port. True if that is new. */
+/* What dangles but is named stays where it hangs, which is as true: a junction, and both sides of a two-port. True if
+ * that is new. */
 static bool
 hold(struct plan *p, uint32_t i)
 {
@@ -802,8 +855,10 @@ keep_bonds(struct plan *p, bool last)
         r->off = any = true;
         if (b->two_port)
             p->part.at[b->forward ? r->right : r->left].turned = NULL;
-        vec_push(&p->out->blocked, ((rewrite_block){ b->label, named && p->via[r->name] != NOBODY ? p->reading.at[p->via[r->name]].at : b->arrow,
-                                                     named ? "it is read" : "nothing is left that its source could read" }));
+        vec_push(&p->out->blocked,
+                 ((rewrite_block){ b->label,
+                                   named && p->via[r->name] != NOBODY ? p->reading.at[p->via[r->name]].at : b->arrow,
+                                   named ? "it is read" : "nothing is left that its source could read" }));
     }
     return any;
 }
@@ -812,8 +867,13 @@ keep_bonds(struct plan *p, bool last)
 static bool
 keep_needed(struct plan *p)
 {
-    VEC(struct { uint32_t element; span reader; const char *why; }) found = { 0 };
-    map seen = { 0 };            /* shared: each region that went is searched once a round */
+    VEC(struct {
+        uint32_t element;
+        span reader;
+        const char *why;
+    })
+    found = { 0 };
+    map seen = { 0 }; /* shared: each region that went is searched once a round */
     bool any, held = false;
 
     for (uint32_t i = 0; i < p->part.n; i++) {
@@ -850,7 +910,11 @@ keep_needed(struct plan *p)
 
 /* ---------------------------------------------------------------- edits */
 
-static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 
 /* Does a block open before `at`, with nothing but space between? */
 static bool
@@ -910,8 +974,8 @@ end_list_before(edits *e, const char *t, const span *lost, size_t i)
 void
 rewrite_delete_statements(edits *e, const char *t, size_t length, span *lost, size_t n)
 {
-    size_t taken = 0;            /* whole lines go up to here */
-    bool first = false;          /* and are the first of their block */
+    size_t taken = 0;   /* whole lines go up to here */
+    bool first = false; /* and are the first of their block */
 
     if (n)
         qsort(lost, n, sizeof *lost, span_order);
@@ -982,7 +1046,8 @@ cut_behind(const struct plan *p, uint32_t o)
     return cut && !p->request[cut - 1].off ? &p->bond[cut - 1] : NULL;
 }
 
-/* The source that takes the place of a bond that is cut: it stands before or behind the rest of the chain. A two-port turned source stands where it did. */
+/* The source that takes the place of a bond that is cut: it stands before or behind the rest of the chain. A two-port
+ * turned source stands where it did. */
 static bool
 has_source(const rewrite_bond *b, bool forward)
 {
@@ -1011,7 +1076,8 @@ source_before(const struct plan *p, uint32_t o)
 static bool
 source_behind(const struct plan *p, uint32_t o)
 {
-    return o + 1 < p->chain0.at[p->occurrence.at[o].stmt + 1] && !gone_at(p, o + 1) && has_source(cut_behind(p, o), false);
+    return o + 1 < p->chain0.at[p->occurrence.at[o].stmt + 1] && !gone_at(p, o + 1) &&
+           has_source(cut_behind(p, o), false);
 }
 
 /* Does occurrence o stand in a piece that still says a bond? */
@@ -1022,7 +1088,9 @@ in_bond(const struct plan *p, uint32_t o)
 }
 
 /* The rows of occurrences by part, in order of the text. */
-struct rows { uint32_t *first, *at; };
+struct rows {
+    uint32_t *first, *at;
+};
 
 static struct rows
 occurrence_rows(const struct plan *p)
@@ -1040,7 +1108,8 @@ occurrence_rows(const struct plan *p)
     return r;
 }
 
-/* Where the declaration at occurrence o can move: the next place that keeps the name, else the first. NOBODY: nowhere. */
+/* Where the declaration at occurrence o can move: the next place that keeps the name, else the first. NOBODY: nowhere.
+ */
 static uint32_t
 new_home(const struct plan *p, const struct rows *r, uint32_t o)
 {
@@ -1049,7 +1118,8 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
 
-        if (i == o || !in_bond(p, i) || node_at(p, i)->type || node_at(p, i)->ref.nparts != 1 || node_at(p, i)->ref.part[0].nindex)
+        if (i == o || !in_bond(p, i) || node_at(p, i)->type || node_at(p, i)->ref.nparts != 1 ||
+            node_at(p, i)->ref.part[0].nindex)
             continue;
         if (i > o)
             return i;
@@ -1067,7 +1137,8 @@ note(struct plan *p, enum rewrite_kind kind, const char *name, span at)
     vec_push(&p->out->item, x);
 }
 
-/* Is a lone node worth a statement of its own? A declaration that carries initial values (its block ends the statement) or has nowhere to go. */
+/* Is a lone node worth a statement of its own? A declaration that carries initial values (its block ends the statement)
+ * or has nowhere to go. */
 static bool
 stays_alone(struct plan *p, const struct rows *r, uint32_t o)
 {
@@ -1079,12 +1150,12 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
     if (n->has_block || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
         return true;
     if (n->at.end > n->ref.at.end && source_behind(p, home))
-        return true;                     /* both would stand behind the name */
+        return true; /* both would stand behind the name */
     /* `1:` goes before the name's new place, ` in heat` behind it */
     edits_insert(&p->out->edits, node_at(p, home)->at.begin, p->text + n->at.begin, n->ref.at.begin - n->at.begin);
     if (n->at.end > n->ref.at.end)
         edits_insert(&p->out->edits, node_at(p, home)->at.end, p->text + n->ref.at.end, n->at.end - n->ref.at.end);
-    note(p, REWRITE_MOVE, n->ref.part[0].name, node_at(p, home)->at);        /* the line that changes */
+    note(p, REWRITE_MOVE, n->ref.part[0].name, node_at(p, home)->at); /* the line that changes */
     return false;
 }
 
@@ -1101,7 +1172,8 @@ indentation(const struct plan *p, size_t at, size_t *begin)
     return end - at;
 }
 
-/* Puts the piece [o, to) of a chain behind what was put before: the text is settled up to *at, *any: some piece was put. */
+/* Puts the piece [o, to) of a chain behind what was put before: the text is settled up to *at, *any: some piece was
+ * put. */
 static void
 put_piece(struct plan *p, const ast_stmt *s, uint32_t o, uint32_t to, bool any, size_t *at)
 {
@@ -1111,7 +1183,7 @@ put_piece(struct plan *p, const ast_stmt *s, uint32_t o, uint32_t to, bool any, 
     if (any) {
         size_t line, n = indentation(p, s->at.begin, &line);
 
-        strbuf_puts(&gap, p->text[*at - 1] == '}' ? "\n" : ";\n");         /* a block ends its statement */
+        strbuf_puts(&gap, p->text[*at - 1] == '}' ? "\n" : ";\n"); /* a block ends its statement */
         strbuf_add(&gap, p->text + line, n);
     }
     if (source_before(p, o))
@@ -1149,7 +1221,7 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
     const ast_stmt *s = p->model->stmt[stmt];
     uint32_t first = p->chain0.at[stmt], end = p->chain0.at[stmt + 1];
     bool touched = false, any = false, last_stays = false, ends_in_source = false;
-    size_t at = s->at.begin, tail;       /* the text is settled up to here */
+    size_t at = s->at.begin, tail; /* the text is settled up to here */
 
     uint32_t mentioned = NOBODY;
     bool declared = false;
@@ -1193,16 +1265,17 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         return;
     }
     if (last_stays && (!begins_piece(p, end - 1) || source_before(p, end - 1)))
-        return;                          /* the last bond stays, and its name */
+        return; /* the last bond stays, and its name */
     if (!ends_in_source && p->text[at - 1] == '}') {
-        edits_delete(&p->out->edits, at, s->at.end);           /* a block ends its statement */
+        edits_delete(&p->out->edits, at, s->at.end); /* a block ends its statement */
         return;
     }
-    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.as_at.end : node_at(p, end - 1)->at.end;
+    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.as_at.end
+                                                                           : node_at(p, end - 1)->at.end;
     if (tail <= at)
         return;
     if (tail == s->at.end)
-        edits_replace(&p->out->edits, at, tail, ";", 1);       /* the block that went ended the statement */
+        edits_replace(&p->out->edits, at, tail, ";", 1); /* the block that went ended the statement */
     else
         edits_delete(&p->out->edits, at, tail);
 }
@@ -1222,7 +1295,9 @@ edit_changes(struct plan *p)
 {
     for (size_t i = 0; i < p->nchanges; i++) {
         const rewrite_change *c = &p->change[i];
-        uint32_t x = !c->owner || c->inner ? MAP_NONE : c->of_value ? map_get(&p->value_of, map_ptr_key(c->owner)) : find_part(p, c->owner);
+        uint32_t x = !c->owner || c->inner ? MAP_NONE
+                     : c->of_value         ? map_get(&p->value_of, map_ptr_key(c->owner))
+                                           : find_part(p, c->owner);
 
         if (!c->inner && (x == MAP_NONE || (c->kind == REWRITE_CLAMP && !p->part.at[x].clamped) ||
                           (c->of_value ? !p->live[value_entity(p, x)] : p->part.at[x].gone)))
@@ -1262,7 +1337,11 @@ part_changed(const struct plan *p, uint32_t i)
 }
 
 /* element: of an activity, a part without a quantity behind it */
-struct expecting { const struct plan *p; const ast_ref *element; const char *gone; };
+struct expecting {
+    const struct plan *p;
+    const ast_ref *element;
+    const char *gone;
+};
 
 static void
 expects_gone(void *ctx, const ast_ref *r)
@@ -1288,7 +1367,11 @@ make_edits(struct plan *p)
             edits_replace(&p->out->edits, x->node->at.begin, x->node->at.end, x->turned, strlen(x->turned));
         if (!x->gone)
             continue;
-        note(p, x->wanted != NOBODY ? REWRITE_ELEMENT : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT : REWRITE_JUNCTION, x->name, x->at);
+        note(p,
+             x->wanted != NOBODY        ? REWRITE_ELEMENT
+             : x->kind == PART_TWO_PORT ? REWRITE_TWO_PORT
+                                        : REWRITE_JUNCTION,
+             x->name, x->at);
         note_initials(p, x);
     }
     for (int i = 0; i < p->model->nstmt; i++)
@@ -1316,7 +1399,8 @@ make_edits(struct plan *p)
                 vec_push(&p->lost, x->item[k].at);
                 note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);
             }
-            if (t == NOBODY || (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
+            if (t == NOBODY ||
+                (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
                 continue;
             vec_push(&p->lost, x->item[k].at);
             note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);
@@ -1329,7 +1413,9 @@ make_edits(struct plan *p)
 }
 
 /* What only `without` can take out or hold at zero. */
-struct inner { VEC(const char *) drop, clamp; };
+struct inner {
+    VEC(const char *) drop, clamp;
+};
 
 /* Takes that out, once it is known what goes from the text. */
 static bool
@@ -1351,11 +1437,20 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
 }
 
 static bool
-make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name, size_t n,
-          const struct inner *inner, const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds, rewrite *r)
+make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name,
+          size_t n, const struct inner *inner, const rewrite_change *change, size_t nchanges, const rewrite_bond *bond,
+          size_t nbonds, rewrite *r)
 {
-    struct plan p = { .s = s, .file = file, .model = model, .text = source_text(s, file->file), .length = source_length(s, file->file), .out = r,
-                      .change = change, .nchanges = nchanges, .bond = bond, .nbonds = nbonds };
+    struct plan p = { .s = s,
+                      .file = file,
+                      .model = model,
+                      .text = source_text(s, file->file),
+                      .length = source_length(s, file->file),
+                      .out = r,
+                      .change = change,
+                      .nchanges = nchanges,
+                      .bond = bond,
+                      .nbonds = nbonds };
     bool fine = true;
 
     memset(r, 0, sizeof *r);
@@ -1426,7 +1521,8 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
 }
 
 bool
-rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r)
+rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
+             rewrite *r)
 {
     return make_plan(s, file, model, NULL, name, n, NULL, NULL, 0, NULL, 0, r);
 }
@@ -1438,10 +1534,11 @@ rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *mo
     return make_plan(s, file, model, NULL, name, n, NULL, change, nchanges, NULL, 0, r);
 }
 
-/* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction, Se on a 0. The others are
- * left to `without`. Other changes as they are. Returns how many there are in out. */
+/* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction,
+ * Se on a 0. The others are left to `without`. Other changes as they are. Returns how many there are in out. */
 static size_t
-split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena *a, rewrite_change *out, struct inner *inner)
+split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena *a, rewrite_change *out,
+             struct inner *inner)
 {
     map element_of = { 0 };
     const char **name = arena_new_array(a, const char *, n + 1);
@@ -1468,7 +1565,9 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
             span head = written->domain ? written->domain_at : written->ref.at;
             rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
 
-            piece[0] = (rewrite_piece){ written->type_at, f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf" : "Se" };
+            piece[0] = (rewrite_piece){ written->type_at,
+                                        f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf"
+                                                                                                         : "Se" };
             piece[1] = (rewrite_piece){ { head.file, head.end, written->at.end }, " = 0" };
             x->at = written->at;
             x->piece = piece;
@@ -1480,15 +1579,15 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
 }
 
 bool
-rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
-                   rewrite *r)
+rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
+                   const rewrite_change *change, size_t nchanges, rewrite *r)
 {
     return rewrite_plan_bonds(f, file, name, n, change, nchanges, NULL, 0, r);
 }
 
 bool
-rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
-                   const rewrite_bond *bond, size_t nbonds, rewrite *r)
+rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
+                   const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds, rewrite *r)
 {
     VEC(const char *) own = { 0 };
     struct inner inner = { 0 };
@@ -1498,8 +1597,8 @@ rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const 
 
     memset(r, 0, sizeof *r);
     if (f->ast->at.file != file->file) {
-        r->error = bg_format("model \"%s\" stands in \"%s\", which is imported; only the file itself is changed", f->ast->name,
-                             source_path(f->sources, f->ast->at.file));
+        r->error = bg_format("model \"%s\" stands in \"%s\", which is imported; only the file itself is changed",
+                             f->ast->name, source_path(f->sources, f->ast->at.file));
         return false;
     }
     a = arena_new();

@@ -1,8 +1,9 @@
 /* rewrite.h - takes elements out of a model's source text, as edits
  *
- * Elements go with their bonds. What this leaves dangling goes too (junctions that carried only what went, two-ports into nothing),
- * and so do parameters, constants, signals and inputs that nothing reads any more that was read before. A declaration whose line goes
- * moves to where the name appears next. An element that something surviving reads stays. All other bytes stay.
+ * Elements go with their bonds. What this leaves dangling goes too (junctions that carried only what went, two-ports
+ * into nothing), and so do parameters, constants, signals and inputs that nothing reads any more that was read before.
+ * A declaration whose line goes moves to where the name appears next. An element that something surviving reads stays.
+ * All other bytes stay.
  *
  * needs    the tree of a file without syntax errors, a model that elaborates
  * cost     linear in the text, times the rounds that readers ask for (one or two in practice)
@@ -14,87 +15,110 @@
 #include "edit.h"
 
 enum rewrite_kind {
-    REWRITE_ELEMENT,             /* an element asked for, with its bond */
-    REWRITE_JUNCTION, REWRITE_TWO_PORT,                  /* left dangling */
-    REWRITE_BOND,                /* a statement that only bonded what went and is declared elsewhere */
-    REWRITE_VALUE,               /* parameter, constant, signal or input that nothing reads any more */
-    REWRITE_LET,                 /* `let` of an experiment that set something which went */
-    REWRITE_EXPECT,              /* what an experiment expects of something which went */
-    REWRITE_INITIAL,             /* initial value that went with its part */
-    REWRITE_MOVE,                /* declaration that moved */
-    REWRITE_CLAMP,               /* an element that became a source of zero: its junction's common variable rests */
-    REWRITE_TERM_DELETE, REWRITE_TERM_MEAN,              /* a term of a sum: gone, or a number in its place */
-    REWRITE_WITHOUT,             /* a statement that says `without` what went elsewhere */
-    REWRITE_DROP_BOND,           /* a bond between junctions */
-    REWRITE_CONDITION,           /* a bond or two-port that became a modulated source */
-    REWRITE_FOLD,                /* what only passed a bond on (fold.h) */
-    REWRITE_REFIT                /* another number of a parameter (refit.h) */
+    REWRITE_ELEMENT, /* an element asked for, with its bond */
+    REWRITE_JUNCTION,
+    REWRITE_TWO_PORT, /* left dangling */
+    REWRITE_BOND,     /* a statement that only bonded what went and is declared elsewhere */
+    REWRITE_VALUE,    /* parameter, constant, signal or input that nothing reads any more */
+    REWRITE_LET,      /* `let` of an experiment that set something which went */
+    REWRITE_EXPECT,   /* what an experiment expects of something which went */
+    REWRITE_INITIAL,  /* initial value that went with its part */
+    REWRITE_MOVE,     /* declaration that moved */
+    REWRITE_CLAMP,    /* an element that became a source of zero: its junction's common variable rests */
+    REWRITE_TERM_DELETE,
+    REWRITE_TERM_MEAN, /* a term of a sum: gone, or a number in its place */
+    REWRITE_WITHOUT,   /* a statement that says `without` what went elsewhere */
+    REWRITE_DROP_BOND, /* a bond between junctions */
+    REWRITE_CONDITION, /* a bond or two-port that became a modulated source */
+    REWRITE_FOLD,      /* what only passed a bond on (fold.h) */
+    REWRITE_REFIT      /* another number of a parameter (refit.h) */
 };
 typedef struct rewrite_item {
-    enum rewrite_kind kind; const char *name; span at;
-    const char *owner;           /* of a change: what it is in, for the check by graph; else NULL */
-    uint32_t bond;               /* of REWRITE_DROP_BOND, REWRITE_CONDITION: 1 + its place among the plan's bonds */
-    const char *const *element; size_t nelements;        /* of a term: all elements whose laws it is in */
+    enum rewrite_kind kind;
+    const char *name;
+    span at;
+    const char *owner; /* of a change: what it is in, for the check by graph; else NULL */
+    uint32_t bond;     /* of REWRITE_DROP_BOND, REWRITE_CONDITION: 1 + its place among the plan's bonds */
+    const char *const *element;
+    size_t nelements; /* of a term: all elements whose laws it is in */
 } rewrite_item;
 
-/* What becomes of a bond between two junctions of the model itself, or of that bond of a two-port through which its source would act back. */
+/* What becomes of a bond between two junctions of the model itself, or of that bond of a two-port through which its
+ * source would act back. */
 typedef struct rewrite_bond {
-    span arrow;                  /* in the text */
-    const char *label;           /* for reports: "body -> strut" */
-    const char *source;          /* the name of the source that takes its place; NULL: none does, the bond is dropped */
-    const char *text;            /* the source as the text says it: "MSe:body_on_strut = body.e" */
-    const char *driver;          /* interned: the part that has the junction which it reads (the junction, or a component whose port it is) */
-    bool forward;                /* it acts to the right of the arrow, else to its left */
-    bool two_port;               /* the source is an interned two-port of the text, which stands at that side of the arrow and turns into it */
+    span arrow;         /* in the text */
+    const char *label;  /* for reports: "body -> strut" */
+    const char *source; /* the name of the source that takes its place; NULL: none does, the bond is dropped */
+    const char *text;   /* the source as the text says it: "MSe:body_on_strut = body.e" */
+    const char *driver; /* interned: the part that has the junction which it reads (the junction, or a component whose
+                           port it is) */
+    bool forward;       /* it acts to the right of the arrow, else to its left */
+    bool two_port; /* the source is an interned two-port of the text, which stands at that side of the arrow and turns
+                      into it */
 } rewrite_bond;
 
 /* An element that stays because something that stays needs it. */
-typedef struct rewrite_block { const char *element; span reader; const char *why; } rewrite_block;
+typedef struct rewrite_block {
+    const char *element;
+    span reader;
+    const char *why;
+} rewrite_block;
 
 typedef struct rewrite {
-    edits edits;                 /* sealed */
-    VEC(rewrite_item) item;      /* what is done, in order of the text within each kind */
+    edits edits;            /* sealed */
+    VEC(rewrite_item) item; /* what is done, in order of the text within each kind */
     VEC(rewrite_block) blocked;
-    VEC(rewrite_bond) bond;      /* as asked for */
-    char *error;                 /* internal error, or NULL */
+    VEC(rewrite_bond) bond; /* as asked for */
+    char *error;            /* internal error, or NULL */
 } rewrite;
 
 /* A change inside what stays: bytes replaced, and with them what they read. The pieces of all changes are disjoint. */
-typedef struct rewrite_piece { span at; const char *text; } rewrite_piece;
-typedef struct rewrite_change {
-    enum rewrite_kind kind;      /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN, REWRITE_INITIAL, REWRITE_LET */
-    const char *owner;           /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change. Of a let: NULL */
-    bool of_value;
-    bool inner;                  /* it is in a component, which nothing here takes away */
-    const char *const *element; size_t nelements;        /* of a term: all elements whose laws it is in, by full name; outlives the plan */
-    const char *name;            /* for reports: the element, the term */
+typedef struct rewrite_piece {
     span at;
-    const rewrite_piece *piece; size_t npieces;
+    const char *text;
+} rewrite_piece;
+typedef struct rewrite_change {
+    enum rewrite_kind kind; /* REWRITE_CLAMP, REWRITE_TERM_DELETE, REWRITE_TERM_MEAN, REWRITE_INITIAL, REWRITE_LET */
+    const char *owner; /* interned: the part (or value: of_value) whose text it is; when that goes, so does the change.
+                          Of a let: NULL */
+    bool of_value;
+    bool inner; /* it is in a component, which nothing here takes away */
+    const char *const *element;
+    size_t nelements; /* of a term: all elements whose laws it is in, by full name; outlives the plan */
+    const char *name; /* for reports: the element, the term */
+    span at;
+    const rewrite_piece *piece;
+    size_t npieces;
 } rewrite_change;
 
 /* What each kind is called in reports: "drop", "clamp", "dangling", "parameter", ... */
 const char *rewrite_kind_name(enum rewrite_kind k);
 
-/* Plans to take out the elements named (pointers interned with the tree's names), the most important first: where one of several must stay
- * because of what they carry together, the earlier stays. *r is filled; rewrite_free it, also after false.
- * False: r->error. Nothing left to do: r->edits.list.n == 0. */
-bool rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n, rewrite *r);
+/* Plans to take out the elements named (pointers interned with the tree's names), the most important first: where one
+ * of several must stay because of what they carry together, the earlier stays. *r is filled; rewrite_free it, also
+ * after false. False: r->error. Nothing left to do: r->edits.list.n == 0. */
+bool rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
+                  rewrite *r);
 /* The same with changes inside what stays. */
-bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
-                          const rewrite_change *change, size_t nchanges, rewrite *r);
-/* The same for elements of components, loops and arrays too (full names: "front.spring", "drag[3]"): f is the model as elaborated from the
- * text. These are taken out by `without`; what clean-up after that takes is in the items. A clamp needs no pieces: an element of the text itself
- * becomes a source of zero there, another is held by `without` of its effort or flow. */
-bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
+bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name,
+                          size_t n, const rewrite_change *change, size_t nchanges, rewrite *r);
+/* The same for elements of components, loops and arrays too (full names: "front.spring", "drag[3]"): f is the model as
+ * elaborated from the text. These are taken out by `without`; what clean-up after that takes is in the items. A clamp
+ * needs no pieces: an element of the text itself becomes a source of zero there, another is held by `without` of its
+ * effort or flow. */
+bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
+                        const rewrite_change *change, size_t nchanges, rewrite *r);
+/* The same with bonds dropped or made one-way. Their texts must outlive the plan; a named bond that something reads
+ * stays as it is, and so does a bond whose source would have nothing to read. */
+bool rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
+                        const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds,
                         rewrite *r);
-/* The same with bonds dropped or made one-way. Their texts must outlive the plan; a named bond that something reads stays as it is, and so does a bond
- * whose source would have nothing to read. */
-bool rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n, const rewrite_change *change, size_t nchanges,
-                        const rewrite_bond *bond, size_t nbonds, rewrite *r);
 void rewrite_free(rewrite *r);
-/* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it. Sorts them. */
+/* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it.
+ * Sorts them. */
 void rewrite_delete_statements(edits *e, const char *text, size_t length, span *lost, size_t n);
-/* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is in. */
+/* Where the model itself says a part (its origin, and its own place): there, or at the outermost component that it is
+ * in. */
 span rewrite_place(const flat_model *f, uint32_t origin, span at);
 
 /* Is the graph `after` what `before` becomes when the plan's parts are taken out? By names, types, laws and arrows.

@@ -1,9 +1,10 @@
 /* rewrite_check.c - the graph of a rewritten text against the graph it must have
  *
- * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the first, what it
- * clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two sorted lists must be equal. Values are
- * compared where the new text still has them: the new text may have fewer, not others. Expressions are compared by a number that does not depend
- * on the order of a sum's terms or a product's factors, which is not the same in both graphs; their text stands behind the line, for messages.
+ * Both graphs are written down as lines, one a part, in the model's names; what the plan takes out is left out of the
+ * first, what it clamps is a source of zero there, and of a law that lost a term only the kind is compared. The two
+ * sorted lists must be equal. Values are compared where the new text still has them: the new text may have fewer, not
+ * others. Expressions are compared by a number that does not depend on the order of a sum's terms or a product's
+ * factors, which is not the same in both graphs; their text stands behind the line, for messages.
  */
 #include <string.h>
 
@@ -11,7 +12,11 @@
 #include "rewrite.h"
 
 /* A line: what is compared, '\n', and its expressions as text. */
-struct lines { strbuf text, shown; VEC(size_t) at; const char **line; };
+struct lines {
+    strbuf text, shown;
+    VEC(size_t) at;
+    const char **line;
+};
 enum { EXPRESSION_MARK = '#', END_OF_KEY = '\n' };
 
 static void
@@ -25,7 +30,7 @@ end_line(struct lines *l)
 {
     strbuf_printf(&l->text, "%c", END_OF_KEY);
     strbuf_add(&l->text, l->shown.n ? l->shown.at : "", l->shown.n);
-    strbuf_add(&l->text, "", 1);         /* a 0 between lines */
+    strbuf_add(&l->text, "", 1); /* a 0 between lines */
     l->shown.n = 0;
 }
 
@@ -97,16 +102,21 @@ has(const map *gone, const char *name)
     return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
 
-/* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the plan's). folded: junctions and two-ports
- * that only passed a bond on; into: what a two-port's modulus went into. */
+/* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the
+ * plan's). folded: junctions and two-ports that only passed a bond on; into: what a two-port's modulus went into. */
 struct plan_names {
     map gone, clamped, changed, unstated, cut, folded, into;
     const rewrite *plan;
-    map renamed; VEC(char *) name;       /* variables that folding calls otherwise -> their new name */
+    map renamed;
+    VEC(char *) name; /* variables that folding calls otherwise -> their new name */
 };
 
-/* From one incidence of a junction through all that is folded, and through junctions without names: the junction at which this ends, or the element. */
-struct beyond { uint32_t j, element; bool folded; };      /* folded: there was something between */
+/* From one incidence of a junction through all that is folded, and through junctions without names: the junction at
+ * which this ends, or the element. */
+struct beyond {
+    uint32_t j, element;
+    bool folded;
+}; /* folded: there was something between */
 
 static struct beyond
 walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bond, uint32_t by)
@@ -135,7 +145,7 @@ walk(const flat_model *f, const struct plan_names *plan, uint32_t j, bool by_bon
             return (struct beyond){ UINT32_MAX, e, folded };
         folded = true;
         k = f->element.at[e].port0;
-        by = by == k ? k + 1 : k;                /* only two-ports are folded */
+        by = by == k ? k + 1 : k; /* only two-ports are folded */
         j = f->port.at[by].junction;
     }
     return (struct beyond){ j, UINT32_MAX, folded };
@@ -148,8 +158,8 @@ rename_variable(struct plan_names *plan, var_id v, char *name)
     vec_push(&plan->name, name);
 }
 
-/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own. Two-ports come first: nothing
- * reads theirs, so that of what they share with an element the element's name stays. */
+/* What an element calls its effort and flow when what is folded beside it is left out: its junction's then, or its own.
+ * Two-ports come first: nothing reads theirs, so that of what they share with an element the element's name stays. */
 static void
 rename_folded(const flat_model *f, struct plan_names *plan)
 {
@@ -175,7 +185,8 @@ rename_folded(const flat_model *f, struct plan_names *plan)
             if (flow != flow_shared)
                 rename_variable(plan, v, bg_format("%s%s.%c", e->name, side, flow ? 'f' : 'e'));
             else if (other)
-                rename_variable(plan, v, p->sign > 0 ? bg_format("%s-%s.f", other, e->name) : bg_format("%s-%s.f", e->name, other));
+                rename_variable(
+                    plan, v, p->sign > 0 ? bg_format("%s-%s.f", other, e->name) : bg_format("%s-%s.f", e->name, other));
             else
                 rename_variable(plan, v, bg_strdup(f->var.at[f->junction.at[x.j].common].name));
         }
@@ -300,7 +311,8 @@ cut_bond(const struct plan_names *plan, span arrow)
     return i == MAP_NONE || plan->plan->bond.at[i - 1].arrow.file != arrow.file ? NULL : &plan->plan->bond.at[i - 1];
 }
 
-/* The source that takes a bond's place acts on junction `on` and reads `by`. Of a two-port's, what it makes of what it reads is not compared. */
+/* The source that takes a bond's place acts on junction `on` and reads `by`. Of a two-port's, what it makes of what it
+ * reads is not compared. */
 static void
 put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on, const char *bond_name, struct lines *l)
 {
@@ -313,21 +325,24 @@ put_source(const flat_model *f, const rewrite_bond *x, uint32_t by, uint32_t on,
     put_junction(f, on, b);
     if (bond_name)
         strbuf_printf(b, " as %s", bond_name);
-    strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK,
-                  (unsigned long long)variable_number(common));
+    strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT),
+                  EXPRESSION_MARK, (unsigned long long)variable_number(common));
     strbuf_puts(&l->shown, common);
     end_line(l);
 }
 
 /* The two-port whose bond to what drives it is cut, as the source that it turned into. */
 static void
-put_turned(const flat_model *f, const struct plan_names *plan, const flat_element *e, const rewrite_bond *x, struct lines *l)
+put_turned(const flat_model *f, const struct plan_names *plan, const flat_element *e, const rewrite_bond *x,
+           struct lines *l)
 {
-    const flat_port *on = &f->port.at[e->port0 + (x->forward ? 1 : 0)], *by = &f->port.at[e->port0 + (x->forward ? 0 : 1)];
+    const flat_port *on = &f->port.at[e->port0 + (x->forward ? 1 : 0)],
+                    *by = &f->port.at[e->port0 + (x->forward ? 0 : 1)];
     bool flow = (f->junction.at[by->junction].type == 1) != (e->type == EL_GY);
 
     begin_line(l);
-    strbuf_printf(&l->text, "element %s M%s %c", e->name, element_type_name(flow ? EL_SF : EL_SE), x->forward ? '-' : '+');
+    strbuf_printf(&l->text, "element %s M%s %c", e->name, element_type_name(flow ? EL_SF : EL_SE),
+                  x->forward ? '-' : '+');
     put_port_junction(f, plan, (uint32_t)(on - f->port.at), &l->text);
     if (on->bond_name)
         strbuf_printf(&l->text, " as %s", on->bond_name);
@@ -349,7 +364,7 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
         }
     begin_line(l);
     if (has(&plan->into, e->name))
-        strbuf_printf(b, "element %s, folded into", e->name);            /* its type may have turned */
+        strbuf_printf(b, "element %s, folded into", e->name); /* its type may have turned */
     else if (clamped)
         strbuf_printf(b, "element %s %s", e->name, element_type_name(flow ? EL_SF : EL_SE));
     else
@@ -366,11 +381,10 @@ put_element(const flat_model *f, const flat_element *e, const struct plan_names 
         const flat_law *law = &f->law.at[e->law0 + i];
 
         if (clamped) {
-            strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN, (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK,
-                          (unsigned long long)constant_number(0));
+            strbuf_printf(b, "; law %d of port 0, quantity %d: %c%016llx", (int)LAW_ASSIGN,
+                          (int)(flow ? Q_FLOW : Q_EFFORT), EXPRESSION_MARK, (unsigned long long)constant_number(0));
             strbuf_puts(&l->shown, "0");
-        }
-        else if (has(&plan->into, e->name))
+        } else if (has(&plan->into, e->name))
             break;
         else if (changed)
             strbuf_printf(b, "; changed law %d of port %u", (int)law->kind, law->port - e->port0);
@@ -409,11 +423,12 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
 
         if (cut && cut->source)
             put_source(f, cut, cut->forward ? x->from : x->to, cut->forward ? x->to : x->from, x->name, l);
-        if (cut || has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name) || has(&plan->folded, f->junction.at[x->from].name))
+        if (cut || has(gone, f->junction.at[x->from].name) || has(gone, f->junction.at[x->to].name) ||
+            has(&plan->folded, f->junction.at[x->from].name))
             continue;
         end = walk(f, plan, x->to, true, (uint32_t)i);
         if (end.element != UINT32_MAX)
-            continue;                            /* a port of an element now */
+            continue; /* a port of an element now */
         begin_line(l);
         strbuf_puts(b, "bond ");
         put_junction(f, x->from, b);
@@ -425,7 +440,8 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     }
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *x = &f->initial.at[i];
-        const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
+        const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name
+                                               : f->junction.at[x->junction].name;
 
         if (has(gone, of) || has(&plan->clamped, of) || has(&plan->unstated, of))
             continue;
@@ -505,7 +521,8 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
 
     *why = NULL;
     for (size_t i = 0; i < r->item.n; i++)
-        if (r->item.at[i].kind == REWRITE_ELEMENT || r->item.at[i].kind == REWRITE_JUNCTION || r->item.at[i].kind == REWRITE_TWO_PORT)
+        if (r->item.at[i].kind == REWRITE_ELEMENT || r->item.at[i].kind == REWRITE_JUNCTION ||
+            r->item.at[i].kind == REWRITE_TWO_PORT)
             remember(&plan.gone, r->item.at[i].name);
         else if (r->item.at[i].kind == REWRITE_CLAMP)
             remember(&plan.clamped, r->item.at[i].owner);
@@ -513,16 +530,14 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.changed, r->item.at[i].owner);
             for (size_t k = 0; k < r->item.at[i].nelements; k++)
                 remember(&plan.changed, r->item.at[i].element[k]);
-        }
-        else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
-            remember(&plan.unstated, r->item.at[i].owner);       /* without an owner: it went with its part */
+        } else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
+            remember(&plan.unstated, r->item.at[i].owner); /* without an owner: it went with its part */
         else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
             const rewrite_bond *x = &r->bond.at[r->item.at[i].bond - 1];
 
             map_set(&plan.cut, x->arrow.begin, r->item.at[i].bond);
             remember(&plan.changed, x->two_port ? x->source : NULL);
-        }
-        else if (r->item.at[i].kind == REWRITE_FOLD) {
+        } else if (r->item.at[i].kind == REWRITE_FOLD) {
             remember(&plan.folded, r->item.at[i].name);
             remember(&plan.into, r->item.at[i].owner);
         }

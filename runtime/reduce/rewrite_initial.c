@@ -3,8 +3,16 @@
 
 #include <string.h>
 
-static bool holds(span at, size_t place) { return at.begin <= place && place < at.end; }
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+static bool
+holds(span at, size_t place)
+{
+    return at.begin <= place && place < at.end;
+}
+static bool
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
 
 static bool
 known_already(const rewrite_changes *list, span at)
@@ -27,13 +35,17 @@ take_item(const char *text, const ast_node *n, const ast_law_item *item, arena *
     *piece = (rewrite_piece){ { item->at.file, begin, item->at.end }, "" };
     if (n->nitems == 1) {
         if (begin == n->at.begin || text[begin - 1] != '{')
-            return false;                /* a comment stands in it */
+            return false; /* a comment stands in it */
         for (begin--; begin > n->at.begin && is_blank(text[begin - 1]);)
             begin--;
         *piece = (rewrite_piece){ { item->at.file, begin, n->at.end }, ";" };
     }
-    vec_push(out, ((rewrite_change){ .kind = REWRITE_INITIAL, .owner = n->ref.part[0].name, .name = n->ref.part[0].name, .at = item->at,
-                                     .piece = piece, .npieces = 1 }));
+    vec_push(out, ((rewrite_change){ .kind = REWRITE_INITIAL,
+                                     .owner = n->ref.part[0].name,
+                                     .name = n->ref.part[0].name,
+                                     .at = item->at,
+                                     .piece = piece,
+                                     .npieces = 1 }));
     return true;
 }
 
@@ -69,7 +81,9 @@ take_let(const compilation *now, const ast_experiment *x, size_t place, arena *a
         /* spring.q(0): the name in front of the last dot */
         span name = { item->at.file, item->ref.at.begin, item->ref.part[item->ref.nparts - 1].at.begin - 1 };
 
-        vec_push(out, ((rewrite_change){ .kind = REWRITE_LET, .at = item->at, .name = arena_strndup(a, text + name.begin, name.end - name.begin) }));
+        vec_push(out, ((rewrite_change){ .kind = REWRITE_LET,
+                                         .at = item->at,
+                                         .name = arena_strndup(a, text + name.begin, name.end - name.begin) }));
         return true;
     }
     return false;
@@ -85,7 +99,8 @@ rewrite_contradicted(const compilation *tried, const edits *e, const compilation
         size_t place = edits_origin(e, x->at.begin);
         bool found;
 
-        if (x->severity != SEV_ERROR || strcmp(x->code, "initial-contradiction") || !span_known(x->at) || x->at.file != tried->ast->file)
+        if (x->severity != SEV_ERROR || strcmp(x->code, "initial-contradiction") || !span_known(x->at) ||
+            x->at.file != tried->ast->file)
             continue;
         found = take_of_model(source_text(now->sources, now->ast->file), now->flat->ast, place, a, out);
         for (size_t k = 0; k < now->ast->ndecls && !found; k++)

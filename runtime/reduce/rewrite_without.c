@@ -8,9 +8,20 @@
 enum { NOBODY = UINT32_MAX };
 
 /* A name as `without` writes it: "drag[" 3 "]", "m[" 3 "].f", or "hub.bearing" without a last number. */
-struct entry { const char *head, *tail; uint32_t number; bool numbered; uint32_t group; size_t order; };
+struct entry {
+    const char *head, *tail;
+    uint32_t number;
+    bool numbered;
+    uint32_t group;
+    size_t order;
+};
 /* One list of them: a statement of the model, or behind an instance. */
-struct group { const ast_stmt *after; const ast_node *node; const ast_stmt *old; bool used; };
+struct group {
+    const ast_stmt *after;
+    const ast_node *node;
+    const ast_stmt *old;
+    bool used;
+};
 
 struct taking {
     const flat_model *f;
@@ -19,21 +30,22 @@ struct taking {
     size_t length;
     rewrite *r;
     without_lost *lost;
-    map element_of, junction_of;         /* interned name -> index */
-    map top;                             /* statements that stand in the model itself */
-    uint32_t *wanted;                    /* [element] place in the list, NOBODY */
-    bool *clamped;                       /* [element] its junction's common variable is taken out instead */
+    map element_of, junction_of; /* interned name -> index */
+    map top;                     /* statements that stand in the model itself */
+    uint32_t *wanted;            /* [element] place in the list, NOBODY */
+    bool *clamped;               /* [element] its junction's common variable is taken out instead */
     bool *element_gone, *junction_gone;
-    uint32_t *degree;                    /* [junction] */
-    uint32_t *passed;                    /* [junction] its bonds before this do not keep it */
-    bool *at_rest, *looked;              /* [junction] its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    bool *by_text;                       /* [junction + element]: the planner of the text took it, and said so */
-    map mentioned, mentioned_base;       /* by other experiments: whole name, first name -> item in their list */
+    uint32_t *degree; /* [junction] */
+    uint32_t *passed; /* [junction] its bonds before this do not keep it */
+    bool *at_rest,
+        *looked;   /* [junction] its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
+    bool *by_text; /* [junction + element]: the planner of the text took it, and said so */
+    map mentioned, mentioned_base; /* by other experiments: whole name, first name -> item in their list */
     VEC(span) mention;
     VEC(uint32_t) open;
     VEC(struct entry) entry;
     VEC(struct group) group;
-    map heads;                           /* hash of head and tail -> order of the first entry with them */
+    map heads; /* hash of head and tail -> order of the first entry with them */
 };
 
 /* ---------------------------------------------------------------- where elements come from */
@@ -84,8 +96,7 @@ gather_bonded(const ast_stmt *s, map *bonded)
     case AST_STMT_VALUE:
     case AST_STMT_PORT:
     case AST_STMT_WITHOUT:
-    case AST_STMT_WHEN:
-        break;
+    case AST_STMT_WHEN: break;
     }
 }
 
@@ -142,7 +153,8 @@ literal_name(const flat_model *f, const ast_ref *ref, int n)
         for (int i = 0; i < p->nindex; i++) {
             plain &= p->index[i].from->kind == AST_NUMBER && !p->index[i].to;
             if (plain)
-                strbuf_printf(&b, "%s%.0f%s", i ? "," : "[", p->index[i].from->number.value, i + 1 == p->nindex ? "]" : "");
+                strbuf_printf(&b, "%s%.0f%s", i ? "," : "[", p->index[i].from->number.value,
+                              i + 1 == p->nindex ? "]" : "");
         }
     }
     if (plain)
@@ -159,7 +171,8 @@ mention(struct taking *t, const ast_ref *ref, int n)
     if (n < 1)
         return;
     name = literal_name(t->f, ref, n);
-    map_set(name ? &t->mentioned : &t->mentioned_base, map_ptr_key(name ? name : ref->part[0].name), (uint32_t)t->mention.n);
+    map_set(name ? &t->mentioned : &t->mentioned_base, map_ptr_key(name ? name : ref->part[0].name),
+            (uint32_t)t->mention.n);
     vec_push(&t->mention, ref->at);
 }
 
@@ -196,7 +209,7 @@ is_two_port_element(const flat_element *e)
         return false;
     for (int i = 0; i < e->node->nitems; i++)
         if (e->node->item[i].kind == AST_LAW_PORT)
-            return false;                /* a field: it stands with fewer bonds too */
+            return false; /* a field: it stands with fewer bonds too */
     return true;
 }
 
@@ -241,8 +254,9 @@ drop_junction(struct taking *t, uint32_t j)
     }
 }
 
-/* As compiler/elaborate/without.c, in the flat model. The junction that incidence i of junction j leads to, straight or through one two-port; NOBODY:
- * none. *near: the two-port or bond is still there. *like: it adds up what this one's bond has zero of. */
+/* As compiler/elaborate/without.c, in the flat model. The junction that incidence i of junction j leads to, straight or
+ * through one two-port; NOBODY: none. *near: the two-port or bond is still there. *like: it adds up what this one's
+ * bond has zero of. */
 static uint32_t
 leads_to(const struct taking *t, uint32_t j, uint32_t i, bool *near, bool *like)
 {
@@ -269,7 +283,11 @@ leads_to(const struct taking *t, uint32_t j, uint32_t i, bool *near, bool *like)
     return far;
 }
 
-static bool may_go(const flat_junction *j) { return !j->port && !j->implicit; }
+static bool
+may_go(const flat_junction *j)
+{
+    return !j->port && !j->implicit;
+}
 
 static bool
 rests_alone(struct taking *t, uint32_t j)
@@ -280,7 +298,8 @@ rests_alone(struct taking *t, uint32_t j)
     for (uint32_t i = 0; i < n && !t->looked[j]; i++) {
         uint32_t far = leads_to(t, j, i, &near, &like);
 
-        if (near && far != NOBODY && !like && !t->junction_gone[far] && t->degree[far] == 1 && may_go(&t->f->junction.at[far]))
+        if (near && far != NOBODY && !like && !t->junction_gone[far] && t->degree[far] == 1 &&
+            may_go(&t->f->junction.at[far]))
             t->at_rest[j] = true;
     }
     t->looked[j] = true;
@@ -340,7 +359,7 @@ cascade(struct taking *t, const char *const *gone, size_t ngone)
             drop_junction(t, j);
         }
     }
-    t->open.n = 0;                       /* what dangles by that, the text's planner knows */
+    t->open.n = 0; /* what dangles by that, the text's planner knows */
     for (uint32_t j = 0; j < f->junction.n; j++)
         if (f->junction.at[j].thinned && !t->junction_gone[j])
             vec_push(&t->open, j);
@@ -382,14 +401,15 @@ block_named(struct taking *t)
             at = map_get(&t->mentioned_base, map_ptr_key(names_intern_z(t->f->names, base)));
             free(base);
         }
-        if (x->read && !t->clamped[e])   /* its effort and flow stay; whether more is read, the compiler says */
+        if (x->read && !t->clamped[e]) /* its effort and flow stay; whether more is read, the compiler says */
             block(t, e, x->read_at, "it is read");
         else if (at != MAP_NONE)
             block(t, e, t->mention.at[at], "another experiment names it");
     }
 }
 
-/* The wanted element nearest to junction j among what went, the most important of those on one junction; NOBODY without one. */
+/* The wanted element nearest to junction j among what went, the most important of those on one junction; NOBODY without
+ * one. */
 static uint32_t
 holder(struct taking *t, uint32_t j, map *seen)
 {
@@ -409,7 +429,8 @@ holder(struct taking *t, uint32_t j, map *seen)
             if (e != NOBODY && t->wanted[e] != NOBODY && (best == NOBODY || t->wanted[e] < t->wanted[best]))
                 best = e;
             for (uint32_t p = 0; p < (e == NOBODY ? 2 : f->element.at[e].nports); p++) {
-                uint32_t other = e == NOBODY ? (p ? f->bond.at[i->index].to : f->bond.at[i->index].from) : f->port.at[f->element.at[e].port0 + p].junction;
+                uint32_t other = e == NOBODY ? (p ? f->bond.at[i->index].to : f->bond.at[i->index].from)
+                                             : f->port.at[f->element.at[e].port0 + p].junction;
 
                 if (t->junction_gone[other] && map_get(seen, other) == MAP_NONE) {
                     map_set(seen, other, 1);
@@ -468,7 +489,8 @@ keep_needed(struct taking *t)
         e = holder(t, f->port.at[x->port0].junction, &seen);
         if (e == NOBODY)
             continue;
-        block(t, e, x->read ? x->read_at : x->at, x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
+        block(t, e, x->read ? x->read_at : x->at,
+              x->read ? "a two-port that only it holds is read" : "a two-port that only it holds is kept");
         any = true;
     }
     for (uint32_t k = 0; k < f->element.n; k++) {
@@ -493,7 +515,8 @@ note(struct taking *t, enum rewrite_kind kind, const char *name, span at)
     vec_push(&t->r->item, x);
 }
 
-/* The loop whose body has the statement, if it is a line of its own there: one bond from a junction to the element. NULL otherwise. */
+/* The loop whose body has the statement, if it is a line of its own there: one bond from a junction to the element.
+ * NULL otherwise. */
 static const ast_stmt *
 line_of_loop(const struct taking *t, const flat_element *e)
 {
@@ -502,12 +525,13 @@ line_of_loop(const struct taking *t, const flat_element *e)
 
     for (uint32_t k = e->parent; k != NOBODY; k = t->f->origin.at[k].parent)
         if (t->f->origin.at[k].model)
-            return NULL;                 /* of a component, which others may use */
-    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.bond || e->at.file != t->file->file)
+            return NULL; /* of a component, which others may use */
+    if (!o || e->stmt->kind != AST_STMT_CHAIN || e->stmt->chain.nnodes != 2 || e->stmt->chain.bond ||
+        e->at.file != t->file->file)
         return NULL;
     other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
     if (other->type)
-        return NULL;                     /* it declares more */
+        return NULL; /* it declares more */
     for (int k = 0; k < o->stmt->loop.n; k++)
         if (o->stmt->loop.body[k] == e->stmt)
             return o->stmt;
@@ -521,20 +545,16 @@ index_value(const ast_expr *x, const char *variable, double round, double *value
     double b;
 
     switch (x->kind) {
-    case AST_NUMBER:
-        *value = x->number.value;
-        return true;
-    case AST_REF:
-        *value = round;
-        return x->ref.nparts == 1 && x->ref.part[0].name == variable;
+    case AST_NUMBER: *value = x->number.value; return true;
+    case AST_REF: *value = round; return x->ref.nparts == 1 && x->ref.part[0].name == variable;
     case AST_BINARY:
-        if ((x->bin.op != AST_ADD && x->bin.op != AST_SUB) || x->bin.a->kind == AST_BINARY || x->bin.b->kind == AST_BINARY ||
-            !index_value(x->bin.a, variable, round, value) || !index_value(x->bin.b, variable, round, &b))
+        if ((x->bin.op != AST_ADD && x->bin.op != AST_SUB) || x->bin.a->kind == AST_BINARY ||
+            x->bin.b->kind == AST_BINARY || !index_value(x->bin.a, variable, round, value) ||
+            !index_value(x->bin.b, variable, round, &b))
             return false;
         *value += x->bin.op == AST_ADD ? b : -b;
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -547,7 +567,8 @@ junction_stays(const struct taking *t, const ast_stmt *loop, const ast_ref *ref,
     double value;
     uint32_t j;
 
-    if (ref->nparts != 1 || p->nindex > 1 || (p->nindex && (p->index[0].to || !index_value(p->index[0].from, loop->loop.var, round, &value))))
+    if (ref->nparts != 1 || p->nindex > 1 ||
+        (p->nindex && (p->index[0].to || !index_value(p->index[0].from, loop->loop.var, round, &value))))
         return false;
     name = p->nindex ? bg_format("%s[%.0f]", p->name, value) : bg_strdup(p->name);
     j = map_get(&t->junction_of, map_ptr_key(names_intern_z(t->f->names, name)));
@@ -570,8 +591,9 @@ earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop
 
             if (p->name != own->name)
                 continue;
-            if (p->nindex != 1 || own->nindex != 1 || own->index[0].from->kind != AST_REF || own->index[0].from->ref.part[0].name != loop->loop.var ||
-                p->index[0].from->kind != AST_NUMBER || (p->index[0].to && p->index[0].to->kind != AST_NUMBER))
+            if (p->nindex != 1 || own->nindex != 1 || own->index[0].from->kind != AST_REF ||
+                own->index[0].from->ref.part[0].name != loop->loop.var || p->index[0].from->kind != AST_NUMBER ||
+                (p->index[0].to && p->index[0].to->kind != AST_NUMBER))
                 return false;
             from = p->index[0].from->number.value;
             to = p->index[0].to ? p->index[0].to->number.value : from;
@@ -582,7 +604,10 @@ earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop
     return true;
 }
 
-struct counted { uint32_t copies, going; bool whole, looked, kept; };
+struct counted {
+    uint32_t copies, going;
+    bool whole, looked, kept;
+};
 
 /* Lines of loops all of whose copies go. Their elements need no `without`; whole[e] is set. */
 static void
@@ -610,14 +635,15 @@ drop_lines(struct taking *t, bool *whole)
             count.at[at].going += t->wanted[e] != NOBODY;
         }
     }
-    /* `without` cleans up after what it takes, a line that goes does not: the junctions that the copies are and were on must stay */
+    /* `without` cleans up after what it takes, a line that goes does not: the junctions that the copies are and were on
+     * must stay */
     for (uint32_t e = 0; e < f->element.n; e++) {
         struct counted *c = &count.at[map_get(&of_node, map_ptr_key(f->element.at[e].node))];
 
         if (!whole[e])
             continue;
         c->kept |= t->junction_gone[f->port.at[f->element.at[e].port0].junction] ||
-            (!c->looked && !earlier_stay(t, &f->element.at[e], line_of_loop(t, &f->element.at[e])));
+                   (!c->looked && !earlier_stay(t, &f->element.at[e], line_of_loop(t, &f->element.at[e])));
         c->looked = true;
     }
     for (uint32_t e = 0; e < f->element.n; e++)
@@ -723,7 +749,8 @@ add_old_entry(struct taking *t, const char *name, uint32_t group)
     size_t n = strlen(name);
 
     if (is_variable(name, n)) {
-        char *element = g->node ? bg_format("%s.%.*s", g->node->ref.part[0].name, (int)n - 2, name) : bg_format("%.*s", (int)n - 2, name);
+        char *element = g->node ? bg_format("%s.%.*s", g->node->ref.part[0].name, (int)n - 2, name)
+                                : bg_format("%.*s", (int)n - 2, name);
         uint32_t e = map_get(&t->element_of, map_ptr_key(names_intern_z(t->f->names, element)));
 
         free(element);
@@ -733,7 +760,8 @@ add_old_entry(struct taking *t, const char *name, uint32_t group)
     add_entry(t, name, group);
 }
 
-/* Whether a part of the text's own names, with a plain range behind its last name (or the last before an e or f): its items become entries. */
+/* Whether a part of the text's own names, with a plain range behind its last name (or the last before an e or f): its
+ * items become entries. */
 static bool
 add_old(struct taking *t, const ast_ref *ref, uint32_t group)
 {
@@ -758,7 +786,8 @@ add_old(struct taking *t, const ast_ref *ref, uint32_t group)
     if (!before || !(from >= 0 && to >= from && to < 1e8))
         return false;
     for (double i = from; i <= to; i++) {
-        char *text = bg_format("%s%s%s[%.0f]%s%s", before, *before ? "." : "", last->name, i, n < ref->nparts ? "." : "", n < ref->nparts ? end->name : "");
+        char *text = bg_format("%s%s%s[%.0f]%s%s", before, *before ? "." : "", last->name, i,
+                               n < ref->nparts ? "." : "", n < ref->nparts ? end->name : "");
 
         add_old_entry(t, text, group);
         free(text);
@@ -781,8 +810,8 @@ put_entries(const struct taking *t, size_t first, size_t end, strbuf *b)
         size_t to = k;
         char *word;
 
-        while (to + 1 < end && t->entry.at[to + 1].head == x->head && t->entry.at[to + 1].tail == x->tail && x->numbered &&
-               t->entry.at[to + 1].number <= t->entry.at[to].number + 1)
+        while (to + 1 < end && t->entry.at[to + 1].head == x->head && t->entry.at[to + 1].tail == x->tail &&
+               x->numbered && t->entry.at[to + 1].number <= t->entry.at[to].number + 1)
             to++;
         if (!x->numbered)
             word = bg_strdup(x->head);
@@ -927,7 +956,7 @@ write_lists(struct taking *t)
     }
     for (uint32_t g = 0; g < t->group.n; g++)
         if (t->group.at[g].used && t->group.at[g].old) {
-            span at = t->group.at[g].old->at;                   /* nothing is left of it */
+            span at = t->group.at[g].old->at; /* nothing is left of it */
 
             vec_push(&t->lost->list, at);
             note(t, REWRITE_WITHOUT, arena_strndup(t->f->arena, t->text + at.begin, at.end - at.begin - 1), at);
@@ -969,11 +998,16 @@ goes(const struct taking *t, const char *name)
 
     if (e != MAP_NONE && t->clamped[e])
         return true;
-    return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e] : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
+    return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e]
+                         : j != MAP_NONE && t->junction_gone[j] && !t->by_text[j];
 }
 
 /* element: of an activity, a name without a quantity behind it */
-struct expecting { const struct taking *t; const ast_ref *element; const char *gone; };
+struct expecting {
+    const struct taking *t;
+    const ast_ref *element;
+    const char *gone;
+};
 
 static void
 expects_gone(void *ctx, const ast_ref *r)
@@ -997,7 +1031,9 @@ drop_items(struct taking *t)
 
         for (int k = x ? x->inherited : 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
-            const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1 ? literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
+            const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1
+                                   ? literal_name(t->f, &item->ref, item->ref.nparts - 1)
+                                   : NULL;
             struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };
 
             if (item->kind == AST_EXP_EXPECT) {
@@ -1041,12 +1077,14 @@ make_items(struct taking *t)
 
         if (!t->element_gone[e] || t->by_text[f->junction.n + e])
             continue;
-        note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name, rewrite_place(f, x->parent, x->at));
+        note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
+             rewrite_place(f, x->parent, x->at));
         note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
         if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit) {
-            note(t, REWRITE_JUNCTION, f->junction.at[j].name, rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
+            note(t, REWRITE_JUNCTION, f->junction.at[j].name,
+                 rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
             note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
         }
 }
@@ -1070,7 +1108,7 @@ make_edits(struct taking *t)
         if (whole[e] && t->wanted[e] != NOBODY)
             map_set(&dropped, map_ptr_key(f->element.at[e].node->ref.part[0].name), 1);
         else if (t->wanted[e] != NOBODY || t->clamped[e])
-            top = true;                  /* a list of the model may be asked for */
+            top = true; /* a list of the model may be asked for */
     }
     find_old_lists(t, &dropped, top);
     for (uint32_t e = 0; e < f->element.n; e++)
@@ -1094,10 +1132,15 @@ make_edits(struct taking *t)
 }
 
 bool
-without_plan(const flat_model *f, const ast_file *file, const char *const *wanted, size_t n, const char *const *clamped, size_t nclamped,
-             const char *const *gone, size_t ngone, without_lost *lost, rewrite *r)
+without_plan(const flat_model *f, const ast_file *file, const char *const *wanted, size_t n, const char *const *clamped,
+             size_t nclamped, const char *const *gone, size_t ngone, without_lost *lost, rewrite *r)
 {
-    struct taking t = { .f = f, .file = file, .text = source_text(f->sources, file->file), .length = source_length(f->sources, file->file), .r = r, .lost = lost };
+    struct taking t = { .f = f,
+                        .file = file,
+                        .text = source_text(f->sources, file->file),
+                        .length = source_length(f->sources, file->file),
+                        .r = r,
+                        .lost = lost };
     size_t all = f->element.n + f->junction.n;
     bool fine = true;
 

@@ -6,24 +6,38 @@
 #include "fold.h"
 #include "simplify.h"
 
-/* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the relative tolerance. */
+/* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the
+ * relative tolerance. */
 static const double ALIKE = 1e-6, ALIKE_TOLERANCES = 1e3;
 /* Activities are integrals over steps that nothing holds to the tolerance: they may differ by so much of their sum. */
 static const double ACTIVITY_ALIKE = 1e-2;
 
 /* A text, compiled and run in every experiment. */
-struct version { char *text; size_t length; compilation *c; sim_result *run; track *outputs; double rtol; };
+struct version {
+    char *text;
+    size_t length;
+    compilation *c;
+    sim_result *run;
+    track *outputs;
+    double rtol;
+};
 
 struct simplifier {
     const char *path;
     const simplify_options *o;
-    const sources *given; uint32_t file;
+    const sources *given;
+    uint32_t file;
     reduction *r;
     VEC(struct elaborate_override) set;
-    map refused;                 /* hash of a name -> 1: said */
+    map refused; /* hash of a name -> 1: said */
 };
 
-struct trial { struct version v; rewrite plan; const char *failure; char *internal; };
+struct trial {
+    struct version v;
+    rewrite plan;
+    const char *failure;
+    char *internal;
+};
 
 static void
 version_free(const struct simplifier *d, struct version *v)
@@ -47,7 +61,9 @@ run_version(struct simplifier *d, char *text, size_t length, struct version *v)
     arena *a = d->r->arena;
     const char *why = NULL;
 
-    *v = (struct version){ .text = text, .length = length, .c = bg_calloc(d->o->nexperiments, sizeof *v->c),
+    *v = (struct version){ .text = text,
+                           .length = length,
+                           .c = bg_calloc(d->o->nexperiments, sizeof *v->c),
                            .run = bg_calloc(d->o->nexperiments, sizeof *v->run),
                            .outputs = bg_calloc(d->o->nexperiments, sizeof *v->outputs) };
     for (size_t i = 0; i < d->o->nexperiments && !why; i++) {
@@ -90,7 +106,8 @@ differs(struct simplifier *d, const struct version *a, const struct version *b, 
         double most = track_compare(oa, k, NULL, 0).max, e = track_compare(oa, k, ob, k).max;
 
         if (!(e <= share * most))
-            why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value", model_output(fa, k)->name, e / most);
+            why = arena_format(d->r->arena, "%s would differ by %.2g of its greatest value", model_output(fa, k)->name,
+                               e / most);
     }
     for (uint32_t k = 0; k < fb->element.n; k++)
         map_set(&element, bg_hash_bytes(fb->element.at[k].name, strlen(fb->element.at[k].name), 0), k);
@@ -158,8 +175,9 @@ refuse(struct simplifier *d, const fold *x, const char *why)
     if (map_get(&d->refused, key) != MAP_NONE)
         return;
     map_set(&d->refused, key, 1);
-    vec_push(&d->r->kept, ((reduce_kept){ arena_strdup(d->r->arena, x->name), arena_format(d->r->arena, "fold: %s", why), line_of(d, x->at),
-                                          (int)d->r->rounds.n + 1 }));
+    vec_push(&d->r->kept,
+             ((reduce_kept){ arena_strdup(d->r->arena, x->name), arena_format(d->r->arena, "fold: %s", why),
+                             line_of(d, x->at), (int)d->r->rounds.n + 1 }));
 }
 
 /* As many as go together: all at once, and where that fails in halves. False: internal. */
@@ -211,8 +229,11 @@ record(struct simplifier *d, const folds *all, struct trial *best)
     for (size_t i = 0; i < best->plan.item.n; i++) {
         const rewrite_item *x = &best->plan.item.at[i];
 
-        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind, .name = arena_strdup(r->arena, x->name), .line = line_of(d, x->at),
-                                                     .round = (int)r->rounds.n + 1, .why = why_folded(all, x) }));
+        vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
+                                                     .name = arena_strdup(r->arena, x->name),
+                                                     .line = line_of(d, x->at),
+                                                     .round = (int)r->rounds.n + 1,
+                                                     .why = why_folded(all, x) }));
     }
     reduction_name_edits(r, d->given, d->file, &best->plan.edits);
     vec_push(&r->rounds, best->plan.edits);
@@ -300,7 +321,8 @@ finish(struct simplifier *d, struct version *now)
 }
 
 bool
-reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r, char **why)
+reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
+                   char **why)
 {
     struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r };
     struct version now;

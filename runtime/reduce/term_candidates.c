@@ -4,7 +4,8 @@
 
 #include "term_candidates.h"
 
-/* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some seconds at most, or much to keep. */
+/* Points of the grid along which errors are predicted: fewer where there is much to predict, so that it takes some
+ * seconds at most, or much to keep. */
 enum { POINTS_MOST = 501, POINTS_LEAST = 51 };
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 /* Occurrences whose means differ by no more than this part of the term's root mean square have one mean. */
@@ -15,20 +16,26 @@ static const double NEGLIGIBLE = 0.05;
 static const double DOUBTFUL = 3;
 
 /* One experiment with all terms weighed. */
-struct weighed_run { compilation c; sim_result r; bool ran, equilibrium; };
+struct weighed_run {
+    compilation c;
+    sim_result r;
+    bool ran, equilibrium;
+};
 
 /* What all runs say of a term. */
 struct seen {
     bool occurs, keep;
-    double sum, square;          /* over occurrences and points of all runs */
+    double sum, square; /* over occurrences and points of all runs */
     size_t n;
-    double spread;               /* of the means of its occurrences in one run */
+    double spread; /* of the means of its occurrences in one run */
     VEC(const char *) element;
 };
 
 struct finding {
-    const recording *run; size_t nruns;
-    const held_output *const *held; const size_t *nheld;
+    const recording *run;
+    size_t nruns;
+    const held_output *const *held;
+    const size_t *nheld;
     arena *arena;
     term_candidates *out;
     struct weighed_run *weighed;
@@ -47,7 +54,8 @@ model_named(const ast_file *file, const map *models, const char *name)
 
 /* Adds the models of the file that a statement makes instances of. Nesting is bounded by the parser. */
 static void
-used_by(const ast_file *file, const map *models, const ast_stmt *s, void (*see)(void *ctx, const ast_model *m), void *ctx)
+used_by(const ast_file *file, const map *models, const ast_stmt *s, void (*see)(void *ctx, const ast_model *m),
+        void *ctx)
 {
     switch (s->kind) {
     case AST_STMT_CHAIN:
@@ -68,12 +76,15 @@ used_by(const ast_file *file, const map *models, const ast_stmt *s, void (*see)(
         for (int i = 0; i < s->cond.nother; i++)
             used_by(file, models, s->cond.other[i], see, ctx);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
-struct users { VEC(const ast_model *) todo; map user; uint32_t by; };      /* user: component -> declaration of the first model that uses it */
+struct users {
+    VEC(const ast_model *) todo;
+    map user;
+    uint32_t by;
+}; /* user: component -> declaration of the first model that uses it */
 
 static void
 see_use(void *ctx, const ast_model *m)
@@ -96,7 +107,9 @@ find_users(const ast_file *file, const ast_model *own, struct users *u)
         if (file->decl[i].kind == AST_DECL_MODEL)
             map_set(&models, map_ptr_key(file->decl[i].model->name), i);
     for (size_t i = 0; i < file->ndecls; i++) {
-        uint32_t by = file->decl[i].kind == AST_DECL_EXPERIMENT ? map_get(&models, map_ptr_key(file->decl[i].experiment->model)) : MAP_NONE;
+        uint32_t by = file->decl[i].kind == AST_DECL_EXPERIMENT
+                          ? map_get(&models, map_ptr_key(file->decl[i].experiment->model))
+                          : MAP_NONE;
 
         if (by == MAP_NONE || file->decl[by].model == own || map_get(&done, by) != MAP_NONE)
             continue;
@@ -136,7 +149,10 @@ find_texts(struct finding *s, const compilation *c)
             vec_push(&model, m);
         else
             vec_push(&s->out->kept, ((term_kept){ arena_format(s->arena, "terms of %s", m->name), m->name_at,
-                arena_format(s->arena, "model \"%s\", which has experiments of its own, uses this component too", c->ast->decl[by].model->name) }));
+                                                  arena_format(s->arena,
+                                                               "model \"%s\", which has experiments of its own, uses "
+                                                               "this component too",
+                                                               c->ast->decl[by].model->name) }));
     }
     terms_find(c->sources, c->ast, model.at, model.n, s->arena, &s->out->terms);
     vec_free(&model);
@@ -164,7 +180,8 @@ run_weighed(const recording *r, const span *weigh, size_t n, struct weighed_run 
     compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset, .weigh = weigh, .nweigh = n };
     sim_options so = { 0 };
 
-    if (!compile_text(&w->c, r->path, r->text, r->length, STAGE_MODEL, &co) || !sim_options_from_experiment(w->c.model, &so))
+    if (!compile_text(&w->c, r->path, r->text, r->length, STAGE_MODEL, &co) ||
+        !sim_options_from_experiment(w->c.model, &so))
         return;
     so.points = points_for(w->c.model, n);
     so.outputs = so.states = so.modes = true;
@@ -180,7 +197,8 @@ static void
 gather(struct finding *s, const struct weighed_run *w)
 {
     const flat_model *f = w->c.flat;
-    size_t all = w->ran ? model_noutputs(w->c.model) : 0, first = w->ran ? all - f->weighed.n : 0, nterms = s->out->terms.term.n;
+    size_t all = w->ran ? model_noutputs(w->c.model) : 0, first = w->ran ? all - f->weighed.n : 0,
+           nterms = s->out->terms.term.n;
     double *low = bg_calloc(nterms + 1, sizeof *low), *high = bg_calloc(nterms + 1, sizeof *high);
     bool *any = bg_calloc(nterms + 1, sizeof *any);
 
@@ -215,8 +233,16 @@ gather(struct finding *s, const struct weighed_run *w)
 
 /* ---------------------------------------------------------------- candidates */
 
-static double mean_of(const struct seen *t) { return t->n ? t->sum / (double)t->n : 0; }
-static double rms_of(const struct seen *t) { return t->n ? sqrt(t->square / (double)t->n) : 0; }
+static double
+mean_of(const struct seen *t)
+{
+    return t->n ? t->sum / (double)t->n : 0;
+}
+static double
+rms_of(const struct seen *t)
+{
+    return t->n ? sqrt(t->square / (double)t->n) : 0;
+}
 
 static bool
 offered(const struct seen *t)
@@ -229,10 +255,12 @@ has_mean(const struct finding *s, uint32_t i)
 {
     const struct seen *t = &s->seen[i];
 
-    return s->out->terms.term.at[i].varies && !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
+    return s->out->terms.term.at[i].varies && !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) &&
+           t->spread <= ONE_MEAN * rms_of(t);
 }
 
-/* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not known. */
+/* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not known.
+ */
 static bool
 predict(struct finding *s, double *error)
 {
@@ -260,7 +288,8 @@ predict(struct finding *s, double *error)
     for (size_t x = 0; x < s->nruns && fine; x++) {
         const struct weighed_run *w = &s->weighed[x];
 
-        fine = w->ran && sensitivity(w->c.model, &w->r, w->equilibrium, change, count, s->held[x], s->nheld[x], greatest);
+        fine = w->ran &&
+               sensitivity(w->c.model, &w->r, w->equilibrium, change, count, s->held[x], s->nheld[x], greatest);
     }
     for (size_t k = 0; k < count; k++)
         error[of[k]] = isnan(greatest[k]) ? INFINITY : greatest[k];
@@ -274,7 +303,8 @@ predict(struct finding *s, double *error)
 static const char *
 error_text(arena *a, double error)
 {
-    return isfinite(error) ? arena_format(a, "predicted error %.2g of the tolerance left", error) : "no finite error is predicted";
+    return isfinite(error) ? arena_format(a, "predicted error %.2g of the tolerance left", error)
+                           : "no finite error is predicted";
 }
 
 /* Without errors: how large it is beside the greatest other of its sum, where that is known; else its place. */
@@ -325,8 +355,8 @@ add_candidate(struct finding *s, uint32_t i, const double *error)
 }
 
 void
-term_candidates_find(const compilation *c, const recording *run, size_t nruns, const held_output *const *held, const size_t *nheld, arena *a,
-                     term_candidates *out)
+term_candidates_find(const compilation *c, const recording *run, size_t nruns, const held_output *const *held,
+                     const size_t *nheld, arena *a, term_candidates *out)
 {
     struct finding s = { .run = run, .nruns = nruns, .held = held, .nheld = nheld, .arena = a, .out = out };
     span *weigh;
@@ -348,8 +378,10 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
         run_weighed(&run[x], weigh, n, &s.weighed[x]);
         out->simulations += s.weighed[x].ran;
         if (!s.weighed[x].c.flat)
-            vec_push(&out->kept, ((term_kept){ "terms", SPAN_NONE, arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
-                                                                               diag_first_error(s.weighed[x].c.sources)) }));
+            vec_push(&out->kept,
+                     ((term_kept){ "terms", SPAN_NONE,
+                                   arena_format(a, "what they are worth in %s is not known: %s", run[x].experiment,
+                                                diag_first_error(s.weighed[x].c.sources)) }));
         gather(&s, &s.weighed[x]);
     }
     out->predicts = predict(&s, error);

@@ -10,7 +10,7 @@ struct finder {
     const char *text;
     arena *arena;
     terms *out;
-    map fixed;                   /* interned names of parameters, constants, sizes and loop variables */
+    map fixed; /* interned names of parameters, constants, sizes and loop variables */
     const ast_model *model;
     bool inner;
     const char *owner;
@@ -18,8 +18,16 @@ struct finder {
     const ast_node *node;
 };
 
-static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-static bool is_sum(const ast_expr *e) { return e->kind == AST_BINARY && (e->bin.op == AST_ADD || e->bin.op == AST_SUB); }
+static bool
+is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+static bool
+is_sum(const ast_expr *e)
+{
+    return e->kind == AST_BINARY && (e->bin.op == AST_ADD || e->bin.op == AST_SUB);
+}
 
 /* Own variables e f q p and ports of the law an expression stands in. */
 static bool
@@ -44,18 +52,15 @@ varies(const struct finder *f, const ast_expr *e)
 {
     switch (e->kind) {
     case AST_NUMBER:
-    case AST_STRING:
-        return false;
+    case AST_STRING: return false;
     case AST_REF:
-        return e->ref.nparts && (is_own(f->node, &e->ref) || e->ref.nparts > 1 || (strcmp(e->ref.part[0].name, "pi") &&
-               map_get(&f->fixed, map_ptr_key(e->ref.part[0].name)) == MAP_NONE));
+        return e->ref.nparts && (is_own(f->node, &e->ref) || e->ref.nparts > 1 ||
+                                 (strcmp(e->ref.part[0].name, "pi") &&
+                                  map_get(&f->fixed, map_ptr_key(e->ref.part[0].name)) == MAP_NONE));
     case AST_NEG:
-    case AST_NOT:
-        return varies(f, e->un.a);
-    case AST_BINARY:
-        return varies(f, e->bin.a) || varies(f, e->bin.b);
-    case AST_IF:
-        return varies(f, e->cond.c) || varies(f, e->cond.a) || varies(f, e->cond.b);
+    case AST_NOT: return varies(f, e->un.a);
+    case AST_BINARY: return varies(f, e->bin.a) || varies(f, e->bin.b);
+    case AST_IF: return varies(f, e->cond.c) || varies(f, e->cond.a) || varies(f, e->cond.b);
     case AST_CALL:
         for (int i = 0; i < e->call.nargs; i++)
             if (varies(f, e->call.arg[i]))
@@ -96,7 +101,7 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
 
         x.at = trimmed(f, (span){ e->at.file, e->bin.op_at.end, e->at.end });
         vec_push(&list, x);
-        if (is_sum(left) && left->at.begin == e->at.begin) {         /* not in brackets */
+        if (is_sum(left) && left->at.begin == e->at.begin) { /* not in brackets */
             e = left;
             continue;
         }
@@ -117,8 +122,10 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
         x->inner = f->inner;
         x->within = within;
         x->sum = (uint32_t)f->out->sum.n;
-        x->text = arena_format(f->arena, "%s%.*s", x->minus ? "-" : "", (int)(x->at.end - x->at.begin), f->text + x->at.begin);
-        x->name = f->inner ? arena_format(f->arena, "%s of %s: %s", x->owner, f->model->name, x->text) : arena_format(f->arena, "%s: %s", x->owner, x->text);
+        x->text = arena_format(f->arena, "%s%.*s", x->minus ? "-" : "", (int)(x->at.end - x->at.begin),
+                               f->text + x->at.begin);
+        x->name = f->inner ? arena_format(f->arena, "%s of %s: %s", x->owner, f->model->name, x->text)
+                           : arena_format(f->arena, "%s: %s", x->owner, x->text);
         s.n++;
     }
     if (any) {
@@ -131,7 +138,8 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
     vec_free(&list);
 }
 
-/* Sums in an expression, from the outside in. Conditions, exponents and names of columns are no places for a smaller sum. */
+/* Sums in an expression, from the outside in. Conditions, exponents and names of columns are no places for a smaller
+ * sum. */
 static void
 find(struct finder *f, const ast_expr *e, uint32_t within)
 {
@@ -148,9 +156,7 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
             find(f, e->bin.a, within);
         }
         break;
-    case AST_NEG:
-        find(f, e->un.a, within);
-        break;
+    case AST_NEG: find(f, e->un.a, within); break;
     case AST_IF:
         find(f, e->cond.a, within);
         find(f, e->cond.b, within);
@@ -163,8 +169,7 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
         for (int i = 0; i < e->matrix.rows * e->matrix.cols; i++)
             find(f, e->matrix.entry[i], within);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -178,14 +183,15 @@ find_node(struct finder *f, const ast_node *n)
     source = !strcmp(n->type, "Se") || !strcmp(n->type, "Sf");
     f->owner = n->ref.part[0].name;
     f->of_value = false;
-    f->node = NULL;              /* in `= expr` e f q p are no names of the law */
+    f->node = NULL; /* in `= expr` e f q p are no names of the law */
     if (!source)
         find(f, n->linear, NOWHERE);
     f->node = n;
     for (int i = 0; i < n->nitems; i++) {
         const ast_law_item *item = &n->item[i];
 
-        f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") || (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
+        f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") ||
+                       (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
         if (item->kind == AST_LAW_EQUATION)
             find(f, item->right, NOWHERE);
     }
@@ -212,8 +218,7 @@ note_fixed(struct finder *f, const ast_stmt *s)
         for (int i = 0; i < s->cond.nother; i++)
             note_fixed(f, s->cond.other[i]);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -243,8 +248,7 @@ find_stmt(struct finder *f, const ast_stmt *s)
         for (int i = 0; i < s->cond.nother; i++)
             find_stmt(f, s->cond.other[i]);
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -253,7 +257,11 @@ terms_find(const sources *s, const ast_file *file, const ast_model *const *model
 {
     memset(out, 0, sizeof *out);
     for (size_t m = 0; m < n; m++) {
-        struct finder f = { .text = source_text(s, file->file), .arena = a, .out = out, .model = model[m], .inner = m > 0 };
+        struct finder f = { .text = source_text(s, file->file),
+                            .arena = a,
+                            .out = out,
+                            .model = model[m],
+                            .inner = m > 0 };
 
         if (model[m]->at.file != file->file)
             continue;
@@ -289,7 +297,8 @@ signed_number(arena *a, double x, bool first)
 
 /* The pieces of one sum. What was deleted goes with the sign before it; the first that stays gives up its plus. */
 static void
-sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, const double *mean, arena *a, rewrite_piece *piece, size_t *npieces)
+sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, const double *mean, arena *a,
+           rewrite_piece *piece, size_t *npieces)
 {
     const term *x = &t->term.at[s->first];
     uint32_t lead = 0;
@@ -302,19 +311,22 @@ sum_pieces(const terms *t, const term_sum *s, const enum term_change *what, cons
         rewrite_piece *out = &piece[s->first + k];
 
         npieces[s->first + k] = 1;
-        if (lead == s->n)                /* nothing stays */
-            *out = k == 0 ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[s->n - 1].at.end }, "0" } : (rewrite_piece){ x[0].at, NULL };
+        if (lead == s->n) /* nothing stays */
+            *out = k == 0 ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[s->n - 1].at.end }, "0" }
+                          : (rewrite_piece){ x[0].at, NULL };
         else if (k < lead)
             *out = k > 0 ? (rewrite_piece){ x[0].at, NULL }
-                : what[s->first + lead] == TERM_MEAN ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.end },
-                                                                        signed_number(a, mean[s->first + lead] * (x[lead].minus ? -1 : 1), true) }
-                : (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.begin }, x[lead].minus ? "-" : "" };
+                   : what[s->first + lead] == TERM_MEAN
+                       ? (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.end },
+                                          signed_number(a, mean[s->first + lead] * (x[lead].minus ? -1 : 1), true) }
+                       : (rewrite_piece){ { x[0].at.file, x[0].at.begin, x[lead].at.begin }, x[lead].minus ? "-" : "" };
         else if (w == TERM_DELETED)
             *out = (rewrite_piece){ { x[k].at.file, x[k - 1].at.end, x[k].at.end }, "" };
         else if (w == TERM_MEAN && k == lead && lead > 0)
-            *out = (rewrite_piece){ x[0].at, NULL };                  /* said with the first */
+            *out = (rewrite_piece){ x[0].at, NULL }; /* said with the first */
         else if (w == TERM_MEAN)
-            *out = (rewrite_piece){ { x[k].at.file, k ? x[k].op.begin : x[k].at.begin, x[k].at.end }, signed_number(a, value, k == 0) };
+            *out = (rewrite_piece){ { x[k].at.file, k ? x[k].op.begin : x[k].at.begin, x[k].at.end },
+                                    signed_number(a, value, k == 0) };
         else
             npieces[s->first + k] = 0;
         if (npieces[s->first + k] && !out->text)
@@ -332,7 +344,7 @@ terms_changes(const terms *t, const enum term_change *what, const double *mean, 
     enum term_change *w = arena_new_array(a, enum term_change, all + 1);
     bool *inside = arena_new_array(a, bool, all + 1);
 
-    for (size_t i = 0; i < all; i++) {           /* terms come after the one they are in */
+    for (size_t i = 0; i < all; i++) { /* terms come after the one they are in */
         uint32_t outer = t->term.at[i].within;
 
         inside[i] = outer != NOWHERE && (inside[outer] || what[outer] != TERM_STAYS);
@@ -351,9 +363,16 @@ terms_changes(const terms *t, const enum term_change *what, const double *mean, 
 
         if (w[i] == TERM_STAYS)
             continue;
-        c[n++] = (rewrite_change){ .kind = w[i] == TERM_DELETED ? REWRITE_TERM_DELETE : REWRITE_TERM_MEAN, .owner = x->owner, .of_value = x->of_value,
-                                   .inner = x->inner, .element = x->element, .nelements = x->nelements, .name = x->name, .at = x->at,
-                                   .piece = &piece[i], .npieces = npieces[i] };
+        c[n++] = (rewrite_change){ .kind = w[i] == TERM_DELETED ? REWRITE_TERM_DELETE : REWRITE_TERM_MEAN,
+                                   .owner = x->owner,
+                                   .of_value = x->of_value,
+                                   .inner = x->inner,
+                                   .element = x->element,
+                                   .nelements = x->nelements,
+                                   .name = x->name,
+                                   .at = x->at,
+                                   .piece = &piece[i],
+                                   .npieces = npieces[i] };
     }
     *out = c;
     return n;

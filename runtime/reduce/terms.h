@@ -1,9 +1,10 @@
 /* terms.h - the terms of sums that a model's text says: what may be deleted or replaced by its mean
  *
- * A term is an operand of + and - in the law of an element, in the modulation of a modulated one or in a signal: of the model itself and of the
- * components of its file that it is made of, in loops and conditional parts too. It is a piece of the text, and one change of that changes all that
- * the text makes of it: every instance of the component, every round of the loop. Parameters, outputs, conditions, what instances are given, and
- * sources that are not modulated have no terms; sums of numbers and parameters alone have none either. Sums inside terms are sums of their own.
+ * A term is an operand of + and - in the law of an element, in the modulation of a modulated one or in a signal: of the
+ * model itself and of the components of its file that it is made of, in loops and conditional parts too. It is a piece
+ * of the text, and one change of that changes all that the text makes of it: every instance of the component, every
+ * round of the loop. Parameters, outputs, conditions, what instances are given, and sources that are not modulated have
+ * no terms; sums of numbers and parameters alone have none either. Sums inside terms are sums of their own.
  *
  * cost     linear in the text
  */
@@ -15,29 +16,37 @@
 enum term_change { TERM_STAYS, TERM_DELETED, TERM_MEAN };
 
 typedef struct term {
-    span at;                     /* with its brackets, without its sign */
-    span op;                     /* the sign before it; SPAN_NONE: first of its sum */
+    span at; /* with its brackets, without its sign */
+    span op; /* the sign before it; SPAN_NONE: first of its sum */
     bool minus;
-    const char *owner;           /* interned: the element or signal, as its text calls it */
+    const char *owner; /* interned: the element or signal, as its text calls it */
     bool of_value;
-    const ast_model *model;      /* whose text it is */
-    bool inner;                  /* that is a component of the model */
-    bool varies;                 /* reads more than parameters */
-    bool no_number;              /* none can stand for it: of a transformer field, whose flows are proportional to others, or of an energy, whose slopes count */
+    const ast_model *model; /* whose text it is */
+    bool inner;             /* that is a component of the model */
+    bool varies;            /* reads more than parameters */
+    bool no_number; /* none can stand for it: of a transformer field, whose flows are proportional to others, or of an
+                       energy, whose slopes count */
     const ast_expr *expr;
     uint32_t sum;
-    uint32_t within;             /* the term that its sum is in, UINT32_MAX: none */
-    const char *text;            /* as written, with its sign */
-    const char *name;            /* for reports: whose it is, and the text */
-    const char *const *element; size_t nelements;        /* those whose laws it is in, by full name; filled by who knows (term_candidates.h) */
+    uint32_t within;  /* the term that its sum is in, UINT32_MAX: none */
+    const char *text; /* as written, with its sign */
+    const char *name; /* for reports: whose it is, and the text */
+    const char *const *element;
+    size_t nelements; /* those whose laws it is in, by full name; filled by who knows (term_candidates.h) */
 } term;
-typedef struct term_sum { uint32_t first, n; } term_sum;
-typedef struct terms { VEC(term) term; VEC(term_sum) sum; } terms;      /* a sum's terms stand together */
+typedef struct term_sum {
+    uint32_t first, n;
+} term_sum;
+typedef struct terms {
+    VEC(term) term;
+    VEC(term_sum) sum;
+} terms; /* a sum's terms stand together */
 
 /* model: the model itself, then components of the file. */
 void terms_find(const sources *s, const ast_file *file, const ast_model *const *model, size_t n, arena *a, terms *out);
 void terms_free(terms *t);
-/* The changes of the text, for what is to be done with each term (mean: in SI). A term inside one that goes is left alone. All in the arena. */
+/* The changes of the text, for what is to be done with each term (mean: in SI). A term inside one that goes is left
+ * alone. All in the arena. */
 size_t terms_changes(const terms *t, const enum term_change *what, const double *mean, arena *a, rewrite_change **out);
 
 #endif

@@ -34,8 +34,8 @@ version_text(struct version *v, strbuf *text)
     *text = (strbuf){ 0 };
 }
 
-/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their numbers are those of every text
- * on the way: outputs do not go. */
+/* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their
+ * numbers are those of every text on the way: outputs do not go. */
 static void
 find_held(struct search *d, const compilation *c, size_t experiment)
 {
@@ -55,12 +55,14 @@ too_far(const struct search *d, const track *k, size_t experiment)
     const char *shown = unit_shown(y->unit, y->display);
     double scale = y->display ? unit_scale(y->display) : 1;
 
-    return arena_format(d->out->arena, "error of %s in %s is %.3g%s%s%s at %.6g s", y->name, d->o->experiment[experiment], k->by / scale, shown ? " [" : "",
-                        shown ? shown : "", shown ? "]" : "", k->t);
+    return arena_format(d->out->arena, "error of %s in %s is %.3g%s%s%s at %.6g s", y->name,
+                        d->o->experiment[experiment], k->by / scale, shown ? " [" : "", shown ? shown : "",
+                        shown ? "]" : "", k->t);
 }
 
 const char *
-run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, const struct demand *demand, size_t *at)
+run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset,
+            const struct demand *demand, size_t *at)
 {
     size_t n = d->o->nexperiments;
     const char *why = NULL;
@@ -98,7 +100,8 @@ run_version(struct search *d, struct version *v, const struct elaborate_override
             if (d->most_steps)
                 so.max_steps = d->most_steps[i];
             if (!simulate(c->model, &so, &v->run[i]))
-                why = v->outputs[i].beyond ? too_far(d, &v->outputs[i], i) : arena_strdup(d->out->arena, diag_first_error(c->sources));
+                why = v->outputs[i].beyond ? too_far(d, &v->outputs[i], i)
+                                           : arena_strdup(d->out->arena, diag_first_error(c->sources));
             d->out->simulations++;
         } else {
             why = arena_strdup(d->out->arena, diag_first_error(c->sources));
@@ -120,7 +123,8 @@ trial_line(const struct search *d, span at)
     int line = 0, unused;
 
     if (span_known(at))
-        source_place(d->first.c[0].sources, d->first.c[0].ast->file, (uint32_t)reduction_origin(d->out, at.begin), &line, &unused);
+        source_place(d->first.c[0].sources, d->first.c[0].ast->file, (uint32_t)reduction_origin(d->out, at.begin),
+                     &line, &unused);
     return line;
 }
 
@@ -141,9 +145,13 @@ verdict_free(const struct search *d, struct verdict *x)
 
 /* The graph of the new text must be the old one's after the plan's operations. */
 static char *
-check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set, size_t nset)
+check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set,
+            size_t nset)
 {
-    compile_options before = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n, .shared = d->shared };
+    compile_options before = { .experiment = d->o->experiment[0],
+                               .set = d->set.at,
+                               .nset = d->set.n,
+                               .shared = d->shared };
     compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset, .shared = d->shared };
 
     return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
@@ -190,7 +198,7 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
         nchanges += initial->n;
     }
     fine = rewrite_plan_bonds(c->flat, c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
-    for (size_t i = 0; i < plan->item.n; i++)            /* the arena goes */
+    for (size_t i = 0; i < plan->item.n; i++) /* the arena goes */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
     if (!fine)
         d->error = bg_strdup(plan->error ? plan->error : "unknown");
@@ -214,15 +222,18 @@ measure_verdict(struct search *d, struct verdict *x)
 
             x->worst = r;
             if (r > WITHIN)
-                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name, d->o->experiment[b->experiment], e / scale,
-                                      shown ? " [" : "", shown ? shown : "", shown ? "]" : "", b->tolerance / scale);
+                x->why = arena_format(a, "error of %s in %s would be %.3g%s%s%s, %.3g may be", y->name,
+                                      d->o->experiment[b->experiment], e / scale, shown ? " [" : "", shown ? shown : "",
+                                      shown ? "]" : "", b->tolerance / scale);
         }
     }
 }
 
-/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that another try may do. */
+/* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that
+ * another try may do. */
 static struct verdict
-try_stated(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand, rewrite_changes *initial, bool *more)
+try_stated(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand,
+           rewrite_changes *initial, bool *more)
 {
     arena *a = d->out->arena;
     struct verdict x = { .worst = NAN };
@@ -237,7 +248,8 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
     } else if (x.plan.edits.list.n == 0) {
         const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
 
-        x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader)) : "nothing of the text says it alone";
+        x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader))
+                  : "nothing of the text says it alone";
     } else {
         edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
         version_text(&x.v, &text);

@@ -1,4 +1,5 @@
-/* trial.h - a text with candidates taken out, compiled, run and held against the tolerances: what a search by tolerances consists of
+/* trial.h - a text with candidates taken out, compiled, run and held against the tolerances: what a search by
+ * tolerances consists of
  *
  * ownership  versions and verdicts own what they point to, but for texts of messages, which are the reduction's.
  */
@@ -14,40 +15,46 @@
 static const double WITHIN = 0.99;
 
 struct version {
-    const char *text; size_t length;
-    char *own;                               /* the text, where it is not the caller's */
-    compilation *c; sim_result *run;         /* one an experiment; NULL: none */
-    track *outputs;                          /* of each run those that are held, in the order of d->held */
+    const char *text;
+    size_t length;
+    char *own; /* the text, where it is not the caller's */
+    compilation *c;
+    sim_result *run; /* one an experiment; NULL: none */
+    track *outputs;  /* of each run those that are held, in the order of d->held */
 };
 
 /* An output that is held to a tolerance in one experiment. */
 struct bound {
-    size_t experiment; uint32_t output;
-    size_t slot;                 /* of its experiment's track */
-    double stated;               /* SI; INFINITY: not stated */
-    double tolerance;            /* what the difference to the model as given may be */
+    size_t experiment;
+    uint32_t output;
+    size_t slot;      /* of its experiment's track */
+    double stated;    /* SI; INFINITY: not stated */
+    double tolerance; /* what the difference to the model as given may be */
 };
 
 struct candidate {
-    const char *name;            /* interned in the version at hand: element; else what it is called */
-    uint32_t element, term;      /* in that version; UINT32_MAX */
+    const char *name;       /* interned in the version at hand: element; else what it is called */
+    uint32_t element, term; /* in that version; UINT32_MAX */
     int line;
-    struct reading reading[READINGS_MOST]; int nreadings, chosen;
-    double mean;                 /* of a term */
-    double predicted;            /* error over tolerance, or an activity */
+    struct reading reading[READINGS_MOST];
+    int nreadings, chosen;
+    double mean;      /* of a term */
+    double predicted; /* error over tolerance, or an activity */
 };
 
 struct verdict {
     bool fine, internal, ran;
-    double worst;                /* greatest error over its tolerance */
+    double worst; /* greatest error over its tolerance */
     const char *why;
     struct version v;
     rewrite plan;
 };
 
-/* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many and fewer elements; and its run
- * ends where an output is certainly too far off. */
-struct demand { size_t states, elements; };
+/* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many
+ * and fewer elements; and its run ends where an output is certainly too far off. */
+struct demand {
+    size_t states, elements;
+};
 
 struct search {
     const bounded_options *o;
@@ -55,29 +62,33 @@ struct search {
     const char *path;
     struct version first, now;
     VEC(struct bound) bound;
-    VEC(uint32_t) *held;         /* by experiment: outputs that are held */
-    double **most;               /* by experiment: what each of them may differ by */
+    VEC(uint32_t) * held; /* by experiment: outputs that are held */
+    double **most;        /* by experiment: what each of them may differ by */
     VEC(struct elaborate_override) set;
-    map kept_names;              /* hash of an element's name -> 1: some experiment keeps it */
-    map clamped;                 /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it goes */
-    term_candidates terms;       /* of the text at hand, in a round for terms */
-    VEC(reduce_kept) refused;    /* alone, in the last round for elements and that for terms */
+    map kept_names; /* hash of an element's name -> 1: some experiment keeps it */
+    map clamped; /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it
+                    goes */
+    term_candidates terms;    /* of the text at hand, in a round for terms */
+    VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
     size_t *most_steps;
-    compile_shared *shared;      /* of all trials */
+    compile_shared *shared; /* of all trials */
     int round;
-    char *error;                 /* internal */
+    char *error; /* internal */
 };
 
 void version_free(const struct search *d, struct version *v);
-/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. demand: NULL, none. */
-const char *run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset, const struct demand *demand, size_t *at);
+/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. demand:
+ * NULL, none. */
+const char *run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset,
+                        const struct demand *demand, size_t *at);
 /* Greatest difference of an output of two versions */
 track_difference version_difference(const struct version *a, const struct version *b, const struct bound *x);
 double error_over(double error, double tolerance);
 /* The line of the text as given; 0: unknown */
 int trial_line(const struct search *d, span at);
 
-/* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. demand: NULL, none. */
+/* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. demand:
+ * NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
 void verdict_free(const struct search *d, struct verdict *x);
 

@@ -13,20 +13,20 @@
 /* A number that is another when it differs by more than this part: what the search cannot tell is left as it was. */
 static const double ANOTHER = 1e-6;
 
-enum { POINTS = 501 };               /* of each experiment */
+enum { POINTS = 501 }; /* of each experiment */
 
 struct refitter {
     const char *path;
     const refit_options *o;
     reduction *r;
-    VEC(compilation *) full, small;  /* of each experiment */
-    VEC(track *) outputs;            /* of the full one */
+    VEC(compilation *) full, small; /* of each experiment */
+    VEC(track *) outputs;           /* of the full one */
     fit f;
-    VEC(number_place) place;         /* of the parameters */
+    VEC(number_place) place; /* of the parameters */
     fit_result found;
     edits edits;
     strbuf text;
-    VEC(reduce_error) error;         /* of the new text, as r->error */
+    VEC(reduce_error) error; /* of the new text, as r->error */
 };
 
 static char *
@@ -135,10 +135,10 @@ choose(struct refitter *d, char **why)
         size_t k = 0;
 
         if (!at.known)
-            continue;                        /* of an imported file, or a formula */
+            continue; /* of an imported file, or a formula */
         while (k < d->place.n && !(at.known && d->place.at[k].known && d->place.at[k].at.begin == at.at.begin))
             k++;
-        if (k < d->place.n) {            /* one number that is read more than once */
+        if (k < d->place.n) { /* one number that is read more than once */
             vec_push(&d->f.parameter.at[k].all, p.name);
             continue;
         }
@@ -188,7 +188,8 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
 
     for (size_t i = 0; i < d->r->error.n && fine; i++) {
         reduce_error e = d->r->error.at[i];
-        size_t of = model_find_output(d->full.at[experiment]->flat, e.output), in = model_find_output(c->flat, e.output);
+        size_t of = model_find_output(d->full.at[experiment]->flat, e.output),
+               in = model_find_output(c->flat, e.output);
         track_difference t;
         double tolerance;
 
@@ -245,9 +246,13 @@ take(struct refitter *d)
             continue;
         text = number_written(to);
         source_place(c->sources, c->ast->file, p->at.begin, &line, &at);
-        vec_push(&r->operation, ((reduce_operation){
-            .kind = REWRITE_REFIT, .name = arena_strdup(r->arena, d->f.parameter.at[k].name), .line = line, .round = (int)r->rounds.n + 1,
-            .why = arena_format(r->arena, "%.*s becomes %s", (int)(p->at.end - p->at.begin), r->text + p->at.begin, text) }));
+        vec_push(&r->operation,
+                 ((reduce_operation){ .kind = REWRITE_REFIT,
+                                      .name = arena_strdup(r->arena, d->f.parameter.at[k].name),
+                                      .line = line,
+                                      .round = (int)r->rounds.n + 1,
+                                      .why = arena_format(r->arena, "%.*s becomes %s", (int)(p->at.end - p->at.begin),
+                                                          r->text + p->at.begin, text) }));
         free(text);
     }
     vec_push(&r->rounds, d->edits);
@@ -258,7 +263,8 @@ take(struct refitter *d)
     d->text = (strbuf){ 0 };
     for (size_t i = 0; i < d->error.n; i++)
         for (size_t k = 0; k < r->error.n; k++)
-            if (!strcmp(d->error.at[i].experiment, r->error.at[k].experiment) && !strcmp(d->error.at[i].output, r->error.at[k].output))
+            if (!strcmp(d->error.at[i].experiment, r->error.at[k].experiment) &&
+                !strcmp(d->error.at[i].output, r->error.at[k].output))
                 r->error.at[k] = d->error.at[i];
 }
 

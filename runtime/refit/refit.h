@@ -1,8 +1,9 @@
 /* refit.h - after a reduction, the numbers of what stayed fitted to what the full model does
  *
- * The outputs that the reduction reports on are brought as near to those of the text as given as they come, in the experiments themselves: least squares
- * over uniform grids with exact derivatives (identify.h), each output weighed by its tolerance, or its size without one. Parameters keep their sign. Only
- * numbers in the lines of parameters change; a fit that brings an output out of a tolerance which it kept before, or does no better, is not taken.
+ * The outputs that the reduction reports on are brought as near to those of the text as given as they come, in the
+ * experiments themselves: least squares over uniform grids with exact derivatives (identify.h), each output weighed by
+ * its tolerance, or its size without one. Parameters keep their sign. Only numbers in the lines of parameters change; a
+ * fit that brings an output out of a tolerance which it kept before, or does no better, is not taken.
  */
 #ifndef BG_REFIT_H
 #define BG_REFIT_H
@@ -10,14 +11,18 @@
 #include "reduce.h"
 
 typedef struct refit_options {
-    const char *const *experiment; size_t nexperiments;
-    const char *parameters;          /* names with commas; NULL: all numbers of the text that are left */
-    void (*adjust)(void *ctx, bg_model *m, sim_options *o); void *ctx;
+    const char *const *experiment;
+    size_t nexperiments;
+    const char *parameters; /* names with commas; NULL: all numbers of the text that are left */
+    void (*adjust)(void *ctx, bg_model *m, sim_options *o);
+    void *ctx;
 } refit_options;
 
 enum refit_result { REFIT_DONE, REFIT_NOT_TAKEN, REFIT_FAILED };
-/* given: the text that *r came from. The changes are a round of *r, an operation each ("refit", with the number that was); errors are measured anew. NOT_TAKEN,
- * FAILED: *r is as it was, *why (free it) says why; FAILED: what was asked for cannot be done. */
-enum refit_result reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o, reduction *r, char **why);
+/* given: the text that *r came from. The changes are a round of *r, an operation each ("refit", with the number that
+ * was); errors are measured anew. NOT_TAKEN, FAILED: *r is as it was, *why (free it) says why; FAILED: what was asked
+ * for cannot be done. */
+enum refit_result reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o,
+                                  reduction *r, char **why);
 
 #endif

@@ -1,6 +1,7 @@
 /* activity.c - see activity.h
  *
- * Sums over up to 10^7 steps: plain sums over 64 steps, these added with compensation (Neumaier), so that rounding stays near 64 ulp of a block.
+ * Sums over up to 10^7 steps: plain sums over 64 steps, these added with compensation (Neumaier), so that rounding
+ * stays near 64 ulp of a block.
  */
 #include "activity.h"
 
@@ -12,7 +13,7 @@
 #include "vectors.h"
 
 #define FLUSH_AFTER 64
-#define BLOCK 256                    /* elements between two looks for changes of sign */
+#define BLOCK 256 /* elements between two looks for changes of sign */
 enum { DEGREE = 4 };
 
 #define WEIGHT_END QUARTIC_WEIGHT_END
@@ -22,27 +23,34 @@ enum { DEGREE = 4 };
 enum { ABSOLUTE, SQUARE, NET, SUMS };
 
 /* Where a sampler is: sample `next` of the `count` of its window. */
-struct cursor { activity_sampler s; size_t window, next, count, index; };
+struct cursor {
+    activity_sampler s;
+    size_t window, next, count, index;
+};
 
 struct activity {
     bg_model *model;
     activity_extra extra;
-    size_t elements, n;              /* channels: elements, then extra ones */
-    const uint32_t *place;           /* of an element's channel; NULL: in order, as extra channels and samplers want them */
+    size_t elements, n;    /* channels: elements, then extra ones */
+    const uint32_t *place; /* of an element's channel; NULL: in order, as extra channels and samplers want them */
     VEC(double) border;
-    struct cursor *cursor; size_t ncursors;
-    double *value, *energy;          /* of a sample */
+    struct cursor *cursor;
+    size_t ncursors;
+    double *value, *energy; /* of a sample */
     double t;
-    double *power[5];                /* at the step's start, inside, end */
-    double *block[SUMS];             /* since the last flush */
+    double *power[5];    /* at the step's start, inside, end */
+    double *block[SUMS]; /* since the last flush */
     double *total[SUMS], *lost[SUMS];
     unsigned since_flush;
     quartic_tables tables;
-    struct crossings { double value[5][BLOCK], result[BLOCK]; } *batch;
+    struct crossings {
+        double value[5][BLOCK], result[BLOCK];
+    } * batch;
     double top, imbalance;
 };
 
-activity *activity_new(bg_model *m, const activity_extra *extra)
+activity *
+activity_new(bg_model *m, const activity_extra *extra)
 {
     activity *a = bg_calloc(1, sizeof *a);
 
@@ -64,7 +72,8 @@ activity *activity_new(bg_model *m, const activity_extra *extra)
     return a;
 }
 
-void activity_free(activity *a)
+void
+activity_free(activity *a)
 {
     if (!a)
         return;
@@ -84,7 +93,8 @@ void activity_free(activity *a)
 }
 
 /* Sum and greatest of the powers at a step's end. False if they are not finite. */
-static bool watch_balance(activity *a, const double *p)
+static bool
+watch_balance(activity *a, const double *p)
 {
     double top, sum = fabs(vec_sum(a->elements, p, &top));
 
@@ -95,21 +105,24 @@ static bool watch_balance(activity *a, const double *p)
     return isfinite(sum);
 }
 
-static int evaluate(activity *a, double t, const double *x, double *power)
+static int
+evaluate(activity *a, double t, const double *x, double *power)
 {
     int status = a->place ? model_powers_unordered(a->model, t, x, power) : model_powers(a->model, t, x, power);
 
     return status == 0 && a->extra.n ? a->extra.evaluate(a->extra.ctx, t, x, power, power + a->elements) : status;
 }
 
-int activity_begin(activity *a, double t, const double *x)
+int
+activity_begin(activity *a, double t, const double *x)
 {
     a->t = t;
     int status = evaluate(a, t, x, a->power[0]);
     return status == 0 && !watch_balance(a, a->power[0]) ? 1 : status;
 }
 
-VECTOR_CLONES static void flush(size_t n, double *restrict block, double *restrict total, double *restrict lost)
+VECTOR_CLONES static void
+flush(size_t n, double *restrict block, double *restrict total, double *restrict lost)
 {
     for (size_t i = 0; i < n; i++) {
         double b = block[i], t = total[i], s = t + b;
@@ -119,16 +132,19 @@ VECTOR_CLONES static void flush(size_t n, double *restrict block, double *restri
     }
 }
 
-static void flush_all(activity *a)
+static void
+flush_all(activity *a)
 {
     for (int k = 0; k < SUMS; k++)
         flush(a->n, a->block[k], a->total[k], a->lost[k]);
     a->since_flush = 0;
 }
 
-/* Adds one step's integrals as if nothing changed sign; flag[i] is not 0 where something may. Returns whether any is. */
-VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const power[5], double *const sum[SUMS],
-                                     const double table[3][5], int64_t *restrict flag)
+/* Adds one step's integrals as if nothing changed sign; flag[i] is not 0 where something may. Returns whether any is.
+ */
+VECTOR_CLONES static bool
+add_smooth(size_t n, double h, const double *const power[5], double *const sum[SUMS], const double table[3][5],
+           int64_t *restrict flag)
 {
     const double *p0 = power[0], *p1 = power[1], *p2 = power[2], *p3 = power[3], *p4 = power[4];
     double *restrict absolute = sum[ABSOLUTE], *restrict square = sum[SQUARE], *restrict net = sum[NET];
@@ -142,7 +158,7 @@ VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const pow
         double a = p0[i], b = p1[i], c = p2[i], d = p3[i], e = p4[i];
         double integral = we * (a + e) + ws * (b + d) + wm * c;
         double b1 = (c00 * a + c01 * b) + (c02 * c + c03 * d) + c04 * e;
-        double b2 = c10 * (a + e) + c11 * (b + d) + c12 * c;         /* the nodes are symmetric */
+        double b2 = c10 * (a + e) + c11 * (b + d) + c12 * c; /* the nodes are symmetric */
         double b3 = (c00 * e + c01 * d) + (c02 * c + c03 * b) + c04 * a;
         double low = a < e ? a : e, high = a < e ? e : a;
         double low2 = b1 < b3 ? b1 : b3, high2 = b1 < b3 ? b3 : b1;
@@ -150,7 +166,7 @@ VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const pow
         high = high > high2 ? high : high2;
         low = low < b2 ? low : b2;
         high = high > b2 ? high : b2;
-        int64_t cross = low * high < 0 ? 1 : 0;                      /* underflow to 0: powers too small to matter */
+        int64_t cross = low * high < 0 ? 1 : 0; /* underflow to 0: powers too small to matter */
         flag[i] = cross;
         any |= cross;
         net[i] += integral;
@@ -160,9 +176,10 @@ VECTOR_CLONES static bool add_smooth(size_t n, double h, const double *const pow
     return any != 0;
 }
 
-/* The zero between lo and hi, the polynomial being below zero at lo if `rising`: Newton's method kept inside the bracket. |P| is stationary in the
- * place of its zero, so that 1e-9 of a step is plenty. */
-static double zero_between(const double c[5], double lo, double hi, bool rising)
+/* The zero between lo and hi, the polynomial being below zero at lo if `rising`: Newton's method kept inside the
+ * bracket. |P| is stationary in the place of its zero, so that 1e-9 of a step is plenty. */
+static double
+zero_between(const double c[5], double lo, double hi, bool rising)
 {
     double s = lo + (hi - lo) / 2;
 
@@ -184,11 +201,16 @@ static double zero_between(const double c[5], double lo, double hi, bool rising)
     return s;
 }
 
-/* Zeros of the polynomial in (0, 1), ascending; at most 4. Bernstein coefficients are halved until each part has at most one change of sign. */
-static int zeros(const double bernstein[5], const double c[5], double out[4])
+/* Zeros of the polynomial in (0, 1), ascending; at most 4. Bernstein coefficients are halved until each part has at
+ * most one change of sign. */
+static int
+zeros(const double bernstein[5], const double c[5], double out[4])
 {
-    enum { DEEPEST = 10 };           /* lobes shorter than a thousandth of the step are left */
-    struct part { double b[5], lo, width; int depth; } stack[DEEPEST + 2];
+    enum { DEEPEST = 10 }; /* lobes shorter than a thousandth of the step are left */
+    struct part {
+        double b[5], lo, width;
+        int depth;
+    } stack[DEEPEST + 2];
     int top = 0, found = 0;
 
     memcpy(stack[0].b, bernstein, sizeof stack[0].b);
@@ -227,10 +249,12 @@ static int zeros(const double bernstein[5], const double c[5], double out[4])
     return found;
 }
 
-/* Values of one sign at the nodes: does the polynomial dip to the other side between them? Looks where it is least. A dip of relative depth d has an
- * area of about d^(3/2); those below DIP are left, being mostly squares that touch zero and got there by interpolation only. */
+/* Values of one sign at the nodes: does the polynomial dip to the other side between them? Looks where it is least. A
+ * dip of relative depth d has an area of about d^(3/2); those below DIP are left, being mostly squares that touch zero
+ * and got there by interpolation only. */
 #define DIP 3e-5
-static bool dips(const double p[5], const double c[5], double *where)
+static bool
+dips(const double p[5], const double c[5], double *where)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double sign = p[2] < 0 ? -1 : 1, top = 0;
@@ -244,7 +268,8 @@ static bool dips(const double p[5], const double c[5], double *where)
         k = 3;
     double s = place[k];
     for (int i = 0; i < 3; i++) {
-        double slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1], bend = (12 * c[4] * s + 6 * c[3]) * s + 2 * c[2];
+        double slope = ((4 * c[4] * s + 3 * c[3]) * s + 2 * c[2]) * s + c[1],
+               bend = (12 * c[4] * s + 6 * c[3]) * s + 2 * c[2];
         if (!(bend * sign > 0))
             return false;
         s = fmin(fmax(s - slope / bend, 0), 1);
@@ -254,7 +279,8 @@ static bool dips(const double p[5], const double c[5], double *where)
 }
 
 /* Integral of |P| over a step of length 1 from the five values. */
-static double exact_absolute(const activity *a, const double p[5])
+static double
+exact_absolute(const activity *a, const double p[5])
 {
     double c[5], zero[4], lowest;
     bool one_sign = true;
@@ -281,9 +307,10 @@ static double exact_absolute(const activity *a, const double p[5])
     return sum;
 }
 
-/* Integrals of |P| over a step of length 1 where the values change sign once. Newton from the secant between the two nodes, without branches. |P| is
- * stationary in the place of its zero: an error of 1e-6 there is one of 1e-12. */
-VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result, const double t[5][5])
+/* Integrals of |P| over a step of length 1 where the values change sign once. Newton from the secant between the two
+ * nodes, without branches. |P| is stationary in the place of its zero: an error of 1e-6 there is one of 1e-12. */
+VECTOR_CLONES static void
+one_crossing(size_t n, double (*restrict value)[BLOCK], double *restrict result, const double t[5][5])
 {
     const double s1 = quartic_place[0], s2 = quartic_place[1], s3 = quartic_place[2];
 
@@ -294,7 +321,7 @@ VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK]
         double c2 = (t[2][0] * a + t[2][1] * b) + (t[2][2] * c + t[2][3] * d) + t[2][4] * e;
         double c3 = (t[3][0] * a + t[3][1] * b) + (t[3][2] * c + t[3][3] * d) + t[3][4] * e;
         double c4 = (t[4][0] * a + t[4][1] * b) + (t[4][2] * c + t[4][3] * d) + t[4][4] * e;
-        double lo = 0, hi = s1, vlo = a, vhi = b;                    /* the interval with the change of sign */
+        double lo = 0, hi = s1, vlo = a, vhi = b; /* the interval with the change of sign */
         lo = a * b > 0 ? s1 : lo, hi = a * b > 0 ? s2 : hi, vlo = a * b > 0 ? b : vlo, vhi = a * b > 0 ? c : vhi;
         lo = a * c > 0 ? s2 : lo, hi = a * c > 0 ? s3 : hi, vlo = a * c > 0 ? c : vlo, vhi = a * c > 0 ? d : vhi;
         lo = a * d > 0 ? s3 : lo, hi = a * d > 0 ? 1 : hi, vlo = a * d > 0 ? d : vlo, vhi = a * d > 0 ? e : vhi;
@@ -313,7 +340,8 @@ VECTOR_CLONES static void one_crossing(size_t n, double (*restrict value)[BLOCK]
 }
 
 /* Puts right what add_smooth took for a piece without change of sign. */
-static void add_crossings(activity *a, size_t n, double h, const double *const p[5], const int64_t *flag, double *absolute)
+static void
+add_crossings(activity *a, size_t n, double h, const double *const p[5], const int64_t *flag, double *absolute)
 {
     struct crossings *q = a->batch;
     uint16_t which[BLOCK + 1];
@@ -339,10 +367,10 @@ static void add_crossings(activity *a, size_t n, double h, const double *const p
             absolute[i] += h * (exact_absolute(a, v) - fabs(smooth));
         }
     }
-    one_crossing(once, q->value, q->result, (const double (*)[5])a->tables.monomial);
+    one_crossing(once, q->value, q->result, (const double(*)[5])a->tables.monomial);
     for (size_t j = 0; j < once; j++) {
-        double smooth = WEIGHT_END * (q->value[0][j] + q->value[4][j]) + WEIGHT_SIDE * (q->value[1][j] + q->value[3][j])
-            + WEIGHT_MIDDLE * q->value[2][j];
+        double smooth = WEIGHT_END * (q->value[0][j] + q->value[4][j]) +
+                        WEIGHT_SIDE * (q->value[1][j] + q->value[3][j]) + WEIGHT_MIDDLE * q->value[2][j];
         absolute[which[j]] += h * (q->result[j] - fabs(smooth));
     }
 }
@@ -350,7 +378,8 @@ static void add_crossings(activity *a, size_t n, double h, const double *const p
 /* ---- samples ---- */
 
 /* Samples of window w (border[2w] .. border[2w+1]) when n are spread over all. */
-static size_t share(size_t n, const double *border, size_t nborders, size_t w)
+static size_t
+share(size_t n, const double *border, size_t nborders, size_t w)
 {
     double whole = 0, part = border[2 * w + 1] - border[2 * w];
 
@@ -360,7 +389,8 @@ static size_t share(size_t n, const double *border, size_t nborders, size_t w)
     return k > 2 ? (size_t)k : 2;
 }
 
-void activity_sample_over(activity *a, const activity_sampler *s, size_t n, const double *border, size_t nborders)
+void
+activity_sample_over(activity *a, const activity_sampler *s, size_t n, const double *border, size_t nborders)
 {
     if (n == 0 || nborders < 2)
         return;
@@ -378,7 +408,8 @@ void activity_sample_over(activity *a, const activity_sampler *s, size_t n, cons
 }
 
 /* Sums of the five values, weighed. */
-VECTOR_CLONES static void weigh(size_t n, const double *const p[5], const double w[5], double *restrict out)
+VECTOR_CLONES static void
+weigh(size_t n, const double *const p[5], const double w[5], double *restrict out)
 {
     const double *p0 = p[0], *p1 = p[1], *p2 = p[2], *p3 = p[3], *p4 = p[4];
     double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3], w4 = w[4];
@@ -389,7 +420,8 @@ VECTOR_CLONES static void weigh(size_t n, const double *const p[5], const double
 }
 
 /* Values of all channels in the part s of the present step (of length h), and their energies up to there. */
-static void sample_at(activity *a, double h, double s)
+static void
+sample_at(activity *a, double h, double s)
 {
     double value[5] = { 0 }, integral[5] = { 0 }, power = 1;
 
@@ -404,9 +436,10 @@ static void sample_at(activity *a, double h, double s)
         a->energy[i] += a->total[NET][i] + (a->lost[NET][i] + a->block[NET][i]);
 }
 
-/* The samples of the present step, which ends at t. What is at its end belongs to the next one, after which modes may be others, unless the window
- * ends there. */
-static void take_samples(activity *a, struct cursor *c, double t)
+/* The samples of the present step, which ends at t. What is at its end belongs to the next one, after which modes may
+ * be others, unless the window ends there. */
+static void
+take_samples(activity *a, struct cursor *c, double t)
 {
     double h = t - a->t;
 
@@ -432,7 +465,8 @@ static void take_samples(activity *a, struct cursor *c, double t)
     }
 }
 
-int activity_step(activity *a, double t, const double *const x[4])
+int
+activity_step(activity *a, double t, const double *const x[4])
 {
     double h = t - a->t;
 
@@ -455,7 +489,7 @@ int activity_step(activity *a, double t, const double *const x[4])
             p[k] = a->power[k] + from;
         for (int k = 0; k < SUMS; k++)
             sum[k] = a->block[k] + from;
-        if (add_smooth(n, h, p, sum, (const double (*)[5])a->tables.bernstein, flag))
+        if (add_smooth(n, h, p, sum, (const double(*)[5])a->tables.bernstein, flag))
             add_crossings(a, n, h, p, flag, sum[ABSOLUTE]);
     }
     if (!watch_balance(a, a->power[4]))
@@ -469,7 +503,8 @@ int activity_step(activity *a, double t, const double *const x[4])
     return 0;
 }
 
-void activity_totals(activity *a, double *absolute, double *square, double *net)
+void
+activity_totals(activity *a, double *absolute, double *square, double *net)
 {
     double *to[SUMS] = { absolute, square, net };
 
@@ -479,4 +514,8 @@ void activity_totals(activity *a, double *absolute, double *square, double *net)
             to[k][i] = a->total[k][a->place ? a->place[i] : i] + a->lost[k][a->place ? a->place[i] : i];
 }
 
-double activity_imbalance(const activity *a) { return a->imbalance; }
+double
+activity_imbalance(const activity *a)
+{
+    return a->imbalance;
+}

@@ -7,17 +7,23 @@
 #include "pieces.h"
 #include "quartic.h"
 
-#define SMOOTH 1e-5                  /* how well a piece follows what depends on time alone (pieces.h) */
-#define ALLOWED 100                  /* times rtol: what a run's steps may lose, of its energy. Steps keep rtol each; over a run they add up */
-#define LEAST_ALLOWED 1e-9           /* below it rounding of sums and quadratures decides */
-#define GIVES 1e-6                   /* of an element's greatest power, and GIVES_ALL of the model's: what an element that only takes power may give by error */
+#define SMOOTH 1e-5 /* how well a piece follows what depends on time alone (pieces.h) */
+#define ALLOWED \
+    100 /* times rtol: what a run's steps may lose, of its energy. Steps keep rtol each; over a run they add up */
+#define LEAST_ALLOWED 1e-9 /* below it rounding of sums and quadratures decides */
+#define GIVES \
+    1e-6 /* of an element's greatest power, and GIVES_ALL of the model's: what an element that only takes power may \
+            give by error */
 #define GIVES_ALL 1e-9
-#define BENDS_LOOKS 64               /* looks for negative stiffness, at most, and over the run */
+#define BENDS_LOOKS 64 /* looks for negative stiffness, at most, and over the run */
 
 /* work: that flowed in; change: of what its law says, over smooth pieces; least: power and when */
-struct taken { double work, change, least, at, greatest, given; };
+struct taken {
+    double work, change, least, at, greatest, given;
+};
 
-static const double weight[5] = { QUARTIC_WEIGHT_END, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_MIDDLE, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_END };
+static const double weight[5] = { QUARTIC_WEIGHT_END, QUARTIC_WEIGHT_SIDE, QUARTIC_WEIGHT_MIDDLE, QUARTIC_WEIGHT_SIDE,
+                                  QUARTIC_WEIGHT_END };
 
 struct audit {
     bg_model *model;
@@ -26,17 +32,18 @@ struct audit {
     bool broken, begun;
     struct taken *taken;
     bool *pseudo;
-    VEC(uint32_t) store;             /* elements */
-    double *modes;                   /* scratch */
-    double *power[5], *x, *inner;    /* [n]; [nx] */
-    double last;                     /* time of power[4], NAN: none */
-    double *bonds[3];                /* values of model_bond_values: where the stretch began; now; scratch */
-    double jumps, most, through[2];  /* most: that was stored; through: went in or out of sources, of resistors */
+    VEC(uint32_t) store;            /* elements */
+    double *modes;                  /* scratch */
+    double *power[5], *x, *inner;   /* [n]; [nx] */
+    double last;                    /* time of power[4], NAN: none */
+    double *bonds[3];               /* values of model_bond_values: where the stretch began; now; scratch */
+    double jumps, most, through[2]; /* most: that was stored; through: went in or out of sources, of resistors */
     pieces *pieces;
 };
 
 /* Of pseudo bonds, or a law between true and pseudo ones. */
-static bool on_pseudo_bonds(const flat_model *f, const flat_element *e)
+static bool
+on_pseudo_bonds(const flat_model *f, const flat_element *e)
 {
     for (uint32_t p = e->port0; p < e->port0 + e->nports; p++) {
         const flat_domain *d = junction_domain(f, f->port.at[p].junction);
@@ -47,7 +54,8 @@ static bool on_pseudo_bonds(const flat_model *f, const flat_element *e)
     return false;
 }
 
-audit *audit_new(bg_model *m, double rtol, double start, double stop)
+audit *
+audit_new(bg_model *m, double rtol, double start, double stop)
 {
     const flat_model *f = model_flat(m);
     audit *a = bg_calloc(1, sizeof *a);
@@ -79,7 +87,8 @@ audit *audit_new(bg_model *m, double rtol, double start, double stop)
     return a;
 }
 
-void audit_free(audit *a)
+void
+audit_free(audit *a)
 {
     if (!a)
         return;
@@ -97,8 +106,10 @@ void audit_free(audit *a)
     free(a);
 }
 
-/* The energy that store s took up from bonds[0] to bonds[1]: NAN without a closed form. first: where its ports stand in them. */
-static double taken_up(const audit *a, size_t s, size_t first)
+/* The energy that store s took up from bonds[0] to bonds[1]: NAN without a closed form. first: where its ports stand in
+ * them. */
+static double
+taken_up(const audit *a, size_t s, size_t first)
 {
     const flat_element *e = &model_flat(a->model)->element.at[a->store.at[s]];
     double sum = 0;
@@ -109,7 +120,8 @@ static double taken_up(const audit *a, size_t s, size_t first)
 }
 
 /* The same along a straight line between the states, for laws without a closed form. */
-static double along_line(audit *a, size_t s, size_t first, double t, const double *from, const double *to)
+static double
+along_line(audit *a, size_t s, size_t first, double t, const double *from, const double *to)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     size_t ports = model_flat(a->model)->element.at[a->store.at[s]].nports;
@@ -130,7 +142,8 @@ static double along_line(audit *a, size_t s, size_t first, double t, const doubl
 }
 
 /* What storage ports hold at (t, x), behind the powers of ports and bonds (model.h), in bonds[1]. */
-static bool look(audit *a, double t, const double *x)
+static bool
+look(audit *a, double t, const double *x)
 {
     const flat_model *f = model_flat(a->model);
     const double *at = a->bonds[1] + f->port.n + f->bond.n;
@@ -145,7 +158,8 @@ static bool look(audit *a, double t, const double *x)
     return true;
 }
 
-static void swap(double **a, double **b)
+static void
+swap(double **a, double **b)
 {
     double *kept = *a;
 
@@ -154,7 +168,8 @@ static void swap(double **a, double **b)
 }
 
 /* Ends the smooth stretch at (t, x): what the laws say against what flowed in. */
-static bool end_stretch(audit *a, double t, const double *x)
+static bool
+end_stretch(audit *a, double t, const double *x)
 {
     const flat_model *f = model_flat(a->model);
     size_t at = f->port.n + f->bond.n;
@@ -165,14 +180,16 @@ static bool end_stretch(audit *a, double t, const double *x)
         struct taken *e = &a->taken[a->store.at[s]];
         double change = taken_up(a, s, at);
 
-        e->change = isfinite(change) ? e->change + change : e->work;     /* no closed form: what flowed in is what it holds */
+        e->change = isfinite(change) ? e->change + change
+                                     : e->work; /* no closed form: what flowed in is what it holds */
         at += 2 * f->element.at[a->store.at[s]].nports;
     }
     swap(&a->bonds[0], &a->bonds[1]);
     return true;
 }
 
-bool audit_start(void *of, double t, const double *x)
+bool
+audit_start(void *of, double t, const double *x)
 {
     audit *a = of;
 
@@ -180,10 +197,11 @@ bool audit_start(void *of, double t, const double *x)
     a->t = t;
     a->broken = !look(a, t, x);
     swap(&a->bonds[0], &a->bonds[1]);
-    return true;                     /* the run itself says what is wrong */
+    return true; /* the run itself says what is wrong */
 }
 
-static void note_power(audit *a, double t, const double *power)
+static void
+note_power(audit *a, double t, const double *power)
 {
     for (size_t i = 0; i < a->n; i++) {
         struct taken *e = &a->taken[i];
@@ -197,7 +215,8 @@ static void note_power(audit *a, double t, const double *power)
 }
 
 /* One piece: powers at five places, by Lobatto's rule. */
-static bool take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
+static bool
+take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double h = t1 - t0, *first = a->power[0];
@@ -232,7 +251,8 @@ static bool take_piece(audit *a, double t0, double t1, bool (*dense)(void *of, d
 }
 
 /* The storage with the most negative stiffness so far; its state is a->x. */
-static void look_at_bends(audit *a, double t)
+static void
+look_at_bends(audit *a, double t)
 {
     const flat_model *f = model_flat(a->model);
 
@@ -251,7 +271,8 @@ static void look_at_bends(audit *a, double t)
     }
 }
 
-bool audit_piece(void *of_audit, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
+bool
+audit_piece(void *of_audit, double t0, double t1, bool (*dense)(void *of, double t, double *x), void *of)
 {
     audit *a = of_audit;
     const double *end = &t1;
@@ -268,7 +289,8 @@ bool audit_piece(void *of_audit, double t0, double t1, bool (*dense)(void *of, d
     return true;
 }
 
-bool audit_jump(void *of, double t, const double *before, const double *modes_before, const double *after)
+bool
+audit_jump(void *of, double t, const double *before, const double *modes_before, const double *after)
 {
     audit *a = of;
     const flat_model *f = model_flat(a->model);
@@ -298,7 +320,8 @@ bool audit_jump(void *of, double t, const double *before, const double *modes_be
 }
 
 /* Resistors that gave power, and storage that is softer than not at all. */
-static void put_notes(audit *a)
+static void
+put_notes(audit *a)
 {
     const flat_model *f = model_flat(a->model);
     double greatest = 0;
@@ -311,19 +334,22 @@ static void put_notes(audit *a)
 
         if (el->type != EL_R || a->pseudo[i] || !(-e->least > GIVES * e->greatest && -e->least > GIVES_ALL * greatest))
             continue;
-        diag_info(f->sources, "audit-resistor", el->at, "\"%s\" gives power though it is a resistor: %.4g W at %.6g s, %.4g J in all", el->name, -e->least, e->at,
-                  e->given);
+        diag_info(f->sources, "audit-resistor", el->at,
+                  "\"%s\" gives power though it is a resistor: %.4g W at %.6g s, %.4g J in all", el->name, -e->least,
+                  e->at, e->given);
     }
     if (a->bent != SIZE_MAX) {
         struct model_state s = model_state(a->model, a->bent);
         const flat_element *el = &f->element.at[f->port.at[f->var.at[s.var].owner].element];
 
-        diag_info(f->sources, "audit-stiffness", el->at, "\"%s\" is unstable by itself at %.6g s: the second derivative of its energy by %s is %.4g", el->name,
+        diag_info(f->sources, "audit-stiffness", el->at,
+                  "\"%s\" is unstable by itself at %.6g s: the second derivative of its energy by %s is %.4g", el->name,
                   a->bend_at, s.name, a->least_bend);
     }
 }
 
-static void warn_residual(audit *a, const audit_totals *r, double t)
+static void
+warn_residual(audit *a, const audit_totals *r, double t)
 {
     const flat_model *f = model_flat(a->model);
     double allowed = fmax(ALLOWED * a->rtol, LEAST_ALLOWED) * r->size;
@@ -333,15 +359,21 @@ static void warn_residual(audit *a, const audit_totals *r, double t)
     const flat_element *e = &f->element.at[r->worst];
 
     if (fabs(r->residual) > allowed)
-        diag_warn(f->sources, "audit-energy", e->at, "the energy of the run does not add up until %.6g s: %.3g J of %.3g J are %s by its steps, most of it (%.3g J) in "
-                  "\"%s\"", t, fabs(r->residual), r->size, r->residual > 0 ? "lost" : "made", fabs(r->worst_residual), e->name);
+        diag_warn(f->sources, "audit-energy", e->at,
+                  "the energy of the run does not add up until %.6g s: %.3g J of %.3g J are %s by its steps, most of "
+                  "it (%.3g J) in "
+                  "\"%s\"",
+                  t, fabs(r->residual), r->size, r->residual > 0 ? "lost" : "made", fabs(r->worst_residual), e->name);
     else
-        diag_warn(f->sources, "audit-energy", e->at, "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and as much elsewhere",
+        diag_warn(f->sources, "audit-energy", e->at,
+                  "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and "
+                  "as much elsewhere",
                   e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
     diag_help(f->sources, "Tighten rtol; `--verify` tells what it changes.");
 }
 
-audit_totals audit_close(audit *a, double t, const double *x)
+audit_totals
+audit_close(audit *a, double t, const double *x)
 {
     const flat_model *f = model_flat(a->model);
     audit_totals r = { .worst = SIZE_MAX };

@@ -53,7 +53,8 @@ quantity_of(const flat_model *f, inst def)
     if (def.n != 1 || pool_node(f->pool, def.root)->op != EX_SLOT)
         return NULL;
     v = inst_slots(f, def)[0];
-    if (f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && f->var.at[v].def.n == 1 && pool_node(f->pool, f->var.at[v].def.root)->op == EX_SLOT)
+    if (f->var.at[v].kind == VAR_SIGNAL && inst_known(f->var.at[v].def) && f->var.at[v].def.n == 1 &&
+        pool_node(f->pool, f->var.at[v].def.root)->op == EX_SLOT)
         v = inst_slots(f, f->var.at[v].def)[0];
     return quantity_name(f, v);
 }

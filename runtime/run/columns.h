@@ -8,7 +8,12 @@
 #include "simulate.h"
 
 /* quantity: what its domain calls an effort or flow; NULL for others */
-typedef struct column { const char *name, *quantity; const unit *unit, *display; const double *at; size_t stride; } column;
+typedef struct column {
+    const char *name, *quantity;
+    const unit *unit, *display;
+    const double *at;
+    size_t stride;
+} column;
 typedef struct columns {
     size_t points;
     const double *time;
@@ -18,7 +23,11 @@ typedef struct columns {
 /* Reads m and r, which must outlive it. A state that is also an output of the same name appears once. */
 void columns_make(bg_model *m, const sim_result *r, columns *c);
 void columns_free(columns *c);
-static inline double column_at(const column *c, size_t point) { return c->at[point * c->stride]; }
+static inline double
+column_at(const column *c, size_t point)
+{
+    return c->at[point * c->stride];
+}
 /* In the column's unit. */
 double column_shown(const column *c, size_t point);
 /* The unit's text, or NULL for pure numbers and unknown units. */

@@ -7,35 +7,54 @@
 
 #include "quartic.h"
 
-#define PIECES_AHEAD 3               /* of the history, that one step may read */
-#define LAST_LEVEL 4                 /* a jump of the derivative of this order disturbs no method here */
-#define SAME 1e-11                   /* of a value's size so far: what the two sides of an event may differ by without a jump */
-#define MOST_AHEAD 20000              /* bends waiting: where delays of many lengths follow from one another, further ones are left to the error test */
-#define FORGET_AT 256                /* pieces no longer read, before they are moved out */
+#define PIECES_AHEAD 3 /* of the history, that one step may read */
+#define LAST_LEVEL 4   /* a jump of the derivative of this order disturbs no method here */
+#define SAME 1e-11     /* of a value's size so far: what the two sides of an event may differ by without a jump */
+#define MOST_AHEAD \
+    20000 /* bends waiting: where delays of many lengths follow from one another, further ones are left to the error \
+             test */
+#define FORGET_AT 256 /* pieces no longer read, before they are moved out */
 
 /* level: 0 where the delayed value jumps, 1 where it bends, 2 where its rate bends, ... */
-struct break_point { double t; int level; };
-struct one { struct model_delay m; double before; size_t cursor; double size; };
+struct break_point {
+    double t;
+    int level;
+};
+struct one {
+    struct model_delay m;
+    double before;
+    size_t cursor;
+    double size;
+};
 
 struct delays {
     bg_model *model;
     double start, stop, from, shortest, longest;
-    size_t n, nx, first;             /* first: piece that is still read */
-    bool feeds;                      /* some delayed value is delayed again at once: jumps stay jumps */
+    size_t n, nx, first; /* first: piece that is still read */
+    bool feeds;          /* some delayed value is delayed again at once: jumps stay jumps */
     struct one *one;
-    VEC(double) begin;               /* of each piece; begin[n] is where the last one ends */
-    VEC(double) value;               /* [piece][delay][5], coefficients of the powers */
-    VEC(struct break_point) ahead;   /* ascending */
-    size_t passed;                   /* of them */
+    VEC(double) begin;             /* of each piece; begin[n] is where the last one ends */
+    VEC(double) value;             /* [piece][delay][5], coefficients of the powers */
+    VEC(struct break_point) ahead; /* ascending */
+    size_t passed;                 /* of them */
     quartic_tables tables;
-    double *now, *five;              /* [n]; [5][n] */
+    double *now, *five; /* [n]; [5][n] */
 };
 
-static double tiny(const delays *d, double t) { return 16 * DBL_EPSILON * fmax(fabs(t), d->stop - d->start); }
-static size_t npieces(const delays *d) { return d->begin.n ? d->begin.n - 1 : 0; }
+static double
+tiny(const delays *d, double t)
+{
+    return 16 * DBL_EPSILON * fmax(fabs(t), d->stop - d->start);
+}
+static size_t
+npieces(const delays *d)
+{
+    return d->begin.n ? d->begin.n - 1 : 0;
+}
 
 /* The piece that time s is in. On a border: the one behind it (right) or before it. */
-static size_t piece_at(const delays *d, struct one *o, double s, bool right)
+static size_t
+piece_at(const delays *d, struct one *o, double s, bool right)
 {
     size_t n = npieces(d), k = o->cursor < d->first ? d->first : o->cursor >= n ? n - 1 : o->cursor;
     double slack = tiny(d, s);
@@ -62,7 +81,8 @@ static size_t piece_at(const delays *d, struct one *o, double s, bool right)
     return o->cursor = k;
 }
 
-static double value_at(delays *d, size_t i, double s, bool right)
+static double
+value_at(delays *d, size_t i, double s, bool right)
 {
     struct one *o = &d->one[i];
     size_t n = npieces(d), k;
@@ -76,7 +96,8 @@ static double value_at(delays *d, size_t i, double s, bool right)
     return quartic_value(d->value.at + (k * d->n + i) * 5, fmin(1, fmax(0, b > a ? (s - a) / (b - a) : 1)));
 }
 
-static void give(void *ctx, double t, double *modes)
+static void
+give(void *ctx, double t, double *modes)
 {
     delays *d = ctx;
     bool right = t <= d->from + tiny(d, t) / 2;
@@ -85,7 +106,8 @@ static void give(void *ctx, double t, double *modes)
         modes[d->one[i].m.mode] = value_at(d, i, t - d->one[i].m.by, right);
 }
 
-delays *delays_new(bg_model *m, double start, double stop)
+delays *
+delays_new(bg_model *m, double start, double stop)
 {
     delays *d;
 
@@ -112,7 +134,8 @@ delays *delays_new(bg_model *m, double start, double stop)
     return d;
 }
 
-void delays_free(delays *d)
+void
+delays_free(delays *d)
 {
     if (!d)
         return;
@@ -126,7 +149,8 @@ void delays_free(delays *d)
     free(d);
 }
 
-static void add_break(delays *d, double t, int level)
+static void
+add_break(delays *d, double t, int level)
 {
     size_t k = d->ahead.n;
 
@@ -144,7 +168,8 @@ static void add_break(delays *d, double t, int level)
     d->ahead.at[k] = (struct break_point){ t, level };
 }
 
-int delays_start(delays *d, double t, const double *x)
+int
+delays_start(delays *d, double t, const double *x)
 {
     sources *s = model_flat(d->model)->sources;
     bool changed = true;
@@ -155,7 +180,9 @@ int delays_start(delays *d, double t, const double *x)
 
         if (o->m.by > 64 * DBL_EPSILON * fmax(fabs(t), d->stop - d->start) && isfinite(o->m.by))
             continue;
-        diag_error(s, "run-delay", o->m.at, "\"%s\" is delayed by %.6g s: a delay is above zero, and not so short that nothing happens in it", o->m.text, o->m.by);
+        diag_error(s, "run-delay", o->m.at,
+                   "\"%s\" is delayed by %.6g s: a delay is above zero, and not so short that nothing happens in it",
+                   o->m.text, o->m.by);
         return -2;
     }
     /* what is delayed may be made of delayed values: as many rounds as there can be one behind the other */
@@ -167,7 +194,8 @@ int delays_start(delays *d, double t, const double *x)
             double before = isnan(d->one[i].m.before) ? d->now[i] : d->one[i].m.before;
 
             if (before != d->one[i].before && round > d->n) {
-                diag_error(s, "run-delay", d->one[i].m.at, "what \"%s\" was before the start follows from itself", d->one[i].m.text);
+                diag_error(s, "run-delay", d->one[i].m.at, "what \"%s\" was before the start follows from itself",
+                           d->one[i].m.text);
                 diag_help(s, "Say it: delay(x, T, before).");
                 return -2;
             }
@@ -180,7 +208,8 @@ int delays_start(delays *d, double t, const double *x)
     return 0;
 }
 
-double delays_limit(delays *d, double t)
+double
+delays_limit(delays *d, double t)
 {
     double limit;
 
@@ -202,14 +231,16 @@ double delays_limit(delays *d, double t)
     return limit;
 }
 
-void delays_from(delays *d, double t)
+void
+delays_from(delays *d, double t)
 {
     if (d)
         d->from = t;
 }
 
 /* Pieces that no delay reads any more. */
-static void forget(delays *d, double t)
+static void
+forget(delays *d, double t)
 {
     while (d->first + 1 < npieces(d) && d->begin.at[d->first + 1] < t - d->longest - tiny(d, t))
         d->first++;
@@ -224,7 +255,8 @@ static void forget(delays *d, double t)
     d->first = 0;
 }
 
-int delays_keep(delays *d, double t0, double t1, const double *const x[5])
+int
+delays_keep(delays *d, double t0, double t1, const double *const x[5])
 {
     const double place[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
 
@@ -254,7 +286,8 @@ int delays_keep(delays *d, double t0, double t1, const double *const x[5])
     return 0;
 }
 
-enum delays_break delays_pass(delays *d, double t)
+enum delays_break
+delays_pass(delays *d, double t)
 {
     enum delays_break found = DELAYS_SMOOTH;
 
@@ -277,7 +310,8 @@ enum delays_break delays_pass(delays *d, double t)
     return found;
 }
 
-int delays_mark(delays *d, double t, const double *x)
+int
+delays_mark(delays *d, double t, const double *x)
 {
     int status = model_delayed(d->model, t, x, d->now);
 

@@ -1,11 +1,13 @@
 /* delays.h - what delayed values were: the history of a run, and the times at which it is not smooth
  *
- * What is delayed is kept as polynomials of degree four over the pieces of the steps so far, as the dense output has it. A step is no longer than the shortest
- * delay, so that it reads nothing of itself, and no longer than a few pieces of the history that it reads. Where what is delayed jumps or bends (the start,
- * events, samples, and what follows from these one delay later) a step ends: integrators assume that what they read is smooth.
+ * What is delayed is kept as polynomials of degree four over the pieces of the steps so far, as the dense output has
+ * it. A step is no longer than the shortest delay, so that it reads nothing of itself, and no longer than a few pieces
+ * of the history that it reads. Where what is delayed jumps or bends (the start, events, samples, and what follows from
+ * these one delay later) a step ends: integrators assume that what they read is smooth.
  *
  * units    s
- * source   Bellen & Zennaro (2003), Numerical Methods for Delay Differential Equations, ch. 2 to 4: method of steps, breaking points, their growing smoothness
+ * source   Bellen & Zennaro (2003), Numerical Methods for Delay Differential Equations, ch. 2 to 4: method of steps,
+ * breaking points, their growing smoothness
  */
 #ifndef BG_DELAYS_H
 #define BG_DELAYS_H
@@ -17,14 +19,16 @@ typedef struct delays delays;
 /* NULL: the model has none. Gives the model its delayed values until delays_free. */
 delays *delays_new(bg_model *m, double start, double stop);
 void delays_free(delays *d);
-/* Values before the start, from the states there. 0, or as evaluations have it; < 0 also where they make no sense, which was said. */
+/* Values before the start, from the states there. 0, or as evaluations have it; < 0 also where they make no sense,
+ * which was said. */
 int delays_start(delays *d, double t, const double *x);
 
 /* Until where a step from t may go. */
 double delays_limit(delays *d, double t);
 /* From here on, a value at t itself is the one just behind t. */
 void delays_from(delays *d, double t);
-/* Keeps what is delayed over t0..t1, by the states at its ends and at the three places of quartic.h. Status of the evaluations. */
+/* Keeps what is delayed over t0..t1, by the states at its ends and at the three places of quartic.h. Status of the
+ * evaluations. */
 int delays_keep(delays *d, double t0, double t1, const double *const x[5]);
 
 enum delays_break { DELAYS_SMOOTH, DELAYS_BENDS, DELAYS_JUMPS };

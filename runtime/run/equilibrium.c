@@ -1,10 +1,13 @@
 /* equilibrium.c - states at which nothing moves, with the inputs of one time; see simulate.h
  *
- * Newton's method with a line search (KINSOL) comes first where the Jacobian is regular, round by round with the modes that hold. Its result counts
- * unless motion would lead away from it (an upright pendulum). Else, and where motion leaves something free, pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as the rates shrink, so that the iteration follows the model's own motion
- * first and becomes Newton's method in the end. It needs no more than the integrator's matrix, and what the motion conserves (a total mass, a
- * momentum) keeps its initial value even where J is singular. Modes follow after every step. Up to 600 states a singular
- * value decomposition then gives corrections of least size that keep these totals, down to rounding, and the directions that stay free.
+ * Newton's method with a line search (KINSOL) comes first where the Jacobian is regular, round by round with the modes
+ * that hold. Its result counts unless motion would lead away from it (an upright pendulum). Else, and where motion
+ * leaves something free, pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as
+ * the rates shrink, so that the iteration follows the model's own motion first and becomes Newton's method in the end.
+ * It needs no more than the integrator's matrix, and what the motion conserves (a total mass, a momentum) keeps its
+ * initial value even where J is singular. Modes follow after every step. Up to 600 states a singular value
+ * decomposition then gives corrections of least size that keep these totals, down to rounding, and the directions that
+ * stay free.
  *
  * Kelley & Keyes (1998), SIAM J. Numer. Anal. 35(2):508-523
  */
@@ -21,24 +24,24 @@
 #include "vectors.h"
 
 #define ITERATIONS 400
-#define CLOSE 1e-9                   /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
+#define CLOSE 1e-9 /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
-#define REGULAR 1e9                  /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
-#define NEWTON_ROUNDS 20             /* of modes */
-#define STABLE_STATES 200            /* up to here eigenvalues are looked at */
-#define ASIDE 1e-6                   /* of a state: how far away the Jacobian is taken where slopes may be infinite */
-#define WAITS 14                     /* runs of growing length in which a model may come to rest by itself, */
-#define WAIT_STEPS 50000             /* of so many steps */
-#define WAITED 1e-3                  /* of the terms in a rate: from here on Newton's method may end it */
-#define NAMED 5                      /* states named in a message */
+#define REGULAR 1e9       /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
+#define NEWTON_ROUNDS 20  /* of modes */
+#define STABLE_STATES 200 /* up to here eigenvalues are looked at */
+#define ASIDE 1e-6        /* of a state: how far away the Jacobian is taken where slopes may be infinite */
+#define WAITS 14          /* runs of growing length in which a model may come to rest by itself, */
+#define WAIT_STEPS 50000  /* of so many steps */
+#define WAITED 1e-3       /* of the terms in a rate: from here on Newton's method may end it */
+#define NAMED 5           /* states named in a message */
 
 typedef struct rest {
     bg_model *model;
     size_t n;
     double t;
-    bool *active;                    /* [n] takes part */
-    double *f, *gross;               /* [n] rates; size of the terms they are made of */
+    bool *active;      /* [n] takes part */
+    double *f, *gross; /* [n] rates; size of the terms they are made of */
     double *trial, *step, *probe;
     linear *linear;
     events *events;
@@ -46,11 +49,12 @@ typedef struct rest {
     bool svd;
     double *u, *sigma, *vt, *row_scale, *column_scale;
     size_t rank;
-    bool *rooted;                    /* [n] read by laws with an infinite slope; NULL: there are none */
-    double *aside, motion;           /* [n] beside(); the model's time at the start */
+    bool *rooted;          /* [n] read by laws with an infinite slope; NULL: there are none */
+    double *aside, motion; /* [n] beside(); the model's time at the start */
 } rest;
 
-static bool rates(rest *s, const double *x, double *f)
+static bool
+rates(rest *s, const double *x, double *f)
 {
     if (model_rhs(s->model, s->t, x, f) != 0 || !vec_finite(s->n, f))
         return false;
@@ -61,7 +65,8 @@ static bool rates(rest *s, const double *x, double *f)
 }
 
 /* Size of the terms in each rate: what relative changes of the states (random signs, twice) do to it, over 1e-6. */
-static void measure(rest *s, const double *x)
+static void
+measure(rest *s, const double *x)
 {
     const double relative = 1e-6;
 
@@ -75,7 +80,8 @@ static void measure(rest *s, const double *x)
     }
 }
 
-static double residual(const rest *s, const double *f)
+static double
+residual(const rest *s, const double *f)
 {
     double r = 0;
 
@@ -86,7 +92,8 @@ static double residual(const rest *s, const double *f)
 }
 
 /* A time in which the model moves by what it is: from J applied to its own rates. */
-static double time_scale(rest *s, const double *x)
+static double
+time_scale(rest *s, const double *x)
 {
     double most = 0;
 
@@ -102,8 +109,10 @@ static double time_scale(rest *s, const double *x)
     return most > 0 && isfinite(most) ? 1 / most : 1;
 }
 
-/* A time in which the rates change by about half when the model moves along them; what is empty has no size to tell it by. */
-static double motion_time(rest *s, const double *x)
+/* A time in which the rates change by about half when the model moves along them; what is empty has no size to tell it
+ * by. */
+static double
+motion_time(rest *s, const double *x)
 {
     double size = 0, h;
 
@@ -126,18 +135,23 @@ static double motion_time(rest *s, const double *x)
     return h;
 }
 
-/* Where the Jacobian is taken: away from the zeros of roots, where it would say that nothing moves, by a part of what the states are or come to be. */
-static const double *beside(rest *s, const double *x)
+/* Where the Jacobian is taken: away from the zeros of roots, where it would say that nothing moves, by a part of what
+ * the states are or come to be. */
+static const double *
+beside(rest *s, const double *x)
 {
     if (!s->rooted)
         return x;
     for (size_t i = 0; i < s->n; i++)
-        s->aside[i] = s->rooted[i] ? x[i] + ASIDE * (1 + (double)(bg_hash_mix(i + 1, 3) >> 40) * 0x1p-24) * fmax(fabs(x[i]), s->motion * s->gross[i]) : x[i];
+        s->aside[i] = s->rooted[i] ? x[i] + ASIDE * (1 + (double)(bg_hash_mix(i + 1, 3) >> 40) * 0x1p-24) *
+                                                fmax(fabs(x[i]), s->motion * s->gross[i])
+                                   : x[i];
     return s->aside;
 }
 
 /* Marches from x towards rest. Returns the scaled residual reached. */
-static double march(rest *s, double *x)
+static double
+march(rest *s, double *x)
 {
     double h = 0, r, best, shortest = 0;
     int idle = 0;
@@ -168,7 +182,7 @@ static double march(rest *s, double *x)
             good = rates(s, s->trial, s->probe);
         }
         if (good) {
-            for (size_t i = 0; i < s->n; i++)    /* terms may grow on the way: 1e-12 is of what cancels */
+            for (size_t i = 0; i < s->n; i++) /* terms may grow on the way: 1e-12 is of what cancels */
                 s->gross[i] = fmax(s->gross[i], fabs(s->probe[i]));
             now = residual(s, s->probe);
             good = now <= 4 * fmax(r, best) || now <= 0.5;
@@ -197,7 +211,7 @@ static double march(rest *s, double *x)
         if (now < best)
             best = now;
         else if (best < CLOSE && now >= best)
-            return now;              /* rounding has the word */
+            return now; /* rounding has the word */
         r = now;
     }
     return r;
@@ -205,9 +219,11 @@ static double march(rest *s, double *x)
 
 /* ---- the model's own motion ---- */
 
-/* Lets the model run with time standing still, longer and longer, until it rests: what Newton's method cannot find (what sticks or conducts, a law without
- * a slope, a limit cycle on the way) it finds as a long run would. Returns the scaled residual reached. */
-static double wait(rest *s, double *x)
+/* Lets the model run with time standing still, longer and longer, until it rests: what Newton's method cannot find
+ * (what sticks or conducts, a law without a slope, a limit cycle on the way) it finds as a long run would. Returns the
+ * scaled residual reached. */
+static double
+wait(rest *s, double *x)
 {
     sources *src = model_flat(s->model)->sources;
     double length, r = INFINITY, before = INFINITY;
@@ -235,7 +251,7 @@ static double wait(rest *s, double *x)
         r = residual(s, s->f);
         if (r <= CLOSE)
             break;
-        if (r < WAITED) {                    /* near enough for the last digits */
+        if (r < WAITED) { /* near enough for the last digits */
             double *kept = bg_malloc(s->n * sizeof *kept), polished;
 
             memcpy(kept, x, s->n * sizeof *kept);
@@ -258,12 +274,14 @@ static double wait(rest *s, double *x)
 
 /* ---- Newton's method ---- */
 
-static int newton_rates(N_Vector x, N_Vector f, void *data)
+static int
+newton_rates(N_Vector x, N_Vector f, void *data)
 {
     return rates(data, NV_DATA_S(x), NV_DATA_S(f)) ? 0 : 1;
 }
 
-static int newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_Vector t2)
+static int
+newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Vector t1, N_Vector t2)
 {
     rest *s = data;
     int status = linear_evaluate(s->linear, s->t, beside(s, NV_DATA_S(x)));
@@ -274,13 +292,15 @@ static int newton_jacobian(N_Vector x, N_Vector f, SUNMatrix j, void *data, N_Ve
     return status;
 }
 
-static void silent(int code, const char *module, const char *function, char *text, void *data)
+static void
+silent(int code, const char *module, const char *function, char *text, void *data)
 {
     (void)code, (void)module, (void)function, (void)text, (void)data;
 }
 
 /* Does a change of all rates by their own size move the states by something sensible? scale: 1/size of the states */
-static bool is_regular(rest *s, const double *x, const double *scale)
+static bool
+is_regular(rest *s, const double *x, const double *scale)
 {
     if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
         return false;
@@ -300,7 +320,8 @@ static bool is_regular(rest *s, const double *x, const double *scale)
 }
 
 /* Solves for rest from x with the modes as they are. */
-static bool newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale, SUNContext context)
+static bool
+newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vector rate_scale, SUNContext context)
 {
     void *kin = KINCreate(context);
     SUNMatrix a = linear_matrix(s->linear, context);
@@ -308,11 +329,11 @@ static bool newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vecto
     bool ok = false;
 
     memcpy(NV_DATA_S(u), x, s->n * sizeof(double));
-    if (kin && a && solver && KINInit(kin, newton_rates, u) == KIN_SUCCESS && KINSetLinearSolver(kin, solver, a) == KIN_SUCCESS
-        && KINSetJacFn(kin, newton_jacobian) == KIN_SUCCESS) {
+    if (kin && a && solver && KINInit(kin, newton_rates, u) == KIN_SUCCESS &&
+        KINSetLinearSolver(kin, solver, a) == KIN_SUCCESS && KINSetJacFn(kin, newton_jacobian) == KIN_SUCCESS) {
         KINSetErrHandlerFn(kin, silent, NULL);
         KINSetUserData(kin, s);
-        KINSetMaxSetupCalls(kin, 1);                     /* the Jacobian of every iterate */
+        KINSetMaxSetupCalls(kin, 1); /* the Jacobian of every iterate */
         KINSetFuncNormTol(kin, 1e-12);
         KINSetScaledStepTol(kin, 1e-15);
         KINSetMaxNewtonStep(kin, 1e6 * sqrt((double)s->n));
@@ -331,7 +352,8 @@ static bool newton_solve(rest *s, double *x, N_Vector u, N_Vector scale, N_Vecto
 }
 
 /* Newton's method from x. Returns the scaled residual reached, INFINITY where this is not its case. */
-static double newton(rest *s, double *x)
+static double
+newton(rest *s, double *x)
 {
     SUNContext context = NULL;
     N_Vector u = NULL, scale = NULL, rate_scale = NULL;
@@ -375,8 +397,10 @@ static double newton(rest *s, double *x)
 
 /* ---- the Jacobian of the states alone ---- */
 
-/* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be evaluated. */
-static double *reduced_jacobian(rest *s, const double *x)
+/* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be
+ * evaluated. */
+static double *
+reduced_jacobian(rest *s, const double *x)
 {
     const struct model_pattern p = linear_pattern(s->linear);
     size_t n = s->n, nz = p.n - p.nx;
@@ -385,18 +409,21 @@ static double *reduced_jacobian(rest *s, const double *x)
         return NULL;
     const double *v = linear_values(s->linear);
     double *full = bg_calloc(n * n + 1, sizeof(double));
-    double *fz = bg_calloc(n * nz + 1, sizeof(double)), *gx = bg_calloc(nz * n + 1, sizeof(double)), *gz = bg_calloc(nz * nz + 1, sizeof(double));
+    double *fz = bg_calloc(n * nz + 1, sizeof(double)), *gx = bg_calloc(nz * n + 1, sizeof(double)),
+           *gz = bg_calloc(nz * nz + 1, sizeof(double));
     lapack_int *pivot = bg_calloc(nz + 1, sizeof *pivot);
     bool ok = true;
 
     for (size_t j = 0; j < p.n; j++)
         for (int64_t k = p.column[j]; k < p.column[j + 1]; k++) {
             size_t i = (size_t)p.row[k];
-            double *to = i < n ? (j < n ? &full[j * n + i] : &fz[(j - n) * n + i]) : (j < n ? &gx[j * nz + i - n] : &gz[(j - n) * nz + i - n]);
+            double *to = i < n ? (j < n ? &full[j * n + i] : &fz[(j - n) * n + i])
+                               : (j < n ? &gx[j * nz + i - n] : &gz[(j - n) * nz + i - n]);
             *to = v[k];
         }
-    if (nz > 0) {                    /* f_x - f_z g_z^-1 g_x */
-        ok = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)nz, (lapack_int)n, gz, (lapack_int)nz, pivot, gx, (lapack_int)nz) == 0;
+    if (nz > 0) { /* f_x - f_z g_z^-1 g_x */
+        ok = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)nz, (lapack_int)n, gz, (lapack_int)nz, pivot, gx,
+                           (lapack_int)nz) == 0;
         for (size_t j = 0; ok && j < n; j++)
             for (size_t k = 0; k < nz; k++)
                 if (gx[j * nz + k] != 0)
@@ -419,7 +446,8 @@ static double *reduced_jacobian(rest *s, const double *x)
 }
 
 /* Would the model stay at x, or does motion lead away from it? */
-static bool stays(rest *s, const double *x)
+static bool
+stays(rest *s, const double *x)
 {
     size_t n = s->n;
     double *full = n <= STABLE_STATES ? reduced_jacobian(s, x) : NULL, top = 0, most = 0;
@@ -428,7 +456,8 @@ static bool stays(rest *s, const double *x)
     if (!full)
         return true;
     double *real = bg_calloc(n + 1, sizeof(double)), *imaginary = bg_calloc(n + 1, sizeof(double));
-    if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, full, (lapack_int)n, real, imaginary, NULL, 1, NULL, 1) == 0) {
+    if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, full, (lapack_int)n, real, imaginary, NULL, 1, NULL,
+                      1) == 0) {
         for (size_t i = 0; i < n; i++) {
             top = fmax(top, hypot(real[i], imaginary[i]));
             most = fmax(most, real[i]);
@@ -442,7 +471,8 @@ static bool stays(rest *s, const double *x)
 }
 
 /* Decomposes that Jacobian, scaled to rows and columns of size one. */
-static bool decompose(rest *s, const double *x)
+static bool
+decompose(rest *s, const double *x)
 {
     size_t n = s->n;
     double *full = reduced_jacobian(s, x);
@@ -465,8 +495,8 @@ static bool decompose(rest *s, const double *x)
         for (size_t i = 0; i < n; i++)
             full[j * n + i] *= s->column_scale[j];
     }
-    ok = ok && LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', (lapack_int)n, (lapack_int)n, full, (lapack_int)n, s->sigma, s->u, (lapack_int)n, s->vt,
-                              (lapack_int)n) == 0;
+    ok = ok && LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', (lapack_int)n, (lapack_int)n, full, (lapack_int)n, s->sigma, s->u,
+                              (lapack_int)n, s->vt, (lapack_int)n) == 0;
     if (ok)
         for (s->rank = 0; s->rank < n && s->sigma[s->rank] > 1e-11 * s->sigma[0] && s->sigma[s->rank] > 0; s->rank++)
             ;
@@ -474,9 +504,11 @@ static bool decompose(rest *s, const double *x)
     return ok;
 }
 
-/* Adds to the step what leaves the states free, such that it changes nothing that motion conserves: for w with w'J = 0, w'step = 0. All in scaled
- * states. Where motion along what is free changes a total (a body that drifts), nothing is added. */
-static bool keep_totals(rest *s)
+/* Adds to the step what leaves the states free, such that it changes nothing that motion conserves: for w with w'J = 0,
+ * w'step = 0. All in scaled states. Where motion along what is free changes a total (a body that drifts), nothing is
+ * added. */
+static bool
+keep_totals(rest *s)
 {
     size_t n = s->n, k = n - s->rank;
     double *w = bg_calloc(n * k + 1, sizeof(double)), *m = bg_calloc(k * k + 1, sizeof(double));
@@ -486,15 +518,17 @@ static bool keep_totals(rest *s)
     for (size_t a = 0; a < k; a++)
         for (size_t j = 0; j < n; j++)
             w[a * n + j] = s->active[j] ? s->u[(s->rank + a) * n + j] * s->row_scale[j] * s->column_scale[j] : 0;
-    bool ok = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, w, (lapack_int)n, work) == 0
-              && LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, (lapack_int)k, w, (lapack_int)n, work) == 0;
+    bool ok = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, w, (lapack_int)n, work) == 0 &&
+              LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, (lapack_int)k, w, (lapack_int)n, work) ==
+                  0;
     for (size_t a = 0; ok && a < k; a++)
         for (size_t j = 0; j < n; j++) {
             c[a] -= w[a * n + j] * s->step[j];
             for (size_t b = 0; b < k; b++)
                 m[b * k + a] += w[a * n + j] * s->vt[j * n + s->rank + b];
         }
-    ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)k, 1, m, (lapack_int)k, c, (lapack_int)k, work, 1e-8, &rank) == 0;
+    ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)k, 1, m, (lapack_int)k, c, (lapack_int)k,
+                              work, 1e-8, &rank) == 0;
     for (size_t b = 0; ok && b < k; b++)
         for (size_t j = 0; j < n; j++)
             s->step[j] += c[b] * s->vt[j * n + s->rank + b];
@@ -505,8 +539,10 @@ static bool keep_totals(rest *s)
     return ok;
 }
 
-/* Corrections of least size among those that leave totals as they are, with the decomposed Jacobian, while they help. */
-static double polish(rest *s, double *x)
+/* Corrections of least size among those that leave totals as they are, with the decomposed Jacobian, while they help.
+ */
+static double
+polish(rest *s, double *x)
 {
     size_t n = s->n;
     double r = residual(s, s->f);
@@ -537,13 +573,14 @@ static double polish(rest *s, double *x)
     return r;
 }
 
-static void report_failure(rest *s)
+static void
+report_failure(rest *s)
 {
     sources *src = model_flat(s->model)->sources;
     size_t worst[NAMED], count = 0;
     strbuf list = { 0 };
 
-    for (size_t i = 0; i < s->n; i++) {       /* the largest scaled rates, by insertion */
+    for (size_t i = 0; i < s->n; i++) { /* the largest scaled rates, by insertion */
         double r = fabs(s->f[i]) / fmax(s->gross[i], fabs(s->f[i]) + 1e-300);
         size_t k = count;
         if (!(r > CLOSE))
@@ -559,20 +596,23 @@ static void report_failure(rest *s)
     for (size_t k = 0; k < count; k++)
         strbuf_printf(&list, "%s\"%s\" (%.3g/s)", k ? ", " : "", model_state(s->model, worst[k]).name, s->f[worst[k]]);
     if (count > 0) {
-        diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at, "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
+        diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at,
+                   "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);
         for (size_t k = 1; k < count; k++)
             diag_note(src, model_state(s->model, worst[k]).at, "\"%s\" is here", model_state(s->model, worst[k]).name);
-        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time came to rest. Where a force, a flow or a voltage has nothing to "
-                  "balance it, start from given values instead.");
+        diag_help(src, "Neither Newton's method nor a long run with the inputs of that time came to rest. Where a "
+                       "force, a flow or a voltage has nothing to "
+                       "balance it, start from given values instead.");
     } else {
-        diag_error(src, "run-equilibrium", model_flat(s->model)->at, "no equilibrium found at %.6g s: the equations have no finite solution there",
-                   s->t);
+        diag_error(src, "run-equilibrium", model_flat(s->model)->at,
+                   "no equilibrium found at %.6g s: the equations have no finite solution there", s->t);
     }
     strbuf_free(&list);
 }
 
 /* Says which states the equilibrium leaves free though nobody states a value for them. */
-static void report_free(rest *s)
+static void
+report_free(rest *s)
 {
     size_t n = s->n, named = 0, more = 0;
     strbuf list = { 0 };
@@ -596,20 +636,23 @@ static void report_free(rest *s)
     if (more)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
-        diag_info(model_flat(s->model)->sources, "equilibrium-free", at, "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
+        diag_info(model_flat(s->model)->sources, "equilibrium-free", at,
+                  "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
                   named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);
 }
 
-bool equilibrium(bg_model *m, double t, double *x)
+bool
+equilibrium(bg_model *m, double t, double *x)
 {
     size_t n = model_nstates(m), active = 0;
     rest s = { .model = m, .n = n, .t = t };
-    bool ok = false, tied = model_nconstraints(m) > 0;       /* states that conditions tie together move on what they allow */
+    bool ok = false, tied = model_nconstraints(m) > 0; /* states that conditions tie together move on what they allow */
 
     if (n == 0)
         return true;
-    if (!model_need(m, PART_RHS) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) || !(s.linear = linear_new(m)))
+    if (!model_need(m, PART_RHS) || (model_nmodes(m) > 0 && !model_need(m, PART_CONDITIONS)) ||
+        !(s.linear = linear_new(m)))
         return false;
     s.active = bg_calloc(n, sizeof *s.active);
     for (size_t i = 0; i < n; i++) {
@@ -643,7 +686,7 @@ bool equilibrium(bg_model *m, double t, double *x)
         memcpy(x, given, n * sizeof *given);
         memset(s.gross, 0, n * sizeof *s.gross);
         r = march(&s, x);
-        if (found && !(r <= CLOSE)) {            /* better one that is not kept than none */
+        if (found && !(r <= CLOSE)) { /* better one that is not kept than none */
             memcpy(x, found, n * sizeof *found);
             events_settle(s.events, t, x);
             r = rates(&s, x, s.f) ? before : INFINITY;
@@ -656,7 +699,7 @@ bool equilibrium(bg_model *m, double t, double *x)
         memcpy(marched, x, n * sizeof *marched);
         memcpy(x, given, n * sizeof *given);
         r = wait(&s, x);
-        if (!(r <= CLOSE)) {                     /* what came nearer is told */
+        if (!(r <= CLOSE)) { /* what came nearer is told */
             if (was < r)
                 memcpy(x, marched, n * sizeof *marched);
             if (!rates(&s, x, s.f))
@@ -668,7 +711,7 @@ bool equilibrium(bg_model *m, double t, double *x)
     if (!tied && n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active && r < 1e-3) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));
-        for (int k = 0; k < 4; k++) {            /* afresh while the point still moves */
+        for (int k = 0; k < 4; k++) { /* afresh while the point still moves */
             double before = r;
             if (!decompose(&s, x))
                 break;

@@ -1,8 +1,9 @@
 /* events.h - the modes of a model: set, watched, switched
  *
- * A mode is a frozen condition or piece of a table. Between switchings the model is smooth. Known modes (linear in time) switch at times worked
- * out beforehand; the others are watched through margins: how far each condition is from contradicting its mode, below zero when it does.
- * A mode has the value that holds just after the present time (right limit). sign(x) has two: which way x slips, and whether it sticks.
+ * A mode is a frozen condition or piece of a table. Between switchings the model is smooth. Known modes (linear in
+ * time) switch at times worked out beforehand; the others are watched through margins: how far each condition is from
+ * contradicting its mode, below zero when it does. A mode has the value that holds just after the present time (right
+ * limit). sign(x) has two: which way x slips, and whether it sticks.
  */
 #ifndef BG_EVENTS_H
 #define BG_EVENTS_H
@@ -12,11 +13,11 @@
 typedef struct events events;
 
 enum events_status {
-    EVENTS_SAME,                 /* nothing switched */
+    EVENTS_SAME, /* nothing switched */
     EVENTS_SWITCHED,
-    EVENTS_SAMPLED,              /* samples set states, and nothing switched */
-    EVENTS_FAILED,               /* the conditions could not be evaluated */
-    EVENTS_STOP                  /* a condition switches without end, a reinit has no value; diagnostic given */
+    EVENTS_SAMPLED, /* samples set states, and nothing switched */
+    EVENTS_FAILED,  /* the conditions could not be evaluated */
+    EVENTS_STOP     /* a condition switches without end, a reinit has no value; diagnostic given */
 };
 
 events *events_new(bg_model *m, double start, double stop);
@@ -32,7 +33,7 @@ enum events_status events_due(events *e, double t, double *x);
 
 /* Is a sample due at t? events_act takes it. */
 bool events_sample_due(const events *e, double t);
-size_t events_samples(const events *e);      /* taken so far */
+size_t events_samples(const events *e); /* taken so far */
 /* Do the times of samples make sense? False: said. */
 bool events_check(const events *e);
 /* The condition of a `stop when` that turned true, SIZE_MAX: none did. */
@@ -50,13 +51,15 @@ bool events_watched(const events *e);
 bool events_mark(events *e, double t, const double *x);
 /* Least margin of the watched modes at (t, x), each relative to its size so far. False: not evaluable. */
 bool events_margin(events *e, double t, const double *x, double *least);
-/* Switches at (t, x) what contradicts its mode at (t_seen, x_seen), a point at or just behind t, and what follows from it. */
+/* Switches at (t, x) what contradicts its mode at (t_seen, x_seen), a point at or just behind t, and what follows from
+ * it. */
 enum events_status events_switch(events *e, double t_seen, const double *x_seen, double t, double *x);
 
-/* What follows from a switching, or from the start, in the states: x that sticks is put to zero exactly, conditions of the text that turned true
- * set theirs anew, and modes follow. EVENTS_SWITCHED: x changed by more than rounding. */
+/* What follows from a switching, or from the start, in the states: x that sticks is put to zero exactly, conditions of
+ * the text that turned true set theirs anew, and modes follow. EVENTS_SWITCHED: x changed by more than rounding. */
 enum events_status events_act(events *e, double t, double *x);
-/* Has an x that sticks moved from zero at the last events_margin, by more than this part of its size? events_act puts it back. */
+/* Has an x that sticks moved from zero at the last events_margin, by more than this part of its size? events_act puts
+ * it back. */
 bool events_drifted(const events *e, double part);
 
 /* Sets the watched and known modes for rest at (t, x): no right limits, no guard. True if a mode changed. */

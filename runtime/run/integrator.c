@@ -17,31 +17,34 @@
 enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
 
 /* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
-#define STEP_OVERHEAD 10000.0        /* of either library, in the same unit: what counts for small models */
-#define BDF_STEPS 2.5                /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
-#define BDF_CARE 10                  /* its local errors are held so much below the tolerance: there are many of them, and of one sign */
-#define LIMITED_STEPS 15             /* stability-limited steps in a row before BDF is considered */
-#define NEAR_LIMIT 0.5               /* of the stable step: from here on a step counts as limited by stability */
-#define CREEPING 50                  /* times shorter steps than what the states do asks for, */
-#define CREEPING_LOOKS 8             /* at so many looks in a row: something at rest rules them */
-#define EASY_STEPS 20                /* cheap steps in a row before the way back is */
-#define BDF_YOUTH 30                 /* steps BDF needs to find its step length, in which nothing is decided */
+#define STEP_OVERHEAD 10000.0 /* of either library, in the same unit: what counts for small models */
+#define BDF_STEPS 2.5         /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
+#define BDF_CARE \
+    10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
+        */
+#define LIMITED_STEPS 15 /* stability-limited steps in a row before BDF is considered */
+#define NEAR_LIMIT 0.5   /* of the stable step: from here on a step counts as limited by stability */
+#define CREEPING 50      /* times shorter steps than what the states do asks for, */
+#define CREEPING_LOOKS 8 /* at so many looks in a row: something at rest rules them */
+#define EASY_STEPS 20    /* cheap steps in a row before the way back is */
+#define BDF_YOUTH 30     /* steps BDF needs to find its step length, in which nothing is decided */
 #define RHO_EVERY 25
-#define PEAKS 16                     /* inputs looked at beforehand, at most */
-#define SCOUT_YOUTH 3                /* pairs of products before a scout is believed */
-#define SCOUT_LIFE 6                 /* and after which it leads and the next one sets out */
-#define FIRST_TIME 1e-3              /* of the run: in which rates are looked ahead where no time constant is known */
-#define BESIDE 0.01                  /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
-#define REACH 2.9                    /* stable step times spectral radius, away from the imaginary axis */
-#define JACOBIAN_COMPILED 5e7        /* what its first use costs, in the same unit: some milliseconds */
-#define STATIC_STEPS 1000            /* of a model without states over the whole span */
-#define BEND 2.0                     /* tolerances by which a step may differ from the integral of its rates */
-#define BEND_AGAIN 0.1               /* and one that is taken again: among many lengths one is found that satisfies any rule */
-#define BEND_TRIES 5                 /* halvings after which a bend is straight; what is left is rounding in the rates, */
-#define BEND_PAUSE 64                /* and is not looked at for so many steps, then twice as many */
-#define UNSEEN_TRIES 60              /* steps shortened until nothing goes unseen in them */
-#define FIRST_GROWTH 10000           /* the libraries': of a first step whose length they guessed */
-#define GROWTH 20                    /* a step may be so much longer than the one before it, but for the second */
+#define PEAKS 16        /* inputs looked at beforehand, at most */
+#define SCOUT_YOUTH 3   /* pairs of products before a scout is believed */
+#define SCOUT_LIFE 6    /* and after which it leads and the next one sets out */
+#define FIRST_TIME 1e-3 /* of the run: in which rates are looked ahead where no time constant is known */
+#define BESIDE \
+    0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
+#define REACH 2.9             /* stable step times spectral radius, away from the imaginary axis */
+#define JACOBIAN_COMPILED 5e7 /* what its first use costs, in the same unit: some milliseconds */
+#define STATIC_STEPS 1000     /* of a model without states over the whole span */
+#define BEND 2.0              /* tolerances by which a step may differ from the integral of its rates */
+#define BEND_AGAIN 0.1        /* and one that is taken again: among many lengths one is found that satisfies any rule */
+#define BEND_TRIES 5          /* halvings after which a bend is straight; what is left is rounding in the rates, */
+#define BEND_PAUSE 64         /* and is not looked at for so many steps, then twice as many */
+#define UNSEEN_TRIES 60       /* steps shortened until nothing goes unseen in them */
+#define FIRST_GROWTH 10000    /* the libraries': of a first step whose length they guessed */
+#define GROWTH 20             /* a step may be so much longer than the one before it, but for the second */
 
 struct integrator {
     bg_model *model;
@@ -53,57 +56,69 @@ struct integrator {
     bool begun, restart;
 
     SUNContext context;
-    N_Vector y[3];                   /* start of the step before, start and end of the last one */
-    double *f[3];                    /* their rates (explicit only) */
-    double *f_third;                 /* rate a third into a first step */
+    N_Vector y[3];   /* start of the step before, start and end of the last one */
+    double *f[3];    /* their rates (explicit only) */
+    double *f_third; /* rate a third into a first step */
     bool third;
-    bool first, stopped;             /* the last step: was the first of its method; ended because it had to, the libraries then do not say how long the next is */
-    double *bent[4];                 /* [n] scratch of bend_of_step; NULL: no law bends sharply */
-    bool unseen;                     /* something may happen within little of the states */
-    uint64_t bent_from, bent_pause;  /* bends are looked for from this step on; how many are left out next */
-    double set_out;                  /* length of the first step, or 0: the library finds one */
+    bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
+                            not say how long the next is */
+    double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    bool unseen;         /* something may happen within little of the states */
+    uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
+    double set_out;                 /* length of the first step, or 0: the library finds one */
     double t[3];
-    bool history;                    /* y[0] and f[0] belong to the step before, on the same smooth piece */
+    bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
-    bool *rooted;                        /* [n] read by laws that may have an infinite slope; NULL: there are none */
-    double *beside;                      /* [n] near the state: where the Jacobian is taken then */
+    bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    double *beside; /* [n] near the state: where the Jacobian is taken then */
 
-    double *weight;                  /* [n] */
-    VEC(size_t) still;               /* states without a rate */
+    double *weight;    /* [n] */
+    VEC(size_t) still; /* states without a rate */
 
     void *arkode, *cvode;
     linear *linear;
     SUNMatrix matrix;
     SUNLinearSolver solver;
 
-    double last_t; const double *last_f;  /* latest evaluation asked for by the explicit method */
-    bool failed;                     /* an evaluation failed since the last accepted step */
+    double last_t;
+    const double *last_f; /* latest evaluation asked for by the explicit method */
+    bool failed;          /* an evaluation failed since the last accepted step */
 
-    struct direction { double *v; double rho, reach; int age; } leader, scout;     /* [n] vectors of the power iteration */
+    struct direction {
+        double *v;
+        double rho, reach;
+        int age;
+    } leader, scout; /* [n] vectors of the power iteration */
     bool scouting;
-    double rho, reach;               /* spectral radius; stable step * rho: the leader's */
+    double rho, reach; /* spectral radius; stable step * rho: the leader's */
     unsigned until_rho;
     unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
 
     uint64_t steps, rhs, failures, switches;
-    long erk_failures, cv_failures;  /* of instances since their last reset */
+    long erk_failures, cv_failures; /* of instances since their last reset */
     strbuf method;
 
-    double static_step;              /* of a model without states */
-    size_t nelements;                /* whose powers its steps must follow, else 0 */
-    double *power[5], *top;          /* [nelements]; greatest |P| so far */
+    double static_step;     /* of a model without states */
+    size_t nelements;       /* whose powers its steps must follow, else 0 */
+    double *power[5], *top; /* [nelements]; greatest |P| so far */
 };
 
-static void silent(int code, const char *module, const char *function, char *text, void *data)
+static void
+silent(int code, const char *module, const char *function, char *text, void *data)
 {
     (void)code, (void)module, (void)function, (void)text, (void)data;
 }
 
-static double *state(const integrator *g, int i) { return NV_DATA_S(g->y[i]); }
+static double *
+state(const integrator *g, int i)
+{
+    return NV_DATA_S(g->y[i]);
+}
 
 /* ---- tolerances (scales.h) ---- */
 
-static int weights(N_Vector x, N_Vector w, void *data)
+static int
+weights(N_Vector x, N_Vector w, void *data)
 {
     const integrator *g = data;
 
@@ -113,7 +128,8 @@ static int weights(N_Vector x, N_Vector w, void *data)
     return 0;
 }
 
-static int evaluate(integrator *g, double t, const double *x, double *f)
+static int
+evaluate(integrator *g, double t, const double *x, double *f)
 {
     int status = model_rhs(g->model, t, x, f);
 
@@ -125,43 +141,52 @@ static int evaluate(integrator *g, double t, const double *x, double *f)
 }
 
 /* Numbers between -1 and 1, the same in every run. */
-static double scatter(size_t i, uint64_t seed)
+static double
+scatter(size_t i, uint64_t seed)
 {
     return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
 }
 
 /* Sizes from the rates f at (t, x); see scales.h. */
-struct instant { integrator *g; double t; };
+struct instant {
+    integrator *g;
+    double t;
+};
 
-static int rates_there(void *ctx, const double *x, double *f)
+static int
+rates_there(void *ctx, const double *x, double *f)
 {
     const struct instant *at = ctx;
 
     return evaluate(at->g, at->t, x, f);
 }
 
-static void follow_rates(integrator *g, double t, const double *x, const double *f, bool all)
+static void
+follow_rates(integrator *g, double t, const double *x, const double *f, bool all)
 {
     struct instant at = { g, t };
     bool failed = g->failed;
 
-    scales_from_rates(g->scales, x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start)), all, rates_there, &at,
-                      (double *const[]){ g->scratch, g->scratch2 });
+    scales_from_rates(g->scales, x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start)), all,
+                      rates_there, &at, (double *const[]){ g->scratch, g->scratch2 });
     g->failed = failed;
 }
 
 /* ---- spectral radius ----
- * Power iteration with J v by differences, v of norm 1 relative to the states' scales. The dominant eigenvalues are the roots of the best J²v = a Jv + b v:
- * pairs do not defeat that, nor does it depend on how the states are scaled against one another (norms of J do). Dormand-Prince is stable up to 2.9 to
- * 3.4 along most rays of the left half-plane, up to 1 along the imaginary axis.
+ * Power iteration with J v by differences, v of norm 1 relative to the states' scales. The dominant eigenvalues are the
+ * roots of the best J²v = a Jv + b v: pairs do not defeat that, nor does it depend on how the states are scaled against
+ * one another (norms of J do). Dormand-Prince is stable up to 2.9 to 3.4 along most rays of the left half-plane, up to
+ * 1 along the imaginary axis.
  *
- * A vector that has settled in one part of the model has died in the parts that are not coupled to it, and would not see what becomes fast there, or that
- * its own part has come to rest. So there are two: the leader, and a scout that sets out along the rates, is iterated in turn with the leader, and takes its place
- * when it finds more or has seen enough. What is at rest is stable at any step: only what moves counts. */
-#define CHANGE 1e-7                  /* of the states' scales, by which J v is taken */
-#define UNKNOWN_SCALE 1e-12          /* of a state that nothing has moved yet */
+ * A vector that has settled in one part of the model has died in the parts that are not coupled to it, and would not
+ * see what becomes fast there, or that its own part has come to rest. So there are two: the leader, and a scout that
+ * sets out along the rates, is iterated in turn with the leader, and takes its place when it finds more or has seen
+ * enough. What is at rest is stable at any step: only what moves counts. */
+#define CHANGE 1e-7         /* of the states' scales, by which J v is taken */
+#define UNKNOWN_SCALE 1e-12 /* of a state that nothing has moved yet */
 
-static bool product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
+static bool
+product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
 {
     vec_axpy(g->n, CHANGE, x, v, g->scratch2);
     if (evaluate(g, t, g->scratch2, to) != 0)
@@ -172,14 +197,16 @@ static bool product(integrator *g, double t, const double *x, const double *f, c
     return true;
 }
 
-static void any_direction(integrator *g, struct direction *d)
+static void
+any_direction(integrator *g, struct direction *d)
 {
     for (size_t i = 0; i < g->n; i++)
         d->v[i] = scatter(i, 5) / g->weight[i];
 }
 
 /* `pairs` of products on d, whose rho and reach follow; g->weight are the scales' reciprocals. */
-static void iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
+static void
+iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
 {
     size_t n = g->n;
     double *v = d->v, *u = g->scratch, *w = g->f_third;
@@ -208,7 +235,7 @@ static void iterate(integrator *g, double t, const double *x, const double *f, s
         double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
         double det = 1 - uv * uv;
         d->reach = REACH;
-        d->rho = second;             /* v is an eigenvector nearly */
+        d->rho = second; /* v is an eigenvector nearly */
         if (det > 1e-8) {
             double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
             if (disc < 0) {
@@ -221,17 +248,19 @@ static void iterate(integrator *g, double t, const double *x, const double *f, s
         memcpy(v, w, n * sizeof(double));
         d->age++;
     }
-    g->third = false;                /* its buffer was borrowed */
+    g->third = false; /* its buffer was borrowed */
 }
 
-static void scale_norm(integrator *g, const double *x)
+static void
+scale_norm(integrator *g, const double *x)
 {
     scales_of(g->scales, x, g->weight);
     for (size_t i = 0; i < g->n; i++)
         g->weight[i] = 1 / fmax(g->weight[i], UNKNOWN_SCALE);
 }
 
-static void spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
+static void
+spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
 {
     struct direction *scout = &g->scout;
     bool failed = g->failed;
@@ -257,9 +286,10 @@ static void spectral_radius(integrator *g, double t, const double *x, const doub
     g->until_rho = RHO_EVERY;
 }
 
-/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and what these states would move the
- * others by. */
-static void first_radius(integrator *g, double t, const double *x, const double *f)
+/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
+ * what these states would move the others by. */
+static void
+first_radius(integrator *g, double t, const double *x, const double *f)
 {
     double *scale = g->weight, *moved = g->scratch, *rate = g->scratch2;
     double time = FIRST_TIME * (g->stop - g->start);
@@ -291,14 +321,16 @@ static void first_radius(integrator *g, double t, const double *x, const double 
 /* ---- callbacks ---- */
 
 /* After a step: back onto the constraints of residual sources, from which it drifts. */
-static int project_explicit(realtype t, N_Vector x, void *data)
+static int
+project_explicit(realtype t, N_Vector x, void *data)
 {
     integrator *g = data;
 
     return model_project(g->model, t, NV_DATA_S(x));
 }
 
-static int project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vector error, void *data)
+static int
+project_bdf(realtype t, N_Vector x, N_Vector correction, realtype epsilon, N_Vector error, void *data)
 {
     integrator *g = data;
     double *to = NV_DATA_S(correction);
@@ -312,9 +344,10 @@ static int project_bdf(realtype t, N_Vector x, N_Vector correction, realtype eps
     return 0;
 }
 
-/* ARKODE's explicit method gives up at once when a stage cannot be evaluated. Rates far beyond the tolerance make its error test fail instead, and
- * with it the step shrink. */
-static int explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
+/* ARKODE's explicit method gives up at once when a stage cannot be evaluated. Rates far beyond the tolerance make its
+ * error test fail instead, and with it the step shrink. */
+static int
+explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
 {
     integrator *g = data;
     double *to = NV_DATA_S(f);
@@ -332,12 +365,14 @@ static int explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
     return 0;
 }
 
-static int bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
+static int
+bdf_rhs(realtype t, N_Vector x, N_Vector f, void *data)
 {
     return evaluate(data, t, NV_DATA_S(x), NV_DATA_S(f));
 }
 
-static int stable_step(N_Vector x, realtype t, realtype *h, void *data)
+static int
+stable_step(N_Vector x, realtype t, realtype *h, void *data)
 {
     integrator *g = data;
 
@@ -346,20 +381,23 @@ static int stable_step(N_Vector x, realtype t, realtype *h, void *data)
     return 0;
 }
 
-/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can move, and the corrector would
- * believe that it has converged; from here a change that counts is seen as one. */
-static const double *beside(integrator *g, const double *x)
+/* x but for a hundredth of what is tolerated. At the zero of a root itself the Jacobian would say that nothing can
+ * move, and the corrector would believe that it has converged; from here a change that counts is seen as one. */
+static const double *
+beside(integrator *g, const double *x)
 {
     double *to = g->beside;
 
     scales_weights(g->scales, x, to);
     for (size_t i = 0; i < g->n; i++)
-        to[i] = g->rooted[i] ? x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i] : x[i];
+        to[i] = g->rooted[i] ? x[i] + BESIDE * (scatter(i, 53) < 0 ? -1 : 1) * (1 + fabs(scatter(i, 59))) / to[i]
+                             : x[i];
     return to;
 }
 
-static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma, void *data,
-                         N_Vector t1, N_Vector t2, N_Vector t3)
+static int
+linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, booleantype kept, booleantype *fresh, realtype gamma,
+              void *data, N_Vector t1, N_Vector t2, N_Vector t3)
 {
     integrator *g = data;
 
@@ -376,7 +414,8 @@ static int linear_system(realtype t, N_Vector x, N_Vector f, SUNMatrix a, boolea
 
 /* ---- making and freeing ---- */
 
-integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop, bool powers)
+integrator *
+integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop, bool powers)
 {
     integrator *g = bg_calloc(1, sizeof *g);
     size_t n = model_nstates(m);
@@ -430,7 +469,8 @@ integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solve
     return g;
 }
 
-void integrator_free(integrator *g)
+void
+integrator_free(integrator *g)
 {
     if (!g)
         return;
@@ -467,7 +507,8 @@ void integrator_free(integrator *g)
     free(g);
 }
 
-static void gather_failures(integrator *g)
+static void
+gather_failures(integrator *g)
 {
     long now = 0;
 
@@ -482,15 +523,21 @@ static void gather_failures(integrator *g)
     }
 }
 
-static bool need_linear(integrator *g)
+static bool
+need_linear(integrator *g)
 {
     return g->linear || (g->linear = linear_new(g->model));
 }
 
-bool integrator_ready(const integrator *g) { return g->next != BDF || g->linear; }
+bool
+integrator_ready(const integrator *g)
+{
+    return g->next != BDF || g->linear;
+}
 
 /* Creates or resets the library's instance for the present kind, at (t[2], y[2]). */
-static bool prepare(integrator *g)
+static bool
+prepare(integrator *g)
 {
     double t = g->t[2];
 
@@ -541,7 +588,6 @@ static bool prepare(integrator *g)
         CVodeSetInitStep(g->cvode, g->set_out);
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
-
     }
     g->set_out = 0;
     g->restart = false;
@@ -549,7 +595,8 @@ static bool prepare(integrator *g)
 }
 
 /* Spectral radius and sizes where nothing is known of either: each needs the other. */
-static void find_sizes(integrator *g, double t, const double *x)
+static void
+find_sizes(integrator *g, double t, const double *x)
 {
     if (evaluate(g, t, x, g->f[2]) != 0)
         return;
@@ -560,8 +607,10 @@ static void find_sizes(integrator *g, double t, const double *x)
     spectral_radius(g, t, x, g->f[2], 5);
 }
 
-/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings below any meaning. */
-static void foresee_peaks(integrator *g, double t, const double *x)
+/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings
+ * below any meaning. */
+static void
+foresee_peaks(integrator *g, double t, const double *x)
 {
     double time[PEAKS], width[PEAKS], *f = g->f[2], *there = g->scratch;
     size_t n = scales_sized(g->scales) ? model_clock_peaks(g->model, time, width, PEAKS) : 0;
@@ -575,7 +624,8 @@ static void foresee_peaks(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
-bool integrator_start(integrator *g, double t, const double *x)
+bool
+integrator_start(integrator *g, double t, const double *x)
 {
     if (g->n && x != state(g, 2))
         memcpy(state(g, 2), x, g->n * sizeof(double));
@@ -598,14 +648,15 @@ bool integrator_start(integrator *g, double t, const double *x)
     if (g->kind == BDF && !need_linear(g))
         return false;
     if (!first && g->n && scales_unknown(g->scales)) {
-        find_sizes(g, t, x);         /* what was at rest may move now, */
-        foresee_peaks(g, t, x);      /* from an input that is zero yet */
+        find_sizes(g, t, x);    /* what was at rest may move now, */
+        foresee_peaks(g, t, x); /* from an input that is zero yet */
     } else if (g->kind == EXPLICIT && evaluate(g, t, x, g->f[2]) == 0 && !first)
         spectral_radius(g, t, x, g->f[2], 2);
     return true;
 }
 
-bool integrator_resume(integrator *g, double t, const double *x)
+bool
+integrator_resume(integrator *g, double t, const double *x)
 {
     if (g->kind != EXPLICIT || !g->arkode || g->restart || g->next != g->kind || scales_unknown(g->scales))
         return integrator_start(g, t, x);
@@ -622,49 +673,62 @@ bool integrator_resume(integrator *g, double t, const double *x)
 
 /* ---- which integrator ---- */
 
-static double rhs_cost(const integrator *g)
+static double
+rhs_cost(const integrator *g)
 {
     return g->linear ? 1.1 * (double)linear_pattern(g->linear).nonzeros : 3.5 * (double)g->n;
 }
-static double explicit_cost(const integrator *g) { return STEP_OVERHEAD + 6 * rhs_cost(g) + 40 * (double)g->n; }
-static double bdf_cost(const integrator *g)
+static double
+explicit_cost(const integrator *g)
 {
-    return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n + linear_flops(g->linear);
+    return STEP_OVERHEAD + 6 * rhs_cost(g) + 40 * (double)g->n;
+}
+static double
+bdf_cost(const integrator *g)
+{
+    return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n +
+           linear_flops(g->linear);
 }
 
-static void change_to(integrator *g, enum kind next, const char *why)
+static void
+change_to(integrator *g, enum kind next, const char *why)
 {
     g->next = next;
     g->switches++;
     if (g->switches < 4)
-        strbuf_printf(&g->method, " to %.6g s, then %s (%s; spectral radius %.3g 1/s)", g->t[2], next == BDF ? "bdf" : "explicit", why,
-                      g->rho);
+        strbuf_printf(&g->method, " to %.6g s, then %s (%s; spectral radius %.3g 1/s)", g->t[2],
+                      next == BDF ? "bdf" : "explicit", why, g->rho);
 }
 
-/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol |f|), in the error weights, in which they
- * change by their own size about rtol^(1/5) T / 2. */
-static double change_over(integrator *g, double h)
+/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol
+ * |f|), in the error weights, in which they change by their own size about rtol^(1/5) T / 2. */
+static double
+change_over(integrator *g, double h)
 {
     scales_weights(g->scales, state(g, 2), g->weight);
     return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
 }
 
-/* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at rest; at the limit of stability they may
- * rule the estimate though nobody sees them. If they are damped, what the states do tells. */
-static double accuracy_over(integrator *g, double h)
+/* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at
+ * rest; at the limit of stability they may rule the estimate though nobody sees them. If they are damped, what the
+ * states do tells. */
+static double
+accuracy_over(integrator *g, double h)
 {
-    N_Vector error = g->y[0];        /* dense output of this step does without the step before */
+    N_Vector error = g->y[0]; /* dense output of this step does without the step before */
 
     g->history = false;
     scales_weights(g->scales, state(g, 2), g->weight);
     if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
         return 0;
-    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2), by_change = change_over(g, h);
+    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2),
+           by_change = change_over(g, h);
     return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
 }
 
 /* `cut`: the step was shortened by where it had to end. */
-static void decide(integrator *g, bool cut)
+static void
+decide(integrator *g, bool cut)
 {
     if (g->want != SIM_AUTO || g->kind == STATIC || cut)
         return;
@@ -673,7 +737,9 @@ static void decide(integrator *g, bool cut)
     if (g->kind == EXPLICIT) {
         g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
         if (g->until_rho == RHO_EVERY) {
-            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING ? g->creeping + 1 : 0;
+            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING
+                              ? g->creeping + 1
+                              : 0;
             if (g->creeping >= CREEPING_LOOKS && need_linear(g)) {
                 g->creeping = 0;
                 change_to(g, BDF, "what is at rest limits the explicit steps");
@@ -695,14 +761,15 @@ static void decide(integrator *g, bool cut)
         g->easy = explicit_steps * explicit_cost(g) < 0.5 * bdf_cost(g) ? g->easy + 1 : 0;
         if (g->easy < g->easy_needed)
             return;
-        g->easy_needed *= 2;         /* so that the run does not go to and fro */
+        g->easy_needed *= 2; /* so that the run does not go to and fro */
         change_to(g, EXPLICIT, "no longer stiff");
     }
 }
 
 /* ---- steps ---- */
 
-static void rotate(integrator *g, bool forward)
+static void
+rotate(integrator *g, bool forward)
 {
     int from = forward ? 0 : 2, to = forward ? 2 : 0;
     N_Vector y = g->y[from];
@@ -719,9 +786,10 @@ static void rotate(integrator *g, bool forward)
     g->t[to] = t;
 }
 
-static int advance(integrator *g, double until)
+static int
+advance(integrator *g, double until)
 {
-    double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t);   /* below it time hardly moves any more */
+    double t = g->t[1], least = 2 * DBL_EPSILON * fabs(t); /* below it time hardly moves any more */
     int status;
 
     if (g->kind == EXPLICIT) {
@@ -738,8 +806,10 @@ static int advance(integrator *g, double until)
     return status;
 }
 
-/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the greatest power so far. */
-static bool bend_of_powers(integrator *g, double t, double h, double *bend)
+/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the
+ * greatest power so far. */
+static bool
+bend_of_powers(integrator *g, double t, double h, double *bend)
 {
     const double s[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
     double none = 0;
@@ -765,7 +835,8 @@ static bool bend_of_powers(integrator *g, double t, double h, double *bend)
 }
 
 /* A step of a model without states: as long as the powers look like polynomials of degree four. */
-static enum integrator_status static_step(integrator *g, double until)
+static enum integrator_status
+static_step(integrator *g, double until)
 {
     double t = g->t[2], allowed = sqrt(g->rtol), bend, h;
 
@@ -789,7 +860,8 @@ static enum integrator_status static_step(integrator *g, double until)
 }
 
 /* Rate at the end of a step: the explicit method's last stage. */
-static void end_rate(integrator *g)
+static void
+end_rate(integrator *g)
 {
     if (g->kind != EXPLICIT)
         return;
@@ -799,15 +871,18 @@ static void end_rate(integrator *g)
         evaluate(g, g->t[2], state(g, 2), g->f[2]);
 }
 
-/* The polynomial of dense output is held against the integral of the rates along it, by Lobatto's rules of four places (two within) from the step's start to the
- * other three: the greatest difference, in tolerances. */
-static double bend_of_step(integrator *g)
+/* The polynomial of dense output is held against the integral of the rates along it, by Lobatto's rules of four places
+ * (two within) from the step's start to the other three: the greatest difference, in tolerances. */
+static double
+bend_of_step(integrator *g)
 {
     static const double place[2] = { 0.27639320225002103036, 0.72360679774997896964 };
-    static const double w[3][4] = {                              /* collocation at Lobatto's places (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
+    static const double w[3][4] = {
+        /* collocation at Lobatto's places (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
         { 0.11030056647916491413, 0.18969943352083508587, -0.03390736422914388377, 0.01030056647916491413 },
         { 0.07303276685416841919, 0.45057403089581055044, 0.22696723314583158081, -0.02696723314583158081 },
-        { 1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12 } };
+        { 1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12 }
+    };
     double h = g->t[2] - g->t[1], most = 0, *at[4] = { state(g, 1), g->bent[0], g->bent[1], state(g, 2) };
     const double *f[4] = { g->f[1], g->bent[2], g->bent[3], g->f[2] };
     bool failed = g->failed, ok = true;
@@ -830,9 +905,11 @@ static double bend_of_step(integrator *g)
     return most;
 }
 
-/* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or ends) it is as good as random, and blind
- * where the bend is early in the step. So in such models a second one is asked; of a smooth step it is of order six, and content. Does it refuse the step? */
-static bool bends(integrator *g, unsigned tries)
+/* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or
+ * ends) it is as good as random, and blind where the bend is early in the step. So in such models a second one is
+ * asked; of a smooth step it is of order six, and content. Does it refuse the step? */
+static bool
+bends(integrator *g, unsigned tries)
 {
     if (!g->bent[0] || g->kind != EXPLICIT || g->steps < g->bent_from)
         return false;
@@ -848,8 +925,10 @@ static bool bends(integrator *g, unsigned tries)
     return true;
 }
 
-/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins. */
-static bool goes_unseen(integrator *g, unsigned tries)
+/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins.
+ */
+static bool
+goes_unseen(integrator *g, unsigned tries)
 {
     double *f[2] = { g->f[1], g->f[2] }, part;
 
@@ -865,13 +944,15 @@ static bool goes_unseen(integrator *g, unsigned tries)
         if (CVodeGetDky(g->cvode, g->t[1 + i], 1, &v) != 0)
             return false;
     }
-    part = model_clear(g->model, &g->t[1], (const double *const[]){ state(g, 1), state(g, 2) }, (const double *const[]){ f[0], f[1] });
+    part = model_clear(g->model, &g->t[1], (const double *const[]){ state(g, 1), state(g, 2) },
+                       (const double *const[]){ f[0], f[1] });
     g->set_out = part * (g->t[2] - g->t[1]);
     return part < 1;
 }
 
 /* States without a rate are what they were when the step began, to the last bit. */
-static void keep_still(const integrator *g, double *x)
+static void
+keep_still(const integrator *g, double *x)
 {
     const double *before = NV_DATA_S(g->y[1]);
 
@@ -879,7 +960,8 @@ static void keep_still(const integrator *g, double *x)
         x[g->still.at[k]] = before[g->still.at[k]];
 }
 
-enum integrator_status integrator_step(integrator *g, double until)
+enum integrator_status
+integrator_step(integrator *g, double until)
 {
     if (g->kind == STATIC)
         return static_step(g, until);
@@ -912,7 +994,7 @@ enum integrator_status integrator_step(integrator *g, double until)
             g->restart = true;
             continue;
         }
-        rotate(g, false);            /* back to the last accepted point */
+        rotate(g, false); /* back to the last accepted point */
         g->history = false;
         if (g->kind == EXPLICIT && g->want == SIM_AUTO && !explicit_failed && !g->failed && need_linear(g)) {
             explicit_failed = true;
@@ -939,7 +1021,8 @@ enum integrator_status integrator_step(integrator *g, double until)
     return STEP_OK;
 }
 
-double integrator_next(const integrator *g)
+double
+integrator_next(const integrator *g)
 {
     double h = INFINITY;
 
@@ -954,16 +1037,33 @@ double integrator_next(const integrator *g)
     return h > 0 ? h : INFINITY;
 }
 
-double integrator_t0(const integrator *g) { return g->t[1]; }
-double integrator_t1(const integrator *g) { return g->t[2]; }
-const double *integrator_x0(const integrator *g) { return state(g, 1); }
-const double *integrator_x1(const integrator *g) { return state(g, 2); }
+double
+integrator_t0(const integrator *g)
+{
+    return g->t[1];
+}
+double
+integrator_t1(const integrator *g)
+{
+    return g->t[2];
+}
+const double *
+integrator_x0(const integrator *g)
+{
+    return state(g, 1);
+}
+const double *
+integrator_x1(const integrator *g)
+{
+    return state(g, 2);
+}
 
 /* ---- dense output of the explicit method ----
- * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the order of the method's own, no
- * further evaluation); of degree four in a first step, with the rate at a third of it. */
+ * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
+ * order of the method's own, no further evaluation); of degree four in a first step, with the rate at a third of it. */
 /* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
-static void two_step_coefficients(double r, double h, double s, double c[6])
+static void
+two_step_coefficients(double r, double h, double s, double c[6])
 {
     double by_r = 1 / r, by_sum = 1 / (1 + r);
     double l[3] = { s * (s - 1) * by_r * by_sum, -(s + r) * (s - 1) * by_r, s * (s + r) * by_sum };
@@ -975,7 +1075,8 @@ static void two_step_coefficients(double r, double h, double s, double c[6])
     }
 }
 
-static void first_step_coefficients(double h, double s, bool third, double c[6])
+static void
+first_step_coefficients(double h, double s, bool third, double c[6])
 {
     double q = 1 - s;
 
@@ -984,7 +1085,7 @@ static void first_step_coefficients(double h, double s, bool third, double c[6])
     c[2] = h * s * q * q;
     c[3] = -h * s * s * q;
     c[4] = c[5] = 0;
-    if (third) {                     /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
+    if (third) { /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
         double k = s * s * q * q * 27 / 4;
         c[0] += k * 4 / 3;
         c[1] -= k * 4 / 3;
@@ -994,7 +1095,8 @@ static void first_step_coefficients(double h, double s, bool third, double c[6])
     }
 }
 
-static bool explicit_base(integrator *g, const double *x[6])
+static bool
+explicit_base(integrator *g, const double *x[6])
 {
     double h = g->t[2] - g->t[1];
 
@@ -1018,7 +1120,8 @@ static bool explicit_base(integrator *g, const double *x[6])
     return true;
 }
 
-bool integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3])
+bool
+integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3])
 {
     double h = g->t[2] - g->t[1], part = h != 0 ? (t_end - g->t[1]) / h : 0;
 
@@ -1046,7 +1149,8 @@ bool integrator_dense3(integrator *g, const double s[3], double t_end, double *c
     return true;
 }
 
-bool integrator_dense(integrator *g, double t, double *x)
+bool
+integrator_dense(integrator *g, double t, double *x)
 {
     size_t n = g->n;
 
@@ -1081,11 +1185,12 @@ bool integrator_dense(integrator *g, double t, double *x)
 
 /* ---- reports ---- */
 
-size_t integrator_worst(integrator *g, double *ratio)
+size_t
+integrator_worst(integrator *g, double *ratio)
 {
     size_t worst = 0;
     double most = -1;
-    N_Vector e = g->y[0];            /* free: there is no step to interpolate in after a failure */
+    N_Vector e = g->y[0]; /* free: there is no step to interpolate in after a failure */
 
     *ratio = 0;
     if (g->kind == STATIC)
@@ -1107,7 +1212,8 @@ size_t integrator_worst(integrator *g, double *ratio)
     return worst;
 }
 
-void integrator_counts(integrator *g, sim_result *r)
+void
+integrator_counts(integrator *g, sim_result *r)
 {
     gather_failures(g);
     r->steps = g->steps;
@@ -1120,19 +1226,24 @@ void integrator_counts(integrator *g, sim_result *r)
     }
 }
 
-double integrator_stiff(const integrator *g)
+double
+integrator_stiff(const integrator *g)
 {
     double h = g->t[2] - g->t[1];
 
-    return g->kind == EXPLICIT && g->want == SIM_EXPLICIT && h > 0 && h * g->rho > NEAR_LIMIT * g->reach ? (g->stop - g->t[2]) / h : 0;
+    return g->kind == EXPLICIT && g->want == SIM_EXPLICIT && h > 0 && h * g->rho > NEAR_LIMIT * g->reach
+               ? (g->stop - g->t[2]) / h
+               : 0;
 }
 
-const char *integrator_other(const integrator *g)
+const char *
+integrator_other(const integrator *g)
 {
     return g->kind == STATIC || (g->want == SIM_AUTO && g->kind == BDF) ? NULL : g->kind == BDF ? "explicit" : "bdf";
 }
 
-char *integrator_method(const integrator *g)
+char *
+integrator_method(const integrator *g)
 {
     if (g->switches < 4)
         return bg_strdup(g->method.at ? g->method.at : "explicit");

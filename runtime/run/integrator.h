@@ -1,8 +1,8 @@
 /* integrator.h - one step after the other, explicit or BDF, with dense output in the last step
  *
- * Explicit: ARKODE's Dormand-Prince 5(4). BDF: CVODES on the systems of linear.h. Which of both is decided during the run from the spectral
- * radius, the step sizes and counts of operations, never from clocks: a run gives the same steps each time.
- * Modes are the caller's: they must not change within a step, and after a change integrator_start is due.
+ * Explicit: ARKODE's Dormand-Prince 5(4). BDF: CVODES on the systems of linear.h. Which of both is decided during the
+ * run from the spectral radius, the step sizes and counts of operations, never from clocks: a run gives the same steps
+ * each time. Modes are the caller's: they must not change within a step, and after a change integrator_start is due.
  */
 #ifndef BG_INTEGRATOR_H
 #define BG_INTEGRATOR_H
@@ -13,20 +13,22 @@ typedef struct integrator integrator;
 
 enum integrator_status {
     STEP_OK,
-    STEP_SINGULAR,               /* the model could not be evaluated however short the step */
-    STEP_SMALL                   /* the step became too small for the tolerance */
+    STEP_SINGULAR, /* the model could not be evaluated however short the step */
+    STEP_SMALL     /* the step became too small for the tolerance */
 };
 
-/* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model without states then takes steps that
- * follow them). */
-integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop, bool powers);
+/* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model
+ * without states then takes steps that follow them). */
+integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop,
+                           bool powers);
 void integrator_free(integrator *g);
 
 /* Sets out from (t, x), x copied. Forgets what was before. False: the Jacobian does not compile (diagnostic given). */
 bool integrator_start(integrator *g, double t, const double *x);
-/* The same after states without rates were set anew (held values): equations, sizes and spectral radius are those of before. */
+/* The same after states without rates were set anew (held values): equations, sizes and spectral radius are those of
+ * before. */
 bool integrator_resume(integrator *g, double t, const double *x);
-bool integrator_ready(const integrator *g);              /* false: it needs a Jacobian that does not compile */
+bool integrator_ready(const integrator *g); /* false: it needs a Jacobian that does not compile */
 /* One accepted step that ends at `until` at the latest (exactly there if it gets so far). */
 enum integrator_status integrator_step(integrator *g, double until);
 
@@ -50,6 +52,6 @@ double integrator_stiff(const integrator *g);
 /* The solver that was not at work though it might do better, "bdf" or "explicit"; NULL where there is none. */
 const char *integrator_other(const integrator *g);
 void integrator_counts(integrator *g, sim_result *r);
-char *integrator_method(const integrator *g);              /* free() it */
+char *integrator_method(const integrator *g); /* free() it */
 
 #endif

@@ -9,14 +9,15 @@ struct linear {
     struct model_pattern pattern;
     factor *factor;
     bool known;
-    double *jacobian, *matrix;       /* [nonzeros] */
-    double *one;                     /* [nonzeros] 1 on the diagonal of state rows, 0 else */
-    double *rate;                    /* [nonzeros] 1 in state rows, 0 in the others */
-    double *work;                    /* [n] */
+    double *jacobian, *matrix; /* [nonzeros] */
+    double *one;               /* [nonzeros] 1 on the diagonal of state rows, 0 else */
+    double *rate;              /* [nonzeros] 1 in state rows, 0 in the others */
+    double *work;              /* [n] */
     uint64_t factorizations, evaluations;
 };
 
-linear *linear_new(bg_model *m)
+linear *
+linear_new(bg_model *m)
 {
     if (!model_need(m, PART_JACOBIAN))
         return NULL;
@@ -41,7 +42,8 @@ linear *linear_new(bg_model *m)
     return l;
 }
 
-void linear_free(linear *l)
+void
+linear_free(linear *l)
 {
     if (!l)
         return;
@@ -54,16 +56,45 @@ void linear_free(linear *l)
     free(l);
 }
 
-struct model_pattern linear_pattern(const linear *l) { return l->pattern; }
-const double *linear_values(const linear *l) { return l->jacobian; }
-bool linear_known(const linear *l) { return l->known; }
-uint64_t linear_factorizations(const linear *l) { return l->factorizations; }
-uint64_t linear_evaluations(const linear *l) { return l->evaluations; }
+struct model_pattern
+linear_pattern(const linear *l)
+{
+    return l->pattern;
+}
+const double *
+linear_values(const linear *l)
+{
+    return l->jacobian;
+}
+bool
+linear_known(const linear *l)
+{
+    return l->known;
+}
+uint64_t
+linear_factorizations(const linear *l)
+{
+    return l->factorizations;
+}
+uint64_t
+linear_evaluations(const linear *l)
+{
+    return l->evaluations;
+}
 
-double linear_fill(const linear *l) { return factor_fill(l->factor); }
-double linear_flops(const linear *l) { return factor_flops(l->factor); }
+double
+linear_fill(const linear *l)
+{
+    return factor_fill(l->factor);
+}
+double
+linear_flops(const linear *l)
+{
+    return factor_flops(l->factor);
+}
 
-int linear_evaluate(linear *l, double t, const double *x)
+int
+linear_evaluate(linear *l, double t, const double *x)
 {
     int status = model_jacobian(l->model, t, x, l->jacobian);
 
@@ -79,7 +110,8 @@ int linear_evaluate(linear *l, double t, const double *x)
     return status;
 }
 
-void linear_form(linear *l, double gamma)
+void
+linear_form(linear *l, double gamma)
 {
     const double *restrict jac = l->jacobian, *restrict one = l->one, *restrict rate = l->rate;
     double *restrict to = l->matrix;
@@ -88,7 +120,8 @@ void linear_form(linear *l, double gamma)
         to[k] = one[k] + jac[k] * ((1 - rate[k]) - gamma * rate[k]);
 }
 
-void linear_form_newton(linear *l, const bool *active)
+void
+linear_form_newton(linear *l, const bool *active)
 {
     for (size_t j = 0; j < l->pattern.n; j++)
         for (int64_t k = l->pattern.column[j]; k < l->pattern.column[j + 1]; k++) {
@@ -98,7 +131,8 @@ void linear_form_newton(linear *l, const bool *active)
         }
 }
 
-int linear_factor(linear *l)
+int
+linear_factor(linear *l)
 {
     size_t singular;
 
@@ -106,7 +140,8 @@ int linear_factor(linear *l)
     return !factor_numeric(l->factor, l->matrix, &singular);
 }
 
-int linear_solve(linear *l, double *r)
+int
+linear_solve(linear *l, double *r)
 {
     size_t n = l->pattern.n, nx = l->pattern.nx;
 
@@ -120,14 +155,49 @@ int linear_solve(linear *l, double *r)
 
 /* ---- SUNDIALS' view ---- */
 
-static SUNMatrix_ID matrix_id(SUNMatrix a) { (void)a; return SUNMATRIX_CUSTOM; }
-static int matrix_zero(SUNMatrix a) { (void)a; return 0; }          /* it is formed anew in any case */
-static void matrix_destroy(SUNMatrix a) { SUNMatFreeEmpty(a); }
-static SUNLinearSolver_Type solver_type(SUNLinearSolver s) { (void)s; return SUNLINEARSOLVER_DIRECT; }
-static SUNLinearSolver_ID solver_id(SUNLinearSolver s) { (void)s; return SUNLINEARSOLVER_CUSTOM; }
-static int solver_initialize(SUNLinearSolver s) { (void)s; return 0; }
-static int solver_setup(SUNLinearSolver s, SUNMatrix a) { (void)a; return linear_factor(s->content); }
-static int solver_solve(SUNLinearSolver s, SUNMatrix a, N_Vector x, N_Vector b, realtype tol)
+static SUNMatrix_ID
+matrix_id(SUNMatrix a)
+{
+    (void)a;
+    return SUNMATRIX_CUSTOM;
+}
+static int
+matrix_zero(SUNMatrix a)
+{
+    (void)a;
+    return 0;
+} /* it is formed anew in any case */
+static void
+matrix_destroy(SUNMatrix a)
+{
+    SUNMatFreeEmpty(a);
+}
+static SUNLinearSolver_Type
+solver_type(SUNLinearSolver s)
+{
+    (void)s;
+    return SUNLINEARSOLVER_DIRECT;
+}
+static SUNLinearSolver_ID
+solver_id(SUNLinearSolver s)
+{
+    (void)s;
+    return SUNLINEARSOLVER_CUSTOM;
+}
+static int
+solver_initialize(SUNLinearSolver s)
+{
+    (void)s;
+    return 0;
+}
+static int
+solver_setup(SUNLinearSolver s, SUNMatrix a)
+{
+    (void)a;
+    return linear_factor(s->content);
+}
+static int
+solver_solve(SUNLinearSolver s, SUNMatrix a, N_Vector x, N_Vector b, realtype tol)
 {
     linear *l = s->content;
     double *to = N_VGetArrayPointer(x), *from = N_VGetArrayPointer(b);
@@ -138,9 +208,15 @@ static int solver_solve(SUNLinearSolver s, SUNMatrix a, N_Vector x, N_Vector b, 
         memcpy(to, from, l->pattern.nx * sizeof(double));
     return linear_solve(l, to);
 }
-static int solver_free(SUNLinearSolver s) { SUNLinSolFreeEmpty(s); return 0; }
+static int
+solver_free(SUNLinearSolver s)
+{
+    SUNLinSolFreeEmpty(s);
+    return 0;
+}
 
-SUNMatrix linear_matrix(linear *l, SUNContext context)
+SUNMatrix
+linear_matrix(linear *l, SUNContext context)
 {
     SUNMatrix a = SUNMatNewEmpty(context);
 
@@ -153,7 +229,8 @@ SUNMatrix linear_matrix(linear *l, SUNContext context)
     return a;
 }
 
-SUNLinearSolver linear_solver(linear *l, SUNContext context)
+SUNLinearSolver
+linear_solver(linear *l, SUNContext context)
 {
     SUNLinearSolver s = SUNLinSolNewEmpty(context);
 

@@ -1,7 +1,8 @@
 /* linear.h - the integrator's linear systems on the augmented Jacobian
  *
- * With J = [f_x f_z; g_x g_z] of model.h the matrix is M = [I - gamma f_x, -gamma f_z; g_x, g_z], solved with right side (r, 0): the first part of
- * the solution is that of the system reduced to states. J is kept, M is formed from it for each gamma.
+ * With J = [f_x f_z; g_x g_z] of model.h the matrix is M = [I - gamma f_x, -gamma f_z; g_x, g_z], solved with right
+ * side (r, 0): the first part of the solution is that of the system reduced to states. J is kept, M is formed from it
+ * for each gamma.
  *
  * errors   0 fine; 1 recoverable (the model could not be evaluated, M is singular); -1 never will
  */
@@ -14,20 +15,21 @@
 
 typedef struct linear linear;
 
-linear *linear_new(bg_model *m);                         /* NULL when the Jacobian does not compile (diagnostic given) */
+linear *linear_new(bg_model *m); /* NULL when the Jacobian does not compile (diagnostic given) */
 void linear_free(linear *l);
 
-int linear_evaluate(linear *l, double t, const double *x);   /* J at (t, x) */
-bool linear_known(const linear *l);                      /* J was evaluated */
-void linear_form(linear *l, double gamma);               /* M from the kept J */
-void linear_form_newton(linear *l, const bool *active);      /* M = [f_x f_z; g_x g_z]; rows of states not active: those of I */
+int linear_evaluate(linear *l, double t, const double *x); /* J at (t, x) */
+bool linear_known(const linear *l);                        /* J was evaluated */
+void linear_form(linear *l, double gamma);                 /* M from the kept J */
+void linear_form_newton(linear *l,
+                        const bool *active); /* M = [f_x f_z; g_x g_z]; rows of states not active: those of I */
 int linear_factor(linear *l);
-int linear_solve(linear *l, double *r);                  /* [nx], in place */
+int linear_solve(linear *l, double *r); /* [nx], in place */
 
 struct model_pattern linear_pattern(const linear *l);
-const double *linear_values(const linear *l);            /* of J */
-double linear_fill(const linear *l);                     /* nonzeros of L+U, estimated before the first factorisation */
-double linear_flops(const linear *l);                    /* of one factorisation */
+const double *linear_values(const linear *l); /* of J */
+double linear_fill(const linear *l);          /* nonzeros of L+U, estimated before the first factorisation */
+double linear_flops(const linear *l);         /* of one factorisation */
 uint64_t linear_factorizations(const linear *l);
 uint64_t linear_evaluations(const linear *l);
 

@@ -6,24 +6,26 @@
 
 #include "reach.h"
 
-/* A step has at most so many pieces; what is faster is not followed, and once that was so, in no later step with more than a few. */
+/* A step has at most so many pieces; what is faster is not followed, and once that was so, in no later step with more
+ * than a few. */
 enum { PIECES_MOST = 1 << 18, PIECES_GIVEN_UP = 1 << 6 };
 enum { NODES = 5, TESTS = 2 };
 /* After so many halvings it is asked whether there is anything to follow, by values at so many neighbouring numbers. */
 enum { DEEP = 6, NEIGHBOURS = 8 };
 
 /* Lobatto's places, and two that no period falls in with. */
-static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5, 0.82732683535398857190, 1, 0.0724518839, 0.6381966011 };
+static const double place[NODES + TESTS] = { 0, 0.17267316464601142810, 0.5,         0.82732683535398857190,
+                                             1, 0.0724518839,           0.6381966011 };
 
 struct pieces {
     bg_model *model;
     size_t n;
     double *value[NODES + TESTS];
-    double *size;                        /* greatest magnitude of each clock so far */
-    double *noise;                       /* up to this size a clock is rounding alone */
-    double weight[TESTS][NODES];         /* what the polynomial through the nodes has at the other places */
+    double *size;                /* greatest magnitude of each clock so far */
+    double *noise;               /* up to this size a clock is rounding alone */
+    double weight[TESTS][NODES]; /* what the polynomial through the nodes has at the other places */
     VEC(double) end, todo;
-    double at, share;                    /* where the next piece begins; how smooth it must be */
+    double at, share; /* where the next piece begins; how smooth it must be */
     size_t taken, most;
     size_t unresolved;
     reach *reach;
@@ -101,7 +103,8 @@ rough(pieces *p, double a, double b, double share)
     return SIZE_MAX;
 }
 
-/* What should be zero is some rounding error instead, which changes from one number to the next: no shorter piece makes it smooth. */
+/* What should be zero is some rounding error instead, which changes from one number to the next: no shorter piece makes
+ * it smooth. */
 static bool
 is_noise(pieces *p, size_t clock, double t, double share)
 {
@@ -128,7 +131,7 @@ pieces_begin(pieces *p, double t0, double t1, double share)
     p->most = p->unresolved == SIZE_MAX ? PIECES_MOST : PIECES_GIVEN_UP;
     p->todo.n = 0;
     vec_push(&p->todo, t1);
-    reach_step(p->reach, t0, t1 - t0, t1);   /* as a rule all of it is clear */
+    reach_step(p->reach, t0, t1 - t0, t1); /* as a rule all of it is clear */
 }
 
 double
@@ -166,4 +169,8 @@ pieces_cut(pieces *p, double t0, double t1, double share, const double **end, si
     *n = p->end.n;
 }
 
-size_t pieces_unresolved(const pieces *p) { return p ? p->unresolved : SIZE_MAX; }
+size_t
+pieces_unresolved(const pieces *p)
+{
+    return p ? p->unresolved : SIZE_MAX;
+}

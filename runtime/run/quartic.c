@@ -6,7 +6,7 @@
 
 enum { DEGREE = 4 };
 
-const double quartic_place[3] = { 0.17267316464601142810, 0.5, 0.82732683535398857190 };   /* (1 ∓ sqrt(3/7))/2 */
+const double quartic_place[3] = { 0.17267316464601142810, 0.5, 0.82732683535398857190 }; /* (1 ∓ sqrt(3/7))/2 */
 
 static double
 binomial(int n, int k)
@@ -63,7 +63,7 @@ quartic_make_tables(quartic_tables *t)
 {
     memset(t, 0, sizeof *t);
     bernstein_table(t->bernstein);
-    for (int j = 0; j <= DEGREE; j++)    /* B_i = sum over j >= i of (-1)^(j-i) C(4,j) C(j,i) s^j */
+    for (int j = 0; j <= DEGREE; j++) /* B_i = sum over j >= i of (-1)^(j-i) C(4,j) C(j,i) s^j */
         for (int i = 0; i <= j; i++) {
             double share = ((j - i) % 2 ? -1 : 1) * binomial(DEGREE, j) * binomial(j, i);
 
@@ -94,8 +94,16 @@ quartic_monomial(const quartic_tables *t, const double value[5], double out[5])
     }
 }
 
-double quartic_value(const double c[5], double s) { return (((c[4] * s + c[3]) * s + c[2]) * s + c[1]) * s + c[0]; }
-double quartic_integral(const double c[5], double s) { return s * (c[0] + s * (c[1] / 2 + s * (c[2] / 3 + s * (c[3] / 4 + s * (c[4] / 5))))); }
+double
+quartic_value(const double c[5], double s)
+{
+    return (((c[4] * s + c[3]) * s + c[2]) * s + c[1]) * s + c[0];
+}
+double
+quartic_integral(const double c[5], double s)
+{
+    return s * (c[0] + s * (c[1] / 2 + s * (c[2] / 3 + s * (c[3] / 4 + s * (c[4] / 5)))));
+}
 
 void
 quartic_product_root(const quartic_tables *t, double root[5][5])
@@ -108,7 +116,7 @@ quartic_product_root(const quartic_tables *t, double root[5][5])
                 for (int j = 0; j < 5; j++)
                     mass[k][l] += t->monomial[i][k] * t->monomial[j][l] / (i + j + 1);
     memset(root, 0, sizeof mass);
-    for (int r = 0; r < 5; r++)          /* Cholesky: mass = root' root */
+    for (int r = 0; r < 5; r++) /* Cholesky: mass = root' root */
         for (int k = r; k < 5; k++) {
             double sum = mass[r][k];
 

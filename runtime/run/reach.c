@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-#define WINDOW 32                    /* steps that a window is long at first */
+#define WINDOW 32 /* steps that a window is long at first */
 #define WINDOW_HALVINGS 60
-#define BETTER 1.5                   /* a shorter window must let steps be so much longer to be worth it, twice */
-#define LEAST 1e-13                  /* of the run */
+#define BETTER 1.5  /* a shorter window must let steps be so much longer to be worth it, twice */
+#define LEAST 1e-13 /* of the run */
 
 struct reach {
     bg_model *model;
     double start, stop;
     bool all;
-    double from, to, step;           /* within this window steps so long are fine */
+    double from, to, step; /* within this window steps so long are fine */
 };
 
 reach *
@@ -27,7 +27,11 @@ reach_new(bg_model *m, double start, double stop, bool all)
     return r;
 }
 
-void reach_free(reach *r) { free(r); }
+void
+reach_free(reach *r)
+{
+    free(r);
+}
 
 void
 reach_forget(reach *r)
@@ -58,7 +62,7 @@ reach_step(reach *r, double t, double h, double end)
         before = step;
     }
     r->from = t;
-    if (!(step > 0)) {                   /* unbounded however short: nobody can say, and the integrator has to see it */
+    if (!(step > 0)) { /* unbounded however short: nobody can say, and the integrator has to see it */
         r->to = t + WINDOW * h;
         r->step = INFINITY;
         return h;

@@ -1,7 +1,8 @@
-/* reach.h - how far a step may go before something happens that depends on time alone and that the step's ends do not show
+/* reach.h - how far a step may go before something happens that depends on time alone and that the step's ends do not
+ * show
  *
- * Bounds of what is read of time (bounds.h in compiler/equations) hold for windows ahead that are longer than a step, so that they are worked out
- * once in many steps.
+ * Bounds of what is read of time (bounds.h in compiler/equations) hold for windows ahead that are longer than a step,
+ * so that they are worked out once in many steps.
  *
  * units    s
  */

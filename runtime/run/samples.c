@@ -6,12 +6,17 @@
 
 #include "draw.h"
 
-#define AT_START 1e-9                /* of a period: so near to the start a sample is at it */
-#define MOST_COUNT 9e15              /* of periods since time 0: above, a double does not tell one from the next */
+#define AT_START 1e-9   /* of a period: so near to the start a sample is at it */
+#define MOST_COUNT 9e15 /* of periods since time 0: above, a double does not tell one from the next */
 #define MOST_SEED 9007199254740992.0
-#define MOST_TOLD 12                 /* values in a message */
+#define MOST_TOLD 12 /* values in a message */
 
-struct block { size_t when; double period, offset, next; int64_t k; bool taken, first; };
+struct block {
+    size_t when;
+    double period, offset, next;
+    int64_t k;
+    bool taken, first;
+};
 
 struct samples {
     bg_model *model;
@@ -21,28 +26,33 @@ struct samples {
     size_t count;
 };
 
-static double time_of(const samples *s, const struct block *b)
+static double
+time_of(const samples *s, const struct block *b)
 {
     double t = b->offset + (double)b->k * b->period;
 
     return t > s->stop + AT_START * b->period ? INFINITY : fmin(t, s->stop);
 }
 
-static bool makes_sense(const samples *s, const struct block *b)
+static bool
+makes_sense(const samples *s, const struct block *b)
 {
     double size = fmax(fabs(s->start), fmax(fabs(s->stop), s->stop - s->start));
 
-    return b->period > 64 * DBL_EPSILON * size && isfinite(b->period) && isfinite(b->offset) && fabs((s->start - b->offset) / b->period) < MOST_COUNT;
+    return b->period > 64 * DBL_EPSILON * size && isfinite(b->period) && isfinite(b->offset) &&
+           fabs((s->start - b->offset) / b->period) < MOST_COUNT;
 }
 
-static void find_next(samples *s)
+static void
+find_next(samples *s)
 {
     s->next = INFINITY;
     for (size_t i = 0; i < s->block.n; i++)
         s->next = fmin(s->next, s->block.at[i].next);
 }
 
-samples *samples_new(bg_model *m, double start, double stop)
+samples *
+samples_new(bg_model *m, double start, double stop)
 {
     samples *s = NULL;
 
@@ -74,7 +84,8 @@ samples *samples_new(bg_model *m, double start, double stop)
     return s;
 }
 
-void samples_free(samples *s)
+void
+samples_free(samples *s)
 {
     if (!s)
         return;
@@ -83,7 +94,8 @@ void samples_free(samples *s)
     free(s);
 }
 
-bool samples_check(const samples *s, sources *to)
+bool
+samples_check(const samples *s, sources *to)
 {
     bool fine = true;
 
@@ -93,8 +105,9 @@ bool samples_check(const samples *s, sources *to)
         if (makes_sense(s, b))
             continue;
         fine = false;
-        diag_error(to, "run-every", model_when(s->model, b->when).at, "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s",
-                   b->period, b->offset, s->start, s->stop);
+        diag_error(to, "run-every", model_when(s->model, b->when).at,
+                   "samples every %.6g s, from %.6g s on, cannot be taken in a run from %.6g s to %.6g s", b->period,
+                   b->offset, s->start, s->stop);
         diag_help(to, "A period is above zero, and long enough to tell one sample from the next.");
     }
     for (size_t k = 0; s && k < s->draw.n; k++) {
@@ -108,10 +121,19 @@ bool samples_check(const samples *s, sources *to)
     return fine;
 }
 
-double samples_next(const samples *s) { return s ? s->next : INFINITY; }
-size_t samples_count(const samples *s) { return s ? s->count : 0; }
+double
+samples_next(const samples *s)
+{
+    return s ? s->next : INFINITY;
+}
+size_t
+samples_count(const samples *s)
+{
+    return s ? s->count : 0;
+}
 
-static struct block *block_of(const samples *s, size_t when)
+static struct block *
+block_of(const samples *s, size_t when)
 {
     for (size_t i = 0; s && i < s->block.n; i++)
         if (s->block.at[i].when == when)
@@ -119,21 +141,24 @@ static struct block *block_of(const samples *s, size_t when)
     return NULL;
 }
 
-bool samples_taken(const samples *s, size_t when)
+bool
+samples_taken(const samples *s, size_t when)
 {
     const struct block *b = block_of(s, when);
 
     return b && b->taken;
 }
 
-bool samples_first(const samples *s, size_t when)
+bool
+samples_first(const samples *s, size_t when)
 {
     const struct block *b = block_of(s, when);
 
     return b && b->first;
 }
 
-bool samples_take(samples *s, double t, double *modes)
+bool
+samples_take(samples *s, double t, double *modes)
 {
     if (!s || !(s->next <= t))
         return false;
@@ -158,7 +183,8 @@ bool samples_take(samples *s, double t, double *modes)
     return true;
 }
 
-void samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
+void
+samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
 {
     const flat_model *f = model_flat(m);
     inst c = f->when.at[when].condition;

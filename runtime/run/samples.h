@@ -1,7 +1,7 @@
 /* samples.h - when `every` takes its samples, and the numbers it draws
  *
- * Samples are taken at offset + k*period, k whole (not negative where the text says an offset), from the run's start to its end, both included. A number
- * drawn depends on its seed and on k alone.
+ * Samples are taken at offset + k*period, k whole (not negative where the text says an offset), from the run's start to
+ * its end, both included. A number drawn depends on its seed and on k alone.
  *
  * units    s
  */

@@ -6,28 +6,30 @@
 
 #include "vectors.h"
 
-#define ATOL_SHARE 1e-3              /* of rtol and the scale */
-#define SHARE 1e-3                   /* of a unit's largest state, of a part's energy scale */
-#define SHARE_OF_ALL 1e-3            /* of the model's energy against the part's */
+#define ATOL_SHARE 1e-3   /* of rtol and the scale */
+#define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
+#define SHARE_OF_ALL 1e-3 /* of the model's energy against the part's */
 /* What rounding in sums with the largest leaves of the others: a tight rtol would ask for less. */
 #define ROUNDING 1e-14
-#define LEAST 1e-18                  /* where nothing is known */
-#define PROBE 1e-7                   /* of a state's scale: by which it is moved to see the terms it has in rates */
+#define LEAST 1e-18 /* where nothing is known */
+#define PROBE 1e-7  /* of a state's scale: by which it is moved to see the terms it has in rates */
 
 struct scales {
     bg_model *model;
     size_t n;
     double rtol, atol;
     bool sized;
-    double *size, *least;            /* [n] greatest |x| so far, what moved it at the start; what the others say */
-    double *moved_by;                /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
-    bool *pseudo;                    /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
-    bool begun;                      /* the sizes of the start are known */
-    uint32_t *unit_of, *part_of;     /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
+    double *size, *least; /* [n] greatest |x| so far, what moved it at the start; what the others say */
+    double
+        *moved_by; /* [n] later, of what stores no energy. Not fed back: what scales make of one another has no bound */
+    bool *pseudo;  /* [n] on bonds whose effort times flow is no power: what it stores is no energy */
+    bool begun;    /* the sizes of the start are known */
+    uint32_t *unit_of,
+        *part_of; /* [n] states of one unit; connected parts of the graph, one more for what stores no energy */
     size_t nunits, nparts;
-    double *unit_size, *energy;      /* greatest of each; energy: sqrt(2E), which large numbers leave a number */
-    double *curvature;               /* [n] of the energy; 0: none known */
-    size_t without;                  /* states that have none */
+    double *unit_size, *energy; /* greatest of each; energy: sqrt(2E), which large numbers leave a number */
+    double *curvature;          /* [n] of the energy; 0: none known */
+    size_t without;             /* states that have none */
 };
 
 /* ---- connected parts of the graph ---- */
@@ -98,9 +100,11 @@ scales_new(bg_model *m, double rtol, double atol)
         const flat_var *v = x.var < f->var.n ? &f->var.at[x.var] : NULL;
         uint32_t junction = v && v->kind == VAR_STORED ? f->port.at[v->owner].junction : UINT32_MAX;
 
-        s->pseudo[i] = junction < f->junction.n && junction_domain(f, junction) && junction_domain(f, junction)->power != NODE_NONE;
+        s->pseudo[i] = junction < f->junction.n && junction_domain(f, junction) &&
+                       junction_domain(f, junction)->power != NODE_NONE;
         s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
-        s->part_of[i] = number_of(&parts, 1 + (junction < f->junction.n ? (uint64_t)root_of(parent, junction) : UINT32_MAX), &s->nparts);
+        s->part_of[i] = number_of(
+            &parts, 1 + (junction < f->junction.n ? (uint64_t)root_of(parent, junction) : UINT32_MAX), &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);
@@ -127,7 +131,11 @@ scales_free(scales *s)
     free(s);
 }
 
-bool scales_sized(const scales *s) { return s->sized; }
+bool
+scales_sized(const scales *s)
+{
+    return s->sized;
+}
 
 bool
 scales_unknown(const scales *s)
@@ -152,7 +160,11 @@ scales_begin(scales *s, const double *x)
     scales_update(s);
 }
 
-void scales_begun(scales *s) { s->begun = true; }
+void
+scales_begun(scales *s)
+{
+    s->begun = true;
+}
 
 void
 scales_update(scales *s)
@@ -192,7 +204,8 @@ void
 scales_of(const scales *s, const double *x, double *scale)
 {
     for (size_t i = 0; i < s->n; i++)
-        scale[i] = s->sized ? fmax(fabs(x[i]), fmax(s->size[i], s->least[i] > LEAST ? s->least[i] : 0)) : fabs(x[i]) + s->atol / s->rtol;
+        scale[i] = s->sized ? fmax(fabs(x[i]), fmax(s->size[i], s->least[i] > LEAST ? s->least[i] : 0))
+                            : fabs(x[i]) + s->atol / s->rtol;
 }
 
 void

@@ -1,14 +1,17 @@
 /* scales.h - how large each state is, and what error of it does not matter
  *
- * A stated atol is one number for all states. Without one each state has its own, a thousandth of rtol of its scale: so small that it does not matter where
- * the state is of its usual size, large enough that a state passing through zero, or at rest but for rounding, does not stop the run. The scale is the
- * greatest of
- *   - the largest |x| seen, and at the start (sum of the terms in its rate) / (spectral radius): what such terms can move it by, so their noise at rest;
+ * A stated atol is one number for all states. Without one each state has its own, a thousandth of rtol of its scale: so
+ * small that it does not matter where the state is of its usual size, large enough that a state passing through zero,
+ * or at rest but for rounding, does not stop the run. The scale is the greatest of
+ *   - the largest |x| seen, and at the start (sum of the terms in its rate) / (spectral radius): what such terms can
+ * move it by, so their noise at rest;
  *   - what the greatest value of an input that depends on time alone will move it by, while it lasts;
  *   - a thousandth of the largest state of its unit;
- *   - a thousandth of sqrt(2E/H): H is the second derivative of the energy by this state (1/m, k), E the largest energy that a state of the same connected
- *     part of the graph has stored so far; of the whole model's E a millionth. What has a millionth of the energy at hand, or less, moves nothing;
- *   - a thousandth, of a state that stores no energy (an integral), of what the terms of its rate can move it by, each state there being of its size.
+ *   - a thousandth of sqrt(2E/H): H is the second derivative of the energy by this state (1/m, k), E the largest energy
+ * that a state of the same connected part of the graph has stored so far; of the whole model's E a millionth. What has
+ * a millionth of the energy at hand, or less, moves nothing;
+ *   - a thousandth, of a state that stores no energy (an integral), of what the terms of its rate can move it by, each
+ * state there being of its size.
  *
  * units    states in SI; weights are 1/(rtol |x| + atol)
  */
@@ -36,10 +39,12 @@ void scales_of(const scales *s, const double *x, double *scale);
 
 /* Has a state no size yet? */
 bool scales_unknown(const scales *s);
-/* What depends on time alone moves the states by f_peak instead of f for so long, later in the run: sizes, before any of it happens. */
+/* What depends on time alone moves the states by f_peak instead of f for so long, later in the run: sizes, before any
+ * of it happens. */
 void scales_peak(scales *s, const double *f, const double *f_peak, double time);
-/* Sizes from what moves the states: f the rates at (t, x), `time` that in which they act (1/spectral radius). `all`: at the start, and later while some are unknown;
- * else of those without energy alone, and nothing where all have one. evaluate: the rates, 0 if they could be evaluated; scratch[0..1]: [n] each. */
+/* Sizes from what moves the states: f the rates at (t, x), `time` that in which they act (1/spectral radius). `all`: at
+ * the start, and later while some are unknown; else of those without energy alone, and nothing where all have one.
+ * evaluate: the rates, 0 if they could be evaluated; scratch[0..1]: [n] each. */
 void scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                        int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2]);
 

@@ -6,7 +6,8 @@
 
 #include "quartic.h"
 
-/* Parts of a piece so small, 2^-DEEPEST, are taken as they are: what a polynomial of degree four does within them is below rounding. */
+/* Parts of a piece so small, 2^-DEEPEST, are taken as they are: what a polynomial of degree four does within them is
+ * below rounding. */
 enum { DEEPEST = 12 };
 /* How near the greatest difference is found, in parts of itself. */
 static const double SHARP = 1e-6;
@@ -21,7 +22,11 @@ track_free(track *k)
     *k = (track){ 0 };
 }
 
-static size_t width(const track *k) { return k->n + k->nstates; }
+static size_t
+width(const track *k)
+{
+    return k->n + k->nstates;
+}
 
 static int
 evaluate(track *k, bg_model *m, double t, const double *x, double *out)
@@ -52,7 +57,10 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
 
     /* Lagrange's form: a look at one moment needs no coefficients */
     for (int a = 0; a < 5; a++) {
-        double at = a == 0 ? end[0] : a == 4 ? end[1] : quartic_place[a - 1], part = k->value.at[(5 * i + (size_t)a) * k->n + j];
+        double at = a == 0   ? end[0]
+                    : a == 4 ? end[1]
+                             : quartic_place[a - 1],
+               part = k->value.at[(5 * i + (size_t)a) * k->n + j];
 
         for (int b = 0; b < 5; b++) {
             double other = b == 0 ? end[0] : b == 4 ? end[1] : quartic_place[b - 1];
@@ -65,7 +73,8 @@ value_in_piece(const track *k, size_t i, size_t j, double t)
     return sum;
 }
 
-/* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out: what jumps has two values there. */
+/* Is an output further from the other run's than it may be, at a moment inside a piece of both? Borders are left out:
+ * what jumps has two values there. */
 static bool
 is_beyond(track *k, double t, const double *value)
 {
@@ -104,7 +113,7 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
     size_t from = k->value.n, w = width(k);
     double h = t - k->t;
 
-    if (w == 0)                   /* a model without outputs */
+    if (w == 0) /* a model without outputs */
         return 0;
     if (k->full || from + 5 * w > TRACK_MOST_VALUES) {
         k->full = true;
@@ -130,10 +139,23 @@ track_step(track *k, bg_model *m, double t, const double *const x[4])
 /* ---------------------------------------------------------------- comparing */
 
 /* Output i of a track, looked at from one piece to the next. */
-struct reader { const track *of; size_t output, piece; double c[5]; const quartic_tables *tables; };
+struct reader {
+    const track *of;
+    size_t output, piece;
+    double c[5];
+    const quartic_tables *tables;
+};
 
-static double from_of(const struct reader *r) { return r->of->border.at[2 * r->piece]; }
-static double to_of(const struct reader *r) { return r->of->border.at[2 * r->piece + 1]; }
+static double
+from_of(const struct reader *r)
+{
+    return r->of->border.at[2 * r->piece];
+}
+static double
+to_of(const struct reader *r)
+{
+    return r->of->border.at[2 * r->piece + 1];
+}
 
 static void
 read_piece(struct reader *r)
@@ -199,7 +221,7 @@ integral_of_magnitude(const double b[5], int depth)
     bool above = false, below = false;
 
     for (int k = 0; k < 5; k++) {
-        sum += b[k] / 5;                     /* each Bernstein polynomial has that integral */
+        sum += b[k] / 5; /* each Bernstein polynomial has that integral */
         above |= b[k] > 0;
         below |= b[k] < 0;
     }
@@ -230,7 +252,8 @@ track_compare(const track *a, size_t i, const track *b, size_t j)
     quartic_make_tables(&tables);
     struct reader ra = open_reader(a, i, &tables), rb = open_reader(b ? b : a, b ? j : i, &tables);
     while (2 * ra.piece < ra.of->border.n && 2 * rb.piece < rb.of->border.n) {
-        double from = fmax(from_of(&ra), from_of(&rb)), to = fmin(to_of(&ra), to_of(&rb)), h = to - from, value[5], own[5], bern[5], c[5], where = 0;
+        double from = fmax(from_of(&ra), from_of(&rb)), to = fmin(to_of(&ra), to_of(&rb)), h = to - from, value[5],
+               own[5], bern[5], c[5], where = 0;
         double before = d.max;
 
         for (int k = 0; k < 5 && h >= 0; k++) {

@@ -5,27 +5,69 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LANES 16                     /* partial sums: enough to hide the latency of wide additions */
+#define LANES 16 /* partial sums: enough to hide the latency of wide additions */
 
 /* One loop over the whole vector, with the kernel compiled for several instruction sets. */
 #define EACH VECTOR_LOOP for (size_t i = 0; i < n; i++)
 
-VECTOR_CLONES static void k_linearsum(size_t n, double a, const double *x, double b, const double *y, double *z)
+VECTOR_CLONES static void
+k_linearsum(size_t n, double a, const double *x, double b, const double *y, double *z)
 {
     EACH z[i] = a * x[i] + b * y[i];
 }
-VECTOR_CLONES static void k_sum(size_t n, const double *x, const double *y, double *z) { EACH z[i] = x[i] + y[i]; }
-VECTOR_CLONES static void k_difference(size_t n, const double *x, const double *y, double *z) { EACH z[i] = x[i] - y[i]; }
-VECTOR_CLONES void vec_axpy(size_t n, double a, const double *x, const double *y, double *z) { EACH z[i] = x[i] + a * y[i]; }
-VECTOR_CLONES static void k_scale(size_t n, double c, const double *x, double *z) { EACH z[i] = c * x[i]; }
-VECTOR_CLONES static void k_const(size_t n, double c, double *z) { EACH z[i] = c; }
-VECTOR_CLONES static void k_abs(size_t n, const double *x, double *z) { EACH z[i] = fabs(x[i]); }
-VECTOR_CLONES static void k_inv(size_t n, const double *x, double *z) { EACH z[i] = 1.0 / x[i]; }
-VECTOR_CLONES static void k_addconst(size_t n, const double *x, double b, double *z) { EACH z[i] = x[i] + b; }
-VECTOR_CLONES static void k_prod(size_t n, const double *x, const double *y, double *z) { EACH z[i] = x[i] * y[i]; }
-VECTOR_CLONES static void k_div(size_t n, const double *x, const double *y, double *z) { EACH z[i] = x[i] / y[i]; }
+VECTOR_CLONES static void
+k_sum(size_t n, const double *x, const double *y, double *z)
+{
+    EACH z[i] = x[i] + y[i];
+}
+VECTOR_CLONES static void
+k_difference(size_t n, const double *x, const double *y, double *z)
+{
+    EACH z[i] = x[i] - y[i];
+}
+VECTOR_CLONES void
+vec_axpy(size_t n, double a, const double *x, const double *y, double *z)
+{
+    EACH z[i] = x[i] + a * y[i];
+}
+VECTOR_CLONES static void
+k_scale(size_t n, double c, const double *x, double *z)
+{
+    EACH z[i] = c * x[i];
+}
+VECTOR_CLONES static void
+k_const(size_t n, double c, double *z)
+{
+    EACH z[i] = c;
+}
+VECTOR_CLONES static void
+k_abs(size_t n, const double *x, double *z)
+{
+    EACH z[i] = fabs(x[i]);
+}
+VECTOR_CLONES static void
+k_inv(size_t n, const double *x, double *z)
+{
+    EACH z[i] = 1.0 / x[i];
+}
+VECTOR_CLONES static void
+k_addconst(size_t n, const double *x, double b, double *z)
+{
+    EACH z[i] = x[i] + b;
+}
+VECTOR_CLONES static void
+k_prod(size_t n, const double *x, const double *y, double *z)
+{
+    EACH z[i] = x[i] * y[i];
+}
+VECTOR_CLONES static void
+k_div(size_t n, const double *x, const double *y, double *z)
+{
+    EACH z[i] = x[i] / y[i];
+}
 
-static double total(double s[LANES])
+static double
+total(double s[LANES])
 {
     for (size_t width = LANES / 2; width > 0; width /= 2)
         for (size_t j = 0; j < width; j++)
@@ -33,7 +75,8 @@ static double total(double s[LANES])
     return s[0];
 }
 
-VECTOR_CLONES double vec_wrms(size_t n, const double *x, const double *w)
+VECTOR_CLONES double
+vec_wrms(size_t n, const double *x, const double *w)
 {
     double s[LANES] = { 0 }, r = 0;
     size_t i = 0;
@@ -50,7 +93,8 @@ VECTOR_CLONES double vec_wrms(size_t n, const double *x, const double *w)
     return n ? sqrt(r / (double)n) : 0;
 }
 
-VECTOR_CLONES double vec_wdot(size_t n, const double *x, const double *y, const double *w)
+VECTOR_CLONES double
+vec_wdot(size_t n, const double *x, const double *y, const double *w)
 {
     double s[LANES] = { 0 }, r = 0;
     size_t i = 0;
@@ -66,7 +110,8 @@ VECTOR_CLONES double vec_wdot(size_t n, const double *x, const double *y, const 
 }
 
 /* Adding one to the exponent's field carries into the sign's place only from the exponent of infinities and NaN. */
-VECTOR_CLONES bool vec_finite(size_t n, const double *x)
+VECTOR_CLONES bool
+vec_finite(size_t n, const double *x)
 {
     const uint64_t exponent = UINT64_C(0x7ff0000000000000), one = UINT64_C(0x0010000000000000);
     uint64_t carry = 0;
@@ -79,7 +124,8 @@ VECTOR_CLONES bool vec_finite(size_t n, const double *x)
     return carry >> 63 == 0;
 }
 
-VECTOR_CLONES double vec_sum(size_t n, const double *p, double *top)
+VECTOR_CLONES double
+vec_sum(size_t n, const double *p, double *top)
 {
     double s[LANES] = { 0 }, t[LANES] = { 0 }, r = 0, m = 0;
     size_t i = 0;
@@ -103,21 +149,25 @@ VECTOR_CLONES double vec_sum(size_t n, const double *p, double *top)
     return r;
 }
 
-VECTOR_CLONES void vec_weights(size_t n, double rtol, double atol, const double *y, double *w)
+VECTOR_CLONES void
+vec_weights(size_t n, double rtol, double atol, const double *y, double *w)
 {
     EACH w[i] = 1 / (rtol * fabs(y[i]) + atol);
 }
 
-VECTOR_CLONES void vec_weights_sized(size_t n, double rtol, double share, const double *y, double *size, const double *least, double *w)
+VECTOR_CLONES void
+vec_weights_sized(size_t n, double rtol, double share, const double *y, double *size, const double *least, double *w)
 {
-    EACH {
+    EACH
+    {
         double a = fabs(y[i]), s = size[i] > a ? size[i] : a, f = s > least[i] ? s : least[i];
         size[i] = s;
         w[i] = 1 / (rtol * a + share * f);
     }
 }
 
-VECTOR_CLONES void vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z[3])
+VECTOR_CLONES void
+vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z[3])
 {
     const double *a = x[0], *b = x[1], *d = x[2], *e = x[3], *f = x[4], *g = x[5];
     double *u = z[0], *v = z[1], *w = z[2];
@@ -125,7 +175,8 @@ VECTOR_CLONES void vec_combine3(size_t n, double c[3][6], const double *const x[
     double v0 = c[1][0], v1 = c[1][1], v2 = c[1][2], v3 = c[1][3], v4 = c[1][4], v5 = c[1][5];
     double w0 = c[2][0], w1 = c[2][1], w2 = c[2][2], w3 = c[2][3], w4 = c[2][4], w5 = c[2][5];
 
-    EACH {
+    EACH
+    {
         double p = a[i], q = b[i], r = d[i], s = e[i], t = f[i], y = g[i];
         u[i] = (u0 * p + u1 * q) + (u2 * r + u3 * s) + (u4 * t + u5 * y);
         v[i] = (v0 * p + v1 * q) + (v2 * r + v3 * s) + (v4 * t + v5 * y);
@@ -133,7 +184,8 @@ VECTOR_CLONES void vec_combine3(size_t n, double c[3][6], const double *const x[
     }
 }
 
-VECTOR_CLONES void vec_combine1(size_t n, const double c[6], const double *const x[6], double *z)
+VECTOR_CLONES void
+vec_combine1(size_t n, const double c[6], const double *const x[6], double *z)
 {
     const double *a = x[0], *b = x[1], *d = x[2], *e = x[3], *f = x[4], *g = x[5];
     double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5];
@@ -142,36 +194,71 @@ VECTOR_CLONES void vec_combine1(size_t n, const double c[6], const double *const
 }
 
 /* ---- sums of 3 to 8 vectors in one pass ---- */
-#define TERM(j) c##j * x##j[i]
-#define LOAD(j) const double *x##j = x[j]; double c##j = c[j];
-VECTOR_CLONES static void k_combine3(size_t n, const double *c, const double *const *x, double *z)
+#define TERM(j) (c##j * (x##j[i]))
+#define LOAD(j) \
+    const double *x##j = x[j]; \
+    double c##j = c[j]
+VECTOR_CLONES static void
+k_combine3(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
     EACH z[i] = TERM(0) + TERM(1) + TERM(2);
 }
-VECTOR_CLONES static void k_combine4(size_t n, const double *c, const double *const *x, double *z)
+VECTOR_CLONES static void
+k_combine4(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2) LOAD(3)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3));
 }
-VECTOR_CLONES static void k_combine5(size_t n, const double *c, const double *const *x, double *z)
+VECTOR_CLONES static void
+k_combine5(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
+    LOAD(4);
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3)) + TERM(4);
 }
-VECTOR_CLONES static void k_combine6(size_t n, const double *c, const double *const *x, double *z)
+VECTOR_CLONES static void
+k_combine6(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
+    LOAD(4);
+    LOAD(5);
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3)) + (TERM(4) + TERM(5));
 }
-VECTOR_CLONES static void k_combine7(size_t n, const double *c, const double *const *x, double *z)
+VECTOR_CLONES static void
+k_combine7(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
+    LOAD(4);
+    LOAD(5);
+    LOAD(6);
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3)) + (TERM(4) + TERM(5)) + TERM(6);
 }
-VECTOR_CLONES static void k_combine8(size_t n, const double *c, const double *const *x, double *z)
+VECTOR_CLONES static void
+k_combine8(size_t n, const double *c, const double *const *x, double *z)
 {
-    LOAD(0) LOAD(1) LOAD(2) LOAD(3) LOAD(4) LOAD(5) LOAD(6) LOAD(7)
+    LOAD(0);
+    LOAD(1);
+    LOAD(2);
+    LOAD(3);
+    LOAD(4);
+    LOAD(5);
+    LOAD(6);
+    LOAD(7);
     EACH z[i] = (TERM(0) + TERM(1)) + (TERM(2) + TERM(3)) + (TERM(4) + TERM(5)) + (TERM(6) + TERM(7));
 }
 
@@ -179,7 +266,8 @@ VECTOR_CLONES static void k_combine8(size_t n, const double *c, const double *co
 #define DATA(v) NV_DATA_S(v)
 #define SIZE(v) ((size_t)NV_LENGTH_S(v))
 
-static void op_scale(realtype c, N_Vector x, N_Vector z)
+static void
+op_scale(realtype c, N_Vector x, N_Vector z)
 {
     if (c == 1) {
         if (DATA(x) != DATA(z))
@@ -188,7 +276,8 @@ static void op_scale(realtype c, N_Vector x, N_Vector z)
         k_scale(SIZE(z), c, DATA(x), DATA(z));
     }
 }
-static void op_linearsum(realtype a, N_Vector x, realtype b, N_Vector y, N_Vector z)
+static void
+op_linearsum(realtype a, N_Vector x, realtype b, N_Vector y, N_Vector z)
 {
     size_t n = SIZE(z);
 
@@ -203,16 +292,45 @@ static void op_linearsum(realtype a, N_Vector x, realtype b, N_Vector y, N_Vecto
     else
         k_linearsum(n, a, DATA(x), b, DATA(y), DATA(z));
 }
-static void op_const(realtype c, N_Vector z) { k_const(SIZE(z), c, DATA(z)); }
-static void op_abs(N_Vector x, N_Vector z) { k_abs(SIZE(z), DATA(x), DATA(z)); }
-static void op_inv(N_Vector x, N_Vector z) { k_inv(SIZE(z), DATA(x), DATA(z)); }
-static void op_addconst(N_Vector x, realtype b, N_Vector z) { k_addconst(SIZE(z), DATA(x), b, DATA(z)); }
-static void op_prod(N_Vector x, N_Vector y, N_Vector z) { k_prod(SIZE(z), DATA(x), DATA(y), DATA(z)); }
-static void op_div(N_Vector x, N_Vector y, N_Vector z) { k_div(SIZE(z), DATA(x), DATA(y), DATA(z)); }
-static realtype op_wrmsnorm(N_Vector x, N_Vector w) { return vec_wrms(SIZE(x), DATA(x), DATA(w)); }
+static void
+op_const(realtype c, N_Vector z)
+{
+    k_const(SIZE(z), c, DATA(z));
+}
+static void
+op_abs(N_Vector x, N_Vector z)
+{
+    k_abs(SIZE(z), DATA(x), DATA(z));
+}
+static void
+op_inv(N_Vector x, N_Vector z)
+{
+    k_inv(SIZE(z), DATA(x), DATA(z));
+}
+static void
+op_addconst(N_Vector x, realtype b, N_Vector z)
+{
+    k_addconst(SIZE(z), DATA(x), b, DATA(z));
+}
+static void
+op_prod(N_Vector x, N_Vector y, N_Vector z)
+{
+    k_prod(SIZE(z), DATA(x), DATA(y), DATA(z));
+}
+static void
+op_div(N_Vector x, N_Vector y, N_Vector z)
+{
+    k_div(SIZE(z), DATA(x), DATA(y), DATA(z));
+}
+static realtype
+op_wrmsnorm(N_Vector x, N_Vector w)
+{
+    return vec_wrms(SIZE(x), DATA(x), DATA(w));
+}
 
 /* Terms with coefficient zero (the zeros of a Butcher table) are left out. The first vector may be the result. */
-static int op_linearcombination(int m, realtype *coef, N_Vector *vec, N_Vector z)
+static int
+op_linearcombination(int m, realtype *coef, N_Vector *vec, N_Vector z)
 {
     const double *x[8];
     double c[8];
@@ -224,7 +342,7 @@ static int op_linearcombination(int m, realtype *coef, N_Vector *vec, N_Vector z
             continue;
         c[k] = coef[j];
         x[k++] = DATA(vec[j]);
-        if (k == 8 && j + 1 < m) {              /* the sum so far becomes the first term */
+        if (k == 8 && j + 1 < m) { /* the sum so far becomes the first term */
             k_combine8(n, c, x, DATA(z));
             c[0] = 1;
             x[0] = DATA(z);
@@ -252,14 +370,16 @@ static int op_linearcombination(int m, realtype *coef, N_Vector *vec, N_Vector z
     return 0;
 }
 
-static int op_scaleaddmulti(int m, realtype *a, N_Vector x, N_Vector *y, N_Vector *z)
+static int
+op_scaleaddmulti(int m, realtype *a, N_Vector x, N_Vector *y, N_Vector *z)
 {
     for (int j = 0; j < m; j++)
         vec_axpy(SIZE(x), a[j], DATA(y[j]), DATA(x), DATA(z[j]));
     return 0;
 }
 
-void vectors_install(N_Vector v)
+void
+vectors_install(N_Vector v)
 {
     v->ops->nvlinearsum = op_linearsum;
     v->ops->nvscale = op_scale;

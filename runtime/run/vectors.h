@@ -1,8 +1,8 @@
 /* vectors.h - loops over long vectors, and the same loops as operations of a serial N_Vector
  *
- * The packaged operations are scalar and cost about 1 ns an element and pass; these are compiled for several instruction sets and chosen
- * when the program is loaded. Sums have a fixed order, so that a run gives the same bits on every machine.
- * Vectors handed to one call are equal or disjoint.
+ * The packaged operations are scalar and cost about 1 ns an element and pass; these are compiled for several
+ * instruction sets and chosen when the program is loaded. Sums have a fixed order, so that a run gives the same bits on
+ * every machine. Vectors handed to one call are equal or disjoint.
  */
 #ifndef BG_VECTORS_H
 #define BG_VECTORS_H
@@ -12,8 +12,8 @@
 #include <nvector/nvector_serial.h>
 
 /* Loops that profit from wide registers. Not under the address sanitizer: resolvers run before it is ready. */
-#if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __linux__ \
-    && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+#if defined __GNUC__ && !defined __clang__ && defined __x86_64__ && defined __linux__ && \
+    !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #define VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define VECTOR_CLONES
@@ -32,7 +32,7 @@
 void vectors_install(N_Vector v);
 
 bool vec_finite(size_t n, const double *x);
-double vec_wrms(size_t n, const double *x, const double *w);              /* sqrt(sum (x w)^2 / n) */
+double vec_wrms(size_t n, const double *x, const double *w);                  /* sqrt(sum (x w)^2 / n) */
 double vec_wdot(size_t n, const double *x, const double *y, const double *w); /* sum x y w^2 / n */
 /* z[j] = sum over i < 6 of c[j][i] x[i], for three z at once */
 void vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z[3]);
@@ -40,7 +40,8 @@ void vec_combine1(size_t n, const double c[6], const double *const x[6], double 
 /* w = 1/(rtol |y| + atol) */
 void vec_weights(size_t n, double rtol, double atol, const double *y, double *w);
 /* size = max(size, |y|); w = 1/(rtol |y| + share max(size, least)) */
-void vec_weights_sized(size_t n, double rtol, double share, const double *y, double *size, const double *least, double *w);
+void vec_weights_sized(size_t n, double rtol, double share, const double *y, double *size, const double *least,
+                       double *w);
 /* z = x + a y */
 void vec_axpy(size_t n, double a, const double *x, const double *y, double *z);
 /* sum of p, and greatest |p| in *top */

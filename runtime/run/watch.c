@@ -6,25 +6,31 @@
 
 #include "columns.h"
 
-/* Towards a zero of the divisor the rates are looked at where it has these parts of its size at the step's end. Of a quotient that stays smooth (sin(x)/x)
- * the differences from place to place fall with the parts; of a logarithm's they stay, of a pole's they grow. */
+/* Towards a zero of the divisor the rates are looked at where it has these parts of its size at the step's end. Of a
+ * quotient that stays smooth (sin(x)/x) the differences from place to place fall with the parts; of a logarithm's they
+ * stay, of a pole's they grow. */
 enum { PLACES = 4 };
 static const double part[PLACES] = { 1e-1, 1e-2, 1e-3, 1e-4 };
-static const double BOUNDED = 0.5;           /* of the first difference: below it the last is that of a smooth function */
-static const double NOTHING = 1e-6;          /* of the rate's size, here or on the way of its state so far: what no difference is looked at below */
+static const double BOUNDED = 0.5; /* of the first difference: below it the last is that of a smooth function */
+static const double NOTHING =
+    1e-6; /* of the rate's size, here or on the way of its state so far: what no difference is looked at below */
 enum { HALVINGS = 50 };
 
-struct bad_output { double t; size_t points; char *why; };
+struct bad_output {
+    double t;
+    size_t points;
+    char *why;
+};
 
 struct watch {
     bg_model *model;
     size_t nx, ny, n, nf;
     bool powers, looking, begun;
-    double begin;                            /* s, of the run */
-    double *before, *now;                    /* [n] divisors, at the last accepted point and at the present one */
-    double *x, *f[PLACES];                   /* scratch: states; rates, then powers */
+    double begin;          /* s, of the run */
+    double *before, *now;  /* [n] divisors, at the last accepted point and at the present one */
+    double *x, *f[PLACES]; /* scratch: states; rates, then powers */
     size_t points;
-    struct bad_output *output;               /* [ny] */
+    struct bad_output *output; /* [ny] */
 };
 
 watch *
@@ -97,7 +103,8 @@ watch_report(watch *w)
         if (b->points == 1)
             diag_error(f->sources, "run-output", o->at, "output \"%s\" has no finite value at %.6g s", o->name, b->t);
         else
-            diag_error(f->sources, "run-output", o->at, "output \"%s\" has no finite value at %zu of %zu points, first at %.6g s", o->name, b->points,
+            diag_error(f->sources, "run-output", o->at,
+                       "output \"%s\" has no finite value at %zu of %zu points, first at %.6g s", o->name, b->points,
                        w->points, b->t);
         if (b->why)
             diag_note(f->sources, o->at, "%s", b->why);
@@ -127,8 +134,8 @@ divisor_at(watch *w, integrator *g, size_t k, double t)
 static bool
 rates_at(watch *w, integrator *g, double t, double *f)
 {
-    return integrator_dense(g, t, w->x) && (!w->nx || model_rhs(w->model, t, w->x, f) == 0)
-        && (!w->powers || model_powers(w->model, t, w->x, f + w->nx) == 0);
+    return integrator_dense(g, t, w->x) && (!w->nx || model_rhs(w->model, t, w->x, f) == 0) &&
+           (!w->powers || model_powers(w->model, t, w->x, f + w->nx) == 0);
 }
 
 /* Do the rates grow without bound from t0 towards the place in (t0, t1] where divisor k is zero? *zero: that place. */
@@ -140,14 +147,14 @@ is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
     for (int i = 0; i < HALVINGS && lo + (hi - lo) / 2 > lo && lo + (hi - lo) / 2 < hi; i++) {
         double middle = lo + (hi - lo) / 2, d = divisor_at(w, g, k, middle);
 
-        if (isnan(d)) {                      /* the very place: what is divided by zero there may be finite beside it */
+        if (isnan(d)) { /* the very place: what is divided by zero there may be finite beside it */
             hi = middle;
             break;
         }
         *(d == 0 || (d < 0) != (at_start < 0) ? &hi : &lo) = middle;
     }
     *zero = hi;
-    for (int i = 0; i < PLACES; i++) {       /* where the divisor has that part of what it was */
+    for (int i = 0; i < PLACES; i++) { /* where the divisor has that part of what it was */
         double near = t0, far = *zero;
 
         for (int j = 0; j < HALVINGS; j++) {
@@ -164,12 +171,12 @@ is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
             return true;
     }
     if (!(at_place[PLACES - 1] > at_place[0]))
-        return false;                        /* it is zero all along: the step begins there */
+        return false; /* it is zero all along: the step begins there */
     for (size_t i = 0; i < w->nf; i++) {
         double first = fabs(w->f[1][i] - w->f[0][i]), last = fabs(w->f[PLACES - 1][i] - w->f[PLACES - 2][i]);
         double size = fmax(fabs(w->f[0][i]), fabs(w->f[PLACES - 1][i]));
 
-        if (i < w->nx && *zero > w->begin)
+        if (i<w->nx && * zero> w->begin)
             size = fmax(size, fabs(w->x[i]) / (*zero - w->begin));
         if (!isfinite(last) || (last > NOTHING * size && last > BOUNDED * first))
             return true;
@@ -184,13 +191,20 @@ report_pole(watch *w, size_t k, double t)
     sources *s = model_flat(w->model)->sources;
 
     if (!p.text)
-        diag_error(s, "run-pole", p.at, "the equations that \"%s\" is solved from have no finite solution at %.6g s: their determinant changes its sign there",
+        diag_error(s, "run-pole", p.at,
+                   "the equations that \"%s\" is solved from have no finite solution at %.6g s: their determinant "
+                   "changes its sign there",
                    p.var, t);
     else if (p.var)
-        diag_error(s, "run-pole", p.at, "\"%s\" has no finite value at %.6g s: it divides by %s, which changes its sign there", p.var, t, p.text);
+        diag_error(s, "run-pole", p.at,
+                   "\"%s\" has no finite value at %.6g s: it divides by %s, which changes its sign there", p.var, t,
+                   p.text);
     else
-        diag_error(s, "run-pole", p.at, "the equations have no finite solution at %.6g s: they divide by %s, which changes its sign there", t, p.text);
-    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor away from zero.");
+        diag_error(s, "run-pole", p.at,
+                   "the equations have no finite solution at %.6g s: they divide by %s, which changes its sign there",
+                   t, p.text);
+    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor "
+                 "away from zero.");
 }
 
 bool
@@ -217,7 +231,7 @@ watch_step(watch *w, integrator *g, double t, const double *x)
             report_pole(w, k, zero);
             return false;
         }
-        if (model_poles(w->model, t, x, w->now) != 0)        /* it was scratch */
+        if (model_poles(w->model, t, x, w->now) != 0) /* it was scratch */
             return true;
     }
     swap = w->before;

@@ -1,8 +1,9 @@
 /* watch.h - what may become infinite without the integrator seeing it
  *
- * Outputs: nothing reads them, so that a run goes on where one has no value; each is reported once, with the first time and the operation that has none.
- * Poles: a divisor that changes its sign within a step was zero there. Where the rates grow without bound towards that place the run has to end;
- * sin(x)/x has a divisor that changes its sign too, and nothing happens.
+ * Outputs: nothing reads them, so that a run goes on where one has no value; each is reported once, with the first time
+ * and the operation that has none. Poles: a divisor that changes its sign within a step was zero there. Where the rates
+ * grow without bound towards that place the run has to end; sin(x)/x has a divisor that changes its sign too, and
+ * nothing happens.
  *
  * units    SI
  * errors   go to the model's sources (codes "run-output", "run-pole")

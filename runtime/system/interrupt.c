@@ -70,8 +70,16 @@ interrupt_install(void)
     bg_before_no_memory = clean_up;
 }
 
-void interrupt_defer(bool on) { deferred = on; }
-int interrupt_asked(void) { return asked; }
+void
+interrupt_defer(bool on)
+{
+    deferred = on;
+}
+int
+interrupt_asked(void)
+{
+    return asked;
+}
 
 void
 interrupt_finish(void)
@@ -82,7 +90,11 @@ interrupt_finish(void)
     end_by(asked);
 }
 
-void interrupt_hold(void) { held++; }
+void
+interrupt_hold(void)
+{
+    held++;
+}
 
 void
 interrupt_release(void)
@@ -101,7 +113,7 @@ interrupt_removes(const char *path)
     for (int i = 0; i < MOST_FILES; i++)
         if (!file[i]) {
             file[i] = strdup(path);
-            if (!file[i]) {              /* it goes now or never */
+            if (!file[i]) { /* it goes now or never */
                 unlink(path);
                 bg_out_of_memory(strlen(path));
             }
@@ -124,4 +136,8 @@ interrupt_forgets(const char *path)
     }
 }
 
-void interrupt_stops(pid_t pid) { child = pid; }
+void
+interrupt_stops(pid_t pid)
+{
+    child = pid;
+}

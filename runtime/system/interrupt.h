@@ -1,9 +1,10 @@
 /* interrupt.h - what happens when the program is told to stop
  *
- * SIGINT, SIGTERM, SIGHUP and what else ends a program from outside end it as they always do, but before that files that are not complete
- * are removed and a program at work for it (gnuplot, dot) is stopped. Ending by exit removes them too. Work that can stop between two steps
- * and keep what it has puts itself between interrupt_defer(true) and (false): the first SIGINT, SIGTERM or SIGHUP then only raises a flag,
- * the second ends the program. interrupt_finish, last in main, ends a program that was told to stop by the signal that told it.
+ * SIGINT, SIGTERM, SIGHUP and what else ends a program from outside end it as they always do, but before that files
+ * that are not complete are removed and a program at work for it (gnuplot, dot) is stopped. Ending by exit removes them
+ * too. Work that can stop between two steps and keep what it has puts itself between interrupt_defer(true) and (false):
+ * the first SIGINT, SIGTERM or SIGHUP then only raises a flag, the second ends the program. interrupt_finish, last in
+ * main, ends a program that was told to stop by the signal that told it.
  *
  * threads  for programs with one thread of their own; of a process that never calls interrupt_install nothing changes
  */
@@ -13,9 +14,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-void interrupt_install(void);                    /* signals that are ignored stay ignored */
+void interrupt_install(void); /* signals that are ignored stay ignored */
 void interrupt_defer(bool on);
-int interrupt_asked(void);                       /* the signal of a deferred request to stop, 0: none */
+int interrupt_asked(void); /* the signal of a deferred request to stop, 0: none */
 void interrupt_finish(void);
 
 /* Between the two a signal waits: for what must be done whole. They nest. */

@@ -10,7 +10,12 @@
 
 #include "base.h"
 
-struct work { size_t n, size, workers; bool (*one)(void *ctx, size_t i, void *result); void *ctx; char *result; };
+struct work {
+    size_t n, size, workers;
+    bool (*one)(void *ctx, size_t i, void *result);
+    void *ctx;
+    char *result;
+};
 
 static void
 do_share(const struct work *w, size_t worker)
@@ -32,9 +37,15 @@ side_by_side_workers(void)
 }
 
 void
-side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx, void *result)
+side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
+             void *result)
 {
-    struct work w = { .n = n, .size = size, .workers = workers ? workers : side_by_side_workers(), .one = one, .ctx = ctx, .result = result };
+    struct work w = { .n = n,
+                      .size = size,
+                      .workers = workers ? workers : side_by_side_workers(),
+                      .one = one,
+                      .ctx = ctx,
+                      .result = result };
     size_t bytes = n * size + 1;
     void *shared = MAP_FAILED;
     pid_t *child;
@@ -60,7 +71,7 @@ side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_
     }
     do_share(&w, w.workers - 1);
     for (size_t k = 0; k + 1 < w.workers; k++) {
-        if (child[k] < 0)                /* no process to be had: done here */
+        if (child[k] < 0) /* no process to be had: done here */
             do_share(&w, k);
         while (child[k] > 0 && waitpid(child[k], NULL, 0) < 0 && errno == EINTR)
             ;

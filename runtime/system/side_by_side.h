@@ -1,7 +1,8 @@
 /* side_by_side.h - independent computations on all cores
  *
- * Each worker is a process with the program's memory as it was at the call, so that a compiled model serves all of them; results come back through
- * shared memory. What is computed, and in what order results are used, does not depend on the number of cores.
+ * Each worker is a process with the program's memory as it was at the call, so that a compiled model serves all of
+ * them; results come back through shared memory. What is computed, and in what order results are used, does not depend
+ * on the number of cores.
  */
 #ifndef BG_SIDE_BY_SIDE_H
 #define BG_SIDE_BY_SIDE_H
@@ -9,9 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* result[i] = what one() gives for i < n, of `size` bytes; it must not print. All bytes are 0xff (a double is then no number) where it returns false or
- * its process ended. workers 0: side_by_side_workers(). The i-th is done by worker i modulo their number, in order; the last worker is this process. */
-void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx, void *result);
+/* result[i] = what one() gives for i < n, of `size` bytes; it must not print. All bytes are 0xff (a double is then no
+ * number) where it returns false or its process ended. workers 0: side_by_side_workers(). The i-th is done by worker i
+ * modulo their number, in order; the last worker is this process. */
+void side_by_side(size_t n, size_t size, size_t workers, bool (*one)(void *ctx, size_t i, void *result), void *ctx,
+                  void *result);
 /* The cores that this process may use */
 size_t side_by_side_workers(void);
 

@@ -10,7 +10,9 @@
 #include "interrupt.h"
 #include "subprocess.h"
 
-struct pipes { int in[2], out[2], told[2]; };
+struct pipes {
+    int in[2], out[2], told[2];
+};
 
 static void
 close_end(int *fd)
@@ -45,15 +47,15 @@ become(const char *const *argv, const struct pipes *p, pid_t parent)
 {
     int why;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);                    /* a program that is killed cannot stop it itself */
-    if (getppid() != parent)                             /* ... and was killed already */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* a program that is killed cannot stop it itself */
+    if (getppid() != parent)          /* ... and was killed already */
         _exit(127);
     signal(SIGPIPE, SIG_DFL);
     dup2(p->in[0], STDIN_FILENO);
     dup2(p->out[1], STDOUT_FILENO);
     execvp(argv[0], (char *const *)(uintptr_t)argv);
     why = errno;
-    (void)!write(p->told[1], &why, sizeof why);          /* a successful exec closes this pipe unwritten */
+    (void)!write(p->told[1], &why, sizeof why); /* a successful exec closes this pipe unwritten */
     _exit(127);
 }
 
@@ -80,7 +82,7 @@ exchange(struct pipes *p, const char *input, size_t n, strbuf *out)
             if (done > 0)
                 input += done, n -= (size_t)done;
             else if (errno != EINTR && errno != EAGAIN)
-                n = 0;                                   /* it reads no further, which shows in its status */
+                n = 0; /* it reads no further, which shows in its status */
         }
         if (f[0].revents) {
             done = read(p->out[0], buffer, sizeof buffer);

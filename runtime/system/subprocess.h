@@ -1,6 +1,7 @@
 /* subprocess.h - other programs at work for this one (gnuplot, dot): text in, bytes out
  *
- * No shell takes part. What the program writes is read through a pipe, so that it can be looked at before it becomes a file.
+ * No shell takes part. What the program writes is read through a pipe, so that it can be looked at before it becomes a
+ * file.
  */
 #ifndef BG_SUBPROCESS_H
 #define BG_SUBPROCESS_H

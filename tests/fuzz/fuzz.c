@@ -9,7 +9,11 @@ enum { TEXTS_A_UNIT_SYSTEM = 2000 };
 
 /* udunits2's lexer keeps a copy of what it read when a unit does not parse */
 const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void) { return "leak:utlex\n"; }
+const char *
+__lsan_default_suppressions(void)
+{
+    return "leak:utlex\n";
+}
 
 void
 must(bool holds, const char *what, const char *text)
@@ -62,7 +66,7 @@ fuzz_compile(compilation *c, const char *path, const void *text, size_t n, enum 
 void
 fuzz_free(compilation *c)
 {
-    c->units = NULL;                                    /* the next text's too */
+    c->units = NULL; /* the next text's too */
     compile_free(c);
 }
 

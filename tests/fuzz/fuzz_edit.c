@@ -1,7 +1,8 @@
-/* fuzz_edit.c - any bytes as a model out of which elements are taken, and whose folds are done; what it was is compared with what it became
+/* fuzz_edit.c - any bytes as a model out of which elements are taken, and whose folds are done; what it was is compared
+ * with what it became
  *
- * Which elements go is drawn from the text, so that an input is a model like any other. The new text parses, and its graph is what the old one
- * becomes when those parts are taken out.
+ * Which elements go is drawn from the text, so that an input is a model like any other. The new text parses, and its
+ * graph is what the old one becomes when those parts are taken out.
  */
 #include <stdlib.h>
 

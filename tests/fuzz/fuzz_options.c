@@ -1,6 +1,8 @@
-/* fuzz_options.c - any arguments for the command itself, one a line, in a folder that holds a model, a table and a YAML file
+/* fuzz_options.c - any arguments for the command itself, one a line, in a folder that holds a model, a table and a YAML
+ * file
  *
- * The exit status is one of those documented, and but for 0 something was said. No argument leads out of the folder, and no program is found.
+ * The exit status is one of those documented, and but for 0 something was said. No argument leads out of the folder,
+ * and no program is found.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -11,7 +13,7 @@
 
 #include "fuzz.h"
 
-int bgc_main(int argc, char **argv);     /* the command's main */
+int bgc_main(int argc, char **argv); /* the command's main */
 
 enum { MOST_ARGUMENTS = 12, MOST_BYTES = 400, WORST = 5 };
 
@@ -35,16 +37,22 @@ take_away(const char *path, const struct stat *st, int kind, struct FTW *at)
     return remove(path);
 }
 
-static void leave(void) { nftw(place, take_away, 8, FTW_DEPTH | FTW_PHYS); }
+static void
+leave(void)
+{
+    nftw(place, take_away, 8, FTW_DEPTH | FTW_PHYS);
+}
 
 static void
 fill(void)
 {
     put("m.bg", "model m { 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = 1; v -> C:small = 1000; output o = v.f; }\n"
                 "experiment e of m { stop = 1; observe o within 0.1; }\nexperiment f of m { stop = 2; }\n");
-    put("n.bg", "model m { 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = 1; output o = v.f; }\nexperiment e of m { stop = 1; }\n");
+    put("n.bg", "model m { 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = 1; output o = v.f; }\nexperiment e of m { "
+                "stop = 1; }\n");
     put("t.csv", "time,x\n0,1\n1,2\n");
-    put("y.yaml", "version: \"0.1\"\nmodels:\n  /:\n    components:\n      C: base:C?C=1\n      R: base:R?r=1\n    netlist:\n      - [C, R]\nroot: /\n");
+    put("y.yaml", "version: \"0.1\"\nmodels:\n  /:\n    components:\n      C: base:C?C=1\n      R: base:R?r=1\n    "
+                  "netlist:\n      - [C, R]\nroot: /\n");
 }
 
 static void
@@ -86,7 +94,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dup2(kept, 2);
     close(kept);
     must(status >= 0 && status <= WORST, "an exit status that is not documented", (const char *)data);
-    must(status == 0 || lseek(messages, 0, SEEK_END) > 0 || memmem(data, size, "diff", 4) || memmem(data, size, "check", 5), "it failed and said nothing", NULL);
+    must(status == 0 || lseek(messages, 0, SEEK_END) > 0 || memmem(data, size, "diff", 4) ||
+             memmem(data, size, "check", 5),
+         "it failed and said nothing", NULL);
     free(text);
     return 0;
 }

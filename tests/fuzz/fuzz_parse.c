@@ -30,8 +30,8 @@ same_comments(const sources *s, const ast_file *a, const ast_file *b, const strb
     for (size_t i = 0; i < a->ncomments; i++) {
         span x = a->comment[i], y = b->comment[i];
 
-        must(x.end - x.begin == y.end - y.begin
-             && !memcmp(source_text(s, x.file) + x.begin, source_text(s, y.file) + y.begin, x.end - x.begin),
+        must(x.end - x.begin == y.end - y.begin &&
+                 !memcmp(source_text(s, x.file) + x.begin, source_text(s, y.file) + y.begin, x.end - x.begin),
              "a comment was changed", laid_out->at);
     }
 }
@@ -61,7 +61,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(!strcmp(tree, tree_again), "the layout has another tree", once.at);
         same_comments(s, f, again, &once);
         format_file(s, again, &twice);
-        must(once.n == twice.n && (!once.n || !memcmp(once.at, twice.at, once.n)), "the layout is laid out anew", once.at);
+        must(once.n == twice.n && (!once.n || !memcmp(once.at, twice.at, once.n)), "the layout is laid out anew",
+             once.at);
         free(tree_again);
         strbuf_free(&once);
         strbuf_free(&twice);

@@ -1,4 +1,5 @@
-/* fuzz_reduce.c - any bytes as a model that is reduced, by a threshold and within tolerances; runs are short and bounded
+/* fuzz_reduce.c - any bytes as a model that is reduced, by a threshold and within tolerances; runs are short and
+ * bounded
  *
  * A reduction that works gives a text that compiles; it is never an internal error.
  */
@@ -43,7 +44,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (fuzz_compile(&c, "fuzz.bg", data, size, STAGE_MODEL) && c.model && first_experiment(c.ast)) {
         const char *experiment = first_experiment(c.ast);
         reduce_options o = { .experiment = experiment, .threshold = 0.9, .adjust = adjust };
-        bounded_options b = { .experiment = &experiment, .nexperiments = 1, .within = WITHIN_SHARE, .tolerance = 0.05, .terms = size % 2, .bonds = size % 3 == 0,
+        bounded_options b = { .experiment = &experiment,
+                              .nexperiments = 1,
+                              .within = WITHIN_SHARE,
+                              .tolerance = 0.05,
+                              .terms = size % 2,
+                              .bonds = size % 3 == 0,
                               .adjust = adjust };
         char *why = NULL;
         reduction r = { 0 };

@@ -1,6 +1,7 @@
 /* fuzz_run.c - any bytes as a model that is compiled to machine code and run, for a few hundred steps
  *
- * What runs to its end gives finite states and activities, and finite outputs or an error that names them. What does not says why.
+ * What runs to its end gives finite states and activities, and finite outputs or an error that names them. What does
+ * not says why.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,8 @@ simulate_some(compilation *c)
         if (fine) {
             must(all_finite(r.state, r.points * model_nstates(c->model)), "a state is not finite", NULL);
             must(all_finite(r.activity, model_nelements(c->model)), "an activity is not finite", NULL);
-            must(r.nunfinite || all_finite(r.output, r.points * model_noutputs(c->model)), "an output is not finite, and nobody said so", NULL);
+            must(r.nunfinite || all_finite(r.output, r.points * model_noutputs(c->model)),
+                 "an output is not finite, and nobody said so", NULL);
         }
         sim_result_free(&r);
     } else {

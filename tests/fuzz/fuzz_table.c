@@ -10,8 +10,10 @@
 #include "fuzz.h"
 
 static const char *const models[] = {
-    "model m { MSe:s = table(\"t.csv\", 2, time) -> 1:v; v -> R:r = 1; output o = v.f; } experiment e of m { stop = 1; }",
-    "model m { MSe:s = table(\"t.csv\", \"force\", time) -> 1:v; v -> R:r = 1; output o [m/s] = v.f; } experiment e of m { stop = 1; }",
+    "model m { MSe:s = table(\"t.csv\", 2, time) -> 1:v; v -> R:r = 1; output o = v.f; } experiment e of m { stop = 1; "
+    "}",
+    "model m { MSe:s = table(\"t.csv\", \"force\", time) -> 1:v; v -> R:r = 1; output o [m/s] = v.f; } experiment e of "
+    "m { stop = 1; }",
     "model m { parameter K[2,2] [N/m] = table(\"t.csv\"); 1:v; v -> R:r = K[1,2]; output o = v.f; }",
 };
 

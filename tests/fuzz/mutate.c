@@ -1,7 +1,7 @@
 /* mutate.c - changes of texts by lines and words, beside libFuzzer's by bytes
  *
- * Bytes alone hardly ever make a text that parses. Here words of the text take the place of others, lines go, double, move and change places, and
- * lines of one text get into another: most of that parses still and means something else.
+ * Bytes alone hardly ever make a text that parses. Here words of the text take the place of others, lines go, double,
+ * move and change places, and lines of one text get into another: most of that parses still and means something else.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -10,9 +10,12 @@
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out, size_t most, unsigned seed);
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out, size_t most,
+                                 unsigned seed);
 
-struct range { size_t begin, end; };
+struct range {
+    size_t begin, end;
+};
 
 static uint64_t state;
 
@@ -23,7 +26,11 @@ draw(size_t n)
     return n ? (size_t)((state >> 33) % n) : 0;
 }
 
-static int in_word(int c) { return isalnum(c) || c == '_' || c == '.'; }
+static int
+in_word(int c)
+{
+    return isalnum(c) || c == '_' || c == '.';
+}
 
 /* A word, a number or a single other character around a place. */
 static struct range
@@ -85,20 +92,18 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
             continue;
         }
         switch (draw(6)) {
-        case 0:                                         /* a line goes */
-            size = replace(data, size, most, line_at(data, size, draw(size)), data, 0);
-            break;
-        case 1:                                         /* a line comes a second time, elsewhere */
+        case 0: /* a line goes */ size = replace(data, size, most, line_at(data, size, draw(size)), data, 0); break;
+        case 1: /* a line comes a second time, elsewhere */
             a = line_at(data, size, draw(size));
             b = line_at(data, size, draw(size));
             size = replace(data, size, most, (struct range){ b.begin, b.begin }, data + a.begin, a.end - a.begin);
             break;
-        case 2:                                         /* a stretch takes the place of another */
+        case 2: /* a stretch takes the place of another */
             a.begin = draw(size), a.end = a.begin + draw(size - a.begin < 60 ? size - a.begin : 60);
             b.begin = draw(size), b.end = b.begin + draw(size - b.begin < 60 ? size - b.begin : 60);
             size = replace(data, size, most, b, data + a.begin, a.end - a.begin);
             break;
-        default:                                        /* a word takes the place of another */
+        default: /* a word takes the place of another */
             a = word_at(data, size, draw(size));
             b = word_at(data, size, draw(size));
             size = replace(data, size, most, b, data + a.begin, a.end - a.begin);
@@ -108,7 +113,8 @@ LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 }
 
 size_t
-LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out, size_t most, unsigned seed)
+LLVMFuzzerCustomCrossOver(const uint8_t *a, size_t na, const uint8_t *b, size_t nb, uint8_t *out, size_t most,
+                          unsigned seed)
 {
     struct range to, from, last;
 

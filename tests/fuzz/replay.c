@@ -26,7 +26,7 @@ give_file(const char *path)
     }
     n = fread(data, 1, LONGEST + 1, in);
     fclose(in);
-    data = bg_realloc(data, n);                         /* so that a sanitizer sees a byte too many read */
+    data = bg_realloc(data, n); /* so that a sanitizer sees a byte too many read */
     printf("%s\n", path);
     fflush(stdout);
     LLVMFuzzerTestOneInput(data, n);

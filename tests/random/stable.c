@@ -6,16 +6,31 @@
 
 static uint64_t rng;
 
-static double uniform(double a, double b) { return rg_uniform(&rng, a, b); }
-static bool chance(double p) { return uniform(0, 1) < p; }
-static double magnitude(double decades) { return pow(10, uniform(-decades, decades)); }
+static double
+uniform(double a, double b)
+{
+    return rg_uniform(&rng, a, b);
+}
+static bool
+chance(double p)
+{
+    return uniform(0, 1) < p;
+}
+static double
+magnitude(double decades)
+{
+    return pow(10, uniform(-decades, decades));
+}
 
 /* What a domain calls its parts. A row is of nodes with a common flow. */
-struct words { const char *node, *inertia, *drag, *source, *between, *spring, *damper; bool parallel; };
+struct words {
+    const char *node, *inertia, *drag, *source, *between, *spring, *damper;
+    bool parallel;
+};
 static const struct words WORDS[] = {
     { "v", "mass", "drag", "force", "link", "spring", "damper", false },
     { "shaft", "rotor", "bearing", "torque", "coupling", "torsion", "friction", false },
-    { "loop", "coil", "wire", "supply", "node", "capacitor", "leak", true },          /* the capacitor is on the node itself */
+    { "loop", "coil", "wire", "supply", "node", "capacitor", "leak", true }, /* the capacitor is on the node itself */
     { "pipe", "inertance", "wall", "pump", "chamber", "tank", "orifice", true },
 };
 
@@ -28,7 +43,9 @@ put_spring_law(strbuf *s, const char *k)
     switch (rg_below(&rng, 6)) {
     case 0: strbuf_printf(s, " { e = %s*q + %.4g*q^3; }\n", k, magnitude(2)); break;
     case 1: strbuf_printf(s, " { e = %s*q + %.4g*q/(1 + q^2); }\n", k, magnitude(1.5)); break;
-    case 2: strbuf_printf(s, " { e = %s*q + (if q > %.3g then %.4g*(q - %.3g) else 0); }\n", k, 0.125, magnitude(1), 0.125); break;
+    case 2:
+        strbuf_printf(s, " { e = %s*q + (if q > %.3g then %.4g*(q - %.3g) else 0); }\n", k, 0.125, magnitude(1), 0.125);
+        break;
     case 3: strbuf_printf(s, " = 1/%s { q(0) = %.3g; }\n", k, uniform(-0.2, 0.2)); break;
     default: strbuf_printf(s, " = 1/%s;\n", k);
     }
@@ -48,7 +65,8 @@ put_damper_law(strbuf *s, const char *b)
 
 /* What joins two nodes, behind the head of its statements: index is "" or "[i]". */
 static void
-put_link(strbuf *s, const struct words *w, const char *indent, const char *index, const char *k, const char *b, bool two)
+put_link(strbuf *s, const struct words *w, const char *indent, const char *index, const char *k, const char *b,
+         bool two)
 {
     const char *at = w->parallel ? w->between : "travel";
 
@@ -87,7 +105,8 @@ put_body(strbuf *s, const struct words *w, bool brake)
 {
     bool reads = chance(0.4);
 
-    strbuf_printf(s, "model Body {\n    port 1:hub;\n    parameter m = %.4g;\n    parameter d = %.4g;\n", magnitude(1), magnitude(1));
+    strbuf_printf(s, "model Body {\n    port 1:hub;\n    parameter m = %.4g;\n    parameter d = %.4g;\n", magnitude(1),
+                  magnitude(1));
     if (reads)
         strbuf_printf(s, "    signal wear = 1 + %.3g*tanh(abs(hub.f));\n", uniform(0.01, 0.3));
     strbuf_printf(s, "    hub -> I:%s = m;\n    hub -> R:%s", w->inertia, w->drag);
@@ -95,14 +114,16 @@ put_body(strbuf *s, const struct words *w, bool brake)
     if (reads)
         strbuf_printf(s, "    hub -> MR:worn { e = %.4g*wear*f; }\n", magnitude(1));
     if (brake)
-        strbuf_printf(s, chance(0.5) ? "    Brake:brake(c = 0.5*d);\n    hub -> brake;\n" : "    Brake:brake;\n    hub -> brake;\n");
+        strbuf_printf(s, chance(0.5) ? "    Brake:brake(c = 0.5*d);\n    hub -> brake;\n"
+                                     : "    Brake:brake;\n    hub -> brake;\n");
     strbuf_puts(s, "}\n\n");
 }
 
 static void
 put_strut(strbuf *s, const struct words *w)
 {
-    strbuf_printf(s, "model Strut {\n    port 1:bottom, 1:top;\n    parameter k = %.4g;\n    parameter b = %.4g;\n", magnitude(1), magnitude(1));
+    strbuf_printf(s, "model Strut {\n    port 1:bottom, 1:top;\n    parameter k = %.4g;\n    parameter b = %.4g;\n",
+                  magnitude(1), magnitude(1));
     strbuf_printf(s, "    bottom -> 0:%s -> top;\n", w->between);
     put_link(s, w, "    ", "", "k", "b", chance(0.4));
     strbuf_puts(s, "}\n\n");
@@ -196,9 +217,12 @@ stable_model(uint64_t number)
     /* what joins them */
     if (struts) {
         strbuf_printf(s, "    Strut:strut[%d](k = %.4g);\n", n - 1, magnitude(1.5));
-        strbuf_printf(s, "    for i in 1..%d {\n        %s[i] -> strut[i].bottom;\n        strut[i].top -> %s[i+1];\n    }\n", n - 1, w->node, w->node);
+        strbuf_printf(
+            s, "    for i in 1..%d {\n        %s[i] -> strut[i].bottom;\n        strut[i].top -> %s[i+1];\n    }\n",
+            n - 1, w->node, w->node);
     } else {
-        strbuf_printf(s, "    for i in 1..%d {\n        %s[i] -> 0:%s[i] -> %s[i+1];\n", n - 1, w->node, w->between, w->node);
+        strbuf_printf(s, "    for i in 1..%d {\n        %s[i] -> 0:%s[i] -> %s[i+1];\n", n - 1, w->node, w->between,
+                      w->node);
         put_link(s, w, "        ", "[i]", "k[i]", "b[i]", chance(0.4));
         strbuf_puts(s, "    }\n");
     }
@@ -208,16 +232,20 @@ stable_model(uint64_t number)
     if (side) {
         strbuf_printf(s, "    1:side -> I:own = %.4g;\n    side -> R:slow = %.4g;\n", magnitude(1), magnitude(1));
         if (struts && chance(0.6))
-            strbuf_printf(s, "    Strut:last(k = %.4g, b = %.4g)%s%s;\n    %s[%d] -> last.bottom;\n    last.top -> side;\n", magnitude(1), magnitude(1),
-                          thinned ? " without " : "", thinned ? w->damper : "", w->node, n);
+            strbuf_printf(
+                s, "    Strut:last(k = %.4g, b = %.4g)%s%s;\n    %s[%d] -> last.bottom;\n    last.top -> side;\n",
+                magnitude(1), magnitude(1), thinned ? " without " : "", thinned ? w->damper : "", w->node, n);
         else
-            strbuf_printf(s, "    %s[%d] -> 0:beside -> side;\n    beside -> C:soft = %.4g;\n", w->node, n, magnitude(1));
+            strbuf_printf(s, "    %s[%d] -> 0:beside -> side;\n    beside -> C:soft = %.4g;\n", w->node, n,
+                          magnitude(1));
     }
     if (lever)
-        strbuf_printf(s, "    %s[%d] -> TF:lever = %.4g -> 1:far -> R:load = %.4g;\n    far -> I:weight = %.4g;\n", w->node, n, magnitude(0.4), magnitude(1),
-                      magnitude(1));
+        strbuf_printf(s, "    %s[%d] -> TF:lever = %.4g -> 1:far -> R:load = %.4g;\n    far -> I:weight = %.4g;\n",
+                      w->node, n, magnitude(0.4), magnitude(1), magnitude(1));
     if (control)
-        strbuf_printf(s, "    signal error = 0.1*G - base.q;\n    signal control = %.4g*error - 0.001*%s[1].f;\n    MSe:actuator = control -> %s[1];\n",
+        strbuf_printf(s,
+                      "    signal error = 0.1*G - base.q;\n    signal control = %.4g*error - 0.001*%s[1].f;\n    "
+                      "MSe:actuator = control -> %s[1];\n",
                       magnitude(1), w->node, w->node);
     if (chance(0.3)) {
         strbuf_puts(s, "    without ");
@@ -243,9 +271,11 @@ stable_model(uint64_t number)
     for (int i = 0; i < 2; i++) {
         strbuf_printf(s, "\nexperiment %s of random {\n    stop = 8;\n", i ? "second" : "first");
         strbuf_printf(s, "    let F = %.4g*sin(%.4g*time);\n", magnitude(0.5), uniform(0.3, 4));
-        strbuf_printf(s, i ? "    let G = if time < 1 then %.4g else 0;\n" : "    let G = %.4g*cos(1.5*time);\n", magnitude(0.5));
+        strbuf_printf(s, i ? "    let G = if time < 1 then %.4g else 0;\n" : "    let G = %.4g*cos(1.5*time);\n",
+                      magnitude(0.5));
         if (m.within == WITHIN_STATED)
-            strbuf_printf(s, "    observe x within %.4g;\n    observe v within %.4g;\n", 0.01 * magnitude(1), 0.01 * magnitude(1));
+            strbuf_printf(s, "    observe x within %.4g;\n    observe v within %.4g;\n", 0.01 * magnitude(1),
+                          0.01 * magnitude(1));
         else if (chance(0.7))
             strbuf_puts(s, "    observe x;\n");
         if (i == 0 && chance(0.7)) {

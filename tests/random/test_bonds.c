@@ -1,11 +1,12 @@
 /* test_bonds.c - every bond and two-port of random graphs, dropped, made one-way and folded
  *
  * usage    test_bonds [first seed [how many]]
- * checks   for each bond between junctions and each two-port that says it may: the plan's text can be read, and its graph is what was meant. One-way
- *          bonds are closed again: beside the source that acts one way, the text is given another for the way back, written here from the definitions
- *          of bonds and two-ports. Both together say what the bond said, so that the rates must be the same numbers.
- *          Each fold alone must give the same rates too, where the states are the same.
- * allows   closed texts that do not compile: where both ways are given by signals, causality has less to go by
+ * checks   for each bond between junctions and each two-port that says it may: the plan's text can be read, and its
+ * graph is what was meant. One-way bonds are closed again: beside the source that acts one way, the text is given
+ * another for the way back, written here from the definitions of bonds and two-ports. Both together say what the bond
+ * said, so that the rates must be the same numbers. Each fold alone must give the same rates too, where the states are
+ * the same. allows   closed texts that do not compile: where both ways are given by signals, causality has less to go
+ * by
  */
 #include "generate.h"
 #include "bonds.h"
@@ -15,13 +16,16 @@
 #include <stdio.h>
 #include <string.h>
 
-struct tally { size_t graphs, bonds, two_ports, texts, closed, same, folds, folded_same, failures; };
+struct tally {
+    size_t graphs, bonds, two_ports, texts, closed, same, folds, folded_same, failures;
+};
 
 static void
 fail(struct tally *t, const rgraph *g, const char *name, const char *text, const char *what)
 {
     if (t->failures++ < 5)
-        printf("seed %llu, %s: %s\n%s\n--- became\n%s\n", (unsigned long long)g->seed, name, what, g->text.at, text ? text : "");
+        printf("seed %llu, %s: %s\n%s\n--- became\n%s\n", (unsigned long long)g->seed, name, what, g->text.at,
+               text ? text : "");
 }
 
 /* The statement that closes a one-way bond, by what the source takes and the bond gives at the other end. */
@@ -32,11 +36,12 @@ way_back(const compilation *c, const bond_candidate *x, enum bond_way way)
     const rewrite_bond *b = &x->change[way];
     bool forward = way == BOND_FORWARD, flow_shared, gyrates = false;
     const flat_element *e = x->element == UINT32_MAX ? NULL : &f->element.at[x->element];
-    uint32_t at = !e ? (forward ? f->bond.at[x->bond].from : f->bond.at[x->bond].to) : f->port.at[e->port0 + (forward ? 0 : 1)].junction;
+    uint32_t at = !e ? (forward ? f->bond.at[x->bond].from : f->bond.at[x->bond].to)
+                     : f->port.at[e->port0 + (forward ? 0 : 1)].junction;
     char *value, *s, give;
 
     flow_shared = f->junction.at[at].type == 1;
-    give = flow_shared ? 'e' : 'f';              /* what the balance of that junction lacks */
+    give = flow_shared ? 'e' : 'f'; /* what the balance of that junction lacks */
     if (e) {
         const char *text = source_text(c->sources, 0) + e->node->linear->at.begin;
         int n = (int)(e->node->linear->at.end - e->node->linear->at.begin);
@@ -44,7 +49,8 @@ way_back(const compilation *c, const bond_candidate *x, enum bond_way way)
         /* e_in = n*e_out, f_out = n*f_in; e_in = r*f_out, e_out = r*f_in */
         bool times = gyrates ? give == 'e' : (give == 'e') == forward;
 
-        value = times ? bg_format("(%.*s)*%s.%c", n, text, b->source, take) : bg_format("%s.%c/(%.*s)", b->source, take, n, text);
+        value = times ? bg_format("(%.*s)*%s.%c", n, text, b->source, take)
+                      : bg_format("%s.%c/(%.*s)", b->source, take, n, text);
     } else {
         value = bg_format("%s.%c", b->source, give);
     }
@@ -59,10 +65,14 @@ static int
 compare_rates(compilation *a, compilation *b, uint64_t seed)
 {
     size_t n = model_nstates(a->model);
-    double *xa = bg_calloc(n + 1, sizeof *xa), *xb = bg_calloc(n + 1, sizeof *xb), *fa = bg_calloc(n + 1, sizeof *fa), *fb = bg_calloc(n + 1, sizeof *fb);
+    double *xa = bg_calloc(n + 1, sizeof *xa), *xb = bg_calloc(n + 1, sizeof *xb), *fa = bg_calloc(n + 1, sizeof *fa),
+           *fb = bg_calloc(n + 1, sizeof *fb);
     uint32_t *of = bg_calloc(n + 1, sizeof *of);
     double worst = 0, scale = 1;
-    int result = n == model_nstates(b->model) && model_nmodes(a->model) == 0 && !model_has_blocks(a->model) && !model_has_blocks(b->model) ? 0 : 1;
+    int result = n == model_nstates(b->model) && model_nmodes(a->model) == 0 && !model_has_blocks(a->model) &&
+                         !model_has_blocks(b->model)
+                     ? 0
+                     : 1;
 
     for (size_t i = 0; i < n && !result; i++) {
         of[i] = UINT32_MAX;
@@ -89,7 +99,8 @@ compare_rates(compilation *a, compilation *b, uint64_t seed)
 }
 
 static void
-check_closed(struct tally *t, const rgraph *g, compilation *c, const bond_candidate *x, enum bond_way way, const strbuf *text)
+check_closed(struct tally *t, const rgraph *g, compilation *c, const bond_candidate *x, enum bond_way way,
+             const strbuf *text)
 {
     compilation closed = { 0 };
     strbuf b = { 0 };
@@ -106,8 +117,8 @@ check_closed(struct tally *t, const rgraph *g, compilation *c, const bond_candid
         for (size_t i = 0; i < diag_count(closed.sources); i++) {
             const diagnostic *d = diag_at(closed.sources, i);
 
-            if (d->severity == SEV_ERROR && strncmp(d->code, "causality-", 10) && strncmp(d->code, "derivative-", 11) && strncmp(d->code, "block-", 6) &&
-                strncmp(d->code, "equation", 8)) {
+            if (d->severity == SEV_ERROR && strncmp(d->code, "causality-", 10) && strncmp(d->code, "derivative-", 11) &&
+                strncmp(d->code, "block-", 6) && strncmp(d->code, "equation", 8)) {
                 fail(t, g, x->name, b.at, d->message);
                 break;
             }
@@ -125,7 +136,8 @@ check_closed(struct tally *t, const rgraph *g, compilation *c, const bond_candid
 }
 
 static void
-check_way(struct tally *t, const rgraph *g, compilation *c, const flat_model *before, const bond_candidate *x, enum bond_way way)
+check_way(struct tally *t, const rgraph *g, compilation *c, const flat_model *before, const bond_candidate *x,
+          enum bond_way way)
 {
     bool by_name = way == BOND_DROP && x->element != UINT32_MAX;
     compilation after = { 0 };
@@ -195,7 +207,7 @@ static void
 check_graph(struct tally *t, uint64_t seed)
 {
     rgraph *g = rg_generate(seed, 0);
-    compilation c = { 0 }, before = { 0 };       /* later stages change laws */
+    compilation c = { 0 }, before = { 0 }; /* later stages change laws */
     arena *a = arena_new();
     bond_candidates list = { 0 };
     folds fit = { 0 };
@@ -235,7 +247,8 @@ main(int argc, char **argv)
 
     for (uint64_t seed = first; seed < first + count; seed++)
         check_graph(&t, seed);
-    printf("%zu graphs with %zu bonds between junctions and %zu two-ports: %zu texts, %zu of them closed again, %zu with the same rates; %zu folds, %zu with the same rates; %zu failures\n",
+    printf("%zu graphs with %zu bonds between junctions and %zu two-ports: %zu texts, %zu of them closed again, %zu "
+           "with the same rates; %zu folds, %zu with the same rates; %zu failures\n",
            t.graphs, t.bonds, t.two_ports, t.texts, t.closed, t.same, t.folds, t.folded_same, t.failures);
     return t.failures || !t.same ? 1 : 0;
 }

@@ -1,10 +1,14 @@
-/* test_effects.c - eigenvalues of random bond graphs moved by each parameter, and by each element's slope, against differences of eigenvalues
+/* test_effects.c - eigenvalues of random bond graphs moved by each parameter, and by each element's slope, against
+ * differences of eigenvalues
  *
- * `test_effects FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h): algebraic loops (J_LL is not 0), dependent storage, transformers,
- * gyrators, fields, nonlinear laws, at random states. Each is linearized there. Then, for every eigenvalue that stands alone:
- *   - parameters: the model with the parameter a little larger and smaller, linearized anew, four times (differences of fourth order)
- *   - storage and dissipators: A = J_SX + (J_SS + J_SL (I - L J_LL)^-1 L J_LS) S made here from the matrices, with one slope moved
- * A and B made from the bond graph must be the Jacobian, too. To 1e-6 of the slope, or to what the differences themselves can tell.
+ * `test_effects FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h): algebraic loops (J_LL is not 0),
+ * dependent storage, transformers, gyrators, fields, nonlinear laws, at random states. Each is linearized there. Then,
+ * for every eigenvalue that stands alone:
+ *   - parameters: the model with the parameter a little larger and smaller, linearized anew, four times (differences of
+ * fourth order)
+ *   - storage and dissipators: A = J_SX + (J_SS + J_SL (I - L J_LL)^-1 L J_LS) S made here from the matrices, with one
+ * slope moved A and B made from the bond graph must be the Jacobian, too. To 1e-6 of the slope, or to what the
+ * differences themselves can tell.
  */
 #include <float.h>
 #include <math.h>
@@ -18,9 +22,11 @@
 #include "linearize.h"
 
 #define WITHIN 1e-6
-#define STEP 3e-4                    /* of a parameter */
+#define STEP 3e-4 /* of a parameter */
 
-struct tally { size_t graphs, linear, loops, dependent, gyrators, structured, as_equations, checks, sharp, elements, failures; };
+struct tally {
+    size_t graphs, linear, loops, dependent, gyrators, structured, as_equations, checks, sharp, elements, failures;
+};
 
 static void
 failure(struct tally *t, const rgraph *g, const char *what)
@@ -65,7 +71,8 @@ slope_of(const double complex *z, double h)
     return (8 * (z[0] - z[1]) - (z[2] - z[3])) / (12 * h);
 }
 
-/* What the differences cannot tell: rounding of the eigenvalues, and what the next order leaves, seen from the two steps. */
+/* What the differences cannot tell: rounding of the eigenvalues, and what the next order leaves, seen from the two
+ * steps. */
 static double
 doubt(const modes *m, size_t i, const double complex *z, double h)
 {
@@ -85,7 +92,8 @@ judge(struct tally *t, const rgraph *g, const char *what, double got, double wan
     t->sharp += unsure <= WITHIN / 10 * want;
     if (difference <= WITHIN * want + unsure)
         return;
-    snprintf(text, sizeof text, "%s: %.12g, by differences %.12g (off by %.2g, doubtful to %.2g)", what, got, want, difference, unsure);
+    snprintf(text, sizeof text, "%s: %.12g, by differences %.12g (off by %.2g, doubtful to %.2g)", what, got, want,
+             difference, unsure);
     failure(t, g, text);
 }
 
@@ -93,7 +101,8 @@ judge(struct tally *t, const rgraph *g, const char *what, double got, double wan
 
 static const double offset[4] = { 1, -1, 2, -2 };
 
-/* How deep in components a parameter is: those outside first, since one that was set does not follow those it is computed from any more. */
+/* How deep in components a parameter is: those outside first, since one that was set does not follow those it is
+ * computed from any more. */
 static size_t
 depth_of(const char *name)
 {
@@ -105,17 +114,19 @@ depth_of(const char *name)
 }
 
 static void
-check_parameter(struct tally *t, const rgraph *g, compilation *c, const linearization *l, const double *x, partials *p, size_t q)
+check_parameter(struct tally *t, const rgraph *g, compilation *c, const linearization *l, const double *x, partials *p,
+                size_t q)
 {
     size_t n = l->space.n;
-    double complex (*z)[4] = calloc(n + 1, sizeof *z);
+    double complex(*z)[4] = calloc(n + 1, sizeof *z);
     double was = l->effect.value[q], h = STEP * fabs(was);
     bool fine = was != 0;
 
     for (int k = 0; k < 4 && fine; k++) {
         state_space s = { 0 };
 
-        fine = model_set_parameter(c->model, l->effect.parameter[q], was + offset[k] * h) && state_space_at(c->model, p, 0, 0, 0, x, &s) == SPACE_DONE;
+        fine = model_set_parameter(c->model, l->effect.parameter[q], was + offset[k] * h) &&
+               state_space_at(c->model, p, 0, 0, 0, x, &s) == SPACE_DONE;
         for (size_t i = 0; i < n && fine; i++)
             fine = nearest_eigenvalue(n, s.A, l->modes.eigenvalue[i], &z[i][k]);
         state_space_free(&s);
@@ -154,7 +165,8 @@ static bool
 matrix_with(const structure *s, size_t at, double off, double *A)
 {
     size_t n = s->n, nz = s->nz, nl = s->nl;
-    double *S = calloc(nz * n + 1, sizeof *S), *L = calloc(nl * nl + 1, sizeof *L), *left = calloc(nl * nl + 1, sizeof *left);
+    double *S = calloc(nz * n + 1, sizeof *S), *L = calloc(nl * nl + 1, sizeof *L),
+           *left = calloc(nl * nl + 1, sizeof *left);
     double *in = calloc(nl * n + 1, sizeof *in), *out = calloc(nl * n + 1, sizeof *out);
     bool fine;
 
@@ -190,10 +202,11 @@ check_elements(struct tally *t, const rgraph *g, const linearization *l)
     const structure *s = &l->structure;
     size_t n = s->n;
     double *A = calloc(n * n + 1, sizeof *A);
-    double complex (*z)[4] = calloc(n + 1, sizeof *z);
+    double complex(*z)[4] = calloc(n + 1, sizeof *z);
 
     for (size_t j = 0; j < s->nz + s->nl; j++) {
-        double is = j < s->nz ? s->matrix[M_S].value[j + s->nz * s->storage_state[j]] : s->matrix[M_L].value[(j - s->nz) * (s->nl + 1)];
+        double is = j < s->nz ? s->matrix[M_S].value[j + s->nz * s->storage_state[j]]
+                              : s->matrix[M_L].value[(j - s->nz) * (s->nl + 1)];
         double h = STEP * fabs(is);
         bool fine = is != 0;
 
@@ -208,7 +221,8 @@ check_elements(struct tally *t, const rgraph *g, const linearization *l)
 
             if (l->modes.cluster[l->modes.cluster_of[i]].n > 1 || 8 * h * fmax(want, got) > apart(&l->modes, i))
                 continue;
-            snprintf(what, sizeof what, "effect of the slope of %s on eigenvalue %zu", j < s->nz ? linear_storage_name(l, j) : linear_dissipator_name(l, j - s->nz), i);
+            snprintf(what, sizeof what, "effect of the slope of %s on eigenvalue %zu",
+                     j < s->nz ? linear_storage_name(l, j) : linear_dissipator_name(l, j - s->nz), i);
             judge(t, g, what, got, want, fabs(got - want), doubt(&l->modes, i, z[i], h));
             t->elements++;
         }
@@ -236,7 +250,8 @@ check_graph(struct tally *t, uint64_t seed)
     uint64_t rng = seed;
 
     t->graphs++;
-    if (compile_text(&c, "random.bg", g->text.at, g->text.n, STAGE_MODEL, &(compile_options){ .open = true }) && model_nstates(c.model) > 0) {
+    if (compile_text(&c, "random.bg", g->text.at, g->text.n, STAGE_MODEL, &(compile_options){ .open = true }) &&
+        model_nstates(c.model) > 0) {
         size_t n = model_nstates(c.model);
         double *x = calloc(n + 1, sizeof *x);
         linearization l = { 0 };
@@ -279,8 +294,11 @@ main(int argc, char **argv)
 
     for (uint64_t k = 0; k < count; k++)
         check_graph(&t, first + k);
-    printf("%zu graphs: %zu linearized (%zu with J_LL, %zu with dependent storage, %zu with gyrators), %zu with a structured form (%zu as the equations have it); "
-           "%zu effects compared, %zu of them where differences tell more than is asked, %zu of elements; %zu failures\n",
-           t.graphs, t.linear, t.loops, t.dependent, t.gyrators, t.structured, t.as_equations, t.checks, t.sharp, t.elements, t.failures);
+    printf(
+        "%zu graphs: %zu linearized (%zu with J_LL, %zu with dependent storage, %zu with gyrators), %zu with a "
+        "structured form (%zu as the equations have it); "
+        "%zu effects compared, %zu of them where differences tell more than is asked, %zu of elements; %zu failures\n",
+        t.graphs, t.linear, t.loops, t.dependent, t.gyrators, t.structured, t.as_equations, t.checks, t.sharp,
+        t.elements, t.failures);
     return t.failures > 0;
 }

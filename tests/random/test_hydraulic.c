@@ -3,10 +3,9 @@
  * usage    test_hydraulic [first seed [how many]]
  * networks nodes of pressure joined to a tree with the tank, and some loops; restrictions by four spellings of a signed
  *          root and of its inverse; a pump of given pressure or of given flow
- * source   node pressures p of sum of f(p_i - p_j) = supply, f(e) = k e/(e^2 + d^2)^(1/4), which is monotone: Newton's method with a line search, d
- *          falling from the pump's pressure to 1e-14 of it
- * checks   pressures of all nodes: 1e-6 of the greatest
- * prints   seed, text and what differs for each failure; exit status 1 if there was one
+ * source   node pressures p of sum of f(p_i - p_j) = supply, f(e) = k e/(e^2 + d^2)^(1/4), which is monotone: Newton's
+ * method with a line search, d falling from the pump's pressure to 1e-14 of it checks   pressures of all nodes: 1e-6 of
+ * the greatest prints   seed, text and what differs for each failure; exit status 1 if there was one
  */
 #include "base.h"
 #include "bgc.h"
@@ -18,10 +17,20 @@
 
 enum { MAX_NODES = 9, MAX_EDGES = 16, MAX_SHOWN = 6, NEWTON = 200, HALVINGS = 40 };
 
-struct edge { int from, to, law; double k; };
-struct network { int nodes, edges; struct edge edge[MAX_EDGES]; bool flow; double pump; uint64_t rng; };   /* node 0: the tank */
+struct edge {
+    int from, to, law;
+    double k;
+};
+struct network {
+    int nodes, edges;
+    struct edge edge[MAX_EDGES];
+    bool flow;
+    double pump;
+    uint64_t rng;
+}; /* node 0: the tank */
 
-static double uniform(struct network *n, double lo, double hi)
+static double
+uniform(struct network *n, double lo, double hi)
 {
     n->rng ^= n->rng << 13;
     n->rng ^= n->rng >> 7;
@@ -29,10 +38,15 @@ static double uniform(struct network *n, double lo, double hi)
     return lo + (hi - lo) * (double)(n->rng >> 11) * 0x1p-53;
 }
 
-static int below(struct network *n, int k) { return (int)uniform(n, 0, k); }
+static int
+below(struct network *n, int k)
+{
+    return (int)uniform(n, 0, k);
+}
 
 /* The pump, of pressure, is node 1, else it feeds node 1. */
-static void make(struct network *n, uint64_t seed)
+static void
+make(struct network *n, uint64_t seed)
 {
     *n = (struct network){ .rng = seed * 0x9e3779b97f4a7c15u | 1 };
     for (int i = 0; i < 8; i++)
@@ -62,7 +76,8 @@ static void make(struct network *n, uint64_t seed)
 
 /* ---- the reference ---- */
 
-static double flow(double k, double e, double d, double *slope)
+static double
+flow(double k, double e, double d, double *slope)
 {
     double r = e * e + d * d;
 
@@ -71,7 +86,8 @@ static double flow(double k, double e, double d, double *slope)
 }
 
 /* What is left at each free node; a: [m*m] its slopes. */
-static double residual(const struct network *n, const double *p, double d, int first, double *r, double *a)
+static double
+residual(const struct network *n, const double *p, double d, int first, double *r, double *a)
 {
     int m = n->nodes - first;
     double most = 0;
@@ -96,7 +112,8 @@ static double residual(const struct network *n, const double *p, double d, int f
     return most;
 }
 
-static bool solve(const struct network *n, double *p)
+static bool
+solve(const struct network *n, double *p)
 {
     int first = n->flow ? 1 : 2, m = n->nodes - first;
     double size = fabs(n->pump) * (1 + fabs(n->pump)), r[MAX_NODES], a[MAX_NODES * MAX_NODES], try[MAX_NODES];
@@ -128,7 +145,8 @@ static bool solve(const struct network *n, double *p)
 
 /* ---- the text ---- */
 
-static void write_law(const struct edge *e, strbuf *t)
+static void
+write_law(const struct edge *e, strbuf *t)
 {
     switch (e->law) {
     case 0: strbuf_printf(t, "f = %.17g*sign(e)*sqrt(abs(e));", e->k); break;
@@ -138,7 +156,8 @@ static void write_law(const struct edge *e, strbuf *t)
     }
 }
 
-static void write_text(const struct network *n, strbuf *t)
+static void
+write_text(const struct network *n, strbuf *t)
 {
     strbuf_puts(t, "model network {\n    Se:tank = 0 -> 0:n0;\n");
     for (int i = 1; i < n->nodes; i++)
@@ -152,9 +171,13 @@ static void write_text(const struct network *n, strbuf *t)
     strbuf_puts(t, "}\nexperiment x of network { stop = 1; }\n");
 }
 
-struct tally { size_t networks, failures, shown; double worst; };
+struct tally {
+    size_t networks, failures, shown;
+    double worst;
+};
 
-static void check(struct tally *t, uint64_t seed)
+static void
+check(struct tally *t, uint64_t seed)
 {
     struct network n;
     double p[MAX_NODES], size = 0, worst = 0;
@@ -196,10 +219,12 @@ static void check(struct tally *t, uint64_t seed)
     strbuf_free(&text);
 }
 
-int main(int argc, char **argv)
+int
+main(int argc, char **argv)
 {
     int k = 1;
-    uint64_t first = k < argc ? strtoull(argv[k++], NULL, 10) : 1, count = k < argc ? strtoull(argv[k++], NULL, 10) : 1000;
+    uint64_t first = k < argc ? strtoull(argv[k++], NULL, 10) : 1,
+             count = k < argc ? strtoull(argv[k++], NULL, 10) : 1000;
     struct tally t = { 0 };
 
     for (uint64_t s = first; s < first + count; s++)

@@ -1,15 +1,16 @@
-/* test_partition.c - models of two to four subsystems in several domains, coupled in chains and trees and both ways, partitioned as they were built
+/* test_partition.c - models of two to four subsystems in several domains, coupled in chains and trees and both ways,
+ * partitioned as they were built
  *
  * usage    test_partition [first seed [how many]]
- * models   the first subsystem is a heavy oscillator that swings freely; each other hangs on one before it by a shared bond, a transformer or a
- *          gyrator, and is a thousand times lighter (or of so little power), so that the bond is small where it acts on the heavier one and large
- *          where it drives the lighter. Each is of a domain, translation, rotation or electricity, with its units; a shared bond stays in one. In a
- *          quarter of the models the last two are equals instead, joined rigidly enough (by a bond, a transformer or a gyrator) to exchange their
- *          energy: these must stay one piece. In a third of the models a body is warmed by the losses of a damper, over pseudo bonds: the signal that
- *          was there before makes it driven
- * checks   each subsystem is one subgraph with exactly its elements, and drives what hangs on it and nothing else; no loop. The conditioned model
- *          runs, and the heaviest moves in it as if alone but for a shift of its frequency by a few thousandths: over 40 rad its error is at most a
- *          fifth of its size
+ * models   the first subsystem is a heavy oscillator that swings freely; each other hangs on one before it by a shared
+ * bond, a transformer or a gyrator, and is a thousand times lighter (or of so little power), so that the bond is small
+ * where it acts on the heavier one and large where it drives the lighter. Each is of a domain, translation, rotation or
+ * electricity, with its units; a shared bond stays in one. In a quarter of the models the last two are equals instead,
+ * joined rigidly enough (by a bond, a transformer or a gyrator) to exchange their energy: these must stay one piece. In
+ * a third of the models a body is warmed by the losses of a damper, over pseudo bonds: the signal that was there before
+ * makes it driven checks   each subsystem is one subgraph with exactly its elements, and drives what hangs on it and
+ * nothing else; no loop. The conditioned model runs, and the heaviest moves in it as if alone but for a shift of its
+ * frequency by a few thousandths: over 40 rad its error is at most a fifth of its size
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +21,18 @@
 enum { MOST = 4 };
 enum coupling { BY_BOND, BY_TRANSFORMER, BY_GYRATOR, BY_EQUALS, COUPLINGS };
 enum { TRANSLATION, ROTATION, ELECTRICITY, DOMAINS };
-static const struct { const char *name, *inertia, *compliance, *resistance; } domains[DOMAINS] = {
-    { "translation", "kg", "m/N", "N.s/m" }, { "rotation", "kg.m^2", "rad/(N.m)", "N.m.s" }, { "electricity", "H", "F", "ohm" }
-};
+static const struct {
+    const char *name, *inertia, *compliance, *resistance;
+} domains[DOMAINS] = { { "translation", "kg", "m/N", "N.s/m" },
+                       { "rotation", "kg.m^2", "rad/(N.m)", "N.m.s" },
+                       { "electricity", "H", "F", "ohm" } };
 /* warmed: the subsystem whose damper warms the body, which is the last subsystem; -1: there is none */
-struct made { int n, parent[MOST + 1], group[MOST + 1], domain[MOST], warmed; enum coupling by[MOST], equal; strbuf text; bool equals; };
+struct made {
+    int n, parent[MOST + 1], group[MOST + 1], domain[MOST], warmed;
+    enum coupling by[MOST], equal;
+    strbuf text;
+    bool equals;
+};
 
 static uint64_t state;
 static double
@@ -38,16 +46,18 @@ draw(double from, double to)
 static void
 put_oscillator(strbuf *b, int k, int domain, double inertia, double omega, double start)
 {
-    strbuf_printf(b, start != 0 ? "    1:v%d in %s { f(0) = %.6g; }\n" : "    1:v%d in %s;\n", k, domains[domain].name, start);
-    strbuf_printf(b, "    v%d -> I:m%d = %.6g [%s];\n    v%d -> R:b%d = %.6g [%s];\n", k, k, inertia, domains[domain].inertia, k, k,
-                  0.02 * inertia * omega, domains[domain].resistance);
+    strbuf_printf(b, start != 0 ? "    1:v%d in %s { f(0) = %.6g; }\n" : "    1:v%d in %s;\n", k, domains[domain].name,
+                  start);
+    strbuf_printf(b, "    v%d -> I:m%d = %.6g [%s];\n    v%d -> R:b%d = %.6g [%s];\n", k, k, inertia,
+                  domains[domain].inertia, k, k, 0.02 * inertia * omega, domains[domain].resistance);
 }
 
 /* A spring to ground. */
 static void
 put_spring(strbuf *b, const char *at, int k, const char *name, int domain, double inertia, double omega)
 {
-    strbuf_printf(b, "    %s%d -> C:%s%d = %.9g [%s];\n", at, k, name, k, 1 / (inertia * omega * omega), domains[domain].compliance);
+    strbuf_printf(b, "    %s%d -> C:%s%d = %.9g [%s];\n", at, k, name, k, 1 / (inertia * omega * omega),
+                  domains[domain].compliance);
 }
 
 static void
@@ -60,7 +70,8 @@ make(uint64_t seed, struct made *m)
     m->n = 2 + (int)draw(0, 3);
     m->equals = draw(0, 4) < 1;
     m->warmed = -1;
-    strbuf_puts(&m->text, "domain translation { effort force [N]; flow velocity [m/s]; }\ndomain rotation { effort torque [N.m]; flow speed [rad/s]; }\n"
+    strbuf_puts(&m->text, "domain translation { effort force [N]; flow velocity [m/s]; }\ndomain rotation { effort "
+                          "torque [N.m]; flow speed [rad/s]; }\n"
                           "domain electricity { effort voltage [V]; flow current [A]; }\n"
                           "domain heat { effort temperature [K]; flow heat_flow [W]; power = flow; }\nmodel made {\n");
     for (int k = 0; k < m->n; k++) {
@@ -97,25 +108,29 @@ make(uint64_t seed, struct made *m)
             put_spring(&m->text, "h", k, "k", m->domain[k], inertia[k], omega[k]);
             break;
         case BY_TRANSFORMER:
-            strbuf_printf(&m->text, "    v%d -> TF:t%d = %.6g -> 0:h%d;\n    h%d -> v%d;\n", p, k, draw(0.7, 1.4), k, k, k);
+            strbuf_printf(&m->text, "    v%d -> TF:t%d = %.6g -> 0:h%d;\n    h%d -> v%d;\n", p, k, draw(0.7, 1.4), k, k,
+                          k);
             put_spring(&m->text, "h", k, "k", m->domain[k], inertia[k], omega[k]);
             break;
         case BY_GYRATOR:
             put_spring(&m->text, "v", k, "k", m->domain[k], inertia[k], omega[k]);
             if (k)
-                strbuf_printf(&m->text, "    v%d -> GY:g%d = %.6g -> v%d;\n", p, k, inertia[k] * omega[k] * draw(0.7, 1.4), k);
+                strbuf_printf(&m->text, "    v%d -> GY:g%d = %.6g -> v%d;\n", p, k,
+                              inertia[k] * omega[k] * draw(0.7, 1.4), k);
             break;
         case BY_EQUALS:
         case COUPLINGS:
             put_spring(&m->text, "v", k, "k", m->domain[k], inertia[k], omega[k]);
             if (m->equal == BY_GYRATOR) {
-                strbuf_printf(&m->text, "    v%d -> GY:g%d = %.6g -> v%d;\n", p, k, inertia[k] * omega[k] * draw(0.7, 1.4), k);
+                strbuf_printf(&m->text, "    v%d -> GY:g%d = %.6g -> v%d;\n", p, k,
+                              inertia[k] * omega[k] * draw(0.7, 1.4), k);
                 break;
             }
             if (m->equal == BY_BOND)
                 strbuf_printf(&m->text, "    v%d -> 0:h%d;\n    h%d -> v%d;\n", p, k, k, k);
             else
-                strbuf_printf(&m->text, "    v%d -> TF:t%d = %.6g -> 0:h%d;\n    h%d -> v%d;\n", p, k, draw(0.9, 1.1), k, k, k);
+                strbuf_printf(&m->text, "    v%d -> TF:t%d = %.6g -> 0:h%d;\n    h%d -> v%d;\n", p, k, draw(0.9, 1.1),
+                              k, k, k);
             put_spring(&m->text, "h", k, "c", m->domain[k], inertia[k], omega[k]);
             break;
         }
@@ -126,8 +141,11 @@ make(uint64_t seed, struct made *m)
         m->warmed = (int)draw(0, m->n);
         m->parent[k] = m->warmed;
         m->group[k] = k;
-        strbuf_printf(&m->text, "    0:body%d in heat;\n    body%d -> C:C%d = %.6g [J/K];\n    body%d -> R:R%d { f = e/%.6g [K/W]; }\n"
-                                "    MSf:W%d = b%d.power -> body%d;\n", k, k, k, draw(1, 10), k, k, draw(1, 10), k, m->warmed, k);
+        strbuf_printf(
+            &m->text,
+            "    0:body%d in heat;\n    body%d -> C:C%d = %.6g [J/K];\n    body%d -> R:R%d { f = e/%.6g [K/W]; }\n"
+            "    MSf:W%d = b%d.power -> body%d;\n",
+            k, k, k, draw(1, 10), k, k, draw(1, 10), k, m->warmed, k);
     }
     strbuf_puts(&m->text, "    output x = integral(v0.f);\n}\n");
     strbuf_printf(&m->text, "experiment swing of made { stop = %.6g [s]; rtol = 1e-8; }\n", 40 / omega[0]);
@@ -180,7 +198,8 @@ check(const struct made *m, const partitioning *p)
             for (size_t d = 0; d < x->drives.n; d++)
                 is |= x->drives.at[d] == of[m->group[i]];
             for (int j = 0; j < n; j++)
-                should |= m->parent[j] >= 0 && m->group[j] == m->group[i] && m->group[m->parent[j]] == m->group[k] && m->group[j] != m->group[k];
+                should |= m->parent[j] >= 0 && m->group[j] == m->group[i] && m->group[m->parent[j]] == m->group[k] &&
+                          m->group[j] != m->group[k];
             if (is != should)
                 return "other arrows";
         }
@@ -195,7 +214,8 @@ check(const struct made *m, const partitioning *p)
 int
 main(int argc, char **argv)
 {
-    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 200, failures = 0;
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 200,
+             failures = 0;
 
     for (uint64_t seed = first; seed < first + count; seed++) {
         struct made m;
@@ -213,6 +233,7 @@ main(int argc, char **argv)
         partitioning_free(&p);
         strbuf_free(&m.text);
     }
-    printf("%llu models of coupled subsystems, %llu not partitioned as built\n", (unsigned long long)count, (unsigned long long)failures);
+    printf("%llu models of coupled subsystems, %llu not partitioned as built\n", (unsigned long long)count,
+           (unsigned long long)failures);
     return failures != 0;
 }

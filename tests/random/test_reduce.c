@@ -1,10 +1,12 @@
 /* test_reduce.c - reductions of random stable models, within tolerances and by thresholds
  *
- * `test_reduce FIRST COUNT` takes the models FIRST .. FIRST+COUNT-1. Odd ones are trees of bodies joined by springs and dampers; even ones have
- * components, nested ones too, arrays and loops, half of them (stable.h) in the words of four domains. Everything is damped, magnitudes go over several decades, with nonlinear laws, transformers and
- * controllers; some have two experiments, that are held together. The reduced text must compile, run and stay within its tolerances when another
- * integrator measures it; its lines must differ from the model's only where the report says so; the report's errors must be those measured, and
- * what it took out must be gone; reducing twice must give the same bytes; by a threshold, what stays must have the share of the activity that was asked for.
+ * `test_reduce FIRST COUNT` takes the models FIRST .. FIRST+COUNT-1. Odd ones are trees of bodies joined by springs and
+ * dampers; even ones have components, nested ones too, arrays and loops, half of them (stable.h) in the words of four
+ * domains. Everything is damped, magnitudes go over several decades, with nonlinear laws, transformers and controllers;
+ * some have two experiments, that are held together. The reduced text must compile, run and stay within its tolerances
+ * when another integrator measures it; its lines must differ from the model's only where the report says so; the
+ * report's errors must be those measured, and what it took out must be gone; reducing twice must give the same bytes;
+ * by a threshold, what stays must have the share of the activity that was asked for.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,14 +20,33 @@
 static uint64_t rng;
 static const char *const experiment_name[] = { "first", "second" };
 
-static double uniform(double a, double b) { return rg_uniform(&rng, a, b); }
-static bool chance(double p) { return uniform(0, 1) < p; }
-static double magnitude(double decades) { return pow(10, uniform(-decades, decades)); }
+static double
+uniform(double a, double b)
+{
+    return rg_uniform(&rng, a, b);
+}
+static bool
+chance(double p)
+{
+    return uniform(0, 1) < p;
+}
+static double
+magnitude(double decades)
+{
+    return pow(10, uniform(-decades, decades));
+}
 
 /* ---------------------------------------------------------------- models */
 
 enum { EXPERIMENTS = 2 };
-struct model { strbuf text; int parameters, experiments; enum within_kind within; double tolerance, threshold; bool terms; enum metric metric; };
+struct model {
+    strbuf text;
+    int parameters, experiments;
+    enum within_kind within;
+    double tolerance, threshold;
+    bool terms;
+    enum metric metric;
+};
 
 /* A parameter of its own, or the number. */
 static void
@@ -134,21 +155,33 @@ put_components(struct model *m, strbuf *out)
 {
     bool friction = chance(0.5), control = chance(0.4), cubic = chance(0.4);
 
-    strbuf_printf(out, "model Strut {\n    parameter k = %.4g;\n    parameter b = %.4g;\n    port 1:low, 1:high;\n    low -> 0:force -> high;\n"
-                  "    force -> 1:travel;\n", magnitude(1.5), magnitude(1.5));
+    strbuf_printf(out,
+                  "model Strut {\n    parameter k = %.4g;\n    parameter b = %.4g;\n    port 1:low, 1:high;\n    low "
+                  "-> 0:force -> high;\n"
+                  "    force -> 1:travel;\n",
+                  magnitude(1.5), magnitude(1.5));
     strbuf_puts(out, cubic ? "    travel -> C:spring { e = k*q + 3*q^3; }\n" : "    travel -> C:spring = 1/k;\n");
     strbuf_puts(out, "    travel -> R:damper = b;\n");
     if (friction)
         strbuf_printf(out, "    travel -> R:friction { e = %.4g*tanh(f/0.1); }\n", magnitude(1.5));
     if (control)
-        strbuf_printf(out, "    signal push = -%.4g*travel.f - %.4g*low.f;\n    MSe:actuator = push -> travel;\n", magnitude(1), 0.001 * magnitude(1));
+        strbuf_printf(out, "    signal push = -%.4g*travel.f - %.4g*low.f;\n    MSe:actuator = push -> travel;\n",
+                      magnitude(1), 0.001 * magnitude(1));
     strbuf_puts(out, "}\n\n");
-    strbuf_printf(out, "model Body {\n    parameter m = %.4g;\n    parameter drag = %.4g;\n    port 1:hub;\n    hub -> I:mass = m;\n", magnitude(1), magnitude(1.5));
-    strbuf_puts(out, chance(0.4) ? "    hub -> R:air { e = drag*f + 0.3*f*abs(f); }\n}\n\n" : "    hub -> R:air = drag;\n}\n\n");
-    strbuf_printf(out, "model Pair {\n    parameter k = %.4g;\n    parameter ratio = %.4g;\n    port 1:end;\n    Body:near(m = %.4g);\n    Body:far;\n    Strut:joint(k = k);\n"
-                  "    end -> near.hub;\n    near.hub -> joint.low;\n    joint.high -> far.hub;\n", magnitude(1.5), magnitude(0.4), magnitude(1));
+    strbuf_printf(
+        out,
+        "model Body {\n    parameter m = %.4g;\n    parameter drag = %.4g;\n    port 1:hub;\n    hub -> I:mass = m;\n",
+        magnitude(1), magnitude(1.5));
+    strbuf_puts(out, chance(0.4) ? "    hub -> R:air { e = drag*f + 0.3*f*abs(f); }\n}\n\n"
+                                 : "    hub -> R:air = drag;\n}\n\n");
+    strbuf_printf(out,
+                  "model Pair {\n    parameter k = %.4g;\n    parameter ratio = %.4g;\n    port 1:end;\n    "
+                  "Body:near(m = %.4g);\n    Body:far;\n    Strut:joint(k = k);\n"
+                  "    end -> near.hub;\n    near.hub -> joint.low;\n    joint.high -> far.hub;\n",
+                  magnitude(1.5), magnitude(0.4), magnitude(1));
     if (chance(0.5))
-        strbuf_puts(out, "    far.hub -> TF:lever = ratio -> 1:tip;\n    tip -> R:load = 0.5;\n    tip -> C:bow = 2;\n");
+        strbuf_puts(out,
+                    "    far.hub -> TF:lever = ratio -> 1:tip;\n    tip -> R:load = 0.5;\n    tip -> C:bow = 2;\n");
     strbuf_puts(out, "}\n\n");
     (void)m;
 }
@@ -168,23 +201,30 @@ make_row(struct model *m, strbuf *head, strbuf *body)
     if (bodies)
         strbuf_puts(body, "        Body:part[i](m = 0.2*i);\n        v[i] -> part[i].hub;\n");
     else
-        strbuf_printf(body, "        v[i] -> I:mass[i] = if i == 1 then 1 else %.4g;\n        v[i] -> R:drag[i] = %.4g;\n", magnitude(1), magnitude(1.5));
+        strbuf_printf(body,
+                      "        v[i] -> I:mass[i] = if i == 1 then 1 else %.4g;\n        v[i] -> R:drag[i] = %.4g;\n",
+                      magnitude(1), magnitude(1.5));
     if (sides)
         strbuf_puts(body, "        v[i] -> C:side[i] = 1/stiff[i];\n");
     if (chance(0.4))
         strbuf_puts(body, "        v[i] -> R:grip[i] { e = 0.05*f + 0.2*f^3; }\n");
     strbuf_puts(body, "    }\n");
-    strbuf_printf(body, "    Strut:strut[n-1](k = %.4g);\n    for i in 1..n-1 {\n        v[i] -> strut[i].low;\n        strut[i].high -> v[i+1];\n    }\n", magnitude(1.5));
+    strbuf_printf(body,
+                  "    Strut:strut[n-1](k = %.4g);\n    for i in 1..n-1 {\n        v[i] -> strut[i].low;\n        "
+                  "strut[i].high -> v[i+1];\n    }\n",
+                  magnitude(1.5));
     strbuf_puts(body, "    MSe:force = push -> v[1];\n    v[1] -> C:ground = 1;\n");
     if (pairs) {
-        strbuf_printf(body, "    Pair:rider(k = %.4g)%s;\n    v[n] -> rider.end;\n", magnitude(1.5), chance(0.3) ? " without far.air" : "");
+        strbuf_printf(body, "    Pair:rider(k = %.4g)%s;\n    v[n] -> rider.end;\n", magnitude(1.5),
+                      chance(0.3) ? " without far.air" : "");
         if (chance(0.4))
             strbuf_puts(body, "    Pair:second;\n    v[1] -> second.end;\n");
     }
     if (!bodies && chance(0.3))
         strbuf_puts(body, "    without drag[2];\n");
     if (chance(0.3))
-        strbuf_puts(body, "    if n > 2 {\n        v[2] -> R:extra = 0.3;\n    } else {\n        v[1] -> R:other = 0.2;\n    }\n");
+        strbuf_puts(body, "    if n > 2 {\n        v[2] -> R:extra = 0.3;\n    } else {\n        v[1] -> R:other = "
+                          "0.2;\n    }\n");
     strbuf_puts(body, "\n    output x = ground.q;\n    output v_end = v[n].f;\n");
     m->parameters = n;
 }
@@ -196,7 +236,8 @@ put_experiment(struct model *m, const char *name, bool row)
     if (row)
         strbuf_printf(&m->text, "    let push = %.4g*sin(%.4g*time);\n", magnitude(0.5), uniform(0.3, 4));
     if (m->within == WITHIN_STATED)
-        strbuf_printf(&m->text, "    observe x within %.4g;\n    observe %s within %.4g;\n", 0.01 * magnitude(1), row ? "v_end" : "v", 0.01 * magnitude(1));
+        strbuf_printf(&m->text, "    observe x within %.4g;\n    observe %s within %.4g;\n", 0.01 * magnitude(1),
+                      row ? "v_end" : "v", 0.01 * magnitude(1));
     else if (chance(0.7))
         strbuf_puts(&m->text, "    observe x;\n");
     if (!row)
@@ -216,8 +257,13 @@ make(uint64_t number)
     if (number % 4 == 2) {
         struct stable_model s = stable_model(number);
 
-        return (struct model){ .text = s.text, .experiments = s.both ? 2 : 1, .within = s.within, .tolerance = s.tolerance, .threshold = s.threshold,
-                               .terms = s.terms, .metric = s.metric };
+        return (struct model){ .text = s.text,
+                               .experiments = s.both ? 2 : 1,
+                               .within = s.within,
+                               .tolerance = s.tolerance,
+                               .threshold = s.threshold,
+                               .terms = s.terms,
+                               .metric = s.metric };
     }
     rng = number * 0x9E3779B97F4A7C15u + 17;
     strbuf_printf(&m.text, "// random model %llu\n", (unsigned long long)number);
@@ -251,7 +297,8 @@ static int failures;
 static bool
 fail(uint64_t number, const struct model *m, const char *reduced, const char *what)
 {
-    fprintf(stderr, "model %llu: %s\n--- model\n%s--- reduced\n%s", (unsigned long long)number, what, m->text.at, reduced ? reduced : "");
+    fprintf(stderr, "model %llu: %s\n--- model\n%s--- reduced\n%s", (unsigned long long)number, what, m->text.at,
+            reduced ? reduced : "");
     failures++;
     return false;
 }
@@ -264,10 +311,12 @@ fine_run(void *ctx, bg_model *m, sim_options *o)
     o->rtol = BOUNDED_RTOL;
 }
 
-enum { POINTS = 5003 };            /* no round number: what has a period would be seen at one phase */
+enum { POINTS = 5003 }; /* no round number: what has a period would be seen at one phase */
 
 /* Of two trajectories on the same grid. */
-struct difference { double max, reference; };
+struct difference {
+    double max, reference;
+};
 
 static struct difference
 on_grid(const double *a, size_t stride_a, const double *b, size_t stride_b, size_t n)
@@ -315,11 +364,12 @@ has_element(const flat_model *f, const char *name)
 static bool
 counts_agree(const reduction *r, const compilation *a, const compilation *b)
 {
-    bool fine = r->states_before == model_nstates(a->model) && r->states_after == model_nstates(b->model) && r->elements_before == a->flat->element.n &&
-        r->elements_after == b->flat->element.n;
+    bool fine = r->states_before == model_nstates(a->model) && r->states_after == model_nstates(b->model) &&
+                r->elements_before == a->flat->element.n && r->elements_after == b->flat->element.n;
 
     for (size_t i = 0; i < r->operation.n; i++)
-        if (r->operation.at[i].kind == REWRITE_ELEMENT && (!has_element(a->flat, r->operation.at[i].name) || has_element(b->flat, r->operation.at[i].name)))
+        if (r->operation.at[i].kind == REWRITE_ELEMENT &&
+            (!has_element(a->flat, r->operation.at[i].name) || has_element(b->flat, r->operation.at[i].name)))
             fine = false;
     for (size_t i = 0; i < a->flat->element.n; i++) {
         const char *name = a->flat->element.at[i].name;
@@ -344,7 +394,8 @@ as_reported(const struct model *m, const reduction *r, bool must_be_within)
         compilation a = { 0 }, b = { 0 };
         sim_result ra = { 0 }, rb = { 0 };
 
-        fine = run_alone(m->text.at, m->text.n, experiment_name[x], &a, &ra) && run_alone(r->text, r->length, experiment_name[x], &b, &rb);
+        fine = run_alone(m->text.at, m->text.n, experiment_name[x], &a, &ra) &&
+               run_alone(r->text, r->length, experiment_name[x], &b, &rb);
         for (size_t i = 0; fine && i < r->error.n; i++) {
             const reduce_error *y = &r->error.at[i];
             size_t n = model_noutputs(a.model), k = !strcmp(y->output, "x") ? 0 : 1;
@@ -359,7 +410,8 @@ as_reported(const struct model *m, const reduction *r, bool must_be_within)
             if (!(fabs(e.max - y->max) <= 0.02 * y->max + 1e-6 * (1 + e.reference)))
                 fine = false;
             if (!fine)
-                fprintf(stderr, "%s in %s: %g, reported %g, may be %g\n", y->output, y->experiment, e.max, y->max, y->within);
+                fprintf(stderr, "%s in %s: %g, reported %g, may be %g\n", y->output, y->experiment, e.max, y->max,
+                        y->within);
         }
         fine = fine && counts_agree(r, &a, &b);
         sim_result_free(&ra);
@@ -370,7 +422,10 @@ as_reported(const struct model *m, const reduction *r, bool must_be_within)
     return fine;
 }
 
-typedef VEC(struct { const char *at; size_t n; }) line_list;
+typedef VEC(struct {
+    const char *at;
+    size_t n;
+}) line_list;
 
 static void
 split(const char *text, line_list *out)
@@ -386,7 +441,8 @@ split(const char *text, line_list *out)
     }
 }
 
-/* By the longest common subsequence of lines: those of the model that are not in it must be named, and no more lines come than went. */
+/* By the longest common subsequence of lines: those of the model that are not in it must be named, and no more lines
+ * come than went. */
 static bool
 only_named_lines(const struct model *m, const reduction *r)
 {
@@ -402,7 +458,9 @@ only_named_lines(const struct model *m, const reduction *r)
 #define EQUAL(x, y) (a.at[x].n == b.at[y].n && !memcmp(a.at[x].at, b.at[y].at, a.at[x].n))
     for (size_t x = a.n; x-- > 0;)
         for (size_t y = b.n; y-- > 0;)
-            COMMON(x, y) = EQUAL(x, y) ? COMMON(x + 1, y + 1) + 1 : COMMON(x + 1, y) > COMMON(x, y + 1) ? COMMON(x + 1, y) : COMMON(x, y + 1);
+            COMMON(x, y) = EQUAL(x, y)                           ? COMMON(x + 1, y + 1) + 1
+                           : COMMON(x + 1, y) > COMMON(x, y + 1) ? COMMON(x + 1, y)
+                                                                 : COMMON(x, y + 1);
     while (i < a.n || j < b.n) {
         if (i < a.n && j < b.n && EQUAL(i, j)) {
             went = false;
@@ -412,7 +470,8 @@ only_named_lines(const struct model *m, const reduction *r)
 
             /* the brace of a loop goes with what stands in it, an empty line with the first lines of a block */
             named = went && a.at[i].n == 0;
-            named |= went && i && a.at[i].n && a.at[i].at[a.at[i].n - 1] == '}' && strspn(a.at[i].at, " ") + 1 == a.at[i].n;
+            named |= went && i && a.at[i].n && a.at[i].at[a.at[i].n - 1] == '}' &&
+                     strspn(a.at[i].at, " ") + 1 == a.at[i].n;
             for (size_t k = 0; k < r->operation.n; k++)
                 named |= r->operation.at[k].line == (int)i + 1;
             went = true;
@@ -421,7 +480,7 @@ only_named_lines(const struct model *m, const reduction *r)
             fine &= named;
             gone++, i++;
         } else {
-            come += strncmp(b.at[j].at, "    without ", 12) != 0 || without++;      /* one statement may be new */
+            come += strncmp(b.at[j].at, "    without ", 12) != 0 || without++; /* one statement may be new */
             j++;
         }
     }
@@ -434,15 +493,26 @@ only_named_lines(const struct model *m, const reduction *r)
     return fine && come <= gone;
 }
 
-struct counts { size_t models, changed, dropped, clamped, inside, terms, simulations, elements, by_threshold; };
+struct counts {
+    size_t models, changed, dropped, clamped, inside, terms, simulations, elements, by_threshold;
+};
 
-static bool same_text(const reduction *a, const reduction *b) { return a->length == b->length && !memcmp(a->text, b->text, a->length); }
+static bool
+same_text(const reduction *a, const reduction *b)
+{
+    return a->length == b->length && !memcmp(a->text, b->text, a->length);
+}
 
 static bool
 check_within(uint64_t number, const struct model *m, struct counts *n)
 {
-    bounded_options o = { .experiment = experiment_name, .nexperiments = (size_t)m->experiments, .within = m->within, .tolerance = m->tolerance,
-                          .terms = m->terms, .bonds = number % 4 == 0, .adjust = fine_run };
+    bounded_options o = { .experiment = experiment_name,
+                          .nexperiments = (size_t)m->experiments,
+                          .within = m->within,
+                          .tolerance = m->tolerance,
+                          .terms = m->terms,
+                          .bonds = number % 4 == 0,
+                          .adjust = fine_run };
     reduction r, again = { 0 }, twice = { 0 };
     char *why = NULL, *why2 = NULL, *why3 = NULL;
     bool fine = true;
@@ -453,9 +523,11 @@ check_within(uint64_t number, const struct model *m, struct counts *n)
         fine = fail(number, m, r.text, "the result does not run, leaves its tolerance, or is not as reported");
     else if (!only_named_lines(m, &r))
         fine = fail(number, m, r.text, "lines changed that the report does not name");
-    else if (reduce_within("random.bg", r.text, r.length, &o, &again, &why2) != REDUCE_DONE || again.elements_after > r.elements_after)
+    else if (reduce_within("random.bg", r.text, r.length, &o, &again, &why2) != REDUCE_DONE ||
+             again.elements_after > r.elements_after)
         fine = fail(number, m, again.text, "the result cannot be reduced again");
-    else if (number % 8 == 0 && (reduce_within("random.bg", m->text.at, m->text.n, &o, &twice, &why3) != REDUCE_DONE || !same_text(&twice, &r)))
+    else if (number % 8 == 0 && (reduce_within("random.bg", m->text.at, m->text.n, &o, &twice, &why3) != REDUCE_DONE ||
+                                 !same_text(&twice, &r)))
         fine = fail(number, m, twice.text, "reducing twice gives two results");
     n->changed += r.rounds.n > 0;
     n->simulations += r.simulations;
@@ -485,7 +557,10 @@ by_threshold(const char *text, size_t length, enum metric metric, double thresho
 {
     compilation c = { 0 };
     compile_options co = { .experiment = experiment_name[0] };
-    reduce_options o = { .experiment = experiment_name[0], .metric = metric, .threshold = threshold, .adjust = fine_run };
+    reduce_options o = { .experiment = experiment_name[0],
+                         .metric = metric,
+                         .threshold = threshold,
+                         .adjust = fine_run };
     enum reduce_result result = REDUCE_FAILED;
 
     memset(r, 0, sizeof *r);
@@ -495,7 +570,8 @@ by_threshold(const char *text, size_t length, enum metric metric, double thresho
     return result;
 }
 
-/* What the elements that the report does not name as gone have of all that is not a source's activity, in a run of its own. */
+/* What the elements that the report does not name as gone have of all that is not a source's activity, in a run of its
+ * own. */
 static double
 share_left(const struct model *m, const reduction *r)
 {
@@ -505,7 +581,8 @@ share_left(const struct model *m, const reduction *r)
     sim_result run = { 0 };
     double left = 0, all = 0;
 
-    if (compile_text(&c, "random.bg", m->text.at, m->text.n, STAGE_MODEL, &co) && sim_options_from_experiment(c.model, &o)) {
+    if (compile_text(&c, "random.bg", m->text.at, m->text.n, STAGE_MODEL, &co) &&
+        sim_options_from_experiment(c.model, &o)) {
         o.activity = true;
         o.rtol = 1e-9;
         o.solver = SIM_BDF;
@@ -516,7 +593,8 @@ share_left(const struct model *m, const reduction *r)
 
                 all += gone ? 0 : run.activity[i];
                 for (size_t k = 0; k < r->operation.n && !gone; k++)
-                    gone = (r->operation.at[k].kind == REWRITE_ELEMENT || r->operation.at[k].kind == REWRITE_CLAMP) && !strcmp(r->operation.at[k].name, e->name);
+                    gone = (r->operation.at[k].kind == REWRITE_ELEMENT || r->operation.at[k].kind == REWRITE_CLAMP) &&
+                           !strcmp(r->operation.at[k].name, e->name);
                 left += gone ? 0 : run.activity[i];
             }
     }
@@ -539,10 +617,12 @@ check_threshold(uint64_t number, const struct model *m, struct counts *n)
         fine = fail(number, m, r.text, "by threshold: the result does not run or is not as reported");
     else if (!only_named_lines(m, &r))
         fine = fail(number, m, r.text, "by threshold: lines changed that the report does not name");
-    else if (m->metric == METRIC_ACTIVITY && (share_left(m, &r) < m->threshold - 1e-6 || fabs(share_left(m, &r) - r.kept_share) > 1e-6))
-        fine = fail(number, m, r.text, "by threshold: what stays has less of the activity than asked for, or than is said");
-    else if (by_threshold(m->text.at, m->text.n, m->metric, 1, &nothing, &why3) != REDUCE_DONE || nothing.length != m->text.n ||
-             memcmp(nothing.text, m->text.at, m->text.n))
+    else if (m->metric == METRIC_ACTIVITY &&
+             (share_left(m, &r) < m->threshold - 1e-6 || fabs(share_left(m, &r) - r.kept_share) > 1e-6))
+        fine = fail(number, m, r.text,
+                    "by threshold: what stays has less of the activity than asked for, or than is said");
+    else if (by_threshold(m->text.at, m->text.n, m->metric, 1, &nothing, &why3) != REDUCE_DONE ||
+             nothing.length != m->text.n || memcmp(nothing.text, m->text.at, m->text.n))
         fine = fail(number, m, nothing.text, "a threshold of 100 % changes the text");
     n->by_threshold += r.rounds.n > 0;
     reduction_free(&r);
@@ -567,7 +647,8 @@ main(int argc, char **argv)
             check_threshold(i, &m, &n);
         strbuf_free(&m.text);
     }
-    printf("%zu models of %zu elements, %zu made smaller within tolerances: %zu elements dropped, %zu clamped (%zu of these in components and loops), %zu terms, "
+    printf("%zu models of %zu elements, %zu made smaller within tolerances: %zu elements dropped, %zu clamped (%zu of "
+           "these in components and loops), %zu terms, "
            "%zu simulations; %zu made smaller by a threshold\n",
            n.models, n.elements, n.changed, n.dropped, n.clamped, n.inside, n.terms, n.simulations, n.by_threshold);
     return failures ? 1 : 0;

@@ -2,9 +2,10 @@
  *
  *   test_smallest FIRST COUNT
  *
- * Models are random: masses in a row or circuits in steps, of up to ten parts that may go, sizes over three decades, some with weights, some with a branch
- * in resonance. Every set of parts, each dropped or clamped, that would leave fewer states than the reduction did, or as many and fewer elements, is
- * taken out here, run, and held against the model as given on its own. None may fit, unless the report names the kind of set that was not tried.
+ * Models are random: masses in a row or circuits in steps, of up to ten parts that may go, sizes over three decades,
+ * some with weights, some with a branch in resonance. Every set of parts, each dropped or clamped, that would leave
+ * fewer states than the reduction did, or as many and fewer elements, is taken out here, run, and held against the
+ * model as given on its own. None may fit, unless the report names the kind of set that was not tried.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +27,16 @@ below(uint32_t n)
     return (uint32_t)((state >> 33) % n);
 }
 
-static double between(double a, double b) { return a + (b - a) * below(1 << 20) / (1 << 20); }
-static double sized(double x) { return x * pow(10, between(-2, 1)); }
+static double
+between(double a, double b)
+{
+    return a + (b - a) * below(1 << 20) / (1 << 20);
+}
+static double
+sized(double x)
+{
+    return x * pow(10, between(-2, 1));
+}
 
 /* ---------------------------------------------------------------- models */
 
@@ -62,7 +71,7 @@ circuit(strbuf *b, int n)
         if (below(2))
             strbuf_printf(b, "    i%d -> I:l%d = %.3g;\n", i, i, sized(0.1));
         strbuf_printf(b, "    i%d -> 0:n%d -> C:c%d = %.3g;\n", i, i, i, sized(0.2));
-        if (i == n && below(2))          /* a coil that the capacitor cancels at the frequency of the mains, nearly */
+        if (i == n && below(2)) /* a coil that the capacitor cancels at the frequency of the mains, nearly */
             strbuf_printf(b, "    n%d -> 1:b -> I:branch = %.3g;\n", i, 1 / (25 * sized(0.2)));
     }
     strbuf_printf(b, "    n%d -> R:load = %.3g;\n    output u = n%d.e;\n}\n", n, between(1, 5), n);
@@ -79,13 +88,18 @@ model(uint32_t number)
         masses(&b, 1 + (int)below(2));
     else
         circuit(&b, 1 + (int)below(2));
-    strbuf_printf(&b, "experiment e of m { stop = 6; rtol = 1e-6; observe %s within %.3g; }\n", strstr(b.at, "output x") ? "x" : "u", pow(10, between(-3, -0.7)));
+    strbuf_printf(&b, "experiment e of m { stop = 6; rtol = 1e-6; observe %s within %.3g; }\n",
+                  strstr(b.at, "output x") ? "x" : "u", pow(10, between(-3, -0.7)));
     return b.at;
 }
 
 /* ---------------------------------------------------------------- every set */
 
-struct text_run { compilation c; track out; bool ran; };
+struct text_run {
+    compilation c;
+    track out;
+    bool ran;
+};
 
 static void
 run_text(struct text_run *r, const char *text, const struct text_run *first, const double *most)
@@ -95,7 +109,8 @@ run_text(struct text_run *r, const char *text, const struct text_run *first, con
     sim_result result;
 
     memset(r, 0, sizeof *r);
-    if (!compile_text(&r->c, "m.bg", text, strlen(text), STAGE_MODEL, &co) || !sim_options_from_experiment(r->c.model, &so)) {
+    if (!compile_text(&r->c, "m.bg", text, strlen(text), STAGE_MODEL, &co) ||
+        !sim_options_from_experiment(r->c.model, &so)) {
         sim_options_free(&so);
         return;
     }
@@ -122,7 +137,7 @@ static bool
 is_part(const flat_model *f, const flat_element *e)
 {
     return e->nports == 1 && (e->type != EL_SE || f->junction.at[f->port.at[e->port0].junction].type == 1) &&
-        (e->type != EL_SF || f->junction.at[f->port.at[e->port0].junction].type == 0);
+           (e->type != EL_SF || f->junction.at[f->port.at[e->port0].junction].type == 0);
 }
 
 /* The text without the parts that a way of 1 drops and one of 2 clamps. NULL: it cannot be said. */
@@ -152,7 +167,8 @@ without(const struct text_run *first, const char *text, const uint32_t *part, co
 
 /* A set that fits and is smaller, as text for a complaint; NULL: there is none. */
 static char *
-find_smaller(const struct text_run *first, const char *text, double tolerance, size_t states, size_t elements, size_t *tried)
+find_smaller(const struct text_run *first, const char *text, double tolerance, size_t states, size_t elements,
+             size_t *tried)
 {
     const flat_model *f = first->c.flat;
     uint32_t part[MOST];
@@ -181,7 +197,8 @@ find_smaller(const struct text_run *first, const char *text, double tolerance, s
             gone += way[i] != 0;
             storages += way[i] && (f->element.at[part[i]].type == EL_I || f->element.at[part[i]].type == EL_C);
         }
-        if (model_nstates(first->c.model) > states + storages || (model_nstates(first->c.model) == states + storages && f->element.n >= elements + gone))
+        if (model_nstates(first->c.model) > states + storages ||
+            (model_nstates(first->c.model) == states + storages && f->element.n >= elements + gone))
             continue;
         small = without(first, text, part, way, n);
         if (!small)
@@ -189,7 +206,8 @@ find_smaller(const struct text_run *first, const char *text, double tolerance, s
         ++*tried;
         run_text(&r, small, first, &most);
         if (r.ran && !r.out.beyond && track_compare(&first->out, 0, &r.out, 0).max <= most &&
-            (model_nstates(r.c.model) < states || (model_nstates(r.c.model) == states && r.c.flat->element.n < elements))) {
+            (model_nstates(r.c.model) < states ||
+             (model_nstates(r.c.model) == states && r.c.flat->element.n < elements))) {
             found = small;
             run_free(&r);
             break;
@@ -203,7 +221,8 @@ find_smaller(const struct text_run *first, const char *text, double tolerance, s
 int
 main(int argc, char **argv)
 {
-    uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 1, count = argc > 2 ? (uint32_t)atoi(argv[2]) : 10, bad = 0, named = 0, smaller = 0;
+    uint32_t first = argc > 1 ? (uint32_t)atoi(argv[1]) : 1, count = argc > 2 ? (uint32_t)atoi(argv[2]) : 10, bad = 0,
+             named = 0, smaller = 0;
     size_t tried = 0;
 
     for (uint32_t k = first; k < first + count; k++) {
@@ -224,8 +243,8 @@ main(int argc, char **argv)
         smaller += r.elements_after < r.elements_before;
         better = find_smaller(&whole, text, r.error.at[0].within, r.states_after, r.elements_after, &tried);
         if (better && r.not_tried.n == 0) {
-            printf("model %u: %zu states and %zu elements are left, and there is better\n%s== found\n%s== there is\n%s", (unsigned)k, r.states_after,
-                   r.elements_after, text, r.text, better);
+            printf("model %u: %zu states and %zu elements are left, and there is better\n%s== found\n%s== there is\n%s",
+                   (unsigned)k, r.states_after, r.elements_after, text, r.text, better);
             bad++;
         }
         named += better && r.not_tried.n;
@@ -234,7 +253,8 @@ main(int argc, char **argv)
         run_free(&whole);
         free(text);
     }
-    printf("%u models, %u made smaller; %zu sets tried apart; %u where a smaller one was found of a kind that the report names, %u where not\n", (unsigned)count,
-           (unsigned)smaller, tried, (unsigned)named, (unsigned)bad);
+    printf("%u models, %u made smaller; %zu sets tried apart; %u where a smaller one was found of a kind that the "
+           "report names, %u where not\n",
+           (unsigned)count, (unsigned)smaller, tried, (unsigned)named, (unsigned)bad);
     return bad != 0;
 }

@@ -1,13 +1,13 @@
 /* test_switched.c - random switched circuits against a solver that shares nothing with bgc
  *
  * usage    test_switched [-v] [first seed [how many]]
- * circuits ideal diodes, switches at stated times, resistors, coils, capacitors, sources: chains, bridges, loops of capacitors, cutsets of coils; regular by
- *          construction (diodes and sources form no loop, no node is left to diodes alone)
- * source   the reference writes node equations E y' = A y for a combination of modes; Wong's sequences (Berger, Ilchmann, Trenn 2012) give where y may be,
- *          how it gets there (consistency projector) and with which impulses; between events the matrix exponential; at each event all combinations are tried,
- *          and impulses, values and derivatives of what is zero must have the right sign (lexicographic)
- * checks   voltages of nodes, currents of coils and diodes at 101 points: 1e-6 of the greatest
- * prints   seed, text and what differs for each failure; exit status 1 if there was one
+ * circuits ideal diodes, switches at stated times, resistors, coils, capacitors, sources: chains, bridges, loops of
+ * capacitors, cutsets of coils; regular by construction (diodes and sources form no loop, no node is left to diodes
+ * alone) source   the reference writes node equations E y' = A y for a combination of modes; Wong's sequences (Berger,
+ * Ilchmann, Trenn 2012) give where y may be, how it gets there (consistency projector) and with which impulses; between
+ * events the matrix exponential; at each event all combinations are tried, and impulses, values and derivatives of what
+ * is zero must have the right sign (lexicographic) checks   voltages of nodes, currents of coils and diodes at 101
+ * points: 1e-6 of the greatest prints   seed, text and what differs for each failure; exit status 1 if there was one
  */
 #include "base.h"
 #include "bgc.h"
@@ -23,11 +23,22 @@ enum { MAX_N = 40, POINTS = 101, SUBSTEPS = 40, MAX_SHOWN = 6, DERIVATIVES = 6, 
 #define ZERO 1e-9
 
 enum kind { RESISTOR, CAPACITOR, COIL, SOURCE, DIODE, SWITCH };
-struct part { enum kind kind; int from, to; double value, omega, phase, at; bool flow; };   /* nodes from 1; 0: ground; switch closes at `at` */
+struct part {
+    enum kind kind;
+    int from, to;
+    double value, omega, phase, at;
+    bool flow;
+}; /* nodes from 1; 0: ground; switch closes at `at` */
 
-struct circuit { struct part part[64]; int nparts, nnodes; uint64_t rng; strbuf text; };
+struct circuit {
+    struct part part[64];
+    int nparts, nnodes;
+    uint64_t rng;
+    strbuf text;
+};
 
-static double uniform(uint64_t *rng, double lo, double hi)
+static double
+uniform(uint64_t *rng, double lo, double hi)
 {
     *rng ^= *rng << 13;
     *rng ^= *rng >> 7;
@@ -35,23 +46,31 @@ static double uniform(uint64_t *rng, double lo, double hi)
     return lo + (hi - lo) * (double)(*rng >> 11) * 0x1p-53;
 }
 
-static int below(uint64_t *rng, int n) { return (int)uniform(rng, 0, n); }
+static int
+below(uint64_t *rng, int n)
+{
+    return (int)uniform(rng, 0, n);
+}
 
 /* ---- circuits ---- */
 
-static void add(struct circuit *c, enum kind kind, int from, int to, double value)
+static void
+add(struct circuit *c, enum kind kind, int from, int to, double value)
 {
-    c->part[c->nparts++] = (struct part){ .kind = kind, .from = from, .to = to, .value = value, .flow = below(&c->rng, 2) };
+    c->part[c->nparts++] =
+        (struct part){ .kind = kind, .from = from, .to = to, .value = value, .flow = below(&c->rng, 2) };
 }
 
-static int root(int *up, int i)
+static int
+root(int *up, int i)
 {
     while (up[i] != i)
         i = up[i];
     return i;
 }
 
-static void generate(struct circuit *c, uint64_t seed)
+static void
+generate(struct circuit *c, uint64_t seed)
 {
     int up[16], ndiodes = 0, nswitches = 0, want = 1 + (int)(seed % 4);
     bool firm[16] = { true };
@@ -71,7 +90,7 @@ static void generate(struct circuit *c, uint64_t seed)
         add(c, SOURCE, at, 0, uniform(&c->rng, 2, 10));
         p->omega = uniform(&c->rng, 0.7, 3);
         p->phase = bare ? 0 : uniform(&c->rng, 0, 6);
-        p->at = bare ? 0 : uniform(&c->rng, 0.2, 1);      /* its resistance */
+        p->at = bare ? 0 : uniform(&c->rng, 0.2, 1); /* its resistance */
         firm[at] = true;
         if (bare)
             up[root(up, at)] = root(up, 0);
@@ -106,7 +125,8 @@ static void generate(struct circuit *c, uint64_t seed)
     for (int tries = 0; tries < 10 && nswitches < (int)(seed % 3) - 1; tries++) {
         int a = below(&c->rng, c->nnodes + 1), b = below(&c->rng, c->nnodes + 1);
 
-        if (root(up, a) == root(up, b) || root(up, a) == root(up, 0) || root(up, b) == root(up, 0) || !firm[a] || !firm[b])
+        if (root(up, a) == root(up, b) || root(up, a) == root(up, 0) || root(up, b) == root(up, 0) || !firm[a] ||
+            !firm[b])
             continue;
         up[root(up, a)] = root(up, b);
         add(c, SWITCH, a, b, 0);
@@ -115,9 +135,14 @@ static void generate(struct circuit *c, uint64_t seed)
     }
 }
 
-static void write_end(strbuf *b, int node) { strbuf_printf(b, "n%d", node); }
+static void
+write_end(strbuf *b, int node)
+{
+    strbuf_printf(b, "n%d", node);
+}
 
-static void write_text(struct circuit *c)
+static void
+write_text(struct circuit *c)
 {
     strbuf *b = &c->text;
 
@@ -129,7 +154,8 @@ static void write_text(struct circuit *c)
 
         strbuf_puts(b, "    ");
         if (p->kind == SOURCE) {
-            strbuf_printf(b, "MSe:u%d = %.17g*sin(%.17g*time + %.17g) -> 1:l%d -> n%d;", i, p->value, p->omega, p->phase, i, p->from);
+            strbuf_printf(b, "MSe:u%d = %.17g*sin(%.17g*time + %.17g) -> 1:l%d -> n%d;", i, p->value, p->omega,
+                          p->phase, i, p->from);
             if (p->at > 0)
                 strbuf_printf(b, " l%d -> R:r%d = %.17g;", i, i, p->at);
             strbuf_puts(b, "\n");
@@ -144,7 +170,10 @@ static void write_text(struct circuit *c)
         case CAPACITOR: strbuf_printf(b, "C:c%d = %.17g;\n", i, p->value); break;
         case COIL: strbuf_printf(b, "I:i%d = %.17g;\n", i, p->value); break;
         case DIODE: strbuf_printf(b, "%s:d%d such that min(d%d.f, -d%d.e);\n", p->flow ? "Sf" : "Se", i, i, i); break;
-        default: strbuf_printf(b, "%s:s%d such that if time > %.17g then s%d.e else s%d.f;\n", p->flow ? "Sf" : "Se", i, p->at, i, i); break;
+        default:
+            strbuf_printf(b, "%s:s%d such that if time > %.17g then s%d.e else s%d.f;\n", p->flow ? "Sf" : "Se", i,
+                          p->at, i, i);
+            break;
         }
     }
     for (int i = 1; i <= c->nnodes; i++)
@@ -157,19 +186,32 @@ static void write_text(struct circuit *c)
 
 /* ---- dense linear algebra, columns first ---- */
 
-typedef struct matrix { int m, n; double a[MAX_N * 2 * MAX_N]; } matrix;
+typedef struct matrix {
+    int m, n;
+    double a[MAX_N * 2 * MAX_N];
+} matrix;
 
-static double *at(matrix *x, int i, int j) { return &x->a[j * x->m + i]; }
-static double get(const matrix *x, int i, int j) { return x->a[j * x->m + i]; }
+static double *
+at(matrix *x, int i, int j)
+{
+    return &x->a[j * x->m + i];
+}
+static double
+get(const matrix *x, int i, int j)
+{
+    return x->a[j * x->m + i];
+}
 
-static void zero(matrix *x, int m, int n)
+static void
+zero(matrix *x, int m, int n)
 {
     x->m = m;
     x->n = n;
     memset(x->a, 0, (size_t)(m * n) * sizeof(double));
 }
 
-static void multiply(const matrix *a, const matrix *b, matrix *to)
+static void
+multiply(const matrix *a, const matrix *b, matrix *to)
 {
     matrix r;
 
@@ -182,7 +224,8 @@ static void multiply(const matrix *a, const matrix *b, matrix *to)
 }
 
 /* Orthonormal bases: of the null space of x, or of what is orthogonal to its columns. */
-static void decompose(const matrix *x, matrix *null, matrix *complement)
+static void
+decompose(const matrix *x, matrix *null, matrix *complement)
 {
     static matrix a, u, vt;
     double s[2 * MAX_N];
@@ -212,7 +255,8 @@ static void decompose(const matrix *x, matrix *null, matrix *complement)
     }
 }
 
-static void transpose(const matrix *x, matrix *to)
+static void
+transpose(const matrix *x, matrix *to)
 {
     matrix r;
 
@@ -223,7 +267,8 @@ static void transpose(const matrix *x, matrix *to)
     *to = r;
 }
 
-static void least_squares(const matrix *a, const matrix *b, matrix *to)
+static void
+least_squares(const matrix *a, const matrix *b, matrix *to)
 {
     static matrix x, y;
     double s[2 * MAX_N];
@@ -240,7 +285,8 @@ static void least_squares(const matrix *a, const matrix *b, matrix *to)
 }
 
 /* exp(h m) by its series, scaled and squared. */
-static void exponential(const matrix *m, double h, matrix *to)
+static void
+exponential(const matrix *m, double h, matrix *to)
 {
     static matrix x, term, sum;
     double norm = 0;
@@ -276,16 +322,17 @@ static void exponential(const matrix *m, double h, matrix *to)
 struct reference {
     struct circuit *c;
     int n, diode[MAX_MODES], ndiodes;
-    int extra[64];               /* column of a part's own current; of a source: its sine, its cosine behind */
-    int closed;                  /* of diodes, bits */
+    int extra[64]; /* column of a part's own current; of a source: its sine, its cosine behind */
+    int closed;    /* of diodes, bits */
     double t, y[MAX_N];
     /* for the present modes */
     bool regular;
-    matrix v, w, flow, nilpotent;        /* bases of Wong's limits, motion on the first, E by A on the second */
+    matrix v, w, flow, nilpotent; /* bases of Wong's limits, motion on the first, E by A on the second */
     double scale;
 };
 
-static void layout(struct reference *r)
+static void
+layout(struct reference *r)
 {
     r->n = r->c->nnodes;
     for (int i = 0; i < r->c->nparts; i++) {
@@ -301,13 +348,15 @@ static void layout(struct reference *r)
     }
 }
 
-static void stamp(matrix *x, int node, int column, double v)
+static void
+stamp(matrix *x, int node, int column, double v)
 {
     if (node > 0)
         *at(x, node - 1, column) += v;
 }
 
-static void add_voltage(matrix *x, int row, const struct part *p, double v)
+static void
+add_voltage(matrix *x, int row, const struct part *p, double v)
 {
     if (p->from > 0)
         *at(x, row, p->from - 1) += v;
@@ -316,7 +365,8 @@ static void add_voltage(matrix *x, int row, const struct part *p, double v)
 }
 
 /* E y' = A y with these diodes closed. */
-static void write_equations(const struct reference *r, int closed, matrix *e, matrix *a)
+static void
+write_equations(const struct reference *r, int closed, matrix *e, matrix *a)
 {
     zero(e, r->n, r->n);
     zero(a, r->n, r->n);
@@ -328,12 +378,14 @@ static void write_equations(const struct reference *r, int closed, matrix *e, ma
         for (int d = 0; d < r->ndiodes; d++)
             on |= r->diode[d] == i && closed >> d & 1;
         switch (p->kind) {
-        case RESISTOR: case CAPACITOR:
+        case RESISTOR:
+        case CAPACITOR:
             for (int s = 0; s < 2; s++)
                 if (ends[s] > 0)
-                    add_voltage(p->kind == RESISTOR ? a : e, ends[s] - 1, p, (s ? 1 : -1) * (p->kind == RESISTOR ? 1 / p->value : -p->value));
+                    add_voltage(p->kind == RESISTOR ? a : e, ends[s] - 1, p,
+                                (s ? 1 : -1) * (p->kind == RESISTOR ? 1 / p->value : -p->value));
             break;
-        case SOURCE:                                       /* current into the node; voltage; oscillator */
+        case SOURCE: /* current into the node; voltage; oscillator */
             stamp(a, p->from, x, 1);
             *at(a, x, p->from - 1) = -1;
             *at(a, x, x) = -p->at;
@@ -358,7 +410,8 @@ static void write_equations(const struct reference *r, int closed, matrix *e, ma
 }
 
 /* The greatest subspace with X = a^-1(b X) (from everything) or the least (from nothing). */
-static void wong(const matrix *a, const matrix *b, bool everything, matrix *x)
+static void
+wong(const matrix *a, const matrix *b, bool everything, matrix *x)
 {
     static matrix image, complement, restrict_;
 
@@ -378,7 +431,8 @@ static void wong(const matrix *a, const matrix *b, bool everything, matrix *x)
     }
 }
 
-static void set_modes(struct reference *r, int closed)
+static void
+set_modes(struct reference *r, int closed)
 {
     static matrix e, a, left, right, both;
 
@@ -403,7 +457,8 @@ static void set_modes(struct reference *r, int closed)
 }
 
 /* y = V xi + W eta */
-static void coordinates(const struct reference *r, const double *y, matrix *xi, matrix *eta)
+static void
+coordinates(const struct reference *r, const double *y, matrix *xi, matrix *eta)
 {
     static matrix both, right, x;
 
@@ -419,10 +474,15 @@ static void coordinates(const struct reference *r, const double *y, matrix *xi, 
     memcpy(eta->a, x.a + r->v.n, (size_t)r->w.n * sizeof(double));
 }
 
-static double voltage(const struct part *p, const double *y) { return (p->from > 0 ? y[p->from - 1] : 0) - (p->to > 0 ? y[p->to - 1] : 0); }
+static double
+voltage(const struct part *p, const double *y)
+{
+    return (p->from > 0 ? y[p->from - 1] : 0) - (p->to > 0 ? y[p->to - 1] : 0);
+}
 
 /* What must not be below zero: the current of a closed diode, minus the voltage of an open one. */
-static double slack(const struct reference *r, int d, const double *y)
+static double
+slack(const struct reference *r, int d, const double *y)
 {
     int i = r->diode[d];
 
@@ -430,7 +490,8 @@ static double slack(const struct reference *r, int d, const double *y)
 }
 
 /* Are the present modes right behind the present instant? to: y there. */
-static bool consistent(const struct reference *r, double *to)
+static bool
+consistent(const struct reference *r, double *to)
 {
     static matrix xi, eta, y, impulse;
 
@@ -465,7 +526,8 @@ static bool consistent(const struct reference *r, double *to)
 }
 
 /* Is each combination of modes regular, now and with all switches closed? */
-static bool all_regular(struct reference *r)
+static bool
+all_regular(struct reference *r)
 {
     bool ok = true;
 
@@ -482,7 +544,8 @@ static bool all_regular(struct reference *r)
 }
 
 /* Modes behind the present instant, those with few changes first; y moves there. */
-static bool choose(struct reference *r)
+static bool
+choose(struct reference *r)
 {
     int before = r->closed;
     double to[MAX_N];
@@ -502,7 +565,8 @@ static bool choose(struct reference *r)
     return false;
 }
 
-static void at_time(const struct reference *r, const matrix *xi, double h, double *y)
+static void
+at_time(const struct reference *r, const matrix *xi, double h, double *y)
 {
     static matrix step, x;
 
@@ -512,7 +576,8 @@ static void at_time(const struct reference *r, const matrix *xi, double h, doubl
     memcpy(y, x.a, (size_t)r->n * sizeof(double));
 }
 
-static bool contradicts(const struct reference *r, const double *y)
+static bool
+contradicts(const struct reference *r, const double *y)
 {
     for (int d = 0; d < r->ndiodes; d++)
         if (slack(r, d, y) < -1e-11 * r->scale)
@@ -520,7 +585,8 @@ static bool contradicts(const struct reference *r, const double *y)
     return false;
 }
 
-static double next_switch(const struct reference *r, double until)
+static double
+next_switch(const struct reference *r, double until)
 {
     for (int i = 0; i < r->c->nparts; i++)
         if (r->c->part[i].kind == SWITCH && r->c->part[i].at > r->t + 1e-12)
@@ -529,7 +595,8 @@ static double next_switch(const struct reference *r, double until)
 }
 
 /* Up to `until`, which no switch time lies before. False: no modes. */
-static bool advance(struct reference *r, double until)
+static bool
+advance(struct reference *r, double until)
 {
     double h = STOP / (POINTS - 1) / SUBSTEPS, y[MAX_N];
     int events = 0;
@@ -579,15 +646,20 @@ static bool advance(struct reference *r, double until)
 
 /* ---- comparing ---- */
 
-struct tally { size_t circuits, left_out, failures; double worst; };
+struct tally {
+    size_t circuits, left_out, failures;
+    double worst;
+};
 
-static void fail(struct tally *t, const struct circuit *c, uint64_t seed, const char *what)
+static void
+fail(struct tally *t, const struct circuit *c, uint64_t seed, const char *what)
 {
     if (t->failures++ < MAX_SHOWN)
         printf("seed %llu: %s\n%s\n", (unsigned long long)seed, what, c->text.at);
 }
 
-static void check(struct tally *t, uint64_t seed)
+static void
+check(struct tally *t, uint64_t seed)
 {
     static struct reference r;
     static double expected[POINTS][MAX_N];
@@ -623,13 +695,14 @@ static void check(struct tally *t, uint64_t seed)
         memcpy(expected[k], r.y, sizeof r.y);
     }
     if (!ok) {
-        t->left_out++;           /* some combination is not regular: a node that all diodes leave */
+        t->left_out++; /* some combination is not regular: a node that all diodes leave */
     } else {
         bgc_model *m = bgc_open_text("circuit.bg", c.text.at, c.text.n, NULL);
         bgc_run *run = bgc_ok(m) ? bgc_simulate(m, &(bgc_run_options){ .points = POINTS }) : NULL;
 
         if (!run) {
-            snprintf(what, sizeof what, "%s", bgc_diagnostic_count(m) ? bgc_diagnostic_at(m, bgc_diagnostic_count(m) - 1).message : "refused");
+            snprintf(what, sizeof what, "%s",
+                     bgc_diagnostic_count(m) ? bgc_diagnostic_at(m, bgc_diagnostic_count(m) - 1).message : "refused");
         } else {
             double size = 1e-3, worst = 0;
             int worst_k = 0, worst_o = 0;
@@ -659,7 +732,8 @@ static void check(struct tally *t, uint64_t seed)
             }
             t->worst = fmax(t->worst, worst);
             if (!(worst <= 1e-6))
-                snprintf(what, sizeof what, "%s differs by %.3g of the greatest value at %.3g s", bgc_output_name(m, (size_t)worst_o), worst, STOP * worst_k / (POINTS - 1));
+                snprintf(what, sizeof what, "%s differs by %.3g of the greatest value at %.3g s",
+                         bgc_output_name(m, (size_t)worst_o), worst, STOP * worst_k / (POINTS - 1));
         }
         bgc_run_free(run);
         bgc_free(m);
@@ -669,11 +743,13 @@ static void check(struct tally *t, uint64_t seed)
     strbuf_free(&c.text);
 }
 
-int main(int argc, char **argv)
+int
+main(int argc, char **argv)
 {
     int k = 1;
     bool verbose = k < argc && !strcmp(argv[k], "-v") && k++;
-    uint64_t first = k < argc ? strtoull(argv[k++], NULL, 10) : 1, count = k < argc ? strtoull(argv[k++], NULL, 10) : 1000;
+    uint64_t first = k < argc ? strtoull(argv[k++], NULL, 10) : 1,
+             count = k < argc ? strtoull(argv[k++], NULL, 10) : 1000;
     struct tally t = { 0 };
 
     for (uint64_t s = first; s < first + count; s++) {
@@ -683,6 +759,7 @@ int main(int argc, char **argv)
         if (verbose && t.failures > before)
             printf("failed: %llu\n", (unsigned long long)s);
     }
-    printf("%zu circuits, %zu of them not regular; greatest difference %.2g; %zu failures\n", t.circuits, t.left_out, t.worst, t.failures);
+    printf("%zu circuits, %zu of them not regular; greatest difference %.2g; %zu failures\n", t.circuits, t.left_out,
+           t.worst, t.failures);
     return t.failures != 0;
 }

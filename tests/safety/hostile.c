@@ -1,10 +1,12 @@
-/* hostile.c - models whose every text is an attack: no program starts but gnuplot and dot, no file appears but the one named
+/* hostile.c - models whose every text is an attack: no program starts but gnuplot and dot, no file appears but the one
+ * named
  *
  *   bg_hostile BGC STARTS.so
  *
- * The texts are what the language lets through: titles, labels, names of files, heads of tables, words of other languages as names. All
- * commands run on them, in an empty folder, with starts.c preloaded. What comes out is read back: JSON by cJSON, CSV cell by cell, pictures for
- * what a browser would run; what goes to a terminal must not steer it.
+ * The texts are what the language lets through: titles, labels, names of files, heads of tables, words of other
+ * languages as names. All commands run on them, in an empty folder, with starts.c preloaded. What comes out is read
+ * back: JSON by cJSON, CSV cell by cell, pictures for what a browser would run; what goes to a terminal must not steer
+ * it.
  */
 #include "../child.h"
 
@@ -20,17 +22,68 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Commands of shells, gnuplot, Graphviz, TeX, browsers and spreadsheets; escapes of terminals; broken text. Each would leave a file `created_*`. */
-static const char *const attack[] = {
-    "`touch created_a`", "$(touch created_b)", "; touch created_c;", "| touch created_d", "& touch created_e &", "!touch created_f",
-    "'; system('touch created_g'); print '", "'.system('touch created_h').'", "\\\"; system(\\\"touch created_i\\\") #", "' `touch created_j` '",
-    "'' `touch created_k` ''", "\\\\", "\\\\' `touch created_l`", "\\n!touch created_m", "EOD", "@created", "#", "$run", "${IFS}", "%s%n%d%100000d",
-    "{/Symbol a}", "^_~", "\\\\N\\\\G\\\\E\\\\L", "]]><script>alert(1)</script>", "<script>alert(2)</script>", "</svg><script>x</script>",
-    "<img src=/etc/passwd>", "</font>>, URL=x, image=y", "\\\" onload=\\\"alert(3)", "&lt;b&gt;&#x41;", "\\\"]; } digraph x { a [label=\\\"",
-    "=cmd|' /C calc'!A0", "+1+cmd", "-2+3", "@SUM(A1)", "\t=1", "=HYPERLINK(\\\"http://x\\\")", "\\\\input{/etc/passwd}", "^^5cinput", "$$#_{}",
-    "\xc2\x9b" "31mred", "\xc2\x90q", "\xc2\x9d" "0;title", "\xe2\x80\xae" "desrever", "\xe2\x80\x8b", "\xef\xbb\xbf", "\xe2\x80\xa8" "line",
-    "\xff\xfe\x80", "\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\xaf", "\xf0\x9f\x92\xa3", "e\xcc\x81", "\xef\xbc\x9d" "1+1",
-};
+/* Commands of shells, gnuplot, Graphviz, TeX, browsers and spreadsheets; escapes of terminals; broken text. Each would
+ * leave a file `created_*`. */
+static const char *const attack[] = { "`touch created_a`",
+                                      "$(touch created_b)",
+                                      "; touch created_c;",
+                                      "| touch created_d",
+                                      "& touch created_e &",
+                                      "!touch created_f",
+                                      "'; system('touch created_g'); print '",
+                                      "'.system('touch created_h').'",
+                                      "\\\"; system(\\\"touch created_i\\\") #",
+                                      "' `touch created_j` '",
+                                      "'' `touch created_k` ''",
+                                      "\\\\",
+                                      "\\\\' `touch created_l`",
+                                      "\\n!touch created_m",
+                                      "EOD",
+                                      "@created",
+                                      "#",
+                                      "$run",
+                                      "${IFS}",
+                                      "%s%n%d%100000d",
+                                      "{/Symbol a}",
+                                      "^_~",
+                                      "\\\\N\\\\G\\\\E\\\\L",
+                                      "]]><script>alert(1)</script>",
+                                      "<script>alert(2)</script>",
+                                      "</svg><script>x</script>",
+                                      "<img src=/etc/passwd>",
+                                      "</font>>, URL=x, image=y",
+                                      "\\\" onload=\\\"alert(3)",
+                                      "&lt;b&gt;&#x41;",
+                                      "\\\"]; } digraph x { a [label=\\\"",
+                                      "=cmd|' /C calc'!A0",
+                                      "+1+cmd",
+                                      "-2+3",
+                                      "@SUM(A1)",
+                                      "\t=1",
+                                      "=HYPERLINK(\\\"http://x\\\")",
+                                      "\\\\input{/etc/passwd}",
+                                      "^^5cinput",
+                                      "$$#_{}",
+                                      "\xc2\x9b"
+                                      "31mred",
+                                      "\xc2\x90q",
+                                      "\xc2\x9d"
+                                      "0;title",
+                                      "\xe2\x80\xae"
+                                      "desrever",
+                                      "\xe2\x80\x8b",
+                                      "\xef\xbb\xbf",
+                                      "\xe2\x80\xa8"
+                                      "line",
+                                      "\xff\xfe\x80",
+                                      "\xc3",
+                                      "\xed\xa0\x80",
+                                      "\xf4\x90\x80\x80",
+                                      "\xc0\xaf",
+                                      "\xf0\x9f\x92\xa3",
+                                      "e\xcc\x81",
+                                      "\xef\xbc\x9d"
+                                      "1+1" };
 enum { NATTACKS = sizeof attack / sizeof *attack, LONG = 20000 };
 
 static char *bgc, *gnuplot, *dot, *starts, *dir, *log_file;
@@ -45,7 +98,10 @@ fail(const char *command, const char *what, const char *detail)
 
 /* ---------------------------------------------------------------- the models */
 
-struct buffer { char *at; size_t n; };
+struct buffer {
+    char *at;
+    size_t n;
+};
 
 static void
 put(struct buffer *b, const char *s)
@@ -111,7 +167,8 @@ write_model(const char *name, bool smaller)
     struct buffer b = { 0 };
     char *path = format("%s/%s", dir, name);
 
-    put(&b, "// \x1b[31m \x1b]0;title\x07 \x1b[2J `touch created_comment` $(touch created_comment)\nimport \"`touch created_import`.bg\";\nmodel digraph \"");
+    put(&b, "// \x1b[31m \x1b]0;title\x07 \x1b[2J `touch created_comment` $(touch created_comment)\nimport \"`touch "
+            "created_import`.bg\";\nmodel digraph \"");
     for (int i = 0; i < NATTACKS; i++)
         put(&b, attack[i]);
     for (int i = 0; i < LONG; i++)
@@ -119,13 +176,15 @@ write_model(const char *name, bool smaller)
     put(&b, "\" {\n");
     for (int i = 0; i < NATTACKS; i++)
         put_free(&b, format("    parameter system%d = %d \"%s\";\n", i, i + 1, attack[i]));
-    put(&b, "    0:node;\n    1:exit { f(0) = 1; }\n    exit -> I:graph = 1;\n    exit -> R:load = system0;\n    exit -> node as edge;\n"
+    put(&b, "    0:node;\n    1:exit { f(0) = 1; }\n    exit -> I:graph = 1;\n    exit -> R:load = system0;\n    exit "
+            "-> node as edge;\n"
             "    node -> R:shell = system1;\n    node -> C:quit = 1;\n    Se:exec = 1 -> exit;\n");
     if (!smaller)
         put(&b, "    exit -> R:strict = 1e-9;\n");
     for (int i = 0; i < NATTACKS; i++)
         put_free(&b, format("    output unset%d = exit.f + %d \"%s\";\n", i, i, attack[i]));
-    put(&b, "}\nexperiment EOD of digraph {\n    stop = 1;\n    record -exit.f;\n    record exit.f // `touch created_c2` \x1b[31m\n        + graph.p;\n");
+    put(&b, "}\nexperiment EOD of digraph {\n    stop = 1;\n    record -exit.f;\n    record exit.f // `touch "
+            "created_c2` \x1b[31m\n        + graph.p;\n");
     for (int i = 0; i < NATTACKS; i++) {
         char *file = plain(attack[i]);
 
@@ -150,10 +209,14 @@ write_apart(void)
     put(&b, "// `touch created_comment` \x1b[31m\nmodel system \"");
     for (int i = 0; i < NATTACKS; i++)
         put(&b, attack[i]);
-    put(&b, "\" {\n    parameter exec = 0 \"`touch created_p`\";\n    1:quit -> I:graph = 100; quit -> C:load = 1/4000; quit -> R:strict = 40;\n"
-            "    Se:shell = 200*sin(6*time) + exec -> quit;\n    quit -> 0:node -> 1:edge -> I:digraph = 0.1; node -> 1:print;\n"
-            "    print -> C:set = 1/6; print -> R:EOD = 0.06;\n    output unset [mm] = integral(quit.f) \"=cmd|' /C calc'!A0\";\n"
-            "    output plot [mm] = integral(edge.f) \"`touch created_o`\";\n}\nexperiment html of system { stop = 20; }\n");
+    put(&b, "\" {\n    parameter exec = 0 \"`touch created_p`\";\n    1:quit -> I:graph = 100; quit -> C:load = "
+            "1/4000; quit -> R:strict = 40;\n"
+            "    Se:shell = 200*sin(6*time) + exec -> quit;\n    quit -> 0:node -> 1:edge -> I:digraph = 0.1; node -> "
+            "1:print;\n"
+            "    print -> C:set = 1/6; print -> R:EOD = 0.06;\n    output unset [mm] = integral(quit.f) \"=cmd|' /C "
+            "calc'!A0\";\n"
+            "    output plot [mm] = integral(edge.f) \"`touch created_o`\";\n}\nexperiment html of system { stop = 20; "
+            "}\n");
     if (!file_write(path, b.at, b.n))
         exit(2);
     free(path);
@@ -170,7 +233,10 @@ write_mistakes(void)
     put(&b, "model m {\n");
     for (int i = 0; i < NATTACKS; i++) {
         put_free(&b, format("    signal a%d = table(\"none %s.csv\", 2, time);\n", i, attack[i]));
-        put_free(&b, format("    parameter p%d [%s] = 1;\n", i, i % 2 ? "\xc2\x9b" "31m" : "`touch created_unit`"));
+        put_free(&b, format("    parameter p%d [%s] = 1;\n", i,
+                            i % 2 ? "\xc2\x9b"
+                                    "31m"
+                                  : "`touch created_unit`"));
     }
     put(&b, "    1:v -> R:r = nothing;\n}\n");
     if (!file_write(path, b.at, b.n))
@@ -208,7 +274,8 @@ write_yaml(void)
 #define FORCES "`created_c`|$(touch${IFS}created_d).csv"
 #define BAD_DATA "$(touch${IFS}created_e).csv"
 
-/* What was measured: an output of the model; a force and what it moves, a mass of 2 kg on a spring and a damper; and heads that are attacks. */
+/* What was measured: an output of the model; a force and what it moves, a mass of 2 kg on a spring and a damper; and
+ * heads that are attacks. */
 static void
 write_data(void)
 {
@@ -221,7 +288,8 @@ write_data(void)
         put_free(&b, format("%g,%g\n", 0.05 * i, 1 / (1 + 0.05 * i)));
     put(&f, "time [s],u1 [N],y1 [m]\n");
     for (unsigned i = 0, random = 1; i < 400; i++) {
-        double next = (double)((random = random * 1103515245 + 12345) >> 8 & 0xffff) / 65536 - 0.5, mean = (u + next) / 2;
+        double next = (double)((random = random * 1103515245 + 12345) >> 8 & 0xffff) / 65536 - 0.5,
+               mean = (u + next) / 2;
         double rate = (mean - 0.5 * (v + 0) - 90 * (y + h / 2 * v)) / (2 + 0.25 * h + 90 * h * h / 4);
 
         put_free(&f, format("%.17g,%.17g,%.17g\n", h * i, u, y));
@@ -358,7 +426,8 @@ program(const char *name)
 
     while (list && *list) {
         size_t n = strcspn(list, ":");
-        char *path = format("%.*s/%s", (int)n, list, name), *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
+        char *path = format("%.*s/%s", (int)n, list, name),
+             *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
 
         free(path);
         if (real)
@@ -410,7 +479,8 @@ count_files(const char *named, bool *there)
 
 enum kind { LINES, CSV, JSON, SOURCE };
 
-/* A table as a file: cell by cell. A script for MATLAB: what the model says stands in its comments and strings, which end where they should. */
+/* A table as a file: cell by cell. A script for MATLAB: what the model says stands in its comments and strings, which
+ * end where they should. */
 static void
 look_at_export(const char *command, const char *named)
 {

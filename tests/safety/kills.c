@@ -2,11 +2,12 @@
  *
  *   bg_kills BGC examples/quarter_car.bg N [SEED [EDITS]]      N kills of commands on a copy of the model
  *
- * Each command runs once to its end, which tells its time and what it writes. Then it is ended over and over, by SIGKILL, SIGTERM and SIGINT in
- * turn, half of the times anywhere in its run and half of them near its end, where it writes. After each the file that it writes holds what it
- * held before or all of the new (with --keep-partial also its first rows); the model too, under each of its names. After SIGTERM and SIGINT
- * there is no other file, and no process of its group; SIGKILL may leave what was not complete beside its place, and nothing else.
- * Each command that changes a file in place also runs, EDITS times, while someone else edits the file at a random moment: the edit is there
+ * Each command runs once to its end, which tells its time and what it writes. Then it is ended over and over, by
+ * SIGKILL, SIGTERM and SIGINT in turn, half of the times anywhere in its run and half of them near its end, where it
+ * writes. After each the file that it writes holds what it held before or all of the new (with --keep-partial also its
+ * first rows); the model too, under each of its names. After SIGTERM and SIGINT there is no other file, and no process
+ * of its group; SIGKILL may leave what was not complete beside its place, and nothing else. Each command that changes a
+ * file in place also runs, EDITS times, while someone else edits the file at a random moment: the edit is there
  * afterwards.
  */
 #include "../child.h"
@@ -23,9 +24,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* What is written where, and how: the model itself, under a second name too; rows as far as there are when it is told to stop. */
+/* What is written where, and how: the model itself, under a second name too; rows as far as there are when it is told
+ * to stop. */
 enum { IN_PLACE = 1, LINKED = 2, PARTS = 4 };
-struct task { const char *arguments, *result; int how; };
+struct task {
+    const char *arguments, *result;
+    int how;
+};
 
 static const struct task tasks[] = {
     { "run -e smooth_curb m.bg -o out.csv --points 2001", "out.csv", 0 },
@@ -106,7 +111,7 @@ start(const struct task *t)
         int n, null = open("/dev/null", O_RDWR);
         char **argv = words(copy, &n);
 
-        signal(SIGINT, SIG_DFL);                /* a driver in the background of a shell has it ignored */
+        signal(SIGINT, SIG_DFL); /* a driver in the background of a shell has it ignored */
         setpgid(0, 0);
         dup2(null, 0);
         dup2(null, 1);
@@ -153,7 +158,8 @@ holds_rows(const char *name, const text *table)
 static void
 fail(const struct task *t, int sig, double at, const char *what)
 {
-    printf("FAILED: `%s`%s, signal %d after %.4f s: %s\n", t->arguments, (t->how & LINKED) ? " (two names)" : "", sig, at, what);
+    printf("FAILED: `%s`%s, signal %d after %.4f s: %s\n", t->arguments, (t->how & LINKED) ? " (two names)" : "", sig,
+           at, what);
     failures++;
 }
 
@@ -165,9 +171,11 @@ look_at_text(const struct task *t, const text *new, int sig, double at)
     size_t n = (t->how & IN_PLACE) ? model.n : sizeof old_result - 1;
 
     /* a process of its own writes into a file with several names, and is not long about it */
-    for (double end = now() + 60; (t->how & LINKED) && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
+    for (double end = now() + 60;
+         (t->how & LINKED) && now() < end && !holds(t->result, old, n) && !holds(t->result, new->at, new->n);)
         wait_for(0.01);
-    if (!holds(t->result, old, n) && !holds(t->result, new->at, new->n) && !((t->how & PARTS) && holds_rows(t->result, new)))
+    if (!holds(t->result, old, n) && !holds(t->result, new->at, new->n) &&
+        !((t->how & PARTS) && holds_rows(t->result, new)))
         fail(t, sig, at, "the result is neither the old nor the new");
     if (!(t->how & IN_PLACE) && !holds("m.bg", model.at, model.n))
         fail(t, sig, at, "the model has changed");
@@ -185,7 +193,8 @@ look_at_folder(const struct task *t, int sig, double at)
         size_t n = strlen(t->result);
         bool partial = !strncmp(e->d_name, t->result, n) && e->d_name[n] == '.' && strlen(e->d_name) == n + 7;
 
-        if (e->d_name[0] == '.' || !strcmp(e->d_name, "m.bg") || !strcmp(e->d_name, t->result) || ((t->how & LINKED) && !strcmp(e->d_name, "other.bg")))
+        if (e->d_name[0] == '.' || !strcmp(e->d_name, "m.bg") || !strcmp(e->d_name, t->result) ||
+            ((t->how & LINKED) && !strcmp(e->d_name, "other.bg")))
             continue;
         if (!partial || sig != SIGKILL) {
             char *what = format("%s stays behind", e->d_name);
@@ -280,8 +289,7 @@ save(const char *path, const char *edited, enum saving how)
     int fd;
 
     switch (how) {
-    case INTO:
-        return file_write(path, edited, n);
+    case INTO: return file_write(path, edited, n);
     case INTO_SLOWLY:
         fd = open(path, O_WRONLY);
         wait_for(some() * 0.01);
@@ -297,7 +305,9 @@ save(const char *path, const char *edited, enum saving how)
 static void
 edit_once(const struct task *t, double seconds, enum saving how)
 {
-    static const char edit[] = "// edited\n", *const what[] = { "an edit is lost (new file)", "an edit is lost (into it)", "an edit is lost (slowly)" };
+    static const char edit[] = "// edited\n", *const what[] = { "an edit is lost (new file)",
+                                                                "an edit is lost (into it)",
+                                                                "an edit is lost (slowly)" };
     double at = (0.2 + 0.9 * some()) * seconds;
     char *edited = format("%s%s", model.at, edit), *path = in_dir("m.bg");
     pid_t child;
@@ -307,7 +317,8 @@ edit_once(const struct task *t, double seconds, enum saving how)
     prepare(t);
     child = start(t);
     wait_for(at);
-    if (!save(path, edited, how) || waitpid(child, &status, 0) != child || !WIFEXITED(status) || !file_read(path, &now_there))
+    if (!save(path, edited, how) || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+        !file_read(path, &now_there))
         exit(2);
     if (now_there.n < sizeof edit || strcmp(now_there.at + now_there.n - sizeof edit + 1, edit) != 0)
         fail(t, 0, at, what[how]);

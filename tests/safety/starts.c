@@ -1,4 +1,5 @@
-/* starts.c - preloaded into bgc and all that it starts, writes down which programs begin: their paths, a line each, into the file BG_STARTS
+/* starts.c - preloaded into bgc and all that it starts, writes down which programs begin: their paths, a line each,
+ * into the file BG_STARTS
  *
  * Every program that is linked as usual loads it, a shell too, however it was started.
  */

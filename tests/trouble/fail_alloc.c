@@ -19,7 +19,7 @@ extern void *__libc_realloc(void *p, size_t n);
 extern void *__libc_memalign(size_t align, size_t n);
 
 static atomic_long calls;
-static long fail_at = -1;        /* -1: the environment has not been read */
+static long fail_at = -1; /* -1: the environment has not been read */
 
 static int
 fails(void)
@@ -37,11 +37,31 @@ fails(void)
     return 1;
 }
 
-void *malloc(size_t n) { return fails() ? NULL : __libc_malloc(n); }
-void *calloc(size_t n, size_t size) { return fails() ? NULL : __libc_calloc(n, size); }
-void *realloc(void *p, size_t n) { return fails() ? NULL : __libc_realloc(p, n); }
-void *memalign(size_t align, size_t n) { return fails() ? NULL : __libc_memalign(align, n); }
-void *aligned_alloc(size_t align, size_t n) { return fails() ? NULL : __libc_memalign(align, n); }
+void *
+malloc(size_t n)
+{
+    return fails() ? NULL : __libc_malloc(n);
+}
+void *
+calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __libc_calloc(n, size);
+}
+void *
+realloc(void *p, size_t n)
+{
+    return fails() ? NULL : __libc_realloc(p, n);
+}
+void *
+memalign(size_t align, size_t n)
+{
+    return fails() ? NULL : __libc_memalign(align, n);
+}
+void *
+aligned_alloc(size_t align, size_t n)
+{
+    return fails() ? NULL : __libc_memalign(align, n);
+}
 
 int
 posix_memalign(void **p, size_t align, size_t n)

@@ -1,9 +1,11 @@
 /* test_no_memory.c - one allocation after the other fails, in check, run, rank, reduce and fmt
  *
- * usage    test_no_memory BGC FAIL_ALLOC.so FOLDER [HOW-MANY]      of each command, evenly over its allocations; 0: every one
+ * usage    test_no_memory BGC FAIL_ALLOC.so FOLDER [HOW-MANY]      of each command, evenly over its allocations; 0:
+ * every one
  *
- * Each time the command ends by itself, in time: done (a library did without), or with the status for want of memory, and then it says so and says
- * nothing of the model. What it wrote is whole: the input as it was, the result complete or absent, nothing else left.
+ * Each time the command ends by itself, in time: done (a library did without), or with the status for want of memory,
+ * and then it says so and says nothing of the model. What it wrote is whole: the input as it was, the result complete
+ * or absent, nothing else left.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -14,17 +16,22 @@
 #include "../child.h"
 
 enum { NO_MEMORY = 5 };
-static const double LIMIT = 60;              /* s: longer is a hang, also on a machine at work */
+static const double LIMIT = 60; /* s: longer is a hang, also on a machine at work */
 
 static const char model[] =
-    "model m \"a swing\" {\n    parameter k = 2;\n    1:v { f(0) = 1; }\n    v -> I:mass = 1;\n    v -> C:spring = 1/k;\n    v -> R:damper { e = 0.2*f + 0.01*f^3; }\n"
+    "model m \"a swing\" {\n    parameter k = 2;\n    1:v { f(0) = 1; }\n    v -> I:mass = 1;\n    v -> C:spring = "
+    "1/k;\n    v -> R:damper { e = 0.2*f + 0.01*f^3; }\n"
     "    v -> R:small = 0.00001;\n    MSe:s = if time < 0.5 then 1 else 0 -> v;\n    output o = v.f;\n}\n"
     "experiment e of m { stop = 1; observe o within 0.1; }\n";
 
-static const char *const commands[] = {
-    "check m.bg", "check --json m.bg", "fmt m.bg -o out.bg", "run m.bg -o out.csv", "run m.bg --solver bdf --states --json -o out.json", "rank m.bg -o out.json --json",
-    "reduce m.bg --threshold 99% -o out.bg", "reduce m.bg --dry-run"
-};
+static const char *const commands[] = { "check m.bg",
+                                        "check --json m.bg",
+                                        "fmt m.bg -o out.bg",
+                                        "run m.bg -o out.csv",
+                                        "run m.bg --solver bdf --states --json -o out.json",
+                                        "rank m.bg -o out.json --json",
+                                        "reduce m.bg --threshold 99% -o out.bg",
+                                        "reduce m.bg --dry-run" };
 enum { NCOMMANDS = sizeof commands / sizeof *commands };
 
 static char *folder;

@@ -8,7 +8,7 @@ struct bg_model {
     mock m;
     flat_model flat;
     double *mode;
-    int64_t *column, *row;       /* of a full pattern */
+    int64_t *column, *row; /* of a full pattern */
     char (*name)[24];
     uint64_t rhs_calls;
     span at;
@@ -16,7 +16,8 @@ struct bg_model {
 
 static const char text[] = "model mock {\n    x1 -> C:first;\n    x2 -> C:second;\n    x3 -> C:third;\n}\n";
 
-bg_model *mock_new(const mock *spec)
+bg_model *
+mock_new(const mock *spec)
 {
     bg_model *m = bg_calloc(1, sizeof *m);
     size_t n = spec->nstates;
@@ -42,7 +43,8 @@ bg_model *mock_new(const mock *spec)
     return m;
 }
 
-void mock_free(bg_model *m)
+void
+mock_free(bg_model *m)
 {
     sources_free(m->flat.sources);
     free(m->mode);
@@ -52,24 +54,57 @@ void mock_free(bg_model *m)
     free(m);
 }
 
-uint64_t mock_rhs_calls(const bg_model *m) { return m->rhs_calls; }
+uint64_t
+mock_rhs_calls(const bg_model *m)
+{
+    return m->rhs_calls;
+}
 
-bool model_need(bg_model *m, enum model_part part) { (void)m, (void)part; return true; }
-size_t model_nstates(const bg_model *m) { return m->m.nstates; }
-size_t model_nmodes(const bg_model *m) { return m->m.nmodes; }
-size_t model_noutputs(const bg_model *m) { return m->m.noutputs; }
-size_t model_nelements(const bg_model *m) { return m->m.nelements; }
-const flat_model *model_flat(const bg_model *m) { return &m->flat; }
+bool
+model_need(bg_model *m, enum model_part part)
+{
+    (void)m, (void)part;
+    return true;
+}
+size_t
+model_nstates(const bg_model *m)
+{
+    return m->m.nstates;
+}
+size_t
+model_nmodes(const bg_model *m)
+{
+    return m->m.nmodes;
+}
+size_t
+model_noutputs(const bg_model *m)
+{
+    return m->m.noutputs;
+}
+size_t
+model_nelements(const bg_model *m)
+{
+    return m->m.nelements;
+}
+const flat_model *
+model_flat(const bg_model *m)
+{
+    return &m->flat;
+}
 
-struct model_state model_state(const bg_model *m, size_t i)
+struct model_state
+model_state(const bg_model *m, size_t i)
 {
     span at = { m->at.file, 17 + 20 * (uint32_t)(i % 3), 30 + 20 * (uint32_t)(i % 3) };
 
-    return (struct model_state){ .name = m->m.state_name ? m->m.state_name[i] : m->name[i], .at = at,
-                                 .only_outputs = m->m.only_outputs && m->m.only_outputs[i], .stated = !m->m.stated || m->m.stated[i] };
+    return (struct model_state){ .name = m->m.state_name ? m->m.state_name[i] : m->name[i],
+                                 .at = at,
+                                 .only_outputs = m->m.only_outputs && m->m.only_outputs[i],
+                                 .stated = !m->m.stated || m->m.stated[i] };
 }
 
-bool model_initial(bg_model *m, double t, double *x)
+bool
+model_initial(bg_model *m, double t, double *x)
 {
     (void)t;
     for (size_t i = 0; i < m->m.nstates; i++)
@@ -77,7 +112,8 @@ bool model_initial(bg_model *m, double t, double *x)
     return true;
 }
 
-static int not_finite(size_t n, const double *x)
+static int
+not_finite(size_t n, const double *x)
 {
     for (size_t i = 0; i < n; i++)
         if (!isfinite(x[i]))
@@ -85,39 +121,86 @@ static int not_finite(size_t n, const double *x)
     return 0;
 }
 
-int model_rhs(bg_model *m, double t, const double *x, double *dx)
+int
+model_rhs(bg_model *m, double t, const double *x, double *dx)
 {
     m->rhs_calls++;
     m->m.rhs(&m->m, m->mode, t, x, dx);
     return m->m.nstates <= 16 ? not_finite(m->m.nstates, dx) : 0;
 }
-int model_powers(bg_model *m, double t, const double *x, double *power)
+int
+model_powers(bg_model *m, double t, const double *x, double *power)
 {
     m->m.powers(&m->m, m->mode, t, x, power);
     return 0;
 }
-int model_outputs(bg_model *m, double t, const double *x, double *y)
+int
+model_outputs(bg_model *m, double t, const double *x, double *y)
 {
     m->m.outputs(&m->m, m->mode, t, x, y);
     return 0;
 }
-void model_accept(bg_model *m, double t, const double *x) { (void)m, (void)t, (void)x; }
-bool model_has_blocks(const bg_model *m) { (void)m; return false; }
-void model_hold(bg_model *m, double t) { (void)m, (void)t; }
-void model_let_go(bg_model *m) { (void)m; }
-bool model_root_states(bg_model *m, bool *fed) { (void)m, (void)fed; return false; }
-struct model_mode model_mode(const bg_model *m, size_t k) { return m->m.mode[k]; }
-double *model_modes(bg_model *m) { return m->mode; }
-int model_conditions(bg_model *m, double t, const double *x, double *g)
+void
+model_accept(bg_model *m, double t, const double *x)
+{
+    (void)m, (void)t, (void)x;
+}
+bool
+model_has_blocks(const bg_model *m)
+{
+    (void)m;
+    return false;
+}
+void
+model_hold(bg_model *m, double t)
+{
+    (void)m, (void)t;
+}
+void
+model_let_go(bg_model *m)
+{
+    (void)m;
+}
+bool
+model_root_states(bg_model *m, bool *fed)
+{
+    (void)m, (void)fed;
+    return false;
+}
+struct model_mode
+model_mode(const bg_model *m, size_t k)
+{
+    return m->m.mode[k];
+}
+double *
+model_modes(bg_model *m)
+{
+    return m->mode;
+}
+int
+model_conditions(bg_model *m, double t, const double *x, double *g)
 {
     m->m.conditions(&m->m, m->mode, t, x, g);
     return 0;
 }
-size_t model_nwhens(const bg_model *m) { return m->m.nwhens; }
-size_t model_nreinits(const bg_model *m) { return m->m.nreinits; }
-size_t model_reinit_state(const bg_model *m, size_t r) { return m->m.reinit_state[r]; }
+size_t
+model_nwhens(const bg_model *m)
+{
+    return m->m.nwhens;
+}
+size_t
+model_nreinits(const bg_model *m)
+{
+    return m->m.nreinits;
+}
+size_t
+model_reinit_state(const bg_model *m, size_t r)
+{
+    return m->m.reinit_state[r];
+}
 
-struct model_when model_when(const bg_model *m, size_t w)
+struct model_when
+model_when(const bg_model *m, size_t w)
 {
     struct model_when q = m->m.when[w];
 
@@ -125,28 +208,75 @@ struct model_when model_when(const bg_model *m, size_t w)
     return q;
 }
 
-int model_reinits(bg_model *m, double t, const double *x, double *value)
+int
+model_reinits(bg_model *m, double t, const double *x, double *value)
 {
     m->m.reinits(&m->m, m->mode, t, x, value);
     return 0;
 }
 
-size_t model_nconstraints(const bg_model *m) { (void)m; return 0; }
-int model_constraints(bg_model *m, double t, const double *x, double *c) { (void)m, (void)t, (void)x, (void)c; return 0; }
-span model_constraint_place(const bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
-int model_project(bg_model *m, double t, double *x) { (void)m, (void)t, (void)x; return 0; }
-bool model_projects(const bg_model *m) { (void)m; return false; }
-bool model_has_nets(const bg_model *m) { (void)m; return false; }
-bool model_net_mode(const bg_model *m, size_t k) { (void)m, (void)k; return false; }
-enum nets_status model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
+size_t
+model_nconstraints(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+int
+model_constraints(bg_model *m, double t, const double *x, double *c)
+{
+    (void)m, (void)t, (void)x, (void)c;
+    return 0;
+}
+span
+model_constraint_place(const bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return SPAN_NONE;
+}
+int
+model_project(bg_model *m, double t, double *x)
+{
+    (void)m, (void)t, (void)x;
+    return 0;
+}
+bool
+model_projects(const bg_model *m)
+{
+    (void)m;
+    return false;
+}
+bool
+model_has_nets(const bg_model *m)
+{
+    (void)m;
+    return false;
+}
+bool
+model_net_mode(const bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return false;
+}
+enum nets_status
+model_search(bg_model *m, double t, double *x, double ahead, double farther, bool start, nets_report *r)
 {
     (void)m, (void)t, (void)x, (void)ahead, (void)farther, (void)start, (void)r;
     return NETS_SAME;
 }
-struct model_pattern model_jacobian_pattern(bg_model *m) { return m->m.pattern; }
+struct model_pattern
+model_jacobian_pattern(bg_model *m)
+{
+    return m->m.pattern;
+}
 
-double model_energy_curvature(const bg_model *m, size_t i, const double *x) { (void)m, (void)i, (void)x; return NAN; }
-int model_jacobian(bg_model *m, double t, const double *x, double *value)
+double
+model_energy_curvature(const bg_model *m, size_t i, const double *x)
+{
+    (void)m, (void)i, (void)x;
+    return NAN;
+}
+int
+model_jacobian(bg_model *m, double t, const double *x, double *value)
 {
     size_t n = m->m.nstates;
 
@@ -170,7 +300,8 @@ int model_jacobian(bg_model *m, double t, const double *x, double *value)
     return status;
 }
 
-span model_explain(bg_model *m, double t, const double *x, char **out)
+span
+model_explain(bg_model *m, double t, const double *x, char **out)
 {
     double *dx = bg_calloc(m->m.nstates + 1, sizeof *dx);
 
@@ -181,21 +312,100 @@ span model_explain(bg_model *m, double t, const double *x, char **out)
     return bad ? m->at : SPAN_NONE;
 }
 
-double model_value(const bg_model *m, inst i) { (void)m, (void)i; return 0; }
+double
+model_value(const bg_model *m, inst i)
+{
+    (void)m, (void)i;
+    return 0;
+}
 
-double model_compile_seconds(const bg_model *m) { (void)m; return 0; }
+double
+model_compile_seconds(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
 
-int model_powers_unordered(bg_model *m, double t, const double *x, double *power) { return model_powers(m, t, x, power); }
-size_t model_ndelays(const bg_model *m) { (void)m; return 0; }
-size_t model_ndraws(const bg_model *m) { (void)m; return 0; }
-size_t model_nclocks(bg_model *m) { (void)m; return 0; }
-int model_clocks(bg_model *m, double t, double *value) { (void)m, (void)t, (void)value; return 0; }
-void model_clocks_over(bg_model *m, double start, double stop) { (void)m, (void)start, (void)stop; }
-double model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock) { (void)m, (void)from, (void)to, (void)all; *clock = SIZE_MAX; return INFINITY; }
-size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most) { (void)m, (void)time, (void)width, (void)most; return 0; }
-span model_clock_place(bg_model *m, size_t k) { (void)m, (void)k; return SPAN_NONE; }
-const uint32_t *model_power_places(bg_model *m) { (void)m; return NULL; }
-size_t model_npoles(bg_model *m) { (void)m; return 0; }
-int model_poles(bg_model *m, double t, const double *x, double *value) { (void)m, (void)t, (void)x, (void)value; return 0; }
-struct model_pole model_pole(bg_model *m, size_t k) { (void)m, (void)k; return (struct model_pole){ SPAN_NONE, NULL, "" }; }
-char *model_explain_output(bg_model *m, size_t k, double t, const double *x) { (void)m, (void)k, (void)t, (void)x; return NULL; }
+int
+model_powers_unordered(bg_model *m, double t, const double *x, double *power)
+{
+    return model_powers(m, t, x, power);
+}
+size_t
+model_ndelays(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+size_t
+model_ndraws(const bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+size_t
+model_nclocks(bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+int
+model_clocks(bg_model *m, double t, double *value)
+{
+    (void)m, (void)t, (void)value;
+    return 0;
+}
+void
+model_clocks_over(bg_model *m, double start, double stop)
+{
+    (void)m, (void)start, (void)stop;
+}
+double
+model_clock_step(bg_model *m, double from, double to, bool all, size_t *clock)
+{
+    (void)m, (void)from, (void)to, (void)all;
+    *clock = SIZE_MAX;
+    return INFINITY;
+}
+size_t
+model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
+{
+    (void)m, (void)time, (void)width, (void)most;
+    return 0;
+}
+span
+model_clock_place(bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return SPAN_NONE;
+}
+const uint32_t *
+model_power_places(bg_model *m)
+{
+    (void)m;
+    return NULL;
+}
+size_t
+model_npoles(bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+int
+model_poles(bg_model *m, double t, const double *x, double *value)
+{
+    (void)m, (void)t, (void)x, (void)value;
+    return 0;
+}
+struct model_pole
+model_pole(bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return (struct model_pole){ SPAN_NONE, NULL, "" };
+}
+char *
+model_explain_output(bg_model *m, size_t k, double t, const double *x)
+{
+    (void)m, (void)k, (void)t, (void)x;
+    return NULL;
+}

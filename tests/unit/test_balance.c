@@ -1,4 +1,5 @@
-/* test_balance.c - power is neither made nor lost: at every junction, over every model, in every experiment of every example
+/* test_balance.c - power is neither made nor lost: at every junction, over every model, in every experiment of every
+ * example
  *
  * Efforts and flows of all ports and bonds are computed at points of the trajectory by a program of their own.
  */
@@ -18,7 +19,8 @@
 
 enum { POINTS = 21 };
 
-static void set_modes(bg_model *m, double t, const double *x)
+static void
+set_modes(bg_model *m, double t, const double *x)
 {
     size_t n = model_nmodes(m);
     double *g = calloc(n + 1, sizeof *g), *mode = model_modes(m);
@@ -28,15 +30,20 @@ static void set_modes(bg_model *m, double t, const double *x)
         for (size_t k = 0; k < n; k++) {
             struct model_mode q = model_mode(m, k);
 
-            mode[k] = q.kind == MODE_LESS ? g[k] < 0 : q.kind == MODE_LESS_EQUAL ? g[k] <= 0 : q.kind == MODE_EQUAL ? g[k] == 0
-                      : q.kind == MODE_FLOOR ? floor(g[k]) : q.kind == MODE_PIECE ? ex_table_piece(q.table, g[k]) : mode[k];
+            mode[k] = q.kind == MODE_LESS         ? g[k] < 0
+                      : q.kind == MODE_LESS_EQUAL ? g[k] <= 0
+                      : q.kind == MODE_EQUAL      ? g[k] == 0
+                      : q.kind == MODE_FLOOR      ? floor(g[k])
+                      : q.kind == MODE_PIECE      ? ex_table_piece(q.table, g[k])
+                                                  : mode[k];
         }
     }
     free(g);
 }
 
 /* Power at each junction from the values v of all variables (by variable). */
-static void check_junctions(const flat_model *f, const double *v, const char *file, double t)
+static void
+check_junctions(const flat_model *f, const double *v, const char *file, double t)
 {
     for (size_t j = 0; j < f->junction.n; j++) {
         const flat_junction *jn = &f->junction.at[j];
@@ -63,7 +70,8 @@ static void check_junctions(const flat_model *f, const double *v, const char *fi
     }
 }
 
-static void check_experiment(const char *path, const char *experiment)
+static void
+check_experiment(const char *path, const char *experiment)
 {
     compilation c = { 0 };
     compile_options o = { .experiment = experiment };
@@ -101,7 +109,9 @@ static void check_experiment(const char *path, const char *experiment)
     for (var_id i = 0; i < nvars; i++)
         vec_push(&target, inst_var(f, i));
     for (var_id i = 0; i < nvars; i++)
-        value[i] = model_value(c.model, f->var.at[i].kind == VAR_PARAM || f->var.at[i].kind == VAR_LITERAL ? inst_var(f, i) : inst_const(f, 0));
+        value[i] = model_value(c.model, f->var.at[i].kind == VAR_PARAM || f->var.at[i].kind == VAR_LITERAL
+                                            ? inst_var(f, i)
+                                            : inst_const(f, 0));
     g = program_plan(c.equations, target.at, NULL, (uint32_t)target.n);
     assert_true(program_code(g, (layout){ position }, false));
     program_set_parameters(g, value);
@@ -130,7 +140,8 @@ static void check_experiment(const char *path, const char *experiment)
     compile_free(&c);
 }
 
-static void every_example(void **state)
+static void
+every_example(void **state)
 {
     DIR *dir = opendir(BG_EXAMPLES);
     struct dirent *entry;
@@ -159,7 +170,8 @@ static void every_example(void **state)
     assert_true(experiments >= 9);
 }
 
-int main(void)
+int
+main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_example) };
 

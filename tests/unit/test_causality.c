@@ -1,7 +1,7 @@
 /* test_causality.c - strokes, rank check and messages, against a dense determinant of all equations
  *
- * The oracle writes every equation of a linear graph as one matrix over s modulo 2^31-1: the degree in s of its determinant is the
- * number of states the model has, and a zero determinant says that it is singular.
+ * The oracle writes every equation of a linear graph as one matrix over s modulo 2^31-1: the degree in s of its
+ * determinant is the number of states the model has, and a zero determinant says that it is singular.
  */
 #include <setjmp.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 typedef struct graph {
     flat_model *f;
     VEC(enum law_way) way;
-    VEC(bool) varying, invertible, stated;      /* by element, by port, by port */
+    VEC(bool) varying, invertible, stated; /* by element, by port, by port */
 } graph;
 
 static graph *
@@ -59,7 +59,10 @@ label(graph *g, const char *name, const char *stem, size_t n)
 static uint32_t
 junction(graph *g, int type, const char *name)
 {
-    flat_junction j = { .type = (uint8_t)type, .name = label(g, name, "j", g->f->junction.n), .common = VAR_NONE, .at = SPAN_NONE };
+    flat_junction j = { .type = (uint8_t)type,
+                        .name = label(g, name, "j", g->f->junction.n),
+                        .common = VAR_NONE,
+                        .at = SPAN_NONE };
 
     j.common = flat_add_var(g->f, VAR_COMMON, (uint32_t)g->f->junction.n, j.name, SPAN_NONE);
     vec_push(&g->f->junction, j);
@@ -97,8 +100,13 @@ add_port(graph *g, uint32_t element, uint32_t j, int sign)
 static uint32_t
 element(graph *g, enum element_type t, uint32_t j, const char *name)
 {
-    flat_element e = { .type = t, .linear = true, .name = label(g, name, element_type_name(t), g->f->element.n),
-                       .port0 = (uint32_t)g->f->port.n, .nports = 1, .at = SPAN_NONE, .parent = UINT32_MAX };
+    flat_element e = { .type = t,
+                       .linear = true,
+                       .name = label(g, name, element_type_name(t), g->f->element.n),
+                       .port0 = (uint32_t)g->f->port.n,
+                       .nports = 1,
+                       .at = SPAN_NONE,
+                       .parent = UINT32_MAX };
 
     vec_push(&g->f->element, e);
     vec_push(&g->varying, false);
@@ -109,8 +117,14 @@ element(graph *g, enum element_type t, uint32_t j, const char *name)
 static uint32_t
 two_port(graph *g, enum element_type t, uint32_t in, uint32_t out, int ratio, bool varying)
 {
-    flat_element e = { .type = t, .linear = true, .name = label(g, NULL, element_type_name(t), g->f->element.n),
-                       .port0 = (uint32_t)g->f->port.n, .nports = 2, .law0 = (uint32_t)g->f->law.n, .nlaws = 1, .at = SPAN_NONE,
+    flat_element e = { .type = t,
+                       .linear = true,
+                       .name = label(g, NULL, element_type_name(t), g->f->element.n),
+                       .port0 = (uint32_t)g->f->port.n,
+                       .nports = 2,
+                       .law0 = (uint32_t)g->f->law.n,
+                       .nlaws = 1,
+                       .at = SPAN_NONE,
                        .parent = UINT32_MAX };
     uint32_t id = (uint32_t)g->f->element.n;
     flat_law law = { .kind = LAW_MODULUS, .port = e.port0 };
@@ -156,7 +170,10 @@ any(uint32_t n)
     return (uint32_t)((seed >> 11) % n);
 }
 
-typedef struct dense { size_t n; uint32_t *a; } dense;
+typedef struct dense {
+    size_t n;
+    uint32_t *a;
+} dense;
 #define AT(m, i, k) ((m)->a[(i) * (m)->n + (k)])
 
 static uint32_t
@@ -190,8 +207,9 @@ determinant(dense *m)
     return det;
 }
 
-/* Unknowns: common variables, what ports add, bonds' own. `c` NULL: storages as s times gain. Else with states and rates given:
- * the equation of a storage says that what it brings is 0; `*law` (if asked for) gets the row of every port. */
+/* Unknowns: common variables, what ports add, bonds' own. `c` NULL: storages as s times gain. Else with states and
+ * rates given: the equation of a storage says that what it brings is 0; `*law` (if asked for) gets the row of every
+ * port. */
 static void
 fill(const graph *g, const uint32_t *gain, uint32_t s, const causal *c, dense *m, size_t *law)
 {
@@ -241,7 +259,10 @@ fill(const graph *g, const uint32_t *gain, uint32_t s, const causal *c, dense *m
         switch (el->type) {
         case EL_SE: AT(m, row++, e[0]) = 1; break;
         case EL_SF: AT(m, row++, w[0]) = 1; break;
-        case EL_R:  AT(m, row, e[0]) = 1; AT(m, row++, w[0]) = gf_neg(gain[i]); break;
+        case EL_R:
+            AT(m, row, e[0]) = 1;
+            AT(m, row++, w[0]) = gf_neg(gain[i]);
+            break;
         case EL_C:
         case EL_I:
             if (c) {
@@ -305,8 +326,8 @@ pencil_order(const graph *g, const uint32_t *gain)
     return degree;
 }
 
-/* With states, sources and rates of dependent storages known the equations have one solution, and what a dependent storage reads does
- * not depend on any rate. */
+/* With states, sources and rates of dependent storages known the equations have one solution, and what a dependent
+ * storage reads does not depend on any rate. */
 static bool
 solvable(const graph *g, const uint32_t *gain, const causal *c)
 {
@@ -359,7 +380,9 @@ check_strokes(const graph *g, const causal *c)
 
         for (uint32_t i = f->junction.at[j].inc0; i < f->junction.at[j].inc0 + f->junction.at[j].ninc; i++) {
             const flat_incidence *in = &f->incidence.at[i];
-            int8_t v = !in->is_bond ? c->port[in->index] : f->bond.at[in->index].from == j ? c->bond_from[in->index] : c->bond_to[in->index];
+            int8_t v = !in->is_bond                      ? c->port[in->index]
+                       : f->bond.at[in->index].from == j ? c->bond_from[in->index]
+                                                         : c->bond_to[in->index];
 
             strong += v == ST_STRONG;
             undecided += v == ST_OPEN;
@@ -652,7 +675,8 @@ two_sources(void **unused)
     assert_int_equal(judge(g), -1);
     assert_string_equal(first_code(g), "causality-conflict");
     assert_true(mentions(g, "\"u2\" and \"u1\" contradict each other"));
-    assert_true(mentions(g, "by way of the bond between \"c\" and \"b\"") || mentions(g, "by way of the bond between \"b\" and \"c\""));
+    assert_true(mentions(g, "by way of the bond between \"c\" and \"b\"") ||
+                mentions(g, "by way of the bond between \"b\" and \"c\""));
     graph_free(g);
 }
 
@@ -708,7 +732,8 @@ pendulum(void **unused)
     }
 }
 
-/* A varying two-port with nothing but a resistor or spring behind makes no state; one that a source drives from behind divides. */
+/* A varying two-port with nothing but a resistor or spring behind makes no state; one that a source drives from behind
+ * divides. */
 static void
 no_junction_state(void **unused)
 {
@@ -803,7 +828,10 @@ one_way_resistors(void **unused)
 
 /* ---------------------------------------------------------------- random graphs */
 
-struct shape { uint32_t junctions, extra_bonds, elements, two_ports; bool varying, one_way; };
+struct shape {
+    uint32_t junctions, extra_bonds, elements, two_ports;
+    bool varying, one_way;
+};
 
 static graph *
 random_graph(struct shape s)
@@ -873,7 +901,10 @@ random_circuit(uint32_t nodes, uint32_t branches, bool grounded)
     return g;
 }
 
-struct tally { bool one_way; int regular, singular, conflicts, dependent, open, states; };
+struct tally {
+    bool one_way;
+    int regular, singular, conflicts, dependent, open, states;
+};
 
 static void
 examine(graph *g, struct tally *t)
@@ -916,7 +947,8 @@ examine(graph *g, struct tally *t)
 static void
 say(const char *what, const struct tally *t)
 {
-    print_message("%s: %d regular (%d with dependent storage, %d with open components, %d with junction states), %d refused (%d conflicts)\n",
+    print_message("%s: %d regular (%d with dependent storage, %d with open components, %d with junction states), %d "
+                  "refused (%d conflicts)\n",
                   what, t->regular, t->dependent, t->open, t->states, t->singular, t->conflicts);
 }
 
@@ -1009,8 +1041,8 @@ time_it(const char *what, graph *g)
     t0 = seconds();
     c = causality(g->f, g->way.at, g->varying.at, g->invertible.at, g->stated.at);
     t1 = seconds();
-    print_message("%s: %zu elements, %zu bonds, %.3f s, %.2f us an element%s\n", what, g->f->element.n, g->f->bond.n, t1 - t0,
-                  1e6 * (t1 - t0) / (double)g->f->element.n, c ? "" : " (refused)");
+    print_message("%s: %zu elements, %zu bonds, %.3f s, %.2f us an element%s\n", what, g->f->element.n, g->f->bond.n,
+                  t1 - t0, 1e6 * (t1 - t0) / (double)g->f->element.n, c ? "" : " (refused)");
     if (c)
         check_strokes(g, c);
     causal_free(c);
@@ -1121,15 +1153,16 @@ sizes(void **unused)
 int
 main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series_circuit), cmocka_unit_test(quarter_car), cmocka_unit_test(ring_of_capacitors),
-        cmocka_unit_test(ring_of_sources), cmocka_unit_test(cutset_of_inductors), cmocka_unit_test(two_capacitors),
-        cmocka_unit_test(capacitor_on_source), cmocka_unit_test(two_sources), cmocka_unit_test(chains_and_cycles),
-        cmocka_unit_test(pendulum), cmocka_unit_test(no_junction_state), cmocka_unit_test(wheatstone), cmocka_unit_test(one_way_resistors),
-        cmocka_unit_test(random_trees), cmocka_unit_test(random_loops), cmocka_unit_test(random_two_ports),
-        cmocka_unit_test(random_varying), cmocka_unit_test(random_one_way),
-        cmocka_unit_test(random_circuits), cmocka_unit_test(sizes),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(series_circuit),      cmocka_unit_test(quarter_car),
+                                        cmocka_unit_test(ring_of_capacitors),  cmocka_unit_test(ring_of_sources),
+                                        cmocka_unit_test(cutset_of_inductors), cmocka_unit_test(two_capacitors),
+                                        cmocka_unit_test(capacitor_on_source), cmocka_unit_test(two_sources),
+                                        cmocka_unit_test(chains_and_cycles),   cmocka_unit_test(pendulum),
+                                        cmocka_unit_test(no_junction_state),   cmocka_unit_test(wheatstone),
+                                        cmocka_unit_test(one_way_resistors),   cmocka_unit_test(random_trees),
+                                        cmocka_unit_test(random_loops),        cmocka_unit_test(random_two_ports),
+                                        cmocka_unit_test(random_varying),      cmocka_unit_test(random_one_way),
+                                        cmocka_unit_test(random_circuits),     cmocka_unit_test(sizes) };
 
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

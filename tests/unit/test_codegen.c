@@ -80,7 +80,10 @@ same(double x, double y)
     return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof x) == 0;
 }
 
-struct data { double x[NDATA], w[NDATA], p[NDATA], m[NDATA], o[NDATA]; int32_t index[NSLOT][MEMBERS]; };
+struct data {
+    double x[NDATA], w[NDATA], p[NDATA], m[NDATA], o[NDATA];
+    int32_t index[NSLOT][MEMBERS];
+};
 
 static void
 fill(struct data *d)
@@ -100,7 +103,12 @@ fill(struct data *d)
 static double
 read_space(const struct data *d, double t, enum space s, int64_t at)
 {
-    return s == SP_TIME ? t : s == SP_X ? d->x[at] : s == SP_W ? d->w[at] : s == SP_P ? d->p[at] : s == SP_M ? d->m[at] : d->o[at];
+    return s == SP_TIME ? t
+           : s == SP_X  ? d->x[at]
+           : s == SP_W  ? d->w[at]
+           : s == SP_P  ? d->p[at]
+           : s == SP_M  ? d->m[at]
+                        : d->o[at];
 }
 
 static void
@@ -136,7 +144,7 @@ kernels_equal_the_evaluator(void **state)
             }
             handle[j] = gen_add_kernel(g, root[j], slot[j], NSLOT, round % 2);
             if (j == N / 2)
-                finish(g);          /* two batches share one generator */
+                finish(g); /* two batches share one generator */
         }
         finish(g);
         for (int j = 0; j < N; j++) {
@@ -146,7 +154,9 @@ kernels_equal_the_evaluator(void **state)
 
             fill(d);
             for (int k = 0; k < NSLOT; k++) {
-                base[k] = slot[j][k].stride < 0 ? 100 : slot[j][k].stride > 0 && rnd(3) == 0 ? -slot[j][k].stride * begin : rnd(100);
+                base[k] = slot[j][k].stride < 0                  ? 100
+                          : slot[j][k].stride > 0 && rnd(3) == 0 ? -slot[j][k].stride * begin
+                                                                 : rnd(100);
                 tables[k] = d->index[k];
             }
             gen_kernel_at(g, handle[j])(t, d->x, d->w, d->p, d->m, d->o, base, tables, 5, begin, end);
@@ -158,11 +168,13 @@ kernels_equal_the_evaluator(void **state)
                     continue;
                 }
                 for (int k = 0; k < NSLOT; k++)
-                    v[k] = read_space(d, t, slot[j][k].space, slot[j][k].table ? d->index[k][i] : base[k] + slot[j][k].stride * i);
+                    v[k] = read_space(d, t, slot[j][k].space,
+                                      slot[j][k].table ? d->index[k][i] : base[k] + slot[j][k].stride * i);
                 want = ex_eval(p, root[j], v);
                 finite += isfinite(want) && want != 0;
                 if (!same(d->o[5 + i], want))
-                    fail_msg("round %d, kernel %d, member %d: %.17g, evaluated %.17g", round, j, (int)i, d->o[5 + i], want);
+                    fail_msg("round %d, kernel %d, member %d: %.17g, evaluated %.17g", round, j, (int)i, d->o[5 + i],
+                             want);
             }
             gen_kernel_at(g, handle[j])(t, d->x, d->w, d->p, d->m, NULL, base, tables, 5, 3, 3);
         }
@@ -192,7 +204,9 @@ chunks_equal_the_evaluator(void **state)
         for (int j = 0; j < N; j++) {
             for (int k = 0; k < NSLOT; k++)
                 ref[j][k] = (struct gen_ref){ (enum space)rnd(SP_OUT), rnd(rnd(2) ? 30 : NDATA) };
-            a[j] = (struct gen_assign){ random_template(p, table, 1 + (int)rnd(14)), ref[j], { rnd(3) ? SP_W : SP_OUT, rnd(rnd(2) ? 30 : NDATA) } };
+            a[j] = (struct gen_assign){ random_template(p, table, 1 + (int)rnd(14)),
+                                        ref[j],
+                                        { rnd(3) ? SP_W : SP_OUT, rnd(rnd(2) ? 30 : NDATA) } };
         }
         handle = gen_add_chunk(g, a, round % 3 ? N : 5, round % 2);
         ir = gen_print_ir(g);
@@ -211,7 +225,8 @@ chunks_equal_the_evaluator(void **state)
         }
         for (int i = 0; i < NDATA; i++)
             if (!same(d->w[i], e->w[i]) || !same(d->o[i], e->o[i]))
-                fail_msg("round %d, entry %d: w %.17g, o %.17g, evaluated %.17g, %.17g", round, i, d->w[i], d->o[i], e->w[i], e->o[i]);
+                fail_msg("round %d, entry %d: w %.17g, o %.17g, evaluated %.17g, %.17g", round, i, d->w[i], d->o[i],
+                         e->w[i], e->o[i]);
         gen_free(g);
         pool_free(p);
     }
@@ -226,7 +241,8 @@ moved(struct gen_ref r)
     return (struct gen_ref){ r.space, r.index * 7 % NDATA };
 }
 
-/* Chunks that are told their places: one function for two chunks, and in a store one for both generators, over pools that number nodes otherwise. */
+/* Chunks that are told their places: one function for two chunks, and in a store one for both generators, over pools
+ * that number nodes otherwise. */
 static void
 located_chunks_are_found_again(void **state)
 {
@@ -251,16 +267,19 @@ located_chunks_are_found_again(void **state)
             double t = 0.25;
 
             for (int k = 0; k < again * 100; k++)
-                ex_add(p, ex_slot(p, 5), ex_const(p, 1000 + k));         /* other numbers for all that follows */
+                ex_add(p, ex_slot(p, 5), ex_const(p, 1000 + k)); /* other numbers for all that follows */
             seed = begin;
             for (int j = 0; j < N; j++) {
                 for (int k = 0; k < NSLOT; k++) {
                     ref[j][k] = (struct gen_ref){ (enum space)rnd(SP_OUT), rnd(NDATA) };
                     other[j][k] = moved(ref[j][k]);
                 }
-                a[j] = (struct gen_assign){ random_template(p, table, 1 + (int)rnd(9)), ref[j], { rnd(3) ? SP_W : SP_OUT, rnd(NDATA) } };
+                a[j] = (struct gen_assign){ random_template(p, table, 1 + (int)rnd(9)),
+                                            ref[j],
+                                            { rnd(3) ? SP_W : SP_OUT, rnd(NDATA) } };
                 if (!tables)
-                    a[j].root = ex_add(p, ex_mul(p, ex_slot(p, 0), ex_const(p, j)), ex_make(p, EX_SIN, ex_slot(p, (uint32_t)j % NSLOT), NODE_NONE, NODE_NONE));
+                    a[j].root = ex_add(p, ex_mul(p, ex_slot(p, 0), ex_const(p, j)),
+                                       ex_make(p, EX_SIN, ex_slot(p, (uint32_t)j % NSLOT), NODE_NONE, NODE_NONE));
                 b[j] = (struct gen_assign){ a[j].root, other[j], moved(a[j].to) };
             }
             handle[0] = gen_add_located(g, a, N, round % 2, at[0]);
@@ -284,7 +303,8 @@ located_chunks_are_found_again(void **state)
                 }
                 for (int i = 0; i < NDATA; i++)
                     if (!same(d->w[i], e->w[i]) || !same(d->o[i], e->o[i]))
-                        fail_msg("round %d, entry %d: w %.17g, o %.17g, evaluated %.17g, %.17g", round, i, d->w[i], d->o[i], e->w[i], e->o[i]);
+                        fail_msg("round %d, entry %d: w %.17g, o %.17g, evaluated %.17g, %.17g", round, i, d->w[i],
+                                 d->o[i], e->w[i], e->o[i]);
             }
             gen_free(g);
             pool_free(p);
@@ -314,8 +334,9 @@ kernels_are_found_again(void **state)
         node law;
 
         for (int k = 0; k < again * 5; k++)
-            ex_add(p, ex_slot(p, 2), ex_const(p, k + 0.5));      /* other numbers, in another order */
-        law = ex_mul(p, ex_slot(p, 2), ex_sub(p, ex_slot(p, 0), ex_make(p, EX_SIN, ex_slot(p, 1), NODE_NONE, NODE_NONE)));
+            ex_add(p, ex_slot(p, 2), ex_const(p, k + 0.5)); /* other numbers, in another order */
+        law = ex_mul(p, ex_slot(p, 2),
+                     ex_sub(p, ex_slot(p, 0), ex_make(p, EX_SIN, ex_slot(p, 1), NODE_NONE, NODE_NONE)));
         h[0] = gen_add_kernel(g, law, plain, 3, false);
         h[1] = gen_add_kernel(g, ex_add(p, law, ex_const(p, 2)), plain, 3, false);
         h[2] = gen_add_kernel(g, ex_add(p, law, ex_const(p, 3)), plain, 3, false);
@@ -332,7 +353,7 @@ kernels_are_found_again(void **state)
         first = gen_kernel_at(g, h[0]);
         gen_free(g);
         pool_free(p);
-        assert_int_equal(code_store_count(kept), 5);        /* not the one that reads a table */
+        assert_int_equal(code_store_count(kept), 5); /* not the one that reads a table */
     }
     code_store_free(kept);
 }
@@ -361,7 +382,7 @@ nothing_added_and_errors(void **state)
     gen_free(g);
     g = gen_new(p, NULL);
     gen_add_kernel(g, ex_slot(p, 0), &slot, 1, true);
-    gen_free(g);                    /* never finished */
+    gen_free(g); /* never finished */
     pool_free(p);
 }
 
@@ -371,7 +392,8 @@ nothing_added_and_errors(void **state)
 static node
 strut(pool *p)
 {
-    node e = ex_slot(p, 0), v0 = ex_slot(p, 1), v1 = ex_slot(p, 2), k = ex_slot(p, 3), k3 = ex_slot(p, 4), c = ex_slot(p, 5);
+    node e = ex_slot(p, 0), v0 = ex_slot(p, 1), v1 = ex_slot(p, 2), k = ex_slot(p, 3), k3 = ex_slot(p, 4),
+         c = ex_slot(p, 5);
 
     return ex_add(p, ex_mul(p, ex_add(p, k, ex_mul(p, k3, ex_mul(p, e, e))), e), ex_mul(p, c, ex_sub(p, v1, v0)));
 }
@@ -379,7 +401,8 @@ strut(pool *p)
 static void
 time_kernel(gen *g, uint32_t h, const char *what, int64_t n)
 {
-    double *x = calloc(3 * (size_t)n, sizeof *x), *w = calloc((size_t)n, sizeof *w), *p = calloc(3 * (size_t)n, sizeof *p), best = 1e9;
+    double *x = calloc(3 * (size_t)n, sizeof *x), *w = calloc((size_t)n, sizeof *w),
+           *p = calloc(3 * (size_t)n, sizeof *p), best = 1e9;
     int32_t *index = calloc((size_t)n, sizeof *index);
     const int64_t base[] = { 0, n, n + 1, 0, n, 2 * n };
     const int32_t *tables[] = { index, index, index, index, index, index };
@@ -414,7 +437,7 @@ times(void **state)
     pool *p = pool_new();
     node n = strut(p), other[CLASSES];
     struct gen_assign *a = malloc(N * sizeof *a);
-    struct gen_ref (*ref)[NSLOT] = malloc(N * sizeof *ref);
+    struct gen_ref(*ref)[NSLOT] = malloc(N * sizeof *ref);
     double t0 = now(), t1, t2, t3, *x = calloc(2 * N, sizeof *x), *w = calloc(N, sizeof *w);
     gen *g = gen_new(p, NULL);
     uint32_t h1, h2, h3, c;
@@ -444,7 +467,8 @@ times(void **state)
     finish(g);
     t3 = now();
     print_message("%d kernels and a chunk of %d, optimised, from cold: %.1f ms\n", CLASSES, SMALL, 1e3 * (t1 - t0));
-    print_message("2 kernels optimised and 1 quick: %.1f ms; quick chunk of %d: %.0f ms\n", 1e3 * (t2 - t1), N, 1e3 * (t3 - t2));
+    print_message("2 kernels optimised and 1 quick: %.1f ms; quick chunk of %d: %.0f ms\n", 1e3 * (t2 - t1), N,
+                  1e3 * (t3 - t2));
     time_kernel(g, h1, "affine", 1000);
     time_kernel(g, h1, "affine", 100000);
     time_kernel(g, h2, "through tables", 1000);
@@ -466,7 +490,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times),    /* first: from cold */
+        cmocka_unit_test(times), /* first: from cold */
         cmocka_unit_test(kernels_equal_the_evaluator),
         cmocka_unit_test(chunks_equal_the_evaluator),
         cmocka_unit_test(located_chunks_are_found_again),

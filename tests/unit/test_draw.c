@@ -14,10 +14,16 @@
 static void
 test_words(void **state)
 {
-    static const struct { uint32_t count[4], key[2], out[4]; } known[] = {
+    static const struct {
+        uint32_t count[4], key[2], out[4];
+    } known[] = {
         { { 0, 0, 0, 0 }, { 0, 0 }, { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 } },
-        { { 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff }, { 0xffffffff, 0xffffffff }, { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd } },
-        { { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 }, { 0xa4093822, 0x299f31d0 }, { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } },
+        { { 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff },
+          { 0xffffffff, 0xffffffff },
+          { 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd } },
+        { { 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344 },
+          { 0xa4093822, 0x299f31d0 },
+          { 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 } },
     };
 
     (void)state;
@@ -30,7 +36,8 @@ test_words(void **state)
     }
 }
 
-/* Phi(x) = erfc(-x/sqrt 2)/2 is its inverse: near the middle, in both ranges of the tails, at the ends of what is drawn */
+/* Phi(x) = erfc(-x/sqrt 2)/2 is its inverse: near the middle, in both ranges of the tails, at the ends of what is drawn
+ */
 static void
 test_quantile(void **state)
 {
@@ -74,7 +81,8 @@ test_moments(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_quantile), cmocka_unit_test(test_moments) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_words), cmocka_unit_test(test_quantile),
+                                        cmocka_unit_test(test_moments) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ contradictions(void **state)
     refuse(&e, 6, "inside the deletion");
     edits_delete(&e, 1, 3);
     edits_delete(&e, 2, 5);
-    edits_insert(&e, 3, "x", 1);         /* a border of the first, inside the second */
+    edits_insert(&e, 3, "x", 1); /* a border of the first, inside the second */
     refuse(&e, 6, "inside the deletion");
     edits_replace(&e, 1, 4, "x", 1);
     edits_replace(&e, 2, 5, "y", 1);
@@ -131,10 +131,10 @@ replacements(void **state)
 
     (void)state;
     edits_replace(&e, 1, 3, "XYZ", 3);
-    edits_replace(&e, 1, 3, "XYZ", 3);   /* the same twice is one */
+    edits_replace(&e, 1, 3, "XYZ", 3); /* the same twice is one */
     edits_replace(&e, 3, 4, "", 0);
     expect(&e, "abcdef", "aXYZef");
-    edits_replace(&e, 2, 3, "x", 1);     /* inside a deletion: dropped */
+    edits_replace(&e, 2, 3, "x", 1); /* inside a deletion: dropped */
     edits_delete(&e, 1, 4);
     expect(&e, "abcdef", "aef");
     edits_delete(&e, 2, 5);
@@ -149,7 +149,7 @@ origins(void **state)
     char *why;
 
     (void)state;
-    edits_delete(&e, 2, 4);              /* abcdefgh -> ab<>efXXh */
+    edits_delete(&e, 2, 4); /* abcdefgh -> ab<>efXXh */
     edits_insert(&e, 4, "<>", 2);
     edits_replace(&e, 6, 7, "XX", 2);
     assert_true(edits_seal(&e, 8, &why));
@@ -226,8 +226,8 @@ unified_diff(void **state)
     FILE *out = open_memstream(&printed, &n);
 
     (void)state;
-    edits_delete(&e, 2, 4);              /* line b */
-    edits_insert(&e, 24, "> ", 2);       /* line m, the last, unended */
+    edits_delete(&e, 2, 4);        /* line b */
+    edits_insert(&e, 24, "> ", 2); /* line m, the last, unended */
     assert_true(edits_seal(&e, strlen(old), &why));
     edits_apply(&e, old, strlen(old), &text);
     textdiff_print(out, "old", old, strlen(old), "new", text.at, text.n, origin, &e, false);
@@ -242,10 +242,14 @@ unified_diff(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing), cmocka_unit_test(deletions_merge), cmocka_unit_test(insertion_at_border_survives),
-        cmocka_unit_test(insertions_keep_their_order), cmocka_unit_test(contradictions), cmocka_unit_test(replacements),
-        cmocka_unit_test(origins), cmocka_unit_test(random_edits), cmocka_unit_test(unified_diff)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(nothing),
+                                        cmocka_unit_test(deletions_merge),
+                                        cmocka_unit_test(insertion_at_border_survives),
+                                        cmocka_unit_test(insertions_keep_their_order),
+                                        cmocka_unit_test(contradictions),
+                                        cmocka_unit_test(replacements),
+                                        cmocka_unit_test(origins),
+                                        cmocka_unit_test(random_edits),
+                                        cmocka_unit_test(unified_diff) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

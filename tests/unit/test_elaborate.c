@@ -18,7 +18,7 @@ struct run {
     arena *a;
     pool *p;
     flat_model *f;
-    char *dump;                     /* the flat model, or "" */
+    char *dump; /* the flat model, or "" */
 };
 
 static struct run
@@ -88,7 +88,8 @@ has(const char *body, const char *experiment, const char *const *line)
 #define HAS_IN(experiment, body, ...) has(body, experiment, (const char *const[]){ __VA_ARGS__, NULL })
 
 static void
-find_said(const struct run *r, const char *what, enum severity severity, const char *code, int line, const char *message)
+find_said(const struct run *r, const char *what, enum severity severity, const char *code, int line,
+          const char *message)
 {
     for (size_t k = 0; k < diag_count(r->s); k++) {
         const diagnostic *d = diag_at(r->s, k);
@@ -124,7 +125,11 @@ says(enum severity severity, const char *body, const char *experiment, const cha
     done(&r);
 }
 
-struct mistake { const char *body, *code; int line; const char *message; };
+struct mistake {
+    const char *body, *code;
+    int line;
+    const char *message;
+};
 
 static void
 all_are_said(const struct mistake *m, size_t n)
@@ -152,26 +157,35 @@ static void
 quarter_car(void **state)
 {
     (void)state;
-    static const char text[] =
-        "function curb(t [s]) [m] = if t < 1 then 0 else if t < 1.5 then 0.4*(t - 1) - 0.1/pi*sin(4*pi*(t - 1)) else 0.2;\n"
-        "model car \"Quarter car\" {\n"
-        "  parameter m_s = 267 [kg] \"sprung mass\"; parameter b = 700 [N.s/m]; parameter k = 18742 [N/m]; parameter k3 = 2e5 [N/m^3];\n"
-        "  constant g = 9.81 [m/s^2];\n"
-        "  1:body; body -> I:mass = m_s; Se:gravity = -m_s*g -> body;\n"
-        "  0:tire -> body; tire -> 1:travel;\n"
-        "  travel -> C:spring { e = k*q + k3*q^3; } travel -> R:damper = b;\n"
-        "  Sf:ground = der(curb(time)) -> tire;\n"
-        "  output y [m] = integral(body.f);\n"
-        "}\n"
-        "experiment e of car { stop = 10 [s]; start from equilibrium; observe y within 1 [mm]; keep ground; record spring.q, 2*mass.p; }\n";
+    static const char text[] = "function curb(t [s]) [m] = if t < 1 then 0 else if t < 1.5 then 0.4*(t - 1) - "
+                               "0.1/pi*sin(4*pi*(t - 1)) else 0.2;\n"
+                               "model car \"Quarter car\" {\n"
+                               "  parameter m_s = 267 [kg] \"sprung mass\"; parameter b = 700 [N.s/m]; parameter k = "
+                               "18742 [N/m]; parameter k3 = 2e5 [N/m^3];\n"
+                               "  constant g = 9.81 [m/s^2];\n"
+                               "  1:body; body -> I:mass = m_s; Se:gravity = -m_s*g -> body;\n"
+                               "  0:tire -> body; tire -> 1:travel;\n"
+                               "  travel -> C:spring { e = k*q + k3*q^3; } travel -> R:damper = b;\n"
+                               "  Sf:ground = der(curb(time)) -> tire;\n"
+                               "  output y [m] = integral(body.f);\n"
+                               "}\n"
+                               "experiment e of car { stop = 10 [s]; start from equilibrium; observe y within 1 [mm]; "
+                               "keep ground; record spring.q, 2*mass.p; }\n";
     struct run r = elaborate_with("car.bg", text, &(elaborate_options){ .experiment = "e" });
-    static const char *const line[] = {
-        "1:body: -mass +gravity +tire\n", "0:tire: +ground -body -travel\n", "I:mass <- body linear\n    p = m_s*body.f\n",
-        "Se:gravity -> body linear\n    e = -m_s*g\n", "    e = k*spring.q + k3*spring.q^3\n", "    e = b*travel.f\n",
-        "Sf:ground -> tire linear keep\n    f = der(curb(time))\n", "signal curb(time) [m] = if time < 1", "rate der(curb(time)) [m/s]\n",
-        "integral integral(body.f) [m] rate body.f from 0\n", "output y [m] = y\n", "  stop = 10\n  start from equilibrium\n  observe y within 0.001\n",
-        "  record spring.q [m] = spring.q\n", "  record 2*mass.p = 2*mass.p\n"
-    };
+    static const char *const line[] = { "1:body: -mass +gravity +tire\n",
+                                        "0:tire: +ground -body -travel\n",
+                                        "I:mass <- body linear\n    p = m_s*body.f\n",
+                                        "Se:gravity -> body linear\n    e = -m_s*g\n",
+                                        "    e = k*spring.q + k3*spring.q^3\n",
+                                        "    e = b*travel.f\n",
+                                        "Sf:ground -> tire linear keep\n    f = der(curb(time))\n",
+                                        "signal curb(time) [m] = if time < 1",
+                                        "rate der(curb(time)) [m/s]\n",
+                                        "integral integral(body.f) [m] rate body.f from 0\n",
+                                        "output y [m] = y\n",
+                                        "  stop = 10\n  start from equilibrium\n  observe y within 0.001\n",
+                                        "  record spring.q [m] = spring.q\n",
+                                        "  record 2*mass.p = 2*mass.p\n" };
 
     if (!r.f)
         print_said(&r);
@@ -201,10 +215,12 @@ elements(void **state)
     HAS("1:v -> I:c { p = f/sqrt(1 - f^2); }", "    p = ");
     HAS("1:v -> I:c { f = tanh(p); }", "    f = tanh(c.p)\n");
     HAS("0:n -> R:d { f = exp(e) - 1; }", "    f = exp(n.e) - 1\n");
-    HAS("1:a -> TF:t = 1/210 -> 1:b;", "TF:t <- a -> b linear\n    modulus = 1/210\n", "port t.in.e\n", "port t.out.e\n", "1:a: -t\n", "1:b: +t\n");
+    HAS("1:a -> TF:t = 1/210 -> 1:b;", "TF:t <- a -> b linear\n    modulus = 1/210\n", "port t.in.e\n",
+        "port t.out.e\n", "1:a: -t\n", "1:b: +t\n");
     HAS("1:a -> 0:b; GY:g = 2 [ohm] -> a; b -> g;", "GY:g <- b -> a linear\n    modulus = 2 [ohm]\n", "port g.in.f");
-    HAS("1:a -> MTF:t = cos(time/1 [s]) -> 1:b; MSe:s = time -> a; a -> MR:m = time; a -> MC:c { e = q; } a -> MI:i = 1;", "MTF:t <- a -> b linear\n", "MSe:s -> a",
-        "MR:m <- a", "MC:c <- a", "MI:i <- a");
+    HAS("1:a -> MTF:t = cos(time/1 [s]) -> 1:b; MSe:s = time -> a; a -> MR:m = time; a -> MC:c { e = q; } a -> MI:i = "
+        "1;",
+        "MTF:t <- a -> b linear\n", "MSe:s -> a", "MR:m <- a", "MC:c <- a", "MI:i <- a");
 }
 
 static void
@@ -214,10 +230,11 @@ bonds(void **state)
     HAS("1:a -> 1:b as n; 0:c -> 0:d;", "bond n.e\n", "bond c-d.f\n", "bond a -> b as n\n", "1:b: +a\n");
     HAS("Se:s = 1 -> R:r = 2;", "1:s-r (implicit): +s -r\n", "common s-r.f\n", "R:r <- s-r linear\n    e = 2*s-r.f\n");
     HAS("Se:s = 1 -> TF:t = 2 -> R:r = 3;", "1:s-t (implicit): +s -t\n", "1:t-r (implicit): +t -r\n");
-    HAS("1:a -> R:r = 1 as n; 1:b -> 0:c as m; output p = n.power; output q = m.power; output e = m.e; output f = m.f; output g = n.e;",
+    HAS("1:a -> R:r = 1 as n; 1:b -> 0:c as m; output p = n.power; output q = m.power; output e = m.e; output f = m.f; "
+        "output g = n.e;",
         "signal p = r.e*a.f\n", "signal q = c.e*b.f\n", "signal e = c.e\n", "signal f = b.f\n", "signal g = r.e\n");
-    HAS("Se:s = 1 -> R:r = 2 as n; output p = n.power; output into = s.power; output r_in = r.power;", "1:n (implicit): +s -r\n", "signal p = s.e*n.f\n",
-        "signal into = -s.e*n.f\n", "signal r_in = r.e*n.f\n");
+    HAS("Se:s = 1 -> R:r = 2 as n; output p = n.power; output into = s.power; output r_in = r.power;",
+        "1:n (implicit): +s -r\n", "signal p = s.e*n.f\n", "signal into = -s.e*n.f\n", "signal r_in = r.e*n.f\n");
     HAS("R:r = x; parameter x = y; parameter y = 2; a -> r; 1:a;", "parameter x = y\n", "    e = x*a.f\n");
 }
 
@@ -225,15 +242,21 @@ static void
 values(void **state)
 {
     (void)state;
-    HAS("parameter p = 100 [bar]; parameter v [km/h] = 3.6 [km/h]; parameter T = 20 [degC]; parameter U = -20 [degC];", "parameter p [bar] = 10000000\n",
-        "parameter v [km/h] = 1\n", "parameter T [degC] = 293.15\n", "parameter U [degC] = 253.1");
-    HAS("input u = 5 [V]; input z = 0; signal s [V] = 2*u + time/1 [s]*1 [V];", "parameter u [V] = 5\n", "signal s [V] = ");
-    HAS("signal x = integral(v.f, 2 [mm]); 1:v -> R:r = 1; signal y = der(x);", "integral x [m] rate v.f from 0.002\n", "signal y [m/s] = der(x)\n");
+    HAS("parameter p = 100 [bar]; parameter v [km/h] = 3.6 [km/h]; parameter T = 20 [degC]; parameter U = -20 [degC];",
+        "parameter p [bar] = 10000000\n", "parameter v [km/h] = 1\n", "parameter T [degC] = 293.15\n",
+        "parameter U [degC] = 253.1");
+    HAS("input u = 5 [V]; input z = 0; signal s [V] = 2*u + time/1 [s]*1 [V];", "parameter u [V] = 5\n",
+        "signal s [V] = ");
+    HAS("signal x = integral(v.f, 2 [mm]); 1:v -> R:r = 1; signal y = der(x);", "integral x [m] rate v.f from 0.002\n",
+        "signal y [m/s] = der(x)\n");
     HAS("parameter a = 3; signal d = der(a*2);", "signal d = 0\n");
-    HAS("1:v -> R:r = 1; output a = der(v.f)*der(v.f); output b = der(2*v.f) + der(2*v.f);", "rate der(v.f)\n", "signal a = ");
-    HAS("signal on = time > 1; signal off = if on then 0 else 1; signal both = if on and not (time > 2) then 1 else 0;", "signal on = if 1 < time then 1 else 0\n");
-    HAS("1:v { f(0) = 30 [rpm]; } v -> C:c = 1 { q(0) = 1 [mrad]; } v -> I:i = 1 { p(0) = 2; } 0:n { e(0) = 3; } n -> v;", "initial v.f = 3.14159", "initial c.q = 0.001\n",
-        "initial i.p = 2\n", "initial n.e = 3\n");
+    HAS("1:v -> R:r = 1; output a = der(v.f)*der(v.f); output b = der(2*v.f) + der(2*v.f);", "rate der(v.f)\n",
+        "signal a = ");
+    HAS("signal on = time > 1; signal off = if on then 0 else 1; signal both = if on and not (time > 2) then 1 else 0;",
+        "signal on = if 1 < time then 1 else 0\n");
+    HAS("1:v { f(0) = 30 [rpm]; } v -> C:c = 1 { q(0) = 1 [mrad]; } v -> I:i = 1 { p(0) = 2; } 0:n { e(0) = 3; } n -> "
+        "v;",
+        "initial v.f = 3.14159", "initial c.q = 0.001\n", "initial i.p = 2\n", "initial n.e = 3\n");
     HAS("parameter e = 3; 1:v -> R:r = e;", "    e = e*v.f\n");
 }
 
@@ -241,7 +264,8 @@ static void
 functions_are_written_out(void **state)
 {
     (void)state;
-    static const char text[] = "constant c = 2; function g(x) = c*x^2; function f(x, y) = g(x) + g(x)*y;\nmodel m { signal s = f(time, 3) + f(time, 3); }";
+    static const char text[] = "constant c = 2; function g(x) = c*x^2; function f(x, y) = g(x) + g(x)*y;\nmodel m { "
+                               "signal s = f(time, 3) + f(time, 3); }";
     struct run r = elaborate_with("test.bg", text, NULL);
 
     if (!r.f)
@@ -275,14 +299,18 @@ static void
 experiments(void **state)
 {
     (void)state;
-    static const char body[] = "parameter k = 2; parameter n = 3*k; input u = 1 [V]; input w = 0 [V]; 1:v -> C:c = 1 { q(0) = 1; } v -> R:r = n;\n"
+    static const char body[] = "parameter k = 2; parameter n = 3*k; input u = 1 [V]; input w = 0 [V]; 1:v -> C:c = 1 { "
+                               "q(0) = 1; } v -> R:r = n;\n"
                                "Se:s = u + w -> v; signal x = integral(v.f); output y [mC] = 1*x;";
 
-    HAS_IN("experiment x of m { stop = 2*k*1 [s]; start = 1 [s]; rtol = 1e-9; atol = 1e-9; solver = bdf; window 1 [s] .. 2 [s]; observe y within 0.5 [mC]; record v.f; }", body,
-           "  start = 1\n", "  stop = ", "  rtol = 1e-09\n", "  solver = bdf\n", "  window 1 .. 2\n", "  observe y within 0.0005\n",
-           "  record v.f [A] = v.f\n");
-    HAS_IN("experiment x of m { stop = 1; let k = 5; let u = if time < 1 [s] then 0 else 10 [V]; let w = 3 [V]; let c.q(0) = 2; let x(0) = 7; }", body,
-           "parameter k = 5\n", "signal u [V] = if time < 1 [s] then 0 else 10 [V]\n", "parameter w [V] = 3", "initial c.q = 2\n", "from 7\n");
+    HAS_IN("experiment x of m { stop = 2*k*1 [s]; start = 1 [s]; rtol = 1e-9; atol = 1e-9; solver = bdf; window 1 [s] "
+           ".. 2 [s]; observe y within 0.5 [mC]; record v.f; }",
+           body, "  start = 1\n", "  stop = ", "  rtol = 1e-09\n", "  solver = bdf\n", "  window 1 .. 2\n",
+           "  observe y within 0.0005\n", "  record v.f [A] = v.f\n");
+    HAS_IN("experiment x of m { stop = 1; let k = 5; let u = if time < 1 [s] then 0 else 10 [V]; let w = 3 [V]; let "
+           "c.q(0) = 2; let x(0) = 7; }",
+           body, "parameter k = 5\n", "signal u [V] = if time < 1 [s] then 0 else 10 [V]\n", "parameter w [V] = 3",
+           "initial c.q = 2\n", "from 7\n");
     HAS_IN("experiment x of m { stop = 1; let c.e(0) = 2; }", body, "initial c.e = 2\n");
 }
 
@@ -290,16 +318,25 @@ static void
 set_from_outside(void **state)
 {
     (void)state;
-    static const char text[] = "model m { parameter k = 2 [N/m]; input u = time_0; parameter time_0 = 1; 1:v -> C:c = 1/k { q(0) = 1; } signal x = integral(v.f); }\n"
+    static const char text[] = "model m { parameter k = 2 [N/m]; input u = time_0; parameter time_0 = 1; 1:v -> C:c = "
+                               "1/k { q(0) = 1; } signal x = integral(v.f); }\n"
                                "experiment e of m { stop = 1; let k = 5 [N/m]; let u = time; let c.q(0) = 2; }";
-    const struct elaborate_override set[] = {
-        { .name = "k", .value = 7 }, { .name = "u", .value = 8 }, { .name = "c.q(0)", .value = 9 }, { .name = "x(0)", .value = 10 }
-    };
+    const struct elaborate_override set[] = { { .name = "k", .value = 7 },
+                                              { .name = "u", .value = 8 },
+                                              { .name = "c.q(0)", .value = 9 },
+                                              { .name = "x(0)", .value = 10 } };
     struct run r = elaborate_with("test.bg", text, &(elaborate_options){ .experiment = "e", .set = set, .nset = 4 });
-    static const struct { const char *name, *message; } wrong[] = {
-        { "kk", "no parameter or input is called \"kk\"" }, { "x", "\"x\" is a signal" }, { "c.p(0)", "it has q(0) or e(0)" }, { "d.q(0)", "is called \"d\"" },
-        { "k(0)", "has no initial value" }, { "", "this is no name" }, { "(0)", "" }, { ".(0)", "" }, { "c.", "" }
-    };
+    static const struct {
+        const char *name, *message;
+    } wrong[] = { { "kk", "no parameter or input is called \"kk\"" },
+                  { "x", "\"x\" is a signal" },
+                  { "c.p(0)", "it has q(0) or e(0)" },
+                  { "d.q(0)", "is called \"d\"" },
+                  { "k(0)", "has no initial value" },
+                  { "", "this is no name" },
+                  { "(0)", "" },
+                  { ".(0)", "" },
+                  { "c.", "" } };
 
     if (!r.f)
         print_said(&r);
@@ -338,7 +375,8 @@ put(const char *name, const char *text)
 static struct run
 with_table(const char *csv, const char *call)
 {
-    char *path = bg_format("%s/model.bg", folder), *text = bg_format("model m { parameter length = 1 [m];\nsignal s = %s;\n}", call);
+    char *path = bg_format("%s/model.bg", folder),
+         *text = bg_format("model m { parameter length = 1 [m];\nsignal s = %s;\n}", call);
     struct run r;
 
     put("t.csv", csv);
@@ -352,7 +390,9 @@ static void
 tables(void **state)
 {
     (void)state;
-    struct run r = with_table("\xef\xbb\xbf" "t [ms], \"torque [kN.m]\" ,b\r\n0,1,5\r\n\r\n10,2,6\r\n20,4,7", "table(\"t.csv\", torque, time) + table(\"t.csv\", torque, time)");
+    struct run r = with_table("\xef\xbb\xbf"
+                              "t [ms], \"torque [kN.m]\" ,b\r\n0,1,5\r\n\r\n10,2,6\r\n20,4,7",
+                              "table(\"t.csv\", torque, time) + table(\"t.csv\", torque, time)");
     const ex_table *t;
 
     if (!r.f)
@@ -372,8 +412,13 @@ static void
 table_mistakes(void **state)
 {
     (void)state;
-    static const struct { const char *csv, *call, *code; int line; const char *message; } row[] = {
-        { "0,1\n1,2\n", "table(\"none.csv\", 2, time)", "table-unreadable", 2, "\"none.csv\" cannot be read: No such file" },
+    static const struct {
+        const char *csv, *call, *code;
+        int line;
+        const char *message;
+    } row[] = {
+        { "0,1\n1,2\n", "table(\"none.csv\", 2, time)", "table-unreadable", 2,
+          "\"none.csv\" cannot be read: No such file" },
         { "0,1\n1,2\n", "table(\"t.csv\", 3, time)", "table-column", 2, "columns 1 to 2, no column 3" },
         { "0,1\n1,2\n", "table(\"t.csv\", 0, time)", "table-column", 2, "no column 0" },
         { "0,1\n1,2\n", "table(\"t.csv\", 1.5, time)", "table-column", 2, "no column 1.5" },
@@ -404,7 +449,7 @@ table_mistakes(void **state)
         done(&r);
     }
     {
-        struct run r = with_table("0,1\n", "table(\"\", 2, time)");      /* a folder */
+        struct run r = with_table("0,1\n", "table(\"\", 2, time)"); /* a folder */
 
         assert_null(r.f);
         find_said(&r, "folder", SEV_ERROR, "table-unreadable", 2, "directory");
@@ -443,7 +488,8 @@ names_mistakes(void **state)
     file_says("function f(x, x) = x;\nmodel m { }", NULL, "name-twice", 1, "two arguments");
     file_says("function f(x) = time;\nmodel m { }", NULL, "function-time", 1, "pass it");
     file_says("function f(x) = der(x);\nmodel m { }", NULL, "function-state", 1, "signal");
-    file_says("function f(x) = x;\nmodel m { signal s = f(1, 2); }", NULL, "call-arguments", 2, "f takes 1 argument; here are 2");
+    file_says("function f(x) = x;\nmodel m { signal s = f(1, 2); }", NULL, "call-arguments", 2,
+              "f takes 1 argument; here are 2");
     file_says("function f(x) = g(x);\nfunction g(x) = f(x);\nmodel m { }", NULL, "function-cycle", 1, "f -> g -> f");
     file_says("function f(x) = x;\nfunction f(x) = x;\nmodel m { }", NULL, "name-twice", 2, "first one");
     file_says("constant c = 1;\nconstant c = 2;\nmodel m { }", NULL, "name-twice", 2, "first one");
@@ -469,7 +515,7 @@ order_mistakes(void **state)
     };
 
     ALL_ARE_SAID(m);
-    HAS("signal a = b; signal b = a;", "signal a = b\n", "signal b = a\n");     /* the equations' business */
+    HAS("signal a = b; signal b = a;", "signal a = b\n", "signal b = a\n"); /* the equations' business */
 }
 
 static void
@@ -477,12 +523,16 @@ unit_mistakes(void **state)
 {
     (void)state;
     static const struct mistake m[] = {
-        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = m_s + k;", "unit-clash", 2, "[kg] and [N/m] cannot be added" },
+        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = m_s + k;", "unit-clash", 2,
+          "[kg] and [N/m] cannot be added" },
         { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = m_s - k;", "unit-clash", 2, "subtracted" },
-        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = if m_s < k then 1 else 2;", "unit-clash", 2, "\"m_s\" is in [kg]" },
-        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = if time < 1 then m_s else k;", "unit-clash", 2, "alternatives" },
+        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = if m_s < k then 1 else 2;", "unit-clash", 2,
+          "\"m_s\" is in [kg]" },
+        { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = if time < 1 then m_s else k;", "unit-clash", 2,
+          "alternatives" },
         { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = max(m_s, k);", "unit-clash", 2, "[N/m]" },
-        { "parameter m_s = 1 [kg];\nparameter k [N/m] = m_s;", "unit-clash", 2, "parameter \"k\" is in [N/m], what it is given is in [kg]" },
+        { "parameter m_s = 1 [kg];\nparameter k [N/m] = m_s;", "unit-clash", 2,
+          "parameter \"k\" is in [N/m], what it is given is in [kg]" },
         { "parameter t = 1 [s];\nparameter w [1/s] = t;", "unit-clash", 2, "[1/s]" },
         { "parameter p = 1 [bar];\nsignal s = if p > 100 then 1 else 0;", "unit-bare", 2, "declared in [bar]" },
         { "parameter p = 1 [bar];\nsignal s = 100 + p;", "unit-bare", 2, "bare number is in SI" },
@@ -509,7 +559,8 @@ unit_mistakes(void **state)
     };
 
     ALL_ARE_SAID(m);
-    file_says("function f(x [m]) [m] = x;\nmodel m {\nsignal s = f(3 [kg]);\n}", NULL, "unit-clash", 3, "argument \"x\" of f is in [m]");
+    file_says("function f(x [m]) [m] = x;\nmodel m {\nsignal s = f(3 [kg]);\n}", NULL, "unit-clash", 3,
+              "argument \"x\" of f is in [m]");
     file_says("function f(x [mm]) = x;\nmodel m {\nsignal s = f(3);\n}", NULL, "unit-bare", 3, "[mm]");
     file_says("function f(x [m]) [kg] =\nx;\nmodel m { }", NULL, "unit-clash", 2, "function \"f\" is in [kg]");
 }
@@ -523,9 +574,11 @@ units_that_fit(void **state)
         "parameter k [F] = 0.004*3/w; parameter w = 5500 [rad/s];",
         "parameter p = 3 [bar]; signal s = if p > 0 then p else 0;",
         "parameter p = 3 [bar]; signal s [bar] = p + 2 [psi] - 1 [Pa];",
-        "parameter T = 20 [degC]; signal s = if T > 30 [degC] then T - 5 [K] else 0 [degC]; parameter U = min(T, 10 [degC]);",
+        "parameter T = 20 [degC]; signal s = if T > 30 [degC] then T - 5 [K] else 0 [degC]; parameter U = min(T, 10 "
+        "[degC]);",
         "parameter T = if 1 < 2 then 20 [degC] else -3 [degC];",
-        "parameter A = 2 [m^2]; parameter l [m] = sqrt(A); parameter l2 [m] = A^0.5; parameter v [m^3] = A^(3/2); parameter i [1/m^2] = A^(-1);",
+        "parameter A = 2 [m^2]; parameter l [m] = sqrt(A); parameter l2 [m] = A^0.5; parameter v [m^3] = A^(3/2); "
+        "parameter i [1/m^2] = A^(-1);",
         "parameter d = 30 [degree]; signal s = sin(d) + sign(time) + atan2(time, 2 [s]);",
         "parameter k = 1 [kN/mm]; signal s [N] = k*2 [um];",
         "parameter h = 2 [W/degC]; signal s [W] = h*3 [K];",
@@ -567,7 +620,8 @@ bond_units(void **state)
 {
     (void)state;
     static const struct mistake m[] = {
-        { "1:v -> I:m = 2 [kg];\nv -> R:r = 3 [ohm];", "unit-clash", 2, "the bonds of R:r and I:m carry different things" },
+        { "1:v -> I:m = 2 [kg];\nv -> R:r = 3 [ohm];", "unit-clash", 2,
+          "the bonds of R:r and I:m carry different things" },
         { "1:v -> I:m = 2 [kg];\nv -> R:r = 3 [ohm];", "unit-clash", 2, "effort in [N], flow in [m/s]" },
         { "parameter k = 3 [N/m];\n1:v -> I:m = 2 [kg]; v -> C:c = k;", "unit-clash", 2, "C:c" },
         { "1:v;\nv -> C:c = 3 [J/K];", "unit-bond", 2, "C:c is given in [J/K]" },
@@ -575,7 +629,8 @@ bond_units(void **state)
         { "1:v -> I:m = 2 [kg]; v -> TF:t = 2 [m] -> 1:w; w -> R:r = 2 [N.s/m];", "unit-clash", 1, "TF:t" },
         { "1:v -> GY:g = 2 [N/A] -> 1:w; v -> R:a = 2 [N.s/m]; w -> R:b = 3 [N.s/m];", "unit-clash", 1, "GY:g" },
         { "1:v -> I:m = 2 [kg];\noutput x [N] = v.f;", "unit-clash", 2, "[m/s]" },
-        { "parameter k = 3 [N/m];\n1:v -> I:m = 2 [kg]; v -> C:c { e = k; }", "unit-clash", 2, "C:c says effort in [N/m]" },
+        { "parameter k = 3 [N/m];\n1:v -> I:m = 2 [kg]; v -> C:c { e = k; }", "unit-clash", 2,
+          "C:c says effort in [N/m]" },
         { "1:v -> I:m = 2 [kg]; v -> C:c = 1 { q(0) = 1 [s]; }", "unit-clash", 1, "c.q(0)" },
         { "1:v -> I:m = 2 [kg];\nSe:s = 3 [V] -> v;", "unit-clash", 2, "Se:s" },
         { "1:v { f(0) = 1 [kg]; } v -> I:m = 2 [kg];", "unit-clash", 1, "v.f(0)" },
@@ -591,10 +646,13 @@ bond_units(void **state)
     /* nothing is said where nothing has a unit, and a bare factor fits all */
     HAS("1:v -> R:r { e = f^3 + f; } v -> C:c { e = 3*q + q^3; }", "common v.f\n", "stored c.q\n");
     HAS("1:v -> I:m = 2 [kg]; v -> R:r { e = 3*f + 4*f^3; }", "port r.e [N]\n");
-    HAS("parameter k = 3 [kN/m]; 1:v -> I:m = 2 [kg]; v -> C:c = 1/k; v -> R:r = 3 [N.s/m]; output p [W] = r.power;", "common v.f [m/s]\n", "stored c.q [m]\n",
-        "stored m.p [N.s]\n", "port r.e [N]\n");
-    HAS("parameter A = 20 [cm^2]; 0:p -> C:oil = 1 [ml/bar]; p -> TF:piston = 1/A -> 1:rod; rod -> I:m = 3 [kg];", "common p.e [Pa]\n", "common rod.f [m/s]\n");
-    HAS("1:a -> GY:emf = 1.2 [N.m/A] -> 1:r; a -> R:w = 2 [ohm]; r -> I:j = 3 [kg.m^2]; r -> TF:gear = 1/210 -> 1:l; l -> R:b = 3;", "common r.f [1/s]\n", "common l.f\n");
+    HAS("parameter k = 3 [kN/m]; 1:v -> I:m = 2 [kg]; v -> C:c = 1/k; v -> R:r = 3 [N.s/m]; output p [W] = r.power;",
+        "common v.f [m/s]\n", "stored c.q [m]\n", "stored m.p [N.s]\n", "port r.e [N]\n");
+    HAS("parameter A = 20 [cm^2]; 0:p -> C:oil = 1 [ml/bar]; p -> TF:piston = 1/A -> 1:rod; rod -> I:m = 3 [kg];",
+        "common p.e [Pa]\n", "common rod.f [m/s]\n");
+    HAS("1:a -> GY:emf = 1.2 [N.m/A] -> 1:r; a -> R:w = 2 [ohm]; r -> I:j = 3 [kg.m^2]; r -> TF:gear = 1/210 -> 1:l; l "
+        "-> R:b = 3;",
+        "common r.f [1/s]\n", "common l.f\n");
     HAS("1:a -> 1:b as n; 0:c -> 0:d; a -> I:m = 2 [kg]; c -> I:l = 2 [H];", "bond n.e [N]\n", "bond c-d.f [A]\n");
 }
 
@@ -674,18 +732,23 @@ experiment_mistakes(void **state)
         { "experiment x of m { stop = 1; keep v; }", "keep-element", 1, "is a junction" },
         { "experiment x of m { stop = 1; record v.e; }", "name-quantity", 1, "1-junction" },
         { "experiment x of m { stop = 1; window 1 [m] .. 2; }", "unit-clash", 1, "window" },
-        { "experiment x of m { stop = 1; start from equilibrium; start from equilibrium; }", "experiment-twice", 1, "twice" },
+        { "experiment x of m { stop = 1; start from equilibrium; start from equilibrium; }", "experiment-twice", 1,
+          "twice" },
     };
 
     for (size_t k = 0; k < sizeof m / sizeof *m; k++)
         says(SEV_ERROR,
-             "parameter k = 2 [N/m]; constant g = 9; input u = 1; 1:v -> C:c = 1/k; signal s = 2*u; output y [mm] = integral(v.f); output T [degC] = s*1 [K];", m[k].body,
-             m[k].code, m[k].line + 2, m[k].message);
+             "parameter k = 2 [N/m]; constant g = 9; input u = 1; 1:v -> C:c = 1/k; signal s = 2*u; output y [mm] = "
+             "integral(v.f); output T [degC] = s*1 [K];",
+             m[k].body, m[k].code, m[k].line + 2, m[k].message);
     says(SEV_ERROR, "input u [V];", "experiment x of m { stop = 1; }", "input-unset", 1, "let u =");
     file_says("model m { }\nexperiment x of mm { stop = 1; }", NULL, "experiment-model", 2, "Did you mean \"m\"");
-    file_says("model m { }\nexperiment x of m { stop = 1; }\nexperiment x of m { stop = 1; }", NULL, "name-twice", 3, "first one");
-    file_says("model m { }\nexperiment smooth of m { stop = 1; }", "smoth", "experiment-unknown", 0, "Did you mean \"smooth\"");
-    HAS_IN("experiment x of m { stop = 1; observe T within 0.5 [K]; }", "output T [degC] = 3*time; output y = 2;", "observe T within 0.5\n");
+    file_says("model m { }\nexperiment x of m { stop = 1; }\nexperiment x of m { stop = 1; }", NULL, "name-twice", 3,
+              "first one");
+    file_says("model m { }\nexperiment smooth of m { stop = 1; }", "smoth", "experiment-unknown", 0,
+              "Did you mean \"smooth\"");
+    HAS_IN("experiment x of m { stop = 1; observe T within 0.5 [K]; }", "output T [degC] = 3*time; output y = 2;",
+           "observe T within 0.5\n");
 }
 
 /* ---------------------------------------------------------------- size */
@@ -699,8 +762,11 @@ grows_with_the_text(void **state)
 
     strbuf_puts(&b, "model m {\nparameter k = 100 [N/m];\n1:v0;\n");
     for (int k = 1; k <= 10000; k++)
-        strbuf_printf(&b, "parameter m%d = %d [kg];\n1:v%d -> I:mass%d = m%d;\nv%d -> 0:link%d -> v%d;\nlink%d -> C:spring%d { e = k*q; }\nv%d -> R:drag%d = %d.5;\n"
-                          "signal s%d = s%d + v%d.f;\n", k, k, k, k, k, k - 1, k, k, k, k, k, k, k, k, k == 10000 ? k : k + 1, k);
+        strbuf_printf(&b,
+                      "parameter m%d = %d [kg];\n1:v%d -> I:mass%d = m%d;\nv%d -> 0:link%d -> v%d;\nlink%d -> "
+                      "C:spring%d { e = k*q; }\nv%d -> R:drag%d = %d.5;\n"
+                      "signal s%d = s%d + v%d.f;\n",
+                      k, k, k, k, k, k - 1, k, k, k, k, k, k, k, k, k == 10000 ? k : k + 1, k);
     strbuf_puts(&b, "}");
     r = elaborate_with("test.bg", b.at, NULL);
     if (!r.f)

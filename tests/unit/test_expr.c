@@ -1,4 +1,5 @@
-/* test_expr.c - expressions: simplified values against naive ones, derivatives against complex steps, solutions put back */
+/* test_expr.c - expressions: simplified values against naive ones, derivatives against complex steps, solutions put
+ * back */
 #include <complex.h>
 #include <ctype.h>
 #include <math.h>
@@ -31,7 +32,13 @@ rnd_real(void)
 }
 
 /* An operation as asked for, beside the node that came of it */
-struct plain { enum ex_op op; int kid[3]; double value; uint32_t slot; node made; };
+struct plain {
+    enum ex_op op;
+    int kid[3];
+    double value;
+    uint32_t slot;
+    node made;
+};
 
 static uint32_t
 add_table(pool *p)
@@ -137,7 +144,8 @@ simplified_values_equal_naive_values(void **state)
 
                 checked++;
                 if (!(fabs(s - v[i]) <= 100 * err[i] + 1e-12 * fabs(v[i])) && 100 * err[i] < fabs(v[i]) + 1e-9)
-                    fail_msg("round %d, operation %d (%s): %.17g, naive %.17g +- %g", round, i, ex_ops[t[i].op].name, s, v[i], err[i]);
+                    fail_msg("round %d, operation %d (%s): %.17g, naive %.17g +- %g", round, i, ex_ops[t[i].op].name, s,
+                             v[i], err[i]);
             }
         }
         pool_free(p);
@@ -156,7 +164,11 @@ slot_name(void *ctx, uint32_t k)
 
 /* ---------------------------------------------------------------- reading back, as the grammar does */
 
-struct reader { pool *p; const char *at; uint32_t curve; };
+struct reader {
+    pool *p;
+    const char *at;
+    uint32_t curve;
+};
 
 static bool
 eat(struct reader *r, const char *word)
@@ -186,7 +198,8 @@ read_call(struct reader *r, enum ex_op op)
     if (eat(r, ","))
         arg[1] = read_binding(r, 1);
     assert_true(eat(r, ")"));
-    return op == EX_TABLE || op == EX_TABLE_SLOPE ? ex_table_node(r->p, op, r->curve, arg[0], NODE_NONE) : ex_make(r->p, op, arg[0], arg[1], arg[2]);
+    return op == EX_TABLE || op == EX_TABLE_SLOPE ? ex_table_node(r->p, op, r->curve, arg[0], NODE_NONE)
+                                                  : ex_make(r->p, op, arg[0], arg[1], arg[2]);
 }
 
 static node
@@ -224,10 +237,11 @@ read_prefix(struct reader *r)
 static node
 read_binding(struct reader *r, int least)
 {
-    static const enum ex_op infix[] = { EX_OR, EX_AND, EX_LE, EX_LT, EX_EQ, EX_NE, EX_ADD, EX_SUB, EX_MUL, EX_DIV, EX_POW };
+    static const enum ex_op infix[] = { EX_OR,  EX_AND, EX_LE,  EX_LT,  EX_EQ, EX_NE,
+                                        EX_ADD, EX_SUB, EX_MUL, EX_DIV, EX_POW };
     node left = read_prefix(r);
 
-    for (size_t i = 0; i < sizeof infix / sizeof *infix; ) {
+    for (size_t i = 0; i < sizeof infix / sizeof *infix;) {
         const struct ex_op_info *op = &ex_ops[infix[i]];
 
         if (op->precedence < least || !eat(r, op->name)) {
@@ -316,9 +330,8 @@ c_apply(enum ex_op op, double complex a, double complex b, double complex c)
             return creal(b) < 0 ? 1 / r : r;
         }
         return cexp(b * clog(a));
-    case EX_SPOW: case EX_APOW:
-        r = cexp(b * clog(creal(a) < 0 ? -a : a));
-        return op == EX_SPOW && creal(a) < 0 ? -r : r;
+    case EX_SPOW:
+    case EX_APOW: r = cexp(b * clog(creal(a) < 0 ? -a : a)); return op == EX_SPOW && creal(a) < 0 ? -r : r;
     case EX_SQRT: return csqrt(a);
     case EX_EXP: return cexp(a);
     case EX_LN: return clog(a);
@@ -371,8 +384,8 @@ derivatives_equal_complex_steps(void **state)
                 continue;
             }
             z[i] = c_apply(e->op, z[e->kid[0]], m > 1 ? z[e->kid[1]] : 0, m > 2 ? z[e->kid[2]] : 0);
-            if (!isfinite(creal(z[i])) || !isfinite(cimag(z[i])) || err[i] > 1e-9 * fabs(v[i]) || fabs(v[i]) > 1e4 || fabs(v[i]) < 1e-4 ||
-                fabs(creal(z[i]) - v[i]) > 1e-9 * fabs(v[i]))
+            if (!isfinite(creal(z[i])) || !isfinite(cimag(z[i])) || err[i] > 1e-9 * fabs(v[i]) || fabs(v[i]) > 1e4 ||
+                fabs(v[i]) < 1e-4 || fabs(creal(z[i]) - v[i]) > 1e-9 * fabs(v[i]))
                 break;
             d = ex_eval(p, ex_derivative(p, t[i].made, k), slot);
             want = cimag(z[i]) / h;
@@ -399,11 +412,14 @@ every_rule_of_differentiation(void **state)
 
     (void)state;
     for (enum ex_op op = EX_ADD; op < EX_TABLE; op++) {
-        node n = ex_make(p, op, x, ex_ops[op].arity > 1 ? y : NODE_NONE, ex_ops[op].arity > 2 ? ex_mul(p, x, x) : NODE_NONE);
+        node n = ex_make(p, op, x, ex_ops[op].arity > 1 ? y : NODE_NONE,
+                         ex_ops[op].arity > 2 ? ex_mul(p, x, x) : NODE_NONE);
 
         for (uint32_t k = 0; k < 2; k++) {
             double complex a = at[0] + (k == 0 ? h * I : 0), b = at[1] + (k == 1 ? h * I : 0), c = a * a;
-            double want = op == EX_FLOOR || op == EX_CEIL || op == EX_SIGN || (op >= EX_LT && op <= EX_NOT) ? 0 : cimag(c_apply(op, a, b, c)) / h;
+            double want = op == EX_FLOOR || op == EX_CEIL || op == EX_SIGN || (op >= EX_LT && op <= EX_NOT)
+                              ? 0
+                              : cimag(c_apply(op, a, b, c)) / h;
             double d = ex_eval(p, ex_derivative(p, n, k), at);
 
             if (!(fabs(d - want) <= 1e-13 * (1 + fabs(want))))
@@ -437,7 +453,9 @@ gradients_equal_complex_steps(void **state)
             pool_free(p);
             continue;
         }
-        whole = round % 3 == 1 ? ex_mul(p, ex_const(p, outside), t[last].made) : round % 3 == 2 ? ex_div(p, t[last].made, ex_const(p, outside)) : t[last].made;
+        whole = round % 3 == 1   ? ex_mul(p, ex_const(p, outside), t[last].made)
+                : round % 3 == 2 ? ex_div(p, t[last].made, ex_const(p, outside))
+                                 : t[last].made;
         outside = round % 3 == 2 ? 1 / outside : outside;
         ex_gradient(p, whole, every, NSLOT, slope);
         for (int k = 0; k < NSLOT; k++) {
@@ -452,7 +470,8 @@ gradients_equal_complex_steps(void **state)
                     z[k][i] = v[i] + (e->op == EX_SLOT && e->slot == (uint32_t)k ? h * I : 0);
                 else
                     z[k][i] = c_apply(e->op, z[k][e->kid[0]], m > 1 ? z[k][e->kid[1]] : 0, m > 2 ? z[k][e->kid[2]] : 0);
-                ok = isfinite(creal(z[k][i])) && isfinite(cimag(z[k][i])) && err[i] <= 1e-9 * fabs(v[i]) && fabs(v[i]) < 1e4 && fabs(v[i]) > 1e-4;
+                ok = isfinite(creal(z[k][i])) && isfinite(cimag(z[k][i])) && err[i] <= 1e-9 * fabs(v[i]) &&
+                     fabs(v[i]) < 1e4 && fabs(v[i]) > 1e-4;
             }
             want = outside * cimag(z[k][last]) / h;
             if (!ok || !isfinite(d) || fabs(want) > 1e6)
@@ -503,7 +522,9 @@ solutions_satisfy_their_equations(void **state)
     check_solution(p, ex_sub(p, ex_mul(p, ex_add(p, k, a), b), ex_mul(p, ex_sub(p, k, b), c)), 2, true);
     check_solution(p, ex_sub(p, ex_mul(p, ex_mul(p, c, k), ex_add(p, ex_const(p, 1), a)), b), 2, true);
     check_solution(p, ex_add(p, k, ex_div(p, k, a)), 2, true);
-    check_solution(p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, a, b, NODE_NONE), ex_sub(p, k, a), ex_sub(p, ex_mul(p, two, k), b)), 2, true);
+    check_solution(
+        p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, a, b, NODE_NONE), ex_sub(p, k, a), ex_sub(p, ex_mul(p, two, k), b)),
+        2, true);
     check_solution(p, ex_sub(p, call(EX_EXP, ex_mul(p, a, k)), b), 2, true);
     check_solution(p, ex_sub(p, call(EX_LN, ex_div(p, a, k)), b), 2, true);
     check_solution(p, ex_sub(p, call(EX_LOG10, k), b), 2, true);
@@ -548,11 +569,12 @@ random_equations(void **state)
             slot[k] = rnd_real();
         if (naive(t, slot, v, err)) {
             for (int i = NLEAF; i < NTREE; i++) {
-                node s, divisor, n = ex_sub(p, t[i].made, ex_const(p, v[i]));      /* solved by slot[k], maybe by others */
+                node s, divisor, n = ex_sub(p, t[i].made, ex_const(p, v[i])); /* solved by slot[k], maybe by others */
                 uint32_t k = rnd(NSLOT);
                 double x[NSLOT], r;
 
-                if (err[i] > 1e-10 * fabs(v[i]) || fabs(v[i]) > 1e3 || fabs(v[i]) < 1e-3 || !ex_solve(p, n, k, &s, &divisor))
+                if (err[i] > 1e-10 * fabs(v[i]) || fabs(v[i]) > 1e3 || fabs(v[i]) < 1e-3 ||
+                    !ex_solve(p, n, k, &s, &divisor))
                     continue;
                 memcpy(x, slot, sizeof x);
                 x[k] = ex_eval(p, s, slot);
@@ -575,7 +597,7 @@ random_equations(void **state)
         pool_free(p);
     }
     assert_true(solved > 20000 && affine > 20000);
-    if (wrong * 1000 > solved)      /* badly conditioned ones */
+    if (wrong * 1000 > solved) /* badly conditioned ones */
         fail_msg("%zu of %zu solutions leave a residual", wrong, solved);
 }
 
@@ -596,7 +618,8 @@ canonical_forms_and_text(void **state)
 {
     pool *p = pool_new();
     uint32_t curve = add_table(p);
-    node a = ex_slot(p, 0), b = ex_slot(p, 1), x = ex_slot(p, 2), one = ex_const(p, 1), two = ex_const(p, 2), zero = ex_const(p, 0);
+    node a = ex_slot(p, 0), b = ex_slot(p, 1), x = ex_slot(p, 2), one = ex_const(p, 1), two = ex_const(p, 2),
+         zero = ex_const(p, 0);
     node less = ex_make(p, EX_LT, a, b, NODE_NONE);
 
     (void)state;
@@ -628,7 +651,9 @@ canonical_forms_and_text(void **state)
     expect_text(p, ex_make(p, EX_SELECT, less, a, ex_make(p, EX_SELECT, ex_make(p, EX_LE, b, x, NODE_NONE), b, zero)),
                 "if a < b then a else if b <= x then b else 0");
     expect_text(p, ex_add(p, x, ex_make(p, EX_SELECT, less, a, b)), "x + (if a < b then a else b)");
-    expect_text(p, ex_make(p, EX_NOT, ex_make(p, EX_OR, less, ex_make(p, EX_EQ, a, x, NODE_NONE), NODE_NONE), NODE_NONE, NODE_NONE),
+    expect_text(p,
+                ex_make(p, EX_NOT, ex_make(p, EX_OR, less, ex_make(p, EX_EQ, a, x, NODE_NONE), NODE_NONE), NODE_NONE,
+                        NODE_NONE),
                 "not (a < b or a == x)");
     expect_text(p, call(EX_LN, ex_make(p, EX_MAX, a, b, NODE_NONE)), "ln(max(a, b))");
     expect_text(p, ex_table_node(p, EX_TABLE, curve, x, NODE_NONE), "table(\"curve.csv\", 2, x)");
@@ -648,8 +673,10 @@ tables_and_culprits(void **state)
     double slot[] = { 0, 2 };
 
     (void)state;
-    assert_true(ex_table_at(t, -1, -5) == 1 && ex_table_at(t, -1, 5) == 3 && ex_table_at(t, -1, -1) == -1 && ex_table_at(t, -1, -1.5) == 0);
-    assert_true(ex_table_piece(t, -2) == 1 && ex_table_piece(t, -2.5) == 0 && ex_table_piece(t, 2) == 4 && ex_table_slope(t, -1, -1.5) == -2);
+    assert_true(ex_table_at(t, -1, -5) == 1 && ex_table_at(t, -1, 5) == 3 && ex_table_at(t, -1, -1) == -1 &&
+                ex_table_at(t, -1, -1.5) == 0);
+    assert_true(ex_table_piece(t, -2) == 1 && ex_table_piece(t, -2.5) == 0 && ex_table_piece(t, 2) == 4 &&
+                ex_table_slope(t, -1, -1.5) == -2);
     assert_true(ex_table_at(t, 1, 0) == -3 && ex_table_at(t, 4, 0) == 3 && ex_table_at(t, 0, 0) == 1);
     assert_true(isnan(ex_table_at(t, -1, NAN)));
     n = ex_table_node(p, EX_TABLE, curve, ex_mul(p, ex_const(p, 3), x), NODE_NONE);
@@ -663,7 +690,10 @@ tables_and_culprits(void **state)
     /* the division, not the logarithm of a branch that is not taken, nor the sum behind it */
     slot[0] = 0;
     bad = ex_div(p, y, x);
-    n = ex_add(p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, y, NODE_NONE), ex_mul(p, y, call(EX_SIN, bad)), call(EX_LN, ex_neg(p, y))), one);
+    n = ex_add(p,
+               ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, y, NODE_NONE), ex_mul(p, y, call(EX_SIN, bad)),
+                       call(EX_LN, ex_neg(p, y))),
+               one);
     assert_false(isfinite(ex_eval_explain(p, n, slot, &culprit)));
     assert_true(culprit == bad);
     assert_true(ex_eval_explain(p, y, slot, &culprit) == 2 && culprit == NODE_NONE);
@@ -702,7 +732,8 @@ a_million_nodes(void **state)
     t2 = now();
     assert_true(isfinite(ex_eval(p, d, slot)));
     assert_true(ex_substitute(p, sum, with, 100) != sum);
-    print_message("%zu nodes made in %.3f s, differentiated in %.3f s, evaluated and substituted in %.3f s\n", nodes, t1 - t0, t2 - t1, now() - t2);
+    print_message("%zu nodes made in %.3f s, differentiated in %.3f s, evaluated and substituted in %.3f s\n", nodes,
+                  t1 - t0, t2 - t1, now() - t2);
     assert_true(now() - t0 < 20);
     for (int i = 0; i < 100; i++)
         sum = ex_add(p, call(EX_COS, sum), call(EX_SIN, sum));
@@ -734,7 +765,8 @@ odd_laws_have_no_conditions(void **state)
     (void)state;
     expect_odd(p, ex_mul(p, sign, call(EX_SQRT, size)), "spow(a, 0.5)");
     expect_odd(p, ex_mul(p, x, size), "spow(a, 2)");
-    expect_odd(p, ex_mul(p, sign, call(EX_SQRT, ex_mul(p, ex_div(p, ex_const(p, 2), y), size))), "spow(a, 0.5)*sqrt(2/b)");
+    expect_odd(p, ex_mul(p, sign, call(EX_SQRT, ex_mul(p, ex_div(p, ex_const(p, 2), y), size))),
+               "spow(a, 0.5)*sqrt(2/b)");
     expect_odd(p, ex_mul(p, x, ex_make(p, EX_POW, size, ex_const(p, 0.75), NODE_NONE)), "spow(a, 1.75)");
     expect_odd(p, ex_div(p, x, call(EX_SQRT, size)), "spow(a, 0.5)");
     expect_odd(p, ex_mul(p, x, call(EX_SQRT, ex_mul(p, x, x))), "spow(a, 2)");
@@ -743,15 +775,19 @@ odd_laws_have_no_conditions(void **state)
     expect_odd(p, ex_mul(p, sign, x), "abs(a)");
     expect_odd(p, ex_mul(p, ex_div(p, x, y), call(EX_ABS, ex_div(p, x, y))), "spow(a, 2)/(b*abs(b))");
     expect_odd(p, ex_mul(p, call(EX_SIGN, ex_sub(p, y, x)), call(EX_SQRT, call(EX_ABS, d))), "spow(b - a, 0.5)");
-    expect_odd(p, ex_make(p, EX_SELECT, above, call(EX_SQRT, x), ex_neg(p, call(EX_SQRT, ex_neg(p, x)))), "spow(a, 0.5)");
-    expect_odd(p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, zero, NODE_NONE), ex_neg(p, ex_mul(p, x, x)), ex_mul(p, x, x)), "spow(a, 2)");
+    expect_odd(p, ex_make(p, EX_SELECT, above, call(EX_SQRT, x), ex_neg(p, call(EX_SQRT, ex_neg(p, x)))),
+               "spow(a, 0.5)");
+    expect_odd(
+        p, ex_make(p, EX_SELECT, ex_make(p, EX_LT, x, zero, NODE_NONE), ex_neg(p, ex_mul(p, x, x)), ex_mul(p, x, x)),
+        "spow(a, 2)");
     /* another function of |x| that is 0 at 0: no condition either */
     assert_false(pool_node(p, ex_odd(p, ex_mul(p, sign, call(EX_LN, ex_add(p, ex_const(p, 1), size)))))->switching);
     /* friction sticks, a corner is one, and halves that are no mirror images stay */
     expect_odd(p, ex_mul(p, y, sign), "b*sign(a)");
     expect_odd(p, ex_mul(p, sign, ex_add(p, size, y)), "sign(a)*(b + abs(a))");
     expect_odd(p, size, "abs(a)");
-    expect_odd(p, ex_make(p, EX_SELECT, above, ex_make(p, EX_POW, x, half, NODE_NONE), zero), "if 0 < a then sqrt(a) else 0");
+    expect_odd(p, ex_make(p, EX_SELECT, above, ex_make(p, EX_POW, x, half, NODE_NONE), zero),
+               "if 0 < a then sqrt(a) else 0");
     pool_free(p);
 }
 

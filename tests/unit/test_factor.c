@@ -89,11 +89,11 @@ determinants(void **unused)
 {
     (void)unused;
     for (size_t n = 1; n <= 16; n++)
-        compare(n, 0.5);                     /* by hand */
+        compare(n, 0.5); /* by hand */
     for (size_t n = 17; n <= MOST; n += 7) {
-        compare(n, 0.9);                     /* LAPACK */
-        compare(n, 0.05);                    /* KLU, many blocks */
-        compare(n, 0.15);                    /* KLU, few */
+        compare(n, 0.9);  /* LAPACK */
+        compare(n, 0.05); /* KLU, many blocks */
+        compare(n, 0.15); /* KLU, few */
     }
 }
 

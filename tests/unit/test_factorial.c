@@ -43,7 +43,8 @@ test_full(void **state)
     }
     anova_make(&d, y, &a);
     assert_int_equal(a.n, 6);
-    assert_true(fabs(a.effect[0].sum - 32) < 1e-12 && fabs(a.effect[1].sum - 72) < 1e-12 && fabs(a.effect[2].sum - 128) < 1e-12);
+    assert_true(fabs(a.effect[0].sum - 32) < 1e-12 && fabs(a.effect[1].sum - 72) < 1e-12 &&
+                fabs(a.effect[2].sum - 128) < 1e-12);
     assert_true(fabs(a.effect[3].sum - 2) < 1e-12 && a.effect[4].sum < 1e-20 && a.effect[5].sum < 1e-20);
     assert_int_equal(a.error_freedom, 1);
     assert_true(fabs(a.error - 0.5) < 1e-12);
@@ -51,7 +52,8 @@ test_full(void **state)
     free(a.effect);
 }
 
-/* Half of five factors has resolution 5: mains and pairs are apart. Half of four has 4: pairs share their sums by two. */
+/* Half of five factors has resolution 5: mains and pairs are apart. Half of four has 4: pairs share their sums by two.
+ */
 static void
 test_fractions(void **state)
 {
@@ -85,14 +87,15 @@ test_ranks(void **state)
 
     (void)state;
     assert_true(fabs(rank_correlation(5, a, a) - 1) < 1e-15);
-    assert_true(fabs(rank_correlation(5, a, b) - 0.8207826816681233) < 1e-12);     /* scipy.stats.spearmanr */
+    assert_true(fabs(rank_correlation(5, a, b) - 0.8207826816681233) < 1e-12); /* scipy.stats.spearmanr */
     assert_true(isnan(rank_correlation(5, a, c)));
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_f), cmocka_unit_test(test_full), cmocka_unit_test(test_fractions), cmocka_unit_test(test_ranks) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_f), cmocka_unit_test(test_full),
+                                        cmocka_unit_test(test_fractions), cmocka_unit_test(test_ranks) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

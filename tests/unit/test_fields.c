@@ -100,7 +100,8 @@ static void
 storage_by_energy(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("C:s { port a, b; energy = a.q^2*b.q + b.q^4; }\n1:u -> I:mu = 2; 1:v -> I:mv = 3;\nu -> s.a; v -> s.b;", true);
+    compilation c = compile(
+        "C:s { port a, b; energy = a.q^2*b.q + b.q^4; }\n1:u -> I:mu = 2; 1:v -> I:mv = 3;\nu -> s.a; v -> s.b;", true);
 
     (void)unused;
     evaluate(&c, x, dx);
@@ -119,7 +120,9 @@ static void
 power_out_of_storage(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("C:s { port a -> b; energy = (a.q - 2*b.q)^2/2; }\n1:u -> I:mu = 2; 1:v -> I:mv = 3;\nu -> s.a; s.b -> v;", true);
+    compilation c = compile(
+        "C:s { port a -> b; energy = (a.q - 2*b.q)^2/2; }\n1:u -> I:mu = 2; 1:v -> I:mv = 3;\nu -> s.a; s.b -> v;",
+        true);
 
     (void)unused;
     evaluate(&c, x, dx);
@@ -137,7 +140,9 @@ static void
 mixed_storage(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("I:coil { port flux, gap; energy = flux.p^2*(1 + gap.q^2)/2; }\n1:l -> R:r = 1; l -> coil.flux; 1:v -> I:m = 2; v -> coil.gap;", true);
+    compilation c = compile("I:coil { port flux, gap; energy = flux.p^2*(1 + gap.q^2)/2; }\n1:l -> R:r = 1; l -> "
+                            "coil.flux; 1:v -> I:m = 2; v -> coil.gap;",
+                            true);
 
     (void)unused;
     evaluate(&c, x, dx);
@@ -153,16 +158,21 @@ mixed_storage(void **unused)
 static void
 reciprocity(void **unused)
 {
-    /* by what is stored, by what is given, and one of each: the cross terms have one sign or, in the last, opposite ones */
+    /* by what is stored, by what is given, and one of each: the cross terms have one sign or, in the last, opposite
+     * ones */
     const char *const right[] = {
-        "C:s { port a, b; a.e = 2*a.q + 3*b.q; b.e = 3*a.q + 5*b.q; }", "C:s { port a, b; a.q = 2*a.e - b.e; b.q = -a.e + 4*b.e; }",
-        "C:s { port a, b; a.e = 2*a.q + 3*b.e; b.q = -3*a.q + 5*b.e; }", "C:s { port a -> b; a.e = 2*a.q - 3*b.q; b.e = 3*a.q - 5*b.q; }",
+        "C:s { port a, b; a.e = 2*a.q + 3*b.q; b.e = 3*a.q + 5*b.q; }",
+        "C:s { port a, b; a.q = 2*a.e - b.e; b.q = -a.e + 4*b.e; }",
+        "C:s { port a, b; a.e = 2*a.q + 3*b.e; b.q = -3*a.q + 5*b.e; }",
+        "C:s { port a -> b; a.e = 2*a.q - 3*b.q; b.e = 3*a.q - 5*b.q; }",
         "parameter k = 3; parameter h = 3; C:s { port a, b; a.e = 2*a.q + k*b.q; b.e = h*a.q + 5*b.q; }",
         "C:s { port a, b; a.e = exp(a.q + b.q); b.e = exp(a.q)*exp(b.q); }",
     };
     const char *const wrong[] = {
-        "C:s { port a, b; a.e = 2*a.q + 3*b.q; b.e = 4*a.q + 5*b.q; }", "C:s { port a, b; a.q = 2*a.e - b.e; b.q = a.e + 4*b.e; }",
-        "C:s { port a, b; a.e = 2*a.q + 3*b.e; b.q = 3*a.q + 5*b.e; }", "C:s { port a -> b; a.e = 2*a.q + 3*b.q; b.e = 3*a.q + 5*b.q; }",
+        "C:s { port a, b; a.e = 2*a.q + 3*b.q; b.e = 4*a.q + 5*b.q; }",
+        "C:s { port a, b; a.q = 2*a.e - b.e; b.q = a.e + 4*b.e; }",
+        "C:s { port a, b; a.e = 2*a.q + 3*b.e; b.q = 3*a.q + 5*b.e; }",
+        "C:s { port a -> b; a.e = 2*a.q + 3*b.q; b.e = 3*a.q + 5*b.q; }",
         "parameter k = 3; parameter h = 4; C:s { port a, b; a.e = 2*a.q + k*b.q; b.e = h*a.q + 5*b.q; }",
         "C:s { port a, b; a.e = a.q; b.e = if b.q > 0 then b.q + a.q else b.q; }",
     };
@@ -174,11 +184,13 @@ reciprocity(void **unused)
         compilation c;
         double x[8], dx[8];
 
-        snprintf(text, sizeof text, "%s\n1:u -> I:mu = 1; 1:v -> I:mv = 1; u -> s.a; %s", right[i], out ? "s.b -> v;" : "v -> s.b;");
+        snprintf(text, sizeof text, "%s\n1:u -> I:mu = 1; 1:v -> I:mv = 1; u -> s.a; %s", right[i],
+                 out ? "s.b -> v;" : "v -> s.b;");
         c = compile(text, true);
         evaluate(&c, x, dx);
         compile_free(&c);
-        snprintf(text, sizeof text, "%s\n1:u -> I:mu = 1; 1:v -> I:mv = 1; u -> s.a; %s", wrong[i], strstr(wrong[i], "->") ? "s.b -> v;" : "v -> s.b;");
+        snprintf(text, sizeof text, "%s\n1:u -> I:mu = 1; 1:v -> I:mv = 1; u -> s.a; %s", wrong[i],
+                 strstr(wrong[i], "->") ? "s.b -> v;" : "v -> s.b;");
         refused(text, "field-reciprocity");
     }
 }
@@ -188,14 +200,18 @@ static void
 dependent_ports(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("C:s { port a, b; energy = a.q^2 + a.q*b.q + b.q^2; }\n0:n -> C:c = 0.5; n -> s.a; 1:v -> I:m = 1; v -> s.b; n -> R:r = 1;", true);
+    compilation c = compile("C:s { port a, b; energy = a.q^2 + a.q*b.q + b.q^2; }\n0:n -> C:c = 0.5; n -> s.a; 1:v -> "
+                            "I:m = 1; v -> s.b; n -> R:r = 1;",
+                            true);
 
     (void)unused;
     evaluate(&c, x, dx);
     assert_int_equal(model_nstates(c.model), 3);
     compile_free(&c);
     /* both ports on capacitors */
-    c = compile("C:s { port a, b; energy = a.q^2 + a.q*b.q + b.q^2; }\n0:n -> C:c = 0.5; n -> s.a; 0:k -> C:d = 2; k -> s.b; n -> R:r = 1; k -> R:t = 3;", true);
+    c = compile("C:s { port a, b; energy = a.q^2 + a.q*b.q + b.q^2; }\n0:n -> C:c = 0.5; n -> s.a; 0:k -> C:d = 2; k "
+                "-> s.b; n -> R:r = 1; k -> R:t = 3;",
+                true);
     evaluate(&c, x, dx);
     assert_int_equal(model_nstates(c.model), 2);
     compile_free(&c);
@@ -205,7 +221,9 @@ static void
 resistive(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("R:d { port a, b; a.e = 2*a.f - b.f; b.e = -b.f*0 + 3*b.f - a.f; }\n1:u -> I:mu = 1; 1:v -> I:mv = 1; u -> d.a; v -> d.b;", true);
+    compilation c = compile("R:d { port a, b; a.e = 2*a.f - b.f; b.e = -b.f*0 + 3*b.f - a.f; }\n1:u -> I:mu = 1; 1:v "
+                            "-> I:mv = 1; u -> d.a; v -> d.b;",
+                            true);
     double a, b;
 
     (void)unused;
@@ -216,7 +234,9 @@ resistive(void **unused)
     NEAR(rate(&c, dx, "mv.p"), -(3 * b - a));
     compile_free(&c);
     /* the same on capacitors: the laws inverted together, though no own coefficient is there */
-    c = compile("R:d { port a, b; a.e = a.f + 2*b.f; b.e = 2*a.f + b.f; }\n0:u -> C:cu = 1; 0:v -> C:cv = 1; u -> d.a; v -> d.b;", true);
+    c = compile("R:d { port a, b; a.e = a.f + 2*b.f; b.e = 2*a.f + b.f; }\n0:u -> C:cu = 1; 0:v -> C:cv = 1; u -> d.a; "
+                "v -> d.b;",
+                true);
     evaluate(&c, x, dx);
     a = x[state_of(&c, "cu.q")];
     b = x[state_of(&c, "cv.q")];
@@ -229,20 +249,25 @@ static void
 matrices(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("parameter K[2,2] = [4, -1; -1, 3]; parameter D[2,2] = [2, 0.5; -0.5, 1];\n"
-                            "C:k { port x[2]; energy = x.q*K*x.q/2; } R:d { port x[2]; x.e = D*x.f; }\n1:v[2];\n"
-                            "for i in 1..2 { v[i] -> I:m[i] = 1; v[i] -> k.x[i]; v[i] -> d.x[i]; }\noutput y[2] = k.x.q;", true);
+    compilation c = compile(
+        "parameter K[2,2] = [4, -1; -1, 3]; parameter D[2,2] = [2, 0.5; -0.5, 1];\n"
+        "C:k { port x[2]; energy = x.q*K*x.q/2; } R:d { port x[2]; x.e = D*x.f; }\n1:v[2];\n"
+        "for i in 1..2 { v[i] -> I:m[i] = 1; v[i] -> k.x[i]; v[i] -> d.x[i]; }\noutput y[2] = k.x.q;",
+        true);
 
     (void)unused;
     evaluate(&c, x, dx);
     {
-        double q1 = x[state_of(&c, "k.x[1].q")], q2 = x[state_of(&c, "k.x[2].q")], p1 = x[state_of(&c, "m[1].p")], p2 = x[state_of(&c, "m[2].p")];
+        double q1 = x[state_of(&c, "k.x[1].q")], q2 = x[state_of(&c, "k.x[2].q")], p1 = x[state_of(&c, "m[1].p")],
+               p2 = x[state_of(&c, "m[2].p")];
 
         NEAR(rate(&c, dx, "m[1].p"), -(4 * q1 - q2) - (2 * p1 + 0.5 * p2));
         NEAR(rate(&c, dx, "m[2].p"), -(-q1 + 3 * q2) - (-0.5 * p1 + p2));
     }
     compile_free(&c);
-    refused("parameter K[2,2] = [4, -1; -2, 3]; C:k { port x[2]; x.e = K*x.q; }\n1:v[2]; for i in 1..2 { v[i] -> I:m[i] = 1; v[i] -> k.x[i]; }", "field-reciprocity");
+    refused("parameter K[2,2] = [4, -1; -2, 3]; C:k { port x[2]; x.e = K*x.q; }\n1:v[2]; for i in 1..2 { v[i] -> "
+            "I:m[i] = 1; v[i] -> k.x[i]; }",
+            "field-reciprocity");
 }
 
 static void
@@ -258,7 +283,9 @@ transformers(void **unused)
         for (int joined = 0; joined < 2; joined++) {
             compilation c;
 
-            snprintf(text, sizeof text, "TF:t { port a, b -> c; c.f = 2*a.f - 3*b.f; }\n1:u -> I:mu = 1; %s %s -> t.b; u -> t.a; t.c -> %s; o -> %s;",
+            snprintf(text, sizeof text,
+                     "TF:t { port a, b -> c; c.f = 2*a.f - 3*b.f; }\n1:u -> I:mu = 1; %s %s -> t.b; u -> t.a; t.c -> "
+                     "%s; o -> %s;",
                      joined ? "" : "1:v -> I:mv = 2;", joined ? "u" : "v", ends[i], "C:k = 1");
             c = compile(text, true);
             evaluate(&c, x, dx);
@@ -275,8 +302,10 @@ transformers(void **unused)
         }
     /* what nothing sets is a state where storage depends on it */
     {
-        compilation c = compile("signal a = integral(w.f, 1); 1:w; TF:t { port w -> x, y; x.f = cos(a)*w.f; y.f = sin(a)*w.f; }\nw -> t.w; w -> R:bearing = 0.1;\n"
-                                "t.x -> 1:x -> I:mx = 1; t.y -> 1:y -> I:my = 1; Se:g = -9.81 -> y;", true);
+        compilation c = compile("signal a = integral(w.f, 1); 1:w; TF:t { port w -> x, y; x.f = cos(a)*w.f; y.f = "
+                                "sin(a)*w.f; }\nw -> t.w; w -> R:bearing = 0.1;\n"
+                                "t.x -> 1:x -> I:mx = 1; t.y -> 1:y -> I:my = 1; Se:g = -9.81 -> y;",
+                                true);
 
         evaluate(&c, x, dx);
         assert_true(is_state(&c, "w.f"));
@@ -290,7 +319,9 @@ static void
 open_ports(void **unused)
 {
     double x[8], dx[8];
-    compilation c = compile("C:s { port a, b; energy = a.q^2*b.q; b.q(0) = 2; }\n1:u -> I:m = 1; u -> s.a;\nR:d { port a, b; a.e = a.f + b.f; b.e = a.f + 2*b.f; }\nu -> d.a;", true);
+    compilation c = compile("C:s { port a, b; energy = a.q^2*b.q; b.q(0) = 2; }\n1:u -> I:m = 1; u -> s.a;\nR:d { port "
+                            "a, b; a.e = a.f + b.f; b.e = a.f + 2*b.f; }\nu -> d.a;",
+                            true);
 
     (void)unused;
     evaluate(&c, x, dx);
@@ -337,8 +368,11 @@ constraints(void **unused)
     NEAR(x[state_of(&c, "m.p")], 2 * sin(0.4));
     compile_free(&c);
 
-    c = compile("signal a = integral(u.f, 0.6); signal b = integral(v.f, 0.8); 1:u -> I:m = 1; 1:v -> I:n = 1; u -> I:more = 3; v -> I:less = 3;\n"
-                "TF:t { port u, v -> s; s.f = a*u.f + b*v.f; } u -> t.u; v -> t.v; t.s -> 1:s -> Se:rod such that a^2 + b^2 - 1; Se:g = -9.81 -> v;", true);
+    c = compile("signal a = integral(u.f, 0.6); signal b = integral(v.f, 0.8); 1:u -> I:m = 1; 1:v -> I:n = 1; u -> "
+                "I:more = 3; v -> I:less = 3;\n"
+                "TF:t { port u, v -> s; s.f = a*u.f + b*v.f; } u -> t.u; v -> t.v; t.s -> 1:s -> Se:rod such that a^2 "
+                "+ b^2 - 1; Se:g = -9.81 -> v;",
+                true);
     assert_int_equal(model_nconstraints(c.model), 2);
     assert_true(model_initial(c.model, 0, x));
     assert_int_equal(model_constraints(c.model, 0, x, rest), 0);
@@ -356,11 +390,12 @@ constraints(void **unused)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storage_by_energy), cmocka_unit_test(power_out_of_storage), cmocka_unit_test(mixed_storage), cmocka_unit_test(reciprocity),
-        cmocka_unit_test(dependent_ports), cmocka_unit_test(resistive), cmocka_unit_test(matrices), cmocka_unit_test(transformers),
-        cmocka_unit_test(open_ports), cmocka_unit_test(residual_sources), cmocka_unit_test(constraints),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(storage_by_energy), cmocka_unit_test(power_out_of_storage),
+                                        cmocka_unit_test(mixed_storage),     cmocka_unit_test(reciprocity),
+                                        cmocka_unit_test(dependent_ports),   cmocka_unit_test(resistive),
+                                        cmocka_unit_test(matrices),          cmocka_unit_test(transformers),
+                                        cmocka_unit_test(open_ports),        cmocka_unit_test(residual_sources),
+                                        cmocka_unit_test(constraints) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,8 +276,13 @@ owner_and_attributes(void **state)
 
 enum edit { NO_EDIT, NEW_FILE, INTO, INTO_WAITING, REMOVED, NEDITS };
 
-/* The edit comes before the exchange of that number, counted from 0, or after it; then as many more, each by the next exchange. */
-static struct { enum edit kind; int at, more, exchanges, failing; bool after; } meanwhile;
+/* The edit comes before the exchange of that number, counted from 0, or after it; then as many more, each by the next
+ * exchange. */
+static struct {
+    enum edit kind;
+    int at, more, exchanges, failing;
+    bool after;
+} meanwhile;
 static pthread_t editor;
 static bool editing, retry;
 
@@ -316,9 +321,7 @@ edit(void)
         put(beside, meanwhile.more ? "earlier edit" : "edit");
         assert_int_equal(rename(beside, path), 0);
         break;
-    case REMOVED:
-        unlink(path);
-        break;
+    case REMOVED: unlink(path); break;
     case INTO:
         /* who does not wait is told to come again, and does */
         fd = open(path, O_WRONLY | O_NONBLOCK);
@@ -328,10 +331,8 @@ edit(void)
         if (fd >= 0)
             close(fd);
         break;
-    case INTO_WAITING:
-        editing = pthread_create(&editor, NULL, write_into, path) == 0;
-        break;
-    default: ;
+    case INTO_WAITING: editing = pthread_create(&editor, NULL, write_into, path) == 0; break;
+    default:;
     }
 }
 
@@ -453,18 +454,16 @@ without_exchange(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_read_is_not_replaced, begin, end),
-        cmocka_unit_test_setup_teardown(one_result_a_file, begin, end),
-        cmocka_unit_test_setup_teardown(read_only_stays, begin, end),
-        cmocka_unit_test_setup_teardown(aborted, begin, end),
-        cmocka_unit_test_setup_teardown(no_room, begin, end),
-        cmocka_unit_test_setup_teardown(in_place, begin, end),
-        cmocka_unit_test_setup_teardown(owner_and_attributes, begin, end),
-        cmocka_unit_test_setup_teardown(edits_in_the_moment, begin, end),
-        cmocka_unit_test_setup_teardown(open_for_writing, begin, end),
-        cmocka_unit_test_setup_teardown(without_exchange, begin, end),
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test_setup_teardown(what_is_read_is_not_replaced, begin, end),
+                                        cmocka_unit_test_setup_teardown(one_result_a_file, begin, end),
+                                        cmocka_unit_test_setup_teardown(read_only_stays, begin, end),
+                                        cmocka_unit_test_setup_teardown(aborted, begin, end),
+                                        cmocka_unit_test_setup_teardown(no_room, begin, end),
+                                        cmocka_unit_test_setup_teardown(in_place, begin, end),
+                                        cmocka_unit_test_setup_teardown(owner_and_attributes, begin, end),
+                                        cmocka_unit_test_setup_teardown(edits_in_the_moment, begin, end),
+                                        cmocka_unit_test_setup_teardown(open_for_writing, begin, end),
+                                        cmocka_unit_test_setup_teardown(without_exchange, begin, end) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

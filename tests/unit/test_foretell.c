@@ -1,7 +1,8 @@
 /* test_foretell.c - a search by tolerances says the same on one core and on all of them
  *
- * Two models: one of few elements, each tried alone; one of many, taken by activity, most of which stay. What has to be the same is everything that a
- * report shows: the text, what went, each trial with its error, how many simulations it took.
+ * Two models: one of few elements, each tried alone; one of many, taken by activity, most of which stay. What has to be
+ * the same is everything that a report shows: the text, what went, each trial with its error, how many simulations it
+ * took.
  */
 #include <sched.h>
 #include <setjmp.h>
@@ -26,10 +27,14 @@ chain(int n, double within)
         strbuf_printf(&b, "    1:v%d -> I:m%d = %g;\n", i, i, 1 + 0.01 * i);
         if (i < n) {
             strbuf_printf(&b, "    v%d -> 0:s%d -> v%d;\n    s%d -> 1:d%d;\n", i, i, i + 1, i, i);
-            strbuf_printf(&b, "    d%d -> C:c%d { e = %d*q + 10*q^3; }\n    d%d -> R:r%d = %g;\n", i, i, 90 + i, i, i, 0.002 * i);
+            strbuf_printf(&b, "    d%d -> C:c%d { e = %d*q + 10*q^3; }\n    d%d -> R:r%d = %g;\n", i, i, 90 + i, i, i,
+                          0.002 * i);
         }
     }
-    strbuf_printf(&b, "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 4; rtol = 1e-6; observe x within %g; }\n", within);
+    strbuf_printf(
+        &b,
+        "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 4; rtol = 1e-6; observe x within %g; }\n",
+        within);
     return b.at;
 }
 
@@ -92,8 +97,18 @@ one_core_or_all(int masses, double within)
     free(text);
 }
 
-static void test_few(void **state) { (void)state; one_core_or_all(6, 0.02); }
-static void test_many(void **state) { (void)state; one_core_or_all(24, 0.004); }
+static void
+test_few(void **state)
+{
+    (void)state;
+    one_core_or_all(6, 0.02);
+}
+static void
+test_many(void **state)
+{
+    (void)state;
+    one_core_or_all(24, 0.004);
+}
 
 int
 main(void)

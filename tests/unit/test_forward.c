@@ -1,4 +1,5 @@
-/* test_forward.c - derivatives of outputs by parameters along runs, against central differences of whole runs and against closed forms
+/* test_forward.c - derivatives of outputs by parameters along runs, against central differences of whole runs and
+ * against closed forms
  */
 #include <math.h>
 #include <setjmp.h>
@@ -33,7 +34,13 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     o.rtol = 1e-11;
     for (int i = 0; i < TIMES; i++)
         time[i] = o.start + (o.stop - o.start) * i / (TIMES - 1);
-    f = (forward){ .model = m.model, .by = c ? c->by.at : NULL, .n = c ? c->by.n : 0, .time = time, .ntimes = TIMES, .output = output, .derivative = derivative };
+    f = (forward){ .model = m.model,
+                   .by = c ? c->by.at : NULL,
+                   .n = c ? c->by.n : 0,
+                   .time = time,
+                   .ntimes = TIMES,
+                   .output = output,
+                   .derivative = derivative };
     fine = forward_run(&f, &o) && f.done == TIMES && f.lost == 0;
     if (f.lost)
         print_message("%zu lost\n", f.lost);
@@ -44,7 +51,8 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     return fine;
 }
 
-/* Every derivative by every parameter within rel of central differences of so great a part of the parameter, in parts of its greatest size. */
+/* Every derivative by every parameter within rel of central differences of so great a part of the parameter, in parts
+ * of its greatest size. */
 static void
 against_differences(const char *text, double part, double rel)
 {
@@ -79,7 +87,8 @@ against_differences(const char *text, double part, double rel)
                 double slope = (high[i * ny + k] - low[i * ny + k]) / (2 * e), exact = dy[(i * ny + k) * n + q];
 
                 if (!(fabs(exact - slope) <= rel * size + 1e-10 * most / e))
-                    fail_msg("%s, output %zu, point %zu: %.10g, by differences %.10g (size %.3g)", c.name.at[q], k, i, exact, slope, size);
+                    fail_msg("%s, output %zu, point %zu: %.10g, by differences %.10g (size %.3g)", c.name.at[q], k, i,
+                             exact, slope, size);
             }
         }
     }
@@ -91,18 +100,23 @@ against_differences(const char *text, double part, double rel)
     compile_free(&m);
 }
 
-/* A hardening spring, an algebraic loop of dampers, a dependent mass, a computed parameter, an initial value that is a parameter. */
+/* A hardening spring, an algebraic loop of dampers, a dependent mass, a computed parameter, an initial value that is a
+ * parameter. */
 static void
 test_smooth(void **state)
 {
     (void)state;
-    against_differences("model all { parameter m = 2; parameter n = 0.7; parameter k0 = 50; parameter k = 2*k0 + k0*n; parameter b = 3; parameter c = 0.4;\n"
-                        "parameter q0 = 0.2; parameter F = 5; parameter w = 3;\n"
-                        "1:v -> I:mass = m; v -> C:spring { e = k*q + 100*q^3; q(0) = q0; } Se:force = F*sin(w*time) -> v;\n"
-                        "v -> 0:s; s -> 1:d1 -> R:damper1 = b; d1 -> 0:t; t -> R:leak { f = c*e + 0.1*e^3; } t -> 1:d2 -> R:damper2 = 2*b;\n"
-                        "v -> TF:lever = n -> 1:u; u -> I:tip = 0.5*m;\n"
-                        "output x = spring.q; output y = leak.e + n*mass.f; }\n"
-                        "experiment e of all { stop = 2; }\n", 1e-5, 1e-6);
+    against_differences(
+        "model all { parameter m = 2; parameter n = 0.7; parameter k0 = 50; parameter k = 2*k0 + k0*n; parameter b = "
+        "3; parameter c = 0.4;\n"
+        "parameter q0 = 0.2; parameter F = 5; parameter w = 3;\n"
+        "1:v -> I:mass = m; v -> C:spring { e = k*q + 100*q^3; q(0) = q0; } Se:force = F*sin(w*time) -> v;\n"
+        "v -> 0:s; s -> 1:d1 -> R:damper1 = b; d1 -> 0:t; t -> R:leak { f = c*e + 0.1*e^3; } t -> 1:d2 -> R:damper2 = "
+        "2*b;\n"
+        "v -> TF:lever = n -> 1:u; u -> I:tip = 0.5*m;\n"
+        "output x = spring.q; output y = leak.e + n*mass.f; }\n"
+        "experiment e of all { stop = 2; }\n",
+        1e-5, 1e-6);
 }
 
 /* Stiff: a fast mode of 1e5/s beside a slow one; the integrator takes BDF. */
@@ -110,28 +124,35 @@ static void
 test_stiff(void **state)
 {
     (void)state;
-    against_differences("model all { parameter R = 1; parameter C = 1; parameter r = 1e-3; parameter c = 1e-2; parameter U = 2;\n"
-                        "Se:u = U -> 1:i; i -> R:big = R; i -> 0:a; a -> C:slow = C; a -> 1:j; j -> R:small = r; j -> C:fast = c;\n"
-                        "output ua = slow.e; output uf = fast.e; output i = i.f; }\n"
-                        "experiment e of all { stop = 3; }\n", 3e-4, 1e-6);
+    against_differences(
+        "model all { parameter R = 1; parameter C = 1; parameter r = 1e-3; parameter c = 1e-2; parameter U = 2;\n"
+        "Se:u = U -> 1:i; i -> R:big = R; i -> 0:a; a -> C:slow = C; a -> 1:j; j -> R:small = r; j -> C:fast = c;\n"
+        "output ua = slow.e; output uf = fast.e; output i = i.f; }\n"
+        "experiment e of all { stop = 3; }\n",
+        3e-4, 1e-6);
 }
 
-/* A step at a time that is a parameter, a stop that acts beyond a gap, a ball that bounces: times of switchings move. */
+/* A step at a time that is a parameter, a stop that acts beyond a gap, a ball that bounces: times of switchings move.
+ */
 static void
 test_switching(void **state)
 {
     (void)state;
-    against_differences("model all { parameter m = 1; parameter k = 30; parameter t0 = 0.33; parameter F = 4; parameter gap = 0.1; parameter ks = 200;\n"
-                        "parameter b = 0.8;\n"
-                        "1:v -> I:mass = m; v -> C:spring = 1/k; v -> R:damper = b; Se:force = if time > t0 then F else 0 -> v;\n"
-                        "v -> C:stop { e = if q > gap then ks*(q - gap) else 0; }\n"
-                        "output x = spring.q; output f = mass.f; }\n"
-                        "experiment e of all { stop = 2; }\n", 1e-5, 1e-6);
+    against_differences(
+        "model all { parameter m = 1; parameter k = 30; parameter t0 = 0.33; parameter F = 4; parameter gap = 0.1; "
+        "parameter ks = 200;\n"
+        "parameter b = 0.8;\n"
+        "1:v -> I:mass = m; v -> C:spring = 1/k; v -> R:damper = b; Se:force = if time > t0 then F else 0 -> v;\n"
+        "v -> C:stop { e = if q > gap then ks*(q - gap) else 0; }\n"
+        "output x = spring.q; output f = mass.f; }\n"
+        "experiment e of all { stop = 2; }\n",
+        1e-5, 1e-6);
     against_differences("model ball { parameter m = 0.5; parameter g = 9.81; parameter h0 = 1; parameter r = 0.8;\n"
                         "1:v -> I:mass { f = p/m; p(0) = 0; } Se:weight = -m*g -> v; signal h = integral(v.f, h0);\n"
                         "when h < 0 and v.f < 0 { reinit mass.p = -r*mass.p; }\n"
                         "output height = h; output speed = v.f; }\n"
-                        "experiment e of ball { stop = 1.3; }\n", 1e-5, 1e-6);
+                        "experiment e of ball { stop = 1.3; }\n",
+                        1e-5, 1e-6);
 }
 
 /* From equilibrium: it moves with the parameters. */
@@ -139,17 +160,21 @@ static void
 test_equilibrium(void **state)
 {
     (void)state;
-    against_differences("model all { parameter m = 3; parameter k = 200; parameter k3 = 4000; parameter g = 9.81; parameter b = 5; parameter F = 7;\n"
-                        "1:v -> I:mass = m; v -> C:spring { e = k*q + k3*q^3; } v -> R:damper = b; Se:weight = m*g -> v;\n"
-                        "Se:push = if time > 0.5 then F else 0 -> v; output x = spring.q; output way = integral(v.f); }\n"
-                        "experiment e of all { stop = 2; start from equilibrium; }\n", 1e-5, 1e-6);
+    against_differences(
+        "model all { parameter m = 3; parameter k = 200; parameter k3 = 4000; parameter g = 9.81; parameter b = 5; "
+        "parameter F = 7;\n"
+        "1:v -> I:mass = m; v -> C:spring { e = k*q + k3*q^3; } v -> R:damper = b; Se:weight = m*g -> v;\n"
+        "Se:push = if time > 0.5 then F else 0 -> v; output x = spring.q; output way = integral(v.f); }\n"
+        "experiment e of all { stop = 2; start from equilibrium; }\n",
+        1e-5, 1e-6);
 }
 
 /* q = q0 exp(-t/(RC)): dq/dR = q t/(R^2 C). */
 static void
 test_closed_form(void **state)
 {
-    const char *text = "model rc { parameter R = 2; parameter C = 0.5; parameter q0 = 3; 1:i -> C:c { e = q/C; q(0) = q0; } i -> R:r = R; output q = c.q; }\n"
+    const char *text = "model rc { parameter R = 2; parameter C = 0.5; parameter q0 = 3; 1:i -> C:c { e = q/C; q(0) = "
+                       "q0; } i -> R:r = R; output q = c.q; }\n"
                        "experiment e of rc { stop = 2; }\n";
     double y[TIMES], dy[TIMES * 3];
     compilation m = { 0 };
@@ -179,8 +204,9 @@ test_closed_form(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form), cmocka_unit_test(test_smooth), cmocka_unit_test(test_stiff),
-                                        cmocka_unit_test(test_switching), cmocka_unit_test(test_equilibrium) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form), cmocka_unit_test(test_smooth),
+                                        cmocka_unit_test(test_stiff), cmocka_unit_test(test_switching),
+                                        cmocka_unit_test(test_equilibrium) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,13 @@
 
 /* ---------------------------------------------------------------- helpers */
 
-struct front { sources *s; names *n; arena *a; ast_file *f; char *tree; };
+struct front {
+    sources *s;
+    names *n;
+    arena *a;
+    ast_file *f;
+    char *tree;
+};
 
 static char *
 tree_text(const sources *s, const ast_file *f)
@@ -119,7 +125,8 @@ assert_error(const char *text, int line, int column, const char *code, const cha
     d = diag_at(x.s, 0);
     source_place(x.s, d->at.file, d->at.begin, &l, &c);
     if (l != line || c != column || strcmp(d->code, code) != 0 || !strstr(d->message, words))
-        fail_msg("%s\nsaid %d:%d %s [%s], not %d:%d %s [%s]", text, l, c, d->message, d->code, line, column, words, code);
+        fail_msg("%s\nsaid %d:%d %s [%s], not %d:%d %s [%s]", text, l, c, d->message, d->code, line, column, words,
+                 code);
     front_end(&x);
 }
 
@@ -218,22 +225,21 @@ test_printing(void **state)
     diag_error(s, "a-slug", (span){ f, 12, 100 }, "wrong %d", 1);
     diag_note(s, (span){ f, 0, 3 }, "because");
     diag_help(s, "Do this.");
-    diag_error(s, "a-slug", (span){ f, 12, 100 }, "wrong %d", 1);      /* said already */
+    diag_error(s, "a-slug", (span){ f, 12, 100 }, "wrong %d", 1); /* said already */
     diag_warn(s, "b-slug", (span){ f, 23, 23 }, "at the end");
     diag_error(s, "c-slug", SPAN_NONE, "all of it");
     said = messages(s);
-    assert_string_equal(said,
-        "a.bg:2:9: error: wrong 1 [a-slug]\n"
-        "    2 |     two \xc3\xa4 three\n"
-        "      |           ^~~~~\n"
-        "a.bg:1:1: note: because\n"
-        "    1 | one\n"
-        "      | ^~~\n"
-        "      = help: Do this.\n"
-        "a.bg:3:5: warning: at the end [b-slug]\n"
-        "    3 | four\n"
-        "      |     ^\n"
-        "bgc: error: all of it [c-slug]\n");
+    assert_string_equal(said, "a.bg:2:9: error: wrong 1 [a-slug]\n"
+                              "    2 |     two \xc3\xa4 three\n"
+                              "      |           ^~~~~\n"
+                              "a.bg:1:1: note: because\n"
+                              "    1 | one\n"
+                              "      | ^~~\n"
+                              "      = help: Do this.\n"
+                              "a.bg:3:5: warning: at the end [b-slug]\n"
+                              "    3 | four\n"
+                              "      |     ^\n"
+                              "bgc: error: all of it [c-slug]\n");
     free(said);
     sources_free(s);
 }
@@ -272,11 +278,13 @@ test_brackets(void **state)
 {
     (void)state;
     assert_expr("v[3]", "      read v[#]\n        index\n          number 3\n");
-    assert_expr("m[i, j+1].q", "      read m[##].q\n        index\n          read i\n        index\n          +\n            read j\n            number 1\n");
+    assert_expr("m[i, j+1].q", "      read m[##].q\n        index\n          read i\n        index\n          +\n      "
+                               "      read j\n            number 1\n");
     assert_expr("m[1][2]", "      read m[##]\n        index\n          number 1\n        index\n          number 2\n");
     assert_expr("5 [kg.m^2]", "      number 5 [kg.m^2]\n");
     assert_expr("1/8[N/m]", "      /\n        number 1\n        number 8 [N/m]\n");
-    assert_expr("[1, -2; a[1], 4] [ N/m ]", "      matrix 2 x 2 [N/m]\n        number 1\n        negative\n          number 2\n"
+    assert_expr("[1, -2; a[1], 4] [ N/m ]",
+                "      matrix 2 x 2 [N/m]\n        number 1\n        negative\n          number 2\n"
                 "        read a[#]\n          index\n            number 1\n        number 4\n");
     assert_stmt("parameter k[2] [N/m] = 3 [N/mm] \"a \\\"text\\\"\";",
                 "  parameter k [N/m] \"a \\\"text\\\"\"\n    size\n      number 2\n    value\n      number 3 [N/mm]\n");
@@ -300,10 +308,9 @@ test_scan_text(void **state)
     sources *s = sources_new();
     scan_tokens t = { 0 };
     const char *text = "model m { // c\n v[1] -> I:m = 3 [kg]; }";
-    static const enum scan_kind kind[] = {
-        SCAN_WORD, SCAN_NAME, SCAN_SIGN, SCAN_COMMENT, SCAN_NAME, SCAN_INDEX, SCAN_NUMBER, SCAN_INDEX_END, SCAN_SIGN,
-        SCAN_NAME, SCAN_SIGN, SCAN_NAME, SCAN_SIGN, SCAN_NUMBER, SCAN_UNIT, SCAN_SIGN, SCAN_SIGN
-    };
+    static const enum scan_kind kind[] = { SCAN_WORD,   SCAN_NAME,      SCAN_SIGN, SCAN_COMMENT, SCAN_NAME, SCAN_INDEX,
+                                           SCAN_NUMBER, SCAN_INDEX_END, SCAN_SIGN, SCAN_NAME,    SCAN_SIGN, SCAN_NAME,
+                                           SCAN_SIGN,   SCAN_NUMBER,    SCAN_UNIT, SCAN_SIGN,    SCAN_SIGN };
 
     (void)state;
     scan_text(s, (uint32_t)sources_add_text(s, "t.bg", text, strlen(text)), &t);
@@ -330,12 +337,15 @@ test_precedence(void **state)
     assert_expr("a^b^c", "      ^\n        read a\n        ^\n          read b\n          read c\n");
     assert_expr("a - b - c", "      -\n        -\n          read a\n          read b\n        read c\n");
     assert_expr("a + b*c < d and not e or f",
-                "      or\n        and\n          <\n            +\n              read a\n              *\n                read b\n                read c\n"
+                "      or\n        and\n          <\n            +\n              read a\n              *\n            "
+                "    read b\n                read c\n"
                 "            read d\n          not\n            read e\n        read f\n");
     assert_expr("if a then b else if c then d else e + 1",
-                "      if\n        read a\n        read b\n        if\n          read c\n          read d\n          +\n            read e\n            number 1\n");
+                "      if\n        read a\n        read b\n        if\n          read c\n          read d\n          "
+                "+\n            read e\n            number 1\n");
     assert_expr("integral(body.f, 1 [m]) + table(\"a\\\\b.csv\", 2, time)",
-                "      +\n        call integral\n          read body.f\n          number 1 [m]\n        call table\n          text \"a\\\\b.csv\"\n"
+                "      +\n        call integral\n          read body.f\n          number 1 [m]\n        call table\n   "
+                "       text \"a\\\\b.csv\"\n"
                 "          number 2\n          read time\n");
 }
 
@@ -345,19 +355,23 @@ test_chains(void **state)
     (void)state;
     assert_stmt("a -> GY:emf = k -> 1:rotor as shaft;",
                 "  chain as shaft\n    reference a\n    part GY: emf\n      law\n        read k\n    part 1: rotor\n");
-    assert_stmt("Se:l such that x.e - 1 -> node;",
-                "  chain\n    part Se: l\n      such that\n        -\n          read x.e\n          number 1\n    reference node\n");
+    assert_stmt("Se:l such that x.e - 1 -> node;", "  chain\n    part Se: l\n      such that\n        -\n          "
+                                                   "read x.e\n          number 1\n    reference node\n");
     assert_stmt("v -> C:s = 1/k { q(0) = 1 [mm]; }",
-                "  chain\n    reference v\n    part C: s\n      law\n        /\n          number 1\n          read k\n      initial q\n        number 1 [mm]\n");
+                "  chain\n    reference v\n    part C: s\n      law\n        /\n          number 1\n          read k\n "
+                "     initial q\n        number 1 [mm]\n");
     assert_stmt("R:x { port a[2], b -> c; a.f = b.e; energy = 0; }",
-                "  chain\n    part R: x\n      port left a\n        size\n          number 2\n      port left b\n      port right c\n"
+                "  chain\n    part R: x\n      port left a\n        size\n          number 2\n      port left b\n      "
+                "port right c\n"
                 "      equation a.f\n        read b.e\n      equation energy\n        number 0\n");
     assert_stmt("1:w { f(0) = 1; } -> b as c;",
                 "  chain as c\n    part 1: w\n      initial f\n        number 1\n    reference b\n");
     assert_stmt("0:room[n] in heat;", "  chain\n    part 0: room[#]\n      index\n        read n\n      in heat\n");
     assert_stmt("Wheel:front[i](k = 2, brake = pedal) without rim, hub.bearing[1..2];",
-                "  chain\n    part Wheel: front[#]\n      index\n        read i\n      argument k\n        number 2\n      argument brake\n        read pedal\n"
-                "      without rim\n      without hub.bearing[#]\n        index range\n          number 1\n          number 2\n");
+                "  chain\n    part Wheel: front[#]\n      index\n        read i\n      argument k\n        number 2\n  "
+                "    argument brake\n        read pedal\n"
+                "      without rim\n      without hub.bearing[#]\n        index range\n          number 1\n          "
+                "number 2\n");
 }
 
 static void
@@ -366,12 +380,15 @@ test_statements(void **state)
     (void)state;
     assert_stmt("port 1:hub, 0:patch in heat;", "  ports\n    part 1: hub\n    part 0: patch\n      in heat\n");
     assert_stmt("for i in 1..n-1 { 1:v[i]; }",
-                "  for i\n    from\n      number 1\n    to\n      -\n        read n\n        number 1\n    chain\n      part 1: v[#]\n        index\n          read i\n");
+                "  for i\n    from\n      number 1\n    to\n      -\n        read n\n        number 1\n    chain\n     "
+                " part 1: v[#]\n        index\n          read i\n");
     assert_stmt("if n > 3 { 1:a; } else if n == 2 { } else { 1:b; }",
-                "  if\n    condition\n      >\n        read n\n        number 3\n    chain\n      part 1: a\n  else\n    if\n      condition\n        ==\n"
+                "  if\n    condition\n      >\n        read n\n        number 3\n    chain\n      part 1: a\n  else\n  "
+                "  if\n      condition\n        ==\n"
                 "          read n\n          number 2\n    else\n      chain\n        part 1: b\n");
     assert_stmt("when time >= 1 [s] { reinit a.q = 0; reinit b = 1; }",
-                "  when\n    condition\n      >=\n        read time\n        number 1 [s]\n    reinit a.q\n      number 0\n    reinit b\n      number 1\n");
+                "  when\n    condition\n      >=\n        read time\n        number 1 [s]\n    reinit a.q\n      "
+                "number 0\n    reinit b\n      number 1\n");
     assert_stmt("parameter R;", "  parameter R\n");
 }
 
@@ -383,13 +400,18 @@ test_declarations(void **state)
     assert_tree("domain heat { effort T [K]; flow q [W]; power = flow; }",
                 "domain heat\n  effort T [K]\n  flow q [W]\n  power\n    read flow\n");
     assert_tree("import mechanics.translation; import \"tire.bg\"; constant g = 9.81 [m/s^2];",
-                "import mechanics.translation\nimport \"tire.bg\"\nconstant g\n  value\n    number 9.8100000000000005 [m/s^2]\n");
-    assert_tree("model truck(n = 10, k = 2) \"text\" { }", "model truck \"text\"\n  size n\n    number 10\n  size k\n    number 2\n");
+                "import mechanics.translation\nimport \"tire.bg\"\nconstant g\n  value\n    number 9.8100000000000005 "
+                "[m/s^2]\n");
+    assert_tree("model truck(n = 10, k = 2) \"text\" { }",
+                "model truck \"text\"\n  size n\n    number 10\n  size k\n    number 2\n");
     assert_tree("experiment e of m { start = 1; stop = 2 [s]; start from equilibrium; let u[2] = 1; let s.q(0) = e;"
                 " window 1 .. 2; observe y[2] within 1 [mm]; observe z; keep a, b[1..2]; record x, y.f; }",
-                "experiment e of m\n  set start\n    number 1\n  set stop\n    number 2 [s]\n  start from equilibrium\n  let u[#]\n    index\n      number 2\n"
-                "    number 1\n  let initial s.q\n    read e\n  window\n    number 1\n    number 2\n  observe y[#]\n    index\n      number 2\n    number 1 [mm]\n"
-                "  observe z\n  keep a\n  keep b[#]\n    index range\n      number 1\n      number 2\n  record\n    read x\n    read y.f\n");
+                "experiment e of m\n  set start\n    number 1\n  set stop\n    number 2 [s]\n  start from "
+                "equilibrium\n  let u[#]\n    index\n      number 2\n"
+                "    number 1\n  let initial s.q\n    read e\n  window\n    number 1\n    number 2\n  observe y[#]\n   "
+                " index\n      number 2\n    number 1 [mm]\n"
+                "  observe z\n  keep a\n  keep b[#]\n    index range\n      number 1\n      number 2\n  record\n    "
+                "read x\n    read y.f\n");
     assert_tree("", "");
     assert_tree("\xef\xbb\xbf// only a comment", "");
 }
@@ -405,7 +427,8 @@ assert_span(const struct front *x, span at, const char *text)
 static void
 test_spans(void **state)
 {
-    struct front x = front("model m { // note  \n  a[1] -> C:s = 1/(k) { q(0) = 1; } as b;\n  parameter k = 3 [N/m];\n  Wheel:w(k = 2) in d;\n}");
+    struct front x = front("model m { // note  \n  a[1] -> C:s = 1/(k) { q(0) = 1; } as b;\n  parameter k = 3 [N/m];\n "
+                           " Wheel:w(k = 2) in d;\n}");
     const ast_model *m = x.f->decl[0].model;
     const ast_stmt *c = m->stmt[0];
 
@@ -459,7 +482,8 @@ static void
 test_syntax_errors(void **state)
 {
     (void)state;
-    assert_error("model m {\n    parameter a = 5 [kg]\n    parameter b = 3;\n}", 2, 25, "syntax-semicolon", "expected `;`");
+    assert_error("model m {\n    parameter a = 5 [kg]\n    parameter b = 3;\n}", 2, 25, "syntax-semicolon",
+                 "expected `;`");
     assert_error("model m {\n    1:v\n    v -> I:m = 3;\n}", 2, 8, "syntax-semicolon", "expected `;`");
     assert_error("model m { C:x { e = q } }", 1, 22, "syntax-semicolon", "expected `;`");
     assert_error("model m { parameter a = 5 kg; }", 1, 27, "syntax-unit", "a unit between");
@@ -495,7 +519,8 @@ test_syntax_errors(void **state)
     assert_error("domain h { effort T [K]; }", 1, 8, "syntax-domain", "flow");
     assert_error("domain h { effort T [K]; effort S [K]; flow f [W]; }", 1, 26, "syntax-domain", "twice");
     assert_error("domain h { voltage T [K]; flow f [W]; }", 1, 12, "syntax-domain", "`voltage`");
-    assert_error("model m {\n  for i in 1..3 {\n    1:v[i];\n\nmodel k { }\n", 5, 1, "syntax-brace", "before this `model`");
+    assert_error("model m {\n  for i in 1..3 {\n    1:v[i];\n\nmodel k { }\n", 5, 1, "syntax-brace",
+                 "before this `model`");
     assert_error("model m {\n  1:v;\n", 1, 9, "syntax-brace", "not closed");
     assert_error("model m { 1:v; } }", 1, 18, "syntax-brace", "no `{`");
 }
@@ -516,23 +541,22 @@ test_other_formats(void **state)
 static void
 test_recovery(void **state)
 {
-    struct front x = front(
-        "model a {\n"
-        "    1:v\n"                              /* 1 */
-        "    v -> I:m = ;\n"                     /* 2 */
-        "    C x { e = q; f = 3; }\n"            /* 3 */
-        "    R:r { e = 3 f; port ; e = f; }\n"   /* 4, 5 */
-        "    for i 1..3 { 1:w; 1:x; }\n"         /* 6 */
-        "    if (a { 1:w; } else { 1:x; }\n"     /* 7 */
-        "    parameter K = [1, 2; 3 4; 5, 6];\n" /* 8 */
-        "    parameter good = 3;\n"
-        "}\n"
-        "experiment e of a {\n"
-        "    stop 3;\n"                          /* 9 */
-        "    rtol = 1;\n"
-        "}\n"
-        "model b(n) { 1:v; }\n"                  /* 10 */
-        "model c { 1:v; }\n");
+    struct front x = front("model a {\n"
+                           "    1:v\n"                              /* 1 */
+                           "    v -> I:m = ;\n"                     /* 2 */
+                           "    C x { e = q; f = 3; }\n"            /* 3 */
+                           "    R:r { e = 3 f; port ; e = f; }\n"   /* 4, 5 */
+                           "    for i 1..3 { 1:w; 1:x; }\n"         /* 6 */
+                           "    if (a { 1:w; } else { 1:x; }\n"     /* 7 */
+                           "    parameter K = [1, 2; 3 4; 5, 6];\n" /* 8 */
+                           "    parameter good = 3;\n"
+                           "}\n"
+                           "experiment e of a {\n"
+                           "    stop 3;\n" /* 9 */
+                           "    rtol = 1;\n"
+                           "}\n"
+                           "model b(n) { 1:v; }\n" /* 10 */
+                           "model c { 1:v; }\n");
 
     (void)state;
     assert_int_equal(diag_errors(x.s), 10);
@@ -607,7 +631,8 @@ test_limits(void **state)
 static void
 test_garbage(void **state)
 {
-    static const char *const pieces[] = { "[", "[a", "\"", "\"\\", "/*", "*", "{", "}", ";", "#\n", "1 ", "1.", "..", "\x01", "\xff", "a[1][1]" };
+    static const char *const pieces[] = { "[", "[a",  "\"", "\"\\", "/*", "*",    "{",    "}",
+                                          ";", "#\n", "1 ", "1.",   "..", "\x01", "\xff", "a[1][1]" };
     size_t n = 300000;
     char *text = bg_malloc(n);
     struct front x;
@@ -671,22 +696,36 @@ test_layout(void **state)
     (void)state;
     assert_layout("spacing", "model   m{parameter k=2*3[  N/m ]   \"t\" ;1:v;v->C:s=1/k{q(0)=1[m];}}", NULL);
     assert_layout("statements",
-        "model m\n{\n\n1:v;1:w; // both\n\n\n\n  // own\nv->I:m=3[kg];\n  v -> C:s = 1/k{q(0)=1[m];}\n for i in 1 .. n-1 {1:a[i];1:b[ i+1 ];}\n"
-        "if n>3{1:x;}else{1:y;}\n// last\n\n}\nexperiment e of m{stop=1[s];window 1 [s]..2 [s];}",
-        "model m {\n    1:v;\n    1:w; // both\n\n    // own\n    v -> I:m = 3 [kg];\n    v -> C:s = 1/k { q(0) = 1 [m]; }\n"
-        "    for i in 1..n-1 {\n        1:a[i];\n        1:b[i+1];\n    }\n    if n > 3 { 1:x; } else { 1:y; }\n    // last\n}\n"
-        "experiment e of m { stop = 1 [s]; window 1 [s] .. 2 [s]; }\n");
+                  "model m\n{\n\n1:v;1:w; // both\n\n\n\n  // own\nv->I:m=3[kg];\n  v -> C:s = 1/k{q(0)=1[m];}\n for i "
+                  "in 1 .. n-1 {1:a[i];1:b[ i+1 ];}\n"
+                  "if n>3{1:x;}else{1:y;}\n// last\n\n}\nexperiment e of m{stop=1[s];window 1 [s]..2 [s];}",
+                  "model m {\n    1:v;\n    1:w; // both\n\n    // own\n    v -> I:m = 3 [kg];\n    v -> C:s = 1/k { "
+                  "q(0) = 1 [m]; }\n"
+                  "    for i in 1..n-1 {\n        1:a[i];\n        1:b[i+1];\n    }\n    if n > 3 { 1:x; } else { 1:y; "
+                  "}\n    // last\n}\n"
+                  "experiment e of m { stop = 1 [s]; window 1 [s] .. 2 [s]; }\n");
     assert_layout("operators", "model m { signal y=-a^-2*( b+c )-d/e>=f and not(g)or h(i,j); }",
-        "model m {\n    signal y = -a^-2*(b + c) - d/e >= f and not (g) or h(i, j);\n}\n");
-    assert_layout("columns", "model m {\n    parameter a   = 1  [m]   \"x\";   // c\n    parameter bcd = 22 [m/s] \"y\";\n}\n",
-        "model m {\n    parameter a   = 1  [m]   \"x\";   // c\n    parameter bcd = 22 [m/s] \"y\";\n}\n");
-    assert_layout("continuation", "function f(x)=\n  if x>0 then 1\n      else 2;\nmodel m {\n  parameter K[2,2] =\n    [ 1,  20;\n     30,  4];\n}\n",
-        "function f(x) =\n    if x > 0 then 1\n        else 2;\nmodel m {\n    parameter K[2,2] =\n        [1,  20;\n         30,  4];\n}\n");
-    assert_layout("brackets", "model m {\n  signal y=f (a,\n              b,\n   c);\n  W:w(\n  k = 1,\n  l = 2\n);\n}\n",
-        "model m {\n    signal y = f(a,\n                 b,\n        c);\n    W:w(\n        k = 1,\n        l = 2\n    );\n}\n");
-    assert_layout("comments", "// a\n\nmodel m // b\n{ // c\n  1:v // d\n  // e\n  ; // f\n  C:x { // g\n e = q; // h\n } // i\n}\n// j", NULL);
+                  "model m {\n    signal y = -a^-2*(b + c) - d/e >= f and not (g) or h(i, j);\n}\n");
+    assert_layout("columns",
+                  "model m {\n    parameter a   = 1  [m]   \"x\";   // c\n    parameter bcd = 22 [m/s] \"y\";\n}\n",
+                  "model m {\n    parameter a   = 1  [m]   \"x\";   // c\n    parameter bcd = 22 [m/s] \"y\";\n}\n");
+    assert_layout("continuation",
+                  "function f(x)=\n  if x>0 then 1\n      else 2;\nmodel m {\n  parameter K[2,2] =\n    [ 1,  20;\n    "
+                  " 30,  4];\n}\n",
+                  "function f(x) =\n    if x > 0 then 1\n        else 2;\nmodel m {\n    parameter K[2,2] =\n        "
+                  "[1,  20;\n         30,  4];\n}\n");
+    assert_layout("brackets",
+                  "model m {\n  signal y=f (a,\n              b,\n   c);\n  W:w(\n  k = 1,\n  l = 2\n);\n}\n",
+                  "model m {\n    signal y = f(a,\n                 b,\n        c);\n    W:w(\n        k = 1,\n        "
+                  "l = 2\n    );\n}\n");
+    assert_layout(
+        "comments",
+        "// a\n\nmodel m // b\n{ // c\n  1:v // d\n  // e\n  ; // f\n  C:x { // g\n e = q; // h\n } // i\n}\n// j",
+        NULL);
     assert_layout("branches", "model m { if a { 1:x; } // c\n else { 1:y;\n } }", NULL);
-    assert_layout("blocks", "model m { C:x\n { e = q;\n port a; } -> b as c; for i in 1..2 { for j in 1..2 { 1:a[i]; 1:b[i]; } } }", NULL);
+    assert_layout(
+        "blocks",
+        "model m { C:x\n { e = q;\n port a; } -> b as c; for i in 1..2 { for j in 1..2 { 1:a[i]; 1:b[i]; } } }", NULL);
     assert_layout("nothing", "", NULL);
     assert_layout("line ends", "model m {\r\n    1:v;  \r\n}\r\n", "model m {\n    1:v;\n}\n");
 }

@@ -1,4 +1,5 @@
-/* test_least_squares.c - Rosenbrock's valley with and without bounds, a parameter that is held, a region without residuals
+/* test_least_squares.c - Rosenbrock's valley with and without bounds, a parameter that is held, a region without
+ * residuals
  */
 #include <math.h>
 #include <setjmp.h>
@@ -40,7 +41,10 @@ test_valley(void **state)
 static void
 test_bounds(void **state)
 {
-    ls_problem p = { .n = 2, .evaluate = valley, .low = (double[]){ -2, -INFINITY }, .high = (double[]){ 0.5, INFINITY } };
+    ls_problem p = { .n = 2,
+                     .evaluate = valley,
+                     .low = (double[]){ -2, -INFINITY },
+                     .high = (double[]){ 0.5, INFINITY } };
     double at[2] = { 3, 5 };
     ls_result r;
 
@@ -90,7 +94,8 @@ test_rows(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley), cmocka_unit_test(test_bounds), cmocka_unit_test(test_held), cmocka_unit_test(test_rows) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley), cmocka_unit_test(test_bounds),
+                                        cmocka_unit_test(test_held), cmocka_unit_test(test_rows) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

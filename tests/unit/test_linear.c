@@ -1,8 +1,9 @@
 /* test_linear.c - linear models at operating points
  *
- * The examples of Orbak, Eskinat, Turkay (2004): matrices and effects as printed, and numbers computed independently (tests/linear), whose sensitivities
- * agree with finite differences. Nonlinear models: their rates written down again here, differentiated by a complex step. Effects: finite differences of
- * the eigenvalues of models with other parameters.
+ * The examples of Orbak, Eskinat, Turkay (2004): matrices and effects as printed, and numbers computed independently
+ * (tests/linear), whose sensitivities agree with finite differences. Nonlinear models: their rates written down again
+ * here, differentiated by a complex step. Effects: finite differences of the eigenvalues of models with other
+ * parameters.
  */
 #include <cjson/cJSON.h>
 #include <complex.h>
@@ -71,7 +72,8 @@ close_to(double x, double wanted, double tolerance, const char *what, size_t i, 
 
 /* A matrix by columns against the first rows of a JSON one. */
 static void
-same_matrix(const double *A, size_t rows, size_t columns, size_t lead, const cJSON *want, double tolerance, const char *what)
+same_matrix(const double *A, size_t rows, size_t columns, size_t lead, const cJSON *want, double tolerance,
+            const char *what)
 {
     assert_non_null(A);
     assert_non_null(want);
@@ -83,7 +85,8 @@ same_matrix(const double *A, size_t rows, size_t columns, size_t lead, const cJS
 static void
 open_text(compilation *c, const char *text, const char *experiment)
 {
-    if (!compile_text(c, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = experiment, .open = true })) {
+    if (!compile_text(c, "case.bg", text, strlen(text), STAGE_MODEL,
+                      &(compile_options){ .experiment = experiment, .open = true })) {
         diag_print(c->sources, stderr, false, false);
         fail_msg("it does not compile");
     }
@@ -179,8 +182,10 @@ same_effects(const linearization *l, const cJSON *j, size_t rows, const char *co
                 p++;
             assert_true(p < l->effect.nparameters);
             for (size_t i = 0; i < rows; i++) {
-                close_to(creal(l->effect.at[p * n + i]), entry(get(get(j, key[kind]), "re"), (int)i, (int)e), 1e-12, parameter[at], i, e);
-                close_to(cimag(l->effect.at[p * n + i]), entry(get(get(j, key[kind]), "im"), (int)i, (int)e), 1e-12, parameter[at], i, e);
+                close_to(creal(l->effect.at[p * n + i]), entry(get(get(j, key[kind]), "re"), (int)i, (int)e), 1e-12,
+                         parameter[at], i, e);
+                close_to(cimag(l->effect.at[p * n + i]), entry(get(get(j, key[kind]), "im"), (int)i, (int)e), 1e-12,
+                         parameter[at], i, e);
             }
         }
 }
@@ -188,7 +193,8 @@ same_effects(const linearization *l, const cJSON *j, size_t rows, const char *co
 static void
 test_three_masses(void **state)
 {
-    static const char *const parameter[] = { "m1", "m2", "m3", "k1", "k2", "k3", "k4", "k5", "k6", "b1", "b2", "b3", "b4", "b5", "b6" };
+    static const char *const parameter[] = { "m1", "m2", "m3", "k1", "k2", "k3", "k4", "k5",
+                                             "k6", "b1", "b2", "b3", "b4", "b5", "b6" };
     cJSON *j = expected("ex51.json"), *printed = cJSON_GetObjectItem(j, "printed");
     compilation c = { 0 };
     linearization l;
@@ -198,14 +204,17 @@ test_three_masses(void **state)
     at_start(&c, &l);
     same_as_file(&l, j, 6);
     same_effects(&l, j, 6, parameter);
-    for (int i = 0; i < 3; i++) {                        /* (26), (27) to the digits printed */
+    for (int i = 0; i < 3; i++) { /* (26), (27) to the digits printed */
         for (int k = 0; k < 9; k++)
-            close_to(l.E_IC[2 * i + 9 * k], entry(get(printed, "E_IC_rows_135"), i, k), 5e-5, "(26)", (size_t)i, (size_t)k);
+            close_to(l.E_IC[2 * i + 9 * k], entry(get(printed, "E_IC_rows_135"), i, k), 5e-5, "(26)", (size_t)i,
+                     (size_t)k);
         for (int k = 0; k < 6; k++)
-            close_to(l.E_R[2 * i + 9 * k], entry(get(printed, "E_R_rows_135"), i, k), 5e-5, "(27)", (size_t)i, (size_t)k);
+            close_to(l.E_R[2 * i + 9 * k], entry(get(printed, "E_R_rows_135"), i, k), 5e-5, "(27)", (size_t)i,
+                     (size_t)k);
     }
     /* three redundant states: exact zeros, a cluster with as many eigenvectors, which nothing moves */
-    assert_true(l.modes.nclusters == 7 && l.modes.cluster[6].n == 3 && !l.modes.cluster[6].defective && l.nconserved == 3);
+    assert_true(l.modes.nclusters == 7 && l.modes.cluster[6].n == 3 && !l.modes.cluster[6].defective &&
+                l.nconserved == 3);
     for (size_t i = 6; i < 9; i++) {
         assert_true(l.modes.eigenvalue[i] == 0);
         for (size_t k = 0; k < 9; k++)
@@ -219,7 +228,7 @@ test_three_masses(void **state)
 static void
 test_one_way(void **state)
 {
-    static const double u[4] = { 0, 0, -1, 1 };          /* (30): u1 = (0, 0, -i, 1)/4, here of length 1 */
+    static const double u[4] = { 0, 0, -1, 1 }; /* (30): u1 = (0, 0, -i, 1)/4, here of length 1 */
     cJSON *j = expected("ex52.json");
     compilation c = { 0 };
     linearization l;
@@ -229,7 +238,8 @@ test_one_way(void **state)
     at_start(&c, &l);
     same_matrix(l.space.A, 4, 4, 4, get(j, "A"), 0, "A");
     same_matrix(l.structure.J, 4, 4, 4, get(j, "J"), 0, "J");
-    assert_true(l.modes.nclusters == 2 && l.modes.cluster[0].n == 2 && l.modes.cluster[0].defective && l.modes.cluster[1].defective);
+    assert_true(l.modes.nclusters == 2 && l.modes.cluster[0].n == 2 && l.modes.cluster[0].defective &&
+                l.modes.cluster[1].defective);
     assert_true(!l.holder[0] && !l.holder[1]);
     for (size_t i = 0; i < 4; i++)
         assert_true(cabs(l.modes.eigenvalue[i] - (i < 2 ? I : -I)) < 1e-14);
@@ -249,8 +259,10 @@ static void
 test_two_masses(void **state)
 {
     static const char *const parameter[] = { "m1", "m2", "k1", "k2", "k3", "b1", "b2", "b3" };
-    static const double complex u1[] = { -0.4193 + 0.3969 * I, 0.4193 - 0.3969 * I, 0.2329 + 0.0361 * I, 0.4658 + 0.0722 * I, -0.2329 - 0.0361 * I };
-    static const double complex v3[] = { 0.4135 + 0.2082 * I, 0.4135 + 0.2082 * I, 0.4821 - 0.4429 * I, 0, 0.4821 - 0.4429 * I };
+    static const double complex u1[] = { -0.4193 + 0.3969 * I, 0.4193 - 0.3969 * I, 0.2329 + 0.0361 * I,
+                                         0.4658 + 0.0722 * I, -0.2329 - 0.0361 * I };
+    static const double complex v3[] = { 0.4135 + 0.2082 * I, 0.4135 + 0.2082 * I, 0.4821 - 0.4429 * I, 0,
+                                         0.4821 - 0.4429 * I };
     cJSON *j = expected("ex53.json"), *printed = cJSON_GetObjectItem(j, "printed");
     compilation c = { 0 };
     linearization l;
@@ -260,11 +272,13 @@ test_two_masses(void **state)
     at_start(&c, &l);
     same_as_file(&l, j, 4);
     same_effects(&l, j, 4, parameter);
-    for (int i = 0; i < 3; i++) {                        /* (40), (41) */
+    for (int i = 0; i < 3; i++) { /* (40), (41) */
         for (int k = 0; k < 5; k++)
-            close_to(l.E_IC[2 * i + 5 * k], entry(get(printed, "E_IC_rows_135"), i, k), 5e-5, "(40)", (size_t)i, (size_t)k);
+            close_to(l.E_IC[2 * i + 5 * k], entry(get(printed, "E_IC_rows_135"), i, k), 5e-5, "(40)", (size_t)i,
+                     (size_t)k);
         for (int k = 0; k < 3; k++)
-            close_to(l.E_R[2 * i + 5 * k], entry(get(printed, "E_R_rows_135"), i, k), 5e-5, "(41)", (size_t)i, (size_t)k);
+            close_to(l.E_R[2 * i + 5 * k], entry(get(printed, "E_R_rows_135"), i, k), 5e-5, "(41)", (size_t)i,
+                     (size_t)k);
     }
     /* (38), (39): vectors of length 1, up to a phase; the printed v are conjugates of rows of W */
     for (size_t i = 0; i < 5; i++) {
@@ -302,21 +316,27 @@ test_dampers_in_series(void **state)
 /* A model again, by hand: rates and outputs of states, inputs and parameters, all complex. */
 struct by_hand {
     const char *text;
-    const char *state[4]; size_t n;
-    const char *input[2]; size_t nu;
-    const char *parameter[12]; double value[12]; size_t np;
+    const char *state[4];
+    size_t n;
+    const char *input[2];
+    size_t nu;
+    const char *parameter[12];
+    double value[12];
+    size_t np;
     size_t ny;
-    void (*f)(const double complex *x, const double complex *u, const double complex *p, double complex *dx, double complex *y);
+    void (*f)(const double complex *x, const double complex *u, const double complex *p, double complex *dx,
+              double complex *y);
     double x[4], u[2];
 };
 
-/* A motor through a gyrator on a crank: a mass whose lever arm depends on the angle hangs on it (dependent inertia), a hardening spring, drag by the
- * square; the coil saturates. */
+/* A motor through a gyrator on a crank: a mass whose lever arm depends on the angle hangs on it (dependent inertia), a
+ * hardening spring, drag by the square; the coil saturates. */
 static void
 crank(const double complex *x, const double complex *u, const double complex *p, double complex *dx, double complex *y)
 {
     /* x: lambda (flux), h (momentum of the rotor alone), theta; p: L, a, R, K, Jr, m, r, k, c, g */
-    double complex i = x[0] / p[0] + p[1] * cpow(x[0], 3), w = x[1] / p[4], arm = p[6] * ccos(x[2]), slope = -p[6] * csin(x[2]);
+    double complex i = x[0] / p[0] + p[1] * cpow(x[0], 3), w = x[1] / p[4], arm = p[6] * ccos(x[2]),
+                   slope = -p[6] * csin(x[2]);
     double complex torque = p[3] * i - p[7] * x[2] - p[8] * w * w * w - arm * p[5] * p[9];
     /* (Jr + m arm^2) w' + m arm arm' w^2 = torque */
     double complex dw = (torque - p[5] * arm * slope * w * w) / (p[4] + p[5] * arm * arm);
@@ -328,11 +348,14 @@ crank(const double complex *x, const double complex *u, const double complex *p,
     y[1] = i;
 }
 
-/* A coil with a core that moves (a mixed field: flux linkage and stroke), behind two resistors that form an algebraic loop. */
+/* A coil with a core that moves (a mixed field: flux linkage and stroke), behind two resistors that form an algebraic
+ * loop. */
 static void
-solenoid(const double complex *x, const double complex *u, const double complex *p, double complex *dx, double complex *y)
+solenoid(const double complex *x, const double complex *u, const double complex *p, double complex *dx,
+         double complex *y)
 {
-    /* x: flux, stroke, momentum; p: A (energy flux^2 (1 + stroke/s)/(2A) + k (stroke - d0)^2/2), m, k, b, Ra, Rb, d0, s */
+    /* x: flux, stroke, momentum; p: A (energy flux^2 (1 + stroke/s)/(2A) + k (stroke - d0)^2/2), m, k, b, Ra, Rb, d0, s
+     */
     double complex i = x[0] * (1 + x[1] / p[7]) / p[0], v = x[2] / p[1], e = (u[0] - p[4] * i) / (1 + p[4] / p[5]);
 
     dx[0] = e;
@@ -342,8 +365,8 @@ solenoid(const double complex *x, const double complex *u, const double complex 
     y[1] = v * v;
 }
 
-/* A tank whose outflow goes as the square root through a transformer (a piston) against a spring whose ratio depends on its own stroke, with a cubic
- * algebraic loop of two resistors. */
+/* A tank whose outflow goes as the square root through a transformer (a piston) against a spring whose ratio depends on
+ * its own stroke, with a cubic algebraic loop of two resistors. */
 static void
 piston(const double complex *x, const double complex *u, const double complex *p, double complex *dx, double complex *y)
 {
@@ -359,34 +382,63 @@ piston(const double complex *x, const double complex *u, const double complex *p
 
 static const struct by_hand models[] = {
     { .text = "model crank {\n"
-              "    parameter L = 0.4; parameter a = 0.7; parameter R = 1.3; parameter K = 0.9; parameter Jr = 0.5; parameter m = 1.7; parameter r = 0.6;\n"
+              "    parameter L = 0.4; parameter a = 0.7; parameter R = 1.3; parameter K = 0.9; parameter Jr = 0.5; "
+              "parameter m = 1.7; parameter r = 0.6;\n"
               "    parameter k = 2.1; parameter c = 0.3; parameter g = 9.81; input u = 0.8;\n"
               "    1:i -> I:coil { f = p/L + a*p^3; } Se:supply = u -> i; i -> R:wire = R; i -> GY:motor = K -> 1:w;\n"
               "    w -> I:rotor = Jr; w -> C:spring { e = k*q; } w -> R:drag { e = c*f^3; }\n"
               "    1:v -> I:load = m; Se:weight = -m*g -> v; w -> MTF:arm = r*cos(spring.q) -> v;\n"
               "    output y1 = v.f; output y2 = coil.f;\n}\n",
-      .state = { "coil.p", "rotor.p", "spring.q" }, .n = 3, .input = { "u" }, .nu = 1,
-      .parameter = { "L", "a", "R", "K", "Jr", "m", "r", "k", "c", "g" }, .value = { 0.4, 0.7, 1.3, 0.9, 0.5, 1.7, 0.6, 2.1, 0.3, 9.81 }, .np = 10,
-      .ny = 2, .f = crank, .x = { 0.31, 0.42, 0.27 }, .u = { 0.8 } },
+      .state = { "coil.p", "rotor.p", "spring.q" },
+      .n = 3,
+      .input = { "u" },
+      .nu = 1,
+      .parameter = { "L", "a", "R", "K", "Jr", "m", "r", "k", "c", "g" },
+      .value = { 0.4, 0.7, 1.3, 0.9, 0.5, 1.7, 0.6, 2.1, 0.3, 9.81 },
+      .np = 10,
+      .ny = 2,
+      .f = crank,
+      .x = { 0.31, 0.42, 0.27 },
+      .u = { 0.8 } },
     { .text = "model solenoid {\n"
-              "    parameter A = 1.5; parameter m = 0.8; parameter k = 3.2; parameter b = 0.4; parameter Ra = 0.7; parameter Rb = 1.1; parameter d0 = 0.9;\n"
+              "    parameter A = 1.5; parameter m = 0.8; parameter k = 3.2; parameter b = 0.4; parameter Ra = 0.7; "
+              "parameter Rb = 1.1; parameter d0 = 0.9;\n"
               "    parameter s = 2.3; input u = 1.2; input F = 0.3;\n"
               "    C:coil { port flux, core; energy = flux.p^2*(1 + core.q/s)/(2*A) + k*(core.q - d0)^2/2; }\n"
-              "    1:lead; Se:supply = u -> lead; lead -> R:first = Ra; lead -> 0:node -> R:second = Rb; node -> coil.flux;\n"
+              "    1:lead; Se:supply = u -> lead; lead -> R:first = Ra; lead -> 0:node -> R:second = Rb; node -> "
+              "coil.flux;\n"
               "    1:v -> coil.core; v -> I:mass = m; v -> R:damper = b; Se:force = F -> v;\n"
               "    output y1 = second.f; output y2 = v.f^2;\n}\n",
-      .state = { "coil.flux.p", "coil.core.q", "mass.p" }, .n = 3, .input = { "u", "F" }, .nu = 2,
-      .parameter = { "A", "m", "k", "b", "Ra", "Rb", "d0", "s" }, .value = { 1.5, 0.8, 3.2, 0.4, 0.7, 1.1, 0.9, 2.3 }, .np = 8,
-      .ny = 2, .f = solenoid, .x = { 0.7, 1.1, -0.2 }, .u = { 1.2, 0.3 } },
+      .state = { "coil.flux.p", "coil.core.q", "mass.p" },
+      .n = 3,
+      .input = { "u", "F" },
+      .nu = 2,
+      .parameter = { "A", "m", "k", "b", "Ra", "Rb", "d0", "s" },
+      .value = { 1.5, 0.8, 3.2, 0.4, 0.7, 1.1, 0.9, 2.3 },
+      .np = 8,
+      .ny = 2,
+      .f = solenoid,
+      .x = { 0.7, 1.1, -0.2 },
+      .u = { 1.2, 0.3 } },
     { .text = "model piston {\n"
-              "    parameter C = 0.6; parameter a = 0.5; parameter s = 0.35; parameter m = 1.2; parameter k = 2.5; parameter b = 0.45; parameter kv = 0.2;\n"
+              "    parameter C = 0.6; parameter a = 0.5; parameter s = 0.35; parameter m = 1.2; parameter k = 2.5; "
+              "parameter b = 0.45; parameter kv = 0.2;\n"
               "    input u = 0.9;\n"
               "    0:tank -> C:water = C; Sf:pump = u -> tank; tank -> R:leak { f = kv*sqrt(e); }\n"
-              "    tank -> MTF:rod = a*(1 + s*spring.q) -> 1:v; v -> I:mass = m; v -> C:spring { e = k*q^3; } v -> R:damper = b;\n"
+              "    tank -> MTF:rod = a*(1 + s*spring.q) -> 1:v; v -> I:mass = m; v -> C:spring { e = k*q^3; } v -> "
+              "R:damper = b;\n"
               "    output y1 = tank.e; output y2 = v.f/(a*(1 + s*spring.q));\n}\n",
-      .state = { "water.q", "spring.q", "mass.p" }, .n = 3, .input = { "u" }, .nu = 1,
-      .parameter = { "C", "a", "s", "m", "k", "b", "kv" }, .value = { 0.6, 0.5, 0.35, 1.2, 2.5, 0.45, 0.2 }, .np = 7,
-      .ny = 2, .f = piston, .x = { 0.7, 0.4, 0.25 }, .u = { 0.9 } },
+      .state = { "water.q", "spring.q", "mass.p" },
+      .n = 3,
+      .input = { "u" },
+      .nu = 1,
+      .parameter = { "C", "a", "s", "m", "k", "b", "kv" },
+      .value = { 0.6, 0.5, 0.35, 1.2, 2.5, 0.45, 0.2 },
+      .np = 7,
+      .ny = 2,
+      .f = piston,
+      .x = { 0.7, 0.4, 0.25 },
+      .u = { 0.9 } },
 };
 
 /* Derivative of rates and outputs by one of x, u, p: which 0, 1, 2. */
@@ -550,7 +602,8 @@ check_transfer(const struct by_hand *h, const linearization *l, const double *x)
                     got /= point[k] - z.pole[i];
                 size = fmax(size, cabs(want));
                 if (!(cabs(got - want) <= 1e-9 * (cabs(want) + 1e-6)))
-                    fail_msg("response of %s to input %zu, output %zu: %g%+gi, by hand %g%+gi", h->state[0], u, y, creal(got), cimag(got), creal(want), cimag(want));
+                    fail_msg("response of %s to input %zu, output %zu: %g%+gi, by hand %g%+gi", h->state[0], u, y,
+                             creal(got), cimag(got), creal(want), cimag(want));
             }
             for (size_t i = 0; i < z.nzeros; i++)
                 assert_true(cabs(hand_response(h, x, u, y, z.zero[i])) <= 1e-7 * (1 + size));
@@ -579,9 +632,11 @@ check_by_hand(const struct by_hand *h, const linearization *l, const double *x, 
 
             complex_step(h, x, h->value, which, k, d);
             for (size_t i = 0; i < n; i++)
-                close_to((which ? l->space.B : l->space.A)[row[i] + n * column], d[i], 1e-12 * (1 + fabs(d[i])), which ? "B" : "A", i, k);
+                close_to((which ? l->space.B : l->space.A)[row[i] + n * column], d[i], 1e-12 * (1 + fabs(d[i])),
+                         which ? "B" : "A", i, k);
             for (size_t i = 0; i < h->ny; i++)
-                close_to((which ? l->space.D : l->space.C)[i + h->ny * column], d[n + i], 1e-12 * (1 + fabs(d[n + i])), which ? "D" : "C", i, k);
+                close_to((which ? l->space.D : l->space.C)[i + h->ny * column], d[n + i], 1e-12 * (1 + fabs(d[n + i])),
+                         which ? "D" : "C", i, k);
         }
     check_transfer(h, l, x);
     for (size_t q = 0; q < h->np; q++) {
@@ -594,12 +649,15 @@ check_by_hand(const struct by_hand *h, const linearization *l, const double *x, 
             for (int total = 0; total < (rests ? 2 : 1); total++) {
                 double off = 1e-5 * h->value[q];
                 double complex got = (total ? l->effect.total : l->effect.at)[p * n + i];
-                double complex slope = (8 * (hand_eigenvalue(h, x, q, off, total, i) - hand_eigenvalue(h, x, q, -off, total, i)) -
-                                        (hand_eigenvalue(h, x, q, 2 * off, total, i) - hand_eigenvalue(h, x, q, -2 * off, total, i))) / (12 * off);
+                double complex slope =
+                    (8 * (hand_eigenvalue(h, x, q, off, total, i) - hand_eigenvalue(h, x, q, -off, total, i)) -
+                     (hand_eigenvalue(h, x, q, 2 * off, total, i) - hand_eigenvalue(h, x, q, -2 * off, total, i))) /
+                    (12 * off);
 
                 if (!(cabs(got - slope) <= 1e-7 * (cabs(slope) + 0.1)))
-                    fail_msg("%s of %s on eigenvalue %zu: %.10g%+.10gi, by differences %.10g%+.10gi", total ? "total effect" : "effect", h->parameter[q], i,
-                             creal(got), cimag(got), creal(slope), cimag(slope));
+                    fail_msg("%s of %s on eigenvalue %zu: %.10g%+.10gi, by differences %.10g%+.10gi",
+                             total ? "total effect" : "effect", h->parameter[q], i, creal(got), cimag(got),
+                             creal(slope), cimag(slope));
             }
     }
 }
@@ -643,7 +701,8 @@ test_nonlinear(void **state)
 
 /* ---------------------------------------------------------------- expressions */
 
-/* The entries' expressions against the numbers: at the point, and with another value of each parameter against the linear model there. */
+/* The entries' expressions against the numbers: at the point, and with another value of each parameter against the
+ * linear model there. */
 static void
 check_expressions(compilation *c, const double *x)
 {
@@ -665,8 +724,8 @@ check_expressions(compilation *c, const double *x)
 
         assert_true(text->rows == number->rows && text->columns == number->columns);
         for (size_t i = 0; i < text->rows * text->columns; i++)
-            close_to(ex_eval(f->pool, text->text[i], v), number->value[i], 1e-12 * (1 + fabs(number->value[i])), structure_matrix_name(k),
-                     i % text->rows, i / text->rows);
+            close_to(ex_eval(f->pool, text->text[i], v), number->value[i], 1e-12 * (1 + fabs(number->value[i])),
+                     structure_matrix_name(k), i % text->rows, i / text->rows);
     }
     np = l.effect.nparameters;
     parameter = calloc(np + 1, sizeof *parameter);
@@ -681,7 +740,8 @@ check_expressions(compilation *c, const double *x)
         if (!linearize_at(c->model, 0, x, &other))
             fail_msg("%s", other.why);
         for (size_t i = 0; i < n * n; i++)
-            close_to(ex_eval(f->pool, s.matrix[M_A].text[i], v), other.space.A[i], 1e-11 * (1 + fabs(other.space.A[i])), parameter[p], i % n, i / n);
+            close_to(ex_eval(f->pool, s.matrix[M_A].text[i], v), other.space.A[i], 1e-11 * (1 + fabs(other.space.A[i])),
+                     parameter[p], i % n, i / n);
         linearization_free(&other);
         assert_true(model_set_parameter(c->model, parameter[p], was));
     }
@@ -696,8 +756,10 @@ check_expressions(compilation *c, const double *x)
 static void
 test_expressions(void **state)
 {
-    static const char *const example[] = { "three_masses_effects", "two_masses_modes", "dampers_in_series", "two_oscillators_one_way", "lever",
-                                           "motor_generator", "macro_micro", "two_capacitors", "resistor_loops", "wheatstone" };
+    static const char *const example[] = {
+        "three_masses_effects", "two_masses_modes", "dampers_in_series", "two_oscillators_one_way", "lever",
+        "motor_generator",      "macro_micro",      "two_capacitors",    "resistor_loops",          "wheatstone"
+    };
 
     (void)state;
     for (size_t k = 0; k < sizeof example / sizeof *example; k++) {
@@ -731,7 +793,8 @@ test_expressions(void **state)
 
 /* ---------------------------------------------------------------- ideal switches */
 
-/* A against differences of the rates with the modes as they are: what switches determine is solved for anew in each of these. */
+/* A against differences of the rates with the modes as they are: what switches determine is solved for anew in each of
+ * these. */
 static void
 check_switched(const char *text)
 {
@@ -748,7 +811,7 @@ check_switched(const char *text)
     down = calloc(n + 1, sizeof *down);
     moved = calloc(n + 1, sizeof *moved);
     assert_true(model_initial(c.model, 0, x));
-    e = events_new(c.model, 0, 1);                       /* the modes that hold at the start */
+    e = events_new(c.model, 0, 1); /* the modes that hold at the start */
     assert_true(events_start(e, 0, x) != EVENTS_FAILED);
     events_free(e);
     if (!linearize_at(c.model, 0, x, &l))
@@ -781,21 +844,26 @@ test_switched(void **state)
 {
     (void)state;
     /* conducting and blocking, with a resistor whose slope depends on the state and one that is found by iteration */
-    check_switched("model a { Se:s = 5 -> 1:a; a -> R:r { e = f + 0.3*f^3; } a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+    check_switched("model a { Se:s = 5 -> 1:a; a -> R:r { e = f + 0.3*f^3; } a -> Se:diode such that min(diode.f, "
+                   "-diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
                    "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
-    check_switched("model b { Se:s = -5 -> 1:a; a -> R:r = 1; a -> Se:diode such that min(diode.f, -diode.e); a -> 0:out; out -> C:C = 2 { q(0) = 1; }\n"
+    check_switched("model b { Se:s = -5 -> 1:a; a -> R:r = 1; a -> Se:diode such that min(diode.f, -diode.e); a -> "
+                   "0:out; out -> C:C = 2 { q(0) = 1; }\n"
                    "out -> R:load { f = 0.2*e + 0.1*e^3; } output v = out.e; }\n");
     /* two ways for a coil's current */
-    check_switched("model c { Se:s = 12 -> 1:a; a -> Sf:contact such that if time < 1 then contact.e else contact.f; a -> 0:n; Se:diode such that min(diode.f, diode.e) -> n;\n"
-                   "n -> 1:l -> I:L { f = 2*p + p^3; p(0) = 0.4; } l -> 0:out -> C:C = 0.5; out -> R:load = 2; output i = l.f; }\n");
+    check_switched("model c { Se:s = 12 -> 1:a; a -> Sf:contact such that if time < 1 then contact.e else contact.f; a "
+                   "-> 0:n; Se:diode such that min(diode.f, diode.e) -> n;\n"
+                   "n -> 1:l -> I:L { f = 2*p + p^3; p(0) = 0.4; } l -> 0:out -> C:C = 0.5; out -> R:load = 2; output "
+                   "i = l.f; }\n");
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_three_masses), cmocka_unit_test(test_one_way), cmocka_unit_test(test_two_masses),
-                                        cmocka_unit_test(test_dampers_in_series), cmocka_unit_test(test_nonlinear),
-                                        cmocka_unit_test(test_expressions), cmocka_unit_test(test_switched) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_three_masses), cmocka_unit_test(test_one_way),
+                                        cmocka_unit_test(test_two_masses),   cmocka_unit_test(test_dampers_in_series),
+                                        cmocka_unit_test(test_nonlinear),    cmocka_unit_test(test_expressions),
+                                        cmocka_unit_test(test_switched) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* test_linear_export.c - linear models for other programs, and drawn
  *
- * The ZIP archive and NumPy's heads are taken apart here by their specifications; numbers are those of the matrices. Pictures: that what must be named is.
+ * The ZIP archive and NumPy's heads are taken apart here by their specifications; numbers are those of the matrices.
+ * Pictures: that what must be named is.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -174,8 +175,10 @@ test_texts(void **state)
                               "0,x1,0,0,1,0,0,0\n");
     free(text);
     text = exported(&l, 2, "m.m", &n);
-    assert_non_null(strstr(text, "states = {'mass1.p', 'mass2.p', 'spring1.q', 'spring2.q', 'spring3.q'};\ninputs = {'F'};\noutputs = {'x1'};\ntime = [0 0];\n"));
-    assert_non_null(strstr(text, "C = zeros(1, 5, 2);\nC(:,:,1) = [\n  0 0 1 0 0;\n];\nC(:,:,2) = [\n  0 0 1 0 0;\n];\n"));
+    assert_non_null(strstr(text, "states = {'mass1.p', 'mass2.p', 'spring1.q', 'spring2.q', 'spring3.q'};\ninputs = "
+                                 "{'F'};\noutputs = {'x1'};\ntime = [0 0];\n"));
+    assert_non_null(
+        strstr(text, "C = zeros(1, 5, 2);\nC(:,:,1) = [\n  0 0 1 0 0;\n];\nC(:,:,2) = [\n  0 0 1 0 0;\n];\n"));
     free(text);
     linearization_free(&l);
     compile_free(&c);
@@ -244,7 +247,8 @@ test_figures(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numpy), cmocka_unit_test(test_texts), cmocka_unit_test(test_figures) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_numpy), cmocka_unit_test(test_texts),
+                                        cmocka_unit_test(test_figures) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

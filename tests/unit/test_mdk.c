@@ -1,8 +1,9 @@
 /* test_mdk.c - mass, damping and stiffness matrices from sampled data
  *
- * Data made here: forces are sums of sines or cubic splines through normal knots, displacements by Runge-Kutta steps far finer than the samples (the
- * truss) or by the midpoint rule itself (where the estimate must be exact). The truss's matrices are Table 1 of Bruschetta, Picci, Saccon (2014) with
- * the sign of D(3,7) that makes D symmetric; the errors that estimates may have are an independent computation's over ten sets of data.
+ * Data made here: forces are sums of sines or cubic splines through normal knots, displacements by Runge-Kutta steps
+ * far finer than the samples (the truss) or by the midpoint rule itself (where the estimate must be exact). The truss's
+ * matrices are Table 1 of Bruschetta, Picci, Saccon (2014) with the sign of D(3,7) that makes D symmetric; the errors
+ * that estimates may have are an independent computation's over ten sets of data.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,13 +19,16 @@
 enum { TRUSS = 8 };
 static const double truss_K[TRUSS][TRUSS] = {
     { 27071.1, 0, 0, 0, -10000, 0, -3535.5, -3535.5 }, { 0, 17071.1, 0, -10000, 0, 0, -3535.5, -3535.5 },
-    { 0, 0, 27071.1, 0, -3535.5, 3535.5, -10000, 0 }, { 0, -10000, 0, 17071.1, 3535.5, -3535.5, 0, 0 },
-    { -10000, 0, -3535.5, 3535.5, 27071.1, 0, 0, 0 }, { 0, 0, 3535.5, -3535.5, 0, 17071.1, 0, -10000 },
-    { -3535.5, -3535.5, -10000, 0, 0, 0, 27071.1, 0 }, { -3535.5, -3535.5, 0, 0, 0, -10000, 0, 17071.1 } };
+    { 0, 0, 27071.1, 0, -3535.5, 3535.5, -10000, 0 },  { 0, -10000, 0, 17071.1, 3535.5, -3535.5, 0, 0 },
+    { -10000, 0, -3535.5, 3535.5, 27071.1, 0, 0, 0 },  { 0, 0, 3535.5, -3535.5, 0, 17071.1, 0, -10000 },
+    { -3535.5, -3535.5, -10000, 0, 0, 0, 27071.1, 0 }, { -3535.5, -3535.5, 0, 0, 0, -10000, 0, 17071.1 }
+};
 static const double truss_D[TRUSS][TRUSS] = {
-    { 136.4, 0, 0, 0, -50, 0, -17.7, -17.7 }, { 0, 86.4, 0, -50, 0, 0, -17.7, -17.7 }, { 0, 0, 136.4, 0, -17.7, 17.7, -50, 0 },
-    { 0, -50, 0, 86.4, 17.7, -17.7, 0, 0 }, { -50, 0, -17.7, 17.7, 136.4, 0, 0, 0 }, { 0, 0, 17.7, -17.7, 0, 86.4, 0, -50 },
-    { -17.7, -17.7, -50, 0, 0, 0, 136.4, 0 }, { -17.7, -17.7, 0, 0, 0, -50, 0, 86.4 } };
+    { 136.4, 0, 0, 0, -50, 0, -17.7, -17.7 }, { 0, 86.4, 0, -50, 0, 0, -17.7, -17.7 },
+    { 0, 0, 136.4, 0, -17.7, 17.7, -50, 0 },  { 0, -50, 0, 86.4, 17.7, -17.7, 0, 0 },
+    { -50, 0, -17.7, 17.7, 136.4, 0, 0, 0 },  { 0, 0, 17.7, -17.7, 0, 86.4, 0, -50 },
+    { -17.7, -17.7, -50, 0, 0, 0, 136.4, 0 }, { -17.7, -17.7, 0, 0, 0, -50, 0, 86.4 }
+};
 
 static uint64_t seed;
 
@@ -35,7 +39,11 @@ uniform(void)
     return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
 }
 
-static double normal(void) { return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform()); }
+static double
+normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
 
 /* Natural cubic spline through knots every `apart`: second derivatives at the knots. */
 static void
@@ -61,7 +69,8 @@ spline_at(double apart, const double *knot, const double *bend, double t)
     size_t i = (size_t)(t / apart);
     double b = t / apart - (double)i, a = 1 - b;
 
-    return a * knot[i] + b * knot[i + 1] + ((a * a * a - a) * bend[i] + (b * b * b - b) * bend[i + 1]) * apart * apart / 6;
+    return a * knot[i] + b * knot[i + 1] +
+           ((a * a * a - a) * bend[i] + (b * b * b - b) * bend[i + 1]) * apart * apart / 6;
 }
 
 static void
@@ -83,7 +92,8 @@ make_truss(double h, size_t samples, double *u, double *y)
 {
     const double apart = 0.02;
     size_t nknots = (size_t)(h * (double)samples / apart) + 3, sub = (size_t)ceil(h / 0.0025);
-    double *knot = bg_calloc(TRUSS * nknots, sizeof *knot), *bend = bg_calloc(TRUSS * nknots, sizeof *bend), x[2 * TRUSS] = { 0 };
+    double *knot = bg_calloc(TRUSS * nknots, sizeof *knot), *bend = bg_calloc(TRUSS * nknots, sizeof *bend),
+           x[2 * TRUSS] = { 0 };
 
     for (size_t i = 0; i < TRUSS * nknots; i++)
         knot[i] = normal();
@@ -95,7 +105,8 @@ make_truss(double h, size_t samples, double *u, double *y)
             y[c * samples + k] = x[c];
         }
         for (size_t j = 0; j < sub; j++) {
-            double d = h / (double)sub, t = h * (double)k + d * (double)j, f[3][TRUSS], slope[4][2 * TRUSS], at[2 * TRUSS];
+            double d = h / (double)sub, t = h * (double)k + d * (double)j, f[3][TRUSS], slope[4][2 * TRUSS],
+                   at[2 * TRUSS];
 
             for (size_t c = 0; c < TRUSS; c++)
                 for (int i = 0; i < 3; i++)
@@ -141,9 +152,12 @@ static void
 test_truss(void **state)
 {
     /* greatest errors of M, D, K in ten sets of the independent computation */
-    static const struct { double h, M, D, K; } known[] = { { 0.002, 0.0173, 0.0574, 0.0173 }, { 0.01, 0.0179, 0.0484, 0.0161 } };
+    static const struct {
+        double h, M, D, K;
+    } known[] = { { 0.002, 0.0173, 0.0574, 0.0173 }, { 0.01, 0.0179, 0.0484, 0.0161 } };
     size_t at[TRUSS], samples = 3300;
-    double *u = bg_calloc(TRUSS * samples, sizeof *u), *y = bg_calloc(TRUSS * samples, sizeof *y), mass[TRUSS * TRUSS] = { 0 };
+    double *u = bg_calloc(TRUSS * samples, sizeof *u), *y = bg_calloc(TRUSS * samples, sizeof *y),
+           mass[TRUSS * TRUSS] = { 0 };
 
     (void)state;
     for (size_t i = 0; i < TRUSS; i++) {
@@ -182,7 +196,8 @@ test_exact(void **state)
     midpoint_discrete(4, h, M, D, K, Md, Dd, Kd);
     midpoint_continuous(4, h, Md, Dd, Kd, back[0], back[1], back[2]);
     for (int i = 0; i < 4; i++)
-        assert_true(fabs(back[0][i] - M[i]) < 1e-13 && fabs(back[1][i] - D[i]) < 1e-13 * 200 && fabs(back[2][i] - K[i]) < 1e-11);
+        assert_true(fabs(back[0][i] - M[i]) < 1e-13 && fabs(back[1][i] - D[i]) < 1e-13 * 200 &&
+                    fabs(back[2][i] - K[i]) < 1e-11);
     for (size_t forces = N; forces >= 1; forces--) {
         static const size_t at[N] = { 0, 1 };
         mdk_data d = { .n = N, .m = forces, .samples = SAMPLES, .step = h, .u = u, .y = y, .at = at };
@@ -250,7 +265,8 @@ test_no_answer(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_exact), cmocka_unit_test(test_no_answer), cmocka_unit_test(test_truss) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_exact), cmocka_unit_test(test_no_answer),
+                                        cmocka_unit_test(test_truss) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* test_one_way.c - bonds dropped and made one-way, and what only passes them on folded: the new texts, byte for byte
  *
- * Each text is compiled, its graph compared with what it must be, and its layout is as canonical as that of the text before.
+ * Each text is compiled, its graph compared with what it must be, and its layout is as canonical as that of the text
+ * before.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -141,7 +142,8 @@ folded(const char *text, const char *want)
 
 /* ---------------------------------------------------------------- bonds */
 
-#define TWO(chain) "model m {\n    1:v -> I:heavy = 9;\n" chain "    w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n"
+#define TWO(chain) \
+    "model m {\n    1:v -> I:heavy = 9;\n" chain "    w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n"
 
 static void
 chains(void **state)
@@ -152,29 +154,40 @@ chains(void **state)
     expect(TWO("    v -> 0:s -> 1:w;\n"), "v -> s backward", TWO("    v -> MSe:s_on_v = s.e;\n    0:s -> 1:w;\n"));
     /* 0 -> 1 */
     expect(TWO("    v -> 0:s -> 1:w;\n"), "s -> w forward",
-           "model m {\n    1:v -> I:heavy = 9;\n    v -> 0:s;\n    MSe:s_on_w = s.e -> 1:w;\n    w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    v -> 0:s;\n    MSe:s_on_w = s.e -> 1:w;\n    w -> I:light = 1;\n   "
+           " s -> C:spring = 2;   // between\n}\n");
     expect(TWO("    v -> 0:s -> 1:w;\n"), "s -> w backward",
-           "model m {\n    1:v -> I:heavy = 9;\n    v -> 0:s -> MSf:w_on_s = w.f;\n    1:w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    v -> 0:s -> MSf:w_on_s = w.f;\n    1:w -> I:light = 1;\n    s -> "
+           "C:spring = 2;   // between\n}\n");
     /* both at once, and arrows the other way */
     expect(TWO("    v -> 0:s -> 1:w;\n"), "v -> s forward, s -> w backward",
-           "model m {\n    1:v -> I:heavy = 9;\n    MSf:v_on_s = v.f -> 0:s -> MSf:w_on_s = w.f;\n    1:w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    MSf:v_on_s = v.f -> 0:s -> MSf:w_on_s = w.f;\n    1:w -> I:light = "
+           "1;\n    s -> C:spring = 2;   // between\n}\n");
     expect(TWO("    1:w -> 0:s -> v;\n"), "s -> v backward", TWO("    1:w -> 0:s -> MSf:v_on_s = v.f;\n"));
     expect(TWO("    1:w -> 0:s -> v;\n"), "s -> v forward",
-           "model m {\n    1:v -> I:heavy = 9;\n    1:w -> 0:s;\n    MSe:s_on_v = s.e -> v;\n    w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    1:w -> 0:s;\n    MSe:s_on_v = s.e -> v;\n    w -> I:light = 1;\n   "
+           " s -> C:spring = 2;   // between\n}\n");
     /* dropped: s keeps its spring, bare names vanish */
     expect(TWO("    v -> 0:s;\n    s -> 1:w;\n"), "v -> s drop",
-           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> 1:w;\n    w -> I:light = 1;\n    s -> C:spring = 2;   // between\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> 1:w;\n    w -> I:light = 1;\n    s -> C:spring = 2;   // "
+           "between\n}\n");
 }
 
 static void
 like_junctions(void **state)
 {
-    const char *flows = "model m {\n    1:v -> I:heavy = 9;\n    v -> 1:w;\n    w -> I:light = 1;\n    w -> R:drag = 2;\n}\n";
-    const char *efforts = "model m {\n    0:p -> C:tank = 9;\n    p -> 0:q;\n    q -> C:cup = 1;\n    q -> R:leak = 2;\n}\n";
+    const char *flows =
+        "model m {\n    1:v -> I:heavy = 9;\n    v -> 1:w;\n    w -> I:light = 1;\n    w -> R:drag = 2;\n}\n";
+    const char *efforts =
+        "model m {\n    0:p -> C:tank = 9;\n    p -> 0:q;\n    q -> C:cup = 1;\n    q -> R:leak = 2;\n}\n";
 
     (void)state;
-    expect(flows, "v -> w forward", "model m {\n    1:v -> I:heavy = 9;\n    MSf:v_on_w = v.f -> 1:w;\n    w -> I:light = 1;\n    w -> R:drag = 2;\n}\n");
-    expect(efforts, "p -> q forward", "model m {\n    0:p -> C:tank = 9;\n    MSe:p_on_q = p.e -> 0:q;\n    q -> C:cup = 1;\n    q -> R:leak = 2;\n}\n");
+    expect(flows, "v -> w forward",
+           "model m {\n    1:v -> I:heavy = 9;\n    MSf:v_on_w = v.f -> 1:w;\n    w -> I:light = 1;\n    w -> R:drag = "
+           "2;\n}\n");
+    expect(efforts, "p -> q forward",
+           "model m {\n    0:p -> C:tank = 9;\n    MSe:p_on_q = p.e -> 0:q;\n    q -> C:cup = 1;\n    q -> R:leak = "
+           "2;\n}\n");
     /* what brings w its flow is not negligible there */
     may_not(flows, "v -> w", BOND_BACKWARD);
     may_not(efforts, "p -> q", BOND_BACKWARD);
@@ -184,42 +197,59 @@ static void
 names_and_blocks(void **state)
 {
     (void)state;
-    expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    R:v_on_s = 3;\n    v -> v_on_s;\n}\n", "joint forward",
-           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    MSf:v_on_s_2 = v.f -> s as joint;\n    R:v_on_s = 3;\n    v -> v_on_s;\n}\n");
+    expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    R:v_on_s = 3;\n    "
+           "v -> v_on_s;\n}\n",
+           "joint forward",
+           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    MSf:v_on_s_2 = v.f -> s as joint;\n    "
+           "R:v_on_s = 3;\n    v -> v_on_s;\n}\n");
     expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n}\n", "joint backward",
            "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> MSe:s_on_v = s.e as joint;\n}\n");
     expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n}\n", "joint drop",
            "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n}\n");
     /* what is read stays */
-    expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    output p = joint.e;\n}\n", "joint drop",
-           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    output p = joint.e;\n}\n");
+    expect("model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    output p = "
+           "joint.e;\n}\n",
+           "joint drop",
+           "model m {\n    1:v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    v -> s as joint;\n    output p = "
+           "joint.e;\n}\n");
     /* a block ends its statement */
-    expect("model m {\n    0:s -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n}\n", "s -> v forward",
-           "model m {\n    MSe:s_on_v = s.e -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n}\n");
-    expect("model m {\n    0:s -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n}\n", "s -> v backward",
-           "model m {\n    0:s -> MSf:v_on_s = v.f;\n    1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n}\n");
-    expect("model m {\n    Se:push = 1 -> 1:v { f(0) = 3; } -> 0:s;\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n    s -> R:leak = 1;\n}\n", "v -> s drop",
-           "model m {\n    Se:push = 1 -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    s -> R:leak = 1;\n}\n");
+    expect(
+        "model m {\n    0:s -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n}\n", "s -> v forward",
+        "model m {\n    MSe:s_on_v = s.e -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n}\n");
+    expect("model m {\n    0:s -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n}\n",
+           "s -> v backward",
+           "model m {\n    0:s -> MSf:v_on_s = v.f;\n    1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    s -> C:spring = "
+           "2;\n}\n");
+    expect("model m {\n    Se:push = 1 -> 1:v { f(0) = 3; } -> 0:s;\n    v -> I:heavy = 9;\n    s -> C:spring = 2;\n   "
+           " s -> R:leak = 1;\n}\n",
+           "v -> s drop",
+           "model m {\n    Se:push = 1 -> 1:v { f(0) = 3; }\n    v -> I:heavy = 9;\n    0:s -> C:spring = 2;\n    s -> "
+           "R:leak = 1;\n}\n");
 }
 
 static void
 of_components(void **state)
 {
-    const char *text = "model part {\n    port 0:end;\n    end -> C:spring = 2;\n    end -> R:leak = 1;\n}\n"
-                       "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    p.end -> w;\n}\n";
+    const char *text =
+        "model part {\n    port 0:end;\n    end -> C:spring = 2;\n    end -> R:leak = 1;\n}\n"
+        "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    p.end -> w;\n}\n";
 
     (void)state;
     expect(text, "p.end -> w backward",
            "model part {\n    port 0:end;\n    end -> C:spring = 2;\n    end -> R:leak = 1;\n}\n"
-           "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    p.end -> MSf:w_on_p_end = w.f;\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    p.end -> "
+           "MSf:w_on_p_end = w.f;\n}\n");
     expect(text, "p.end -> w forward",
            "model part {\n    port 0:end;\n    end -> C:spring = 2;\n    end -> R:leak = 1;\n}\n"
-           "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    MSe:p_end_on_w = p.end.e -> w;\n}\n");
+           "model m {\n    1:v -> I:heavy = 9;\n    part:p;\n    v -> p;\n    1:w -> I:light = 1;\n    MSe:p_end_on_w "
+           "= p.end.e -> w;\n}\n");
 }
 
 /* ---------------------------------------------------------------- two-ports */
 
-#define HUNG(line) "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n" line "    s -> C:spring = 2;\n}\n"
+#define HUNG(line) \
+    "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n" line \
+    "    s -> C:spring = 2;\n}\n"
 
 static void
 two_ports(void **state)
@@ -228,26 +258,34 @@ two_ports(void **state)
     /* TF: e_in = n*e_out, f_out = n*f_in */
     expect(HUNG("    v -> TF:t = a -> 0:s;\n"), "t forward", HUNG("    MSf:t = a*v.f -> 0:s;\n"));
     expect(HUNG("    v -> TF:t = a -> 0:s;\n"), "t backward",
-           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    v -> MSe:t = a*s.e;\n    0:s -> C:spring = 2;\n}\n");
+           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    v -> MSe:t = a*s.e;\n  "
+           "  0:s -> C:spring = 2;\n}\n");
     expect(HUNG("    0:s -> TF:t = a -> v;\n"), "t forward",
-           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    MSe:t = s.e/a -> v;\n    0:s -> C:spring = 2;\n}\n");
+           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    MSe:t = s.e/a -> v;\n  "
+           "  0:s -> C:spring = 2;\n}\n");
     expect(HUNG("    0:s -> TF:t = a -> v;\n"), "t backward", HUNG("    0:s -> MSf:t = v.f/a;\n"));
     /* GY: e_in = r*f_out, e_out = r*f_in */
     expect(HUNG("    v -> GY:t = a -> 1:s;\n"), "t forward", HUNG("    MSe:t = a*v.f -> 1:s;\n"));
     expect(HUNG("    v -> GY:t = a -> 1:s;\n"), "t backward",
-           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    v -> MSe:t = a*s.f;\n    1:s -> C:spring = 2;\n}\n");
+           "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = 9;\n    v -> MSe:t = a*s.f;\n  "
+           "  1:s -> C:spring = 2;\n}\n");
     /* the modulus in brackets only where it must, a reciprocal multiplied */
     expect(HUNG("    v -> TF:t = a + b -> 0:s;\n"), "t forward", HUNG("    MSf:t = (a + b)*v.f -> 0:s;\n"));
     expect(HUNG("    v -> TF:t = 1/a -> 0:s;\n"), "t forward", HUNG("    MSf:t = v.f/a -> 0:s;\n"));
     expect(HUNG("    v -> TF:t = -1/a -> 0:s;\n"), "t forward", HUNG("    MSf:t = -v.f/a -> 0:s;\n"));
-    expect(HUNG("    v -> MTF:t = -sin(a*time/1 [s]) -> 0:s;\n"), "t forward", HUNG("    MSf:t = -sin(a*time/1 [s])*v.f -> 0:s;\n"));
+    expect(HUNG("    v -> MTF:t = -sin(a*time/1 [s]) -> 0:s;\n"), "t forward",
+           HUNG("    MSf:t = -sin(a*time/1 [s])*v.f -> 0:s;\n"));
     expect(HUNG("    0:s -> TF:t = a/b -> v;\n"), "t backward", HUNG("    0:s -> MSf:t = v.f/(a/b);\n"));
     expect(HUNG("    0:s -> TF:t = a^2 -> v;\n"), "t backward", HUNG("    0:s -> MSf:t = v.f/a^2;\n"));
     /* declared on a line of its own */
-    expect(HUNG("    TF:t = 2;\n    v -> t;\n    t -> 0:s;\n"), "t forward", HUNG("    MSf:t = 2*v.f;\n    t -> 0:s;\n"));
+    expect(HUNG("    TF:t = 2;\n    v -> t;\n    t -> 0:s;\n"), "t forward",
+           HUNG("    MSf:t = 2*v.f;\n    t -> 0:s;\n"));
     /* dropped, with what nothing reads any more */
-    expect("model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = b;\n    v -> TF:t = a -> 0:s;\n    s -> C:spring = 2;\n    s -> R:r = 1;\n}\n", "t drop",
-           "model m {\n    parameter b = 2;\n    1:v -> I:heavy = b;\n    0:s -> C:spring = 2;\n    s -> R:r = 1;\n}\n");
+    expect(
+        "model m {\n    parameter a = 3;\n    parameter b = 2;\n    1:v -> I:heavy = b;\n    v -> TF:t = a -> 0:s;\n   "
+        " s -> C:spring = 2;\n    s -> R:r = 1;\n}\n",
+        "t drop",
+        "model m {\n    parameter b = 2;\n    1:v -> I:heavy = b;\n    0:s -> C:spring = 2;\n    s -> R:r = 1;\n}\n");
 }
 
 /* ---------------------------------------------------------------- folds */
@@ -266,8 +304,10 @@ passing_junctions(void **state)
     /* what is read, has two bonds in, or is named by another experiment stays */
     folded("model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n    output o = s.f;\n}\n",
            "model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n    output o = s.f;\n}\n");
-    folded("model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n}\nexperiment e of m {\n    let s.f(0) = 1;\n}\n",
-           "model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n}\nexperiment e of m {\n    let s.f(0) = 1;\n}\n");
+    folded("model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n}\nexperiment e of m {\n    "
+           "let s.f(0) = 1;\n}\n",
+           "model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s -> C:c = 2;\n}\nexperiment e of m {\n    "
+           "let s.f(0) = 1;\n}\n");
     folded("model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s;\n    Se:w = 2 -> s;\n}\n",
            "model m {\n    Se:u = 1 -> 1:v;\n    v -> I:m = 1;\n    v -> 1:s;\n    Se:w = 2 -> s;\n}\n");
 }
@@ -296,24 +336,31 @@ folded_two_ports(void **state)
     folded(BEHIND("    Sf:x = k -> GY:t = n -> v;\n"), BEHIND("    Se:x = n*k -> v;\n"));
     /* a modulus that varies: not before what stores */
     folded(BEHIND("    v -> MTF:t = cos(time/1 [s]) -> R:x = k;\n"), BEHIND("    v -> MR:x = cos(time/1 [s])^2*k;\n"));
-    folded(BEHIND("    v -> MTF:t = cos(time/1 [s]) -> C:x = k;\n"), BEHIND("    v -> MTF:t = cos(time/1 [s]) -> C:x = k;\n"));
+    folded(BEHIND("    v -> MTF:t = cos(time/1 [s]) -> C:x = k;\n"),
+           BEHIND("    v -> MTF:t = cos(time/1 [s]) -> C:x = k;\n"));
     /* in series */
-    folded(BEHIND("    v -> TF:t = n -> TF:u = k -> R:r { e = f^3; }\n"), BEHIND("    v -> TF:t = n*k -> R:r { e = f^3; }\n"));
-    folded(BEHIND("    v -> GY:t = n -> GY:u = k -> R:r { e = f^3; }\n"), BEHIND("    v -> TF:t = n/k -> R:r { e = f^3; }\n"));
-    folded(BEHIND("    v -> GY:t = n -> TF:u = k -> R:r { e = f^3; }\n"), BEHIND("    v -> GY:t = n/k -> R:r { e = f^3; }\n"));
-    folded(BEHIND("    v -> TF:t = n -> GY:u = k -> R:r { e = f^3; }\n"), BEHIND("    v -> GY:t = n*k -> R:r { e = f^3; }\n"));
+    folded(BEHIND("    v -> TF:t = n -> TF:u = k -> R:r { e = f^3; }\n"),
+           BEHIND("    v -> TF:t = n*k -> R:r { e = f^3; }\n"));
+    folded(BEHIND("    v -> GY:t = n -> GY:u = k -> R:r { e = f^3; }\n"),
+           BEHIND("    v -> TF:t = n/k -> R:r { e = f^3; }\n"));
+    folded(BEHIND("    v -> GY:t = n -> TF:u = k -> R:r { e = f^3; }\n"),
+           BEHIND("    v -> GY:t = n/k -> R:r { e = f^3; }\n"));
+    folded(BEHIND("    v -> TF:t = n -> GY:u = k -> R:r { e = f^3; }\n"),
+           BEHIND("    v -> GY:t = n*k -> R:r { e = f^3; }\n"));
     /* what is read is not another quantity suddenly; laws in blocks and initial values stay */
-    folded(BEHIND("    v -> TF:t = n -> C:x = k;\n    output q = x.q;\n"), BEHIND("    v -> TF:t = n -> C:x = k;\n    output q = x.q;\n"));
-    folded(BEHIND("    v -> TF:t = n -> C:x = k { q(0) = 1; }\n"), BEHIND("    v -> TF:t = n -> C:x = k { q(0) = 1; }\n"));
+    folded(BEHIND("    v -> TF:t = n -> C:x = k;\n    output q = x.q;\n"),
+           BEHIND("    v -> TF:t = n -> C:x = k;\n    output q = x.q;\n"));
+    folded(BEHIND("    v -> TF:t = n -> C:x = k { q(0) = 1; }\n"),
+           BEHIND("    v -> TF:t = n -> C:x = k { q(0) = 1; }\n"));
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains), cmocka_unit_test(like_junctions), cmocka_unit_test(names_and_blocks), cmocka_unit_test(of_components),
-        cmocka_unit_test(two_ports), cmocka_unit_test(passing_junctions), cmocka_unit_test(folded_two_ports)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(chains),           cmocka_unit_test(like_junctions),
+                                        cmocka_unit_test(names_and_blocks), cmocka_unit_test(of_components),
+                                        cmocka_unit_test(two_ports),        cmocka_unit_test(passing_junctions),
+                                        cmocka_unit_test(folded_two_ports) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_quote.c - text of a model in each format: every byte, every class of character, read back by the rules of the format */
+/* test_quote.c - text of a model in each format: every byte, every class of character, read back by the rules of the
+ * format */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +32,10 @@ known(void **state)
     is(QUOTE_GNUPLOT, "a]]>b]>c]]]>", "'a]] >b]>c]]] >'");
     is(QUOTE_DOT, "a\"b\\N&amp;", "\"a\\\"b\\\\N&amp;amp;\"");
     is(QUOTE_MARKUP, "<a href='x'>\"&", "&lt;a href=&#39;x&#39;&gt;&quot;&amp;");
-    is(QUOTE_TEX, "\\input{a}$_%^5~--", "\\textbackslash{}input\\{a\\}\\$\\_\\%\\textasciicircum{}5\\textasciitilde{}-{}-{}");
-    is(QUOTE_JSON, "\"\\\n\t\x01\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81", "\"\\\"\\\\\\n\\t\\u0001\\u007f\\u009b\\u202e\\udb40\\udc41\"");
+    is(QUOTE_TEX, "\\input{a}$_%^5~--",
+       "\\textbackslash{}input\\{a\\}\\$\\_\\%\\textasciicircum{}5\\textasciitilde{}-{}-{}");
+    is(QUOTE_JSON, "\"\\\n\t\x01\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x81\x81",
+       "\"\\\"\\\\\\n\\t\\u0001\\u007f\\u009b\\u202e\\udb40\\udc41\"");
     is(QUOTE_JSON, "\xff", "\"\\ufffd\"");
     is(QUOTE_SHELL, "../data/x-1.csv", "../data/x-1.csv");
     is(QUOTE_SHELL, "a b'; rm -rf ~", "'a b'\\''; rm -rf ~'");
@@ -42,7 +45,11 @@ known(void **state)
     is(QUOTE_CSV, "min(a,b)", "\"min(a,b)\"");
     is(QUOTE_CSV, "=1+\"x\",2", "\"'=1+\"\"x\"\",2\"");
     is(QUOTE_CSV, " \t=1", "'  =1");
-    is(QUOTE_CSV, "\xef\xbc\x9d" "1", "'\xef\xbc\x9d" "1");
+    is(QUOTE_CSV,
+       "\xef\xbc\x9d"
+       "1",
+       "'\xef\xbc\x9d"
+       "1");
 }
 
 /* Text without what a terminal obeys, which is all that may come out in any format. */
@@ -80,7 +87,7 @@ ends_where_it_should(enum quote_format format, const char *s)
         assert_true(n >= 2 && s[0] == '"' && s[n - 1] == '"');
         for (size_t i = 1; i < n - 1; i++) {
             assert_int_not_equal(s[i], '"');
-            if (s[i] == '\\') {                 /* only these two follow, so that no \N or \G is left */
+            if (s[i] == '\\') { /* only these two follow, so that no \N or \G is left */
                 i++;
                 assert_true(i < n - 1 && (s[i] == '"' || s[i] == '\\'));
             }
@@ -126,8 +133,7 @@ ends_where_it_should(enum quote_format format, const char *s)
             assert_int_equal(strcspn(s, "\",;\n\r"), n);
         }
         break;
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -139,7 +145,7 @@ read_back_json(const char *s, const char *text)
     assert_true(cJSON_IsString(j));
     for (size_t i = 0; text[i]; i++)
         if ((unsigned char)text[i] >= 0x80)
-            goto done;                          /* not valid as UTF-8 perhaps */
+            goto done; /* not valid as UTF-8 perhaps */
     assert_string_equal(cJSON_GetStringValue(j), text);
 done:
     cJSON_Delete(j);
@@ -181,10 +187,42 @@ every_byte(void **state)
 static void
 every_meaning(void **state)
 {
-    static const char *const part[] = {
-        "'", "\"", "\\", "`", "$", "&", "<", ">", "]]>", "#", "%", "^^", "~", "_", "{", "}", "=", "+", "-", "@", ",", ";", "\n", "\r", "\t", " ", "a", "N",
-        "\xc2\x9b", "\xe2\x80\xae", "\xef\xbb\xbf", "\xff", "\xc3", "\xed\xa0\x80", "\xf0\x9f\x92\xa3", "\xef\xbc\x8b",
-    };
+    static const char *const part[] = { "'",
+                                        "\"",
+                                        "\\",
+                                        "`",
+                                        "$",
+                                        "&",
+                                        "<",
+                                        ">",
+                                        "]]>",
+                                        "#",
+                                        "%",
+                                        "^^",
+                                        "~",
+                                        "_",
+                                        "{",
+                                        "}",
+                                        "=",
+                                        "+",
+                                        "-",
+                                        "@",
+                                        ",",
+                                        ";",
+                                        "\n",
+                                        "\r",
+                                        "\t",
+                                        " ",
+                                        "a",
+                                        "N",
+                                        "\xc2\x9b",
+                                        "\xe2\x80\xae",
+                                        "\xef\xbb\xbf",
+                                        "\xff",
+                                        "\xc3",
+                                        "\xed\xa0\x80",
+                                        "\xf0\x9f\x92\xa3",
+                                        "\xef\xbc\x8b" };
     enum { N = sizeof part / sizeof *part };
 
     (void)state;
@@ -199,7 +237,8 @@ every_meaning(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(known), cmocka_unit_test(every_byte), cmocka_unit_test(every_meaning) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(known), cmocka_unit_test(every_byte),
+                                        cmocka_unit_test(every_meaning) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

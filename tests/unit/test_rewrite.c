@@ -12,7 +12,15 @@
 #include "elaborate.h"
 #include "rewrite.h"
 
-struct text { sources *s; names *n; arena *a; unit_system *u; pool *p; ast_file *ast; flat_model *flat; };
+struct text {
+    sources *s;
+    names *n;
+    arena *a;
+    unit_system *u;
+    pool *p;
+    ast_file *ast;
+    flat_model *flat;
+};
 
 static struct text
 read_text(const char *source)
@@ -148,11 +156,12 @@ shared_lines(void **state)
     (void)state;
     expect("model m {\n    1:v; v -> I:mass = 2; v -> R:damper = 3; // both\n    v -> C:spring = 1/4;\n}\n", "damper",
            "model m {\n    1:v; v -> I:mass = 2; // both\n    v -> C:spring = 1/4;\n}\n");
-    expect("model m {\n    1:v -> I:mass = 2;\n    v -> R:a = 3; v -> R:b = 3; // both\n    v -> C:spring = 1/4;\n}\n", "a b",
-           "model m {\n    1:v -> I:mass = 2;\n    v -> C:spring = 1/4;\n}\n");
+    expect("model m {\n    1:v -> I:mass = 2;\n    v -> R:a = 3; v -> R:b = 3; // both\n    v -> C:spring = 1/4;\n}\n",
+           "a b", "model m {\n    1:v -> I:mass = 2;\n    v -> C:spring = 1/4;\n}\n");
     expect("model m {\n    1:v -> I:mass = 2;\n    v -> R:a = 3; v -> C:spring = 1/4; // spring\n}\n", "a",
            "model m {\n    1:v -> I:mass = 2;\n    v -> C:spring = 1/4; // spring\n}\n");
-    expect("model m { 1:v -> I:mass = 2; v -> R:a = 3; v -> C:spring = 1/4; }", "a", "model m { 1:v -> I:mass = 2; v -> C:spring = 1/4; }");
+    expect("model m { 1:v -> I:mass = 2; v -> R:a = 3; v -> C:spring = 1/4; }", "a",
+           "model m { 1:v -> I:mass = 2; v -> C:spring = 1/4; }");
 }
 
 static void
@@ -162,12 +171,13 @@ declaration_moves(void **state)
     expect("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass",
            "model m {\n    1:body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n");
     /* to the nearest behind, not to a line that goes itself */
-    expect("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass damper",
-           "model m {\n    1:body -> C:spring = 1/4;\n}\n");
+    expect("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n",
+           "mass damper", "model m {\n    1:body -> C:spring = 1/4;\n}\n");
     /* none behind: the first before */
     expect("model m {\n    body -> C:spring = 1/4;\n    body -> R:damper = 3;\n    1:body -> I:mass = 2;\n}\n", "mass",
            "model m {\n    1:body -> C:spring = 1/4;\n    body -> R:damper = 3;\n}\n");
-    assert_true(did("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n", "mass", REWRITE_MOVE, "body"));
+    assert_true(did("model m {\n    1:body -> I:mass = 2;\n    body -> R:damper = 3;\n    body -> C:spring = 1/4;\n}\n",
+                    "mass", REWRITE_MOVE, "body"));
 }
 
 /* A declaration with initial values ends its statement: it stays where it is. */
@@ -175,8 +185,9 @@ static void
 initial_values_stay(void **state)
 {
     (void)state;
-    expect("model m {\n    Se:push = 1 -> 1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = 1;\n}\n", "push",
-           "model m {\n    1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = 1;\n}\n");
+    expect("model m {\n    Se:push = 1 -> 1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = "
+           "1;\n}\n",
+           "push", "model m {\n    1:shaft { f(0) = 3; }\n    shaft -> I:mass = 2;\n    shaft -> R:damper = 1;\n}\n");
 }
 
 static void
@@ -184,14 +195,20 @@ chain_pieces(void **state)
 {
     (void)state;
     /* the end of a chain goes, its bond stays */
-    expect("model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> R:damper = 2;\n}\n", "damper",
-           "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
+    expect(
+        "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> "
+        "R:damper = 2;\n}\n",
+        "damper",
+        "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
     /* a law in a block ended the statement: a semicolon takes its place */
-    expect("model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> R:damper { e = 2*f; }\n}\n", "damper",
-           "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
+    expect(
+        "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w -> "
+        "R:damper { e = 2*f; }\n}\n",
+        "damper",
+        "model m {\n    Se:push = 1 -> 1:v -> 0:s;\n    s -> C:spring = 1;\n    1:w -> I:mass = 1;\n    s -> w;\n}\n");
     /* the head of a chain goes */
-    expect("model m {\n    I:rotor = 1;\n    Se:push = 1 -> 1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n", "push",
-           "model m {\n    I:rotor = 1;\n    1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n");
+    expect("model m {\n    I:rotor = 1;\n    Se:push = 1 -> 1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n",
+           "push", "model m {\n    I:rotor = 1;\n    1:v -> R:r = 1;\n    v -> rotor;\n    v -> C:c = 1;\n}\n");
     /* an element declared on a line of its own */
     expect("model m {\n    1:v -> I:mass = 1;\n    R:damper = 3;\n    v -> C:c = 1;\n    v -> damper;\n}\n", "damper",
            "model m {\n    1:v -> I:mass = 1;\n    v -> C:c = 1;\n}\n");
@@ -201,40 +218,57 @@ static void
 dangling(void **state)
 {
     (void)state;
-    /* no effort: a 1-junction on a 1-junction adds none to it, and its absence says so too; through a transformer as well */
+    /* no effort: a 1-junction on a 1-junction adds none to it, and its absence says so too; through a transformer as
+     * well */
     expect("model m {\n    1:body -> I:mass = 1;\n    body -> 1:arm;\n    arm -> R:damper = 2;\n}\n", "damper",
            "model m {\n    1:body -> I:mass = 1;\n}\n");
-    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n}\n", "damper",
-           "model m {\n    1:body -> I:mass = 1;\n}\n");
-    /* on a 0-junction it says that the effort there is zero. Without it the tire would be rigid between ground and body */
-    expect("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n    travel -> R:damper = 2;\n}\n",
+    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n}\n",
+           "damper", "model m {\n    1:body -> I:mass = 1;\n}\n");
+    /* on a 0-junction it says that the effort there is zero. Without it the tire would be rigid between ground and body
+     */
+    expect("model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> "
+           "1:travel;\n    travel -> R:damper = 2;\n}\n",
            "damper",
-           "model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> 1:travel;\n}\n");
+           "model m {\n    1:body -> I:mass = 1;\n    0:tire -> body;\n    Sf:ground = 1 -> tire;\n    tire -> "
+           "1:travel;\n}\n");
     /* a motor without a load runs free, and so takes no current: through a gyrator, the other way round */
-    expect("model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> 1:shaft;\n    shaft -> I:J = 1;\n}\n", "J",
-           "model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> 1:shaft;\n}\n");
-    expect("model m {\n    1:rotor -> I:J = 1;\n    rotor -> GY:pump = 2 -> 0:line;\n    line -> C:tank = 1;\n}\n", "tank",
-           "model m {\n    1:rotor -> I:J = 1;\n}\n");
+    expect("model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> "
+           "1:shaft;\n    shaft -> I:J = 1;\n}\n",
+           "J",
+           "model m {\n    Se:u = 1 -> 1:armature;\n    armature -> R:Ra = 1;\n    armature -> GY:emf = 2 -> "
+           "1:shaft;\n}\n");
+    expect("model m {\n    1:rotor -> I:J = 1;\n    rotor -> GY:pump = 2 -> 0:line;\n    line -> C:tank = 1;\n}\n",
+           "tank", "model m {\n    1:rotor -> I:J = 1;\n}\n");
     /* a strut that passes no force on is no strut: its bonds to the bodies say it by their absence */
-    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
-           "    travel -> C:spring = 1;\n    travel -> R:damper = 2;\n}\n", "spring damper",
-           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
-    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> TF:lever = 2 -> body;\n    strut -> 1:travel;\n"
-           "    travel -> C:spring = 1;\n}\n", "spring",
-           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> "
+           "1:travel;\n"
+           "    travel -> C:spring = 1;\n    travel -> R:damper = 2;\n}\n",
+           "spring damper", "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> TF:lever = 2 -> "
+           "body;\n    strut -> 1:travel;\n"
+           "    travel -> C:spring = 1;\n}\n",
+           "spring", "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
     /* the same the other way round: a branch without current between two nodes of a circuit */
-    expect("model m {\n    0:a -> C:c1 = 1;\n    0:b -> C:c2 = 1;\n    a -> 1:branch -> b;\n    branch -> 0:coil;\n    coil -> I:L = 1;\n    coil -> R:r = 2;\n}\n",
+    expect("model m {\n    0:a -> C:c1 = 1;\n    0:b -> C:c2 = 1;\n    a -> 1:branch -> b;\n    branch -> 0:coil;\n    "
+           "coil -> I:L = 1;\n    coil -> R:r = 2;\n}\n",
            "L r", "model m {\n    0:a -> C:c1 = 1;\n    0:b -> C:c2 = 1;\n}\n");
     /* where the strut was at rest before, the last element that kept it takes it along */
-    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n    strut -> R:leak = 2;\n}\n",
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> "
+           "1:travel;\n    strut -> R:leak = 2;\n}\n",
            "leak", "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n}\n");
     /* what is read stays as it is: at rest */
-    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
-           "    travel -> C:spring = 1;\n    output stroke = integral(travel.f);\n}\n", "spring",
-           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> 1:travel;\n"
+    expect("model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> "
+           "1:travel;\n"
+           "    travel -> C:spring = 1;\n    output stroke = integral(travel.f);\n}\n",
+           "spring",
+           "model m {\n    1:body -> I:m1 = 1;\n    1:wheel -> I:m2 = 1;\n    wheel -> 0:strut -> body;\n    strut -> "
+           "1:travel;\n"
            "    output stroke = integral(travel.f);\n}\n");
-    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n    output turn = integral(arm.f);\n}\n", "damper",
-           "model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    output turn = integral(arm.f);\n}\n");
+    expect("model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    arm -> R:damper = 2;\n    "
+           "output turn = integral(arm.f);\n}\n",
+           "damper",
+           "model m {\n    1:body -> I:mass = 1;\n    body -> TF:lever = 3 -> 1:arm;\n    output turn = "
+           "integral(arm.f);\n}\n");
     /* a junction that passes a bond through stays */
     expect("model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    mid -> C:c = 1;\n    b -> I:mb = 1;\n}\n", "c",
            "model m {\n    1:a -> I:ma = 1;\n    a -> 0:mid -> 1:b;\n    b -> I:mb = 1;\n}\n");
@@ -265,40 +299,51 @@ values(void **state)
            "}\n"
            "experiment e of m {\n    stop = 1 [s];\n    let k = 3 [N/m];\n}\n");
     /* a signal that only what goes reads goes, and what it reads is free to go */
-    expect("model m {\n    1:v -> I:mass = 1;\n    1:w -> I:other = 1;\n    v -> 0:s -> w;\n    s -> C:c = 1;\n    w -> R:r = 1;\n"
-           "    signal drive = r.e*2;\n    MSe:push = drive -> v;\n}\n", "push r",
+    expect("model m {\n    1:v -> I:mass = 1;\n    1:w -> I:other = 1;\n    v -> 0:s -> w;\n    s -> C:c = 1;\n    w "
+           "-> R:r = 1;\n"
+           "    signal drive = r.e*2;\n    MSe:push = drive -> v;\n}\n",
+           "push r",
            "model m {\n    1:v -> I:mass = 1;\n    1:w -> I:other = 1;\n    v -> 0:s -> w;\n    s -> C:c = 1;\n}\n");
 }
 
 static void
 initial_values_are_said(void **state)
 {
-    const char *source = "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n    v -> C:spring = 1 { q(0) = 1; }\n}\n"
-                         "experiment e of m {\n    stop = 1;\n    let spring.q(0) = 2;\n}\n";
+    const char *source =
+        "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n    v -> C:spring = 1 { q(0) = 1; }\n}\n"
+        "experiment e of m {\n    stop = 1;\n    let spring.q(0) = 2;\n}\n";
 
     (void)state;
     assert_true(did(source, "spring", REWRITE_INITIAL, "spring"));
     assert_true(did(source, "spring", REWRITE_LET, "spring"));
-    expect(source, "spring", "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n}\nexperiment e of m {\n    stop = 1;\n}\n");
+    expect(source, "spring",
+           "model m {\n    1:v -> I:mass = 1;\n    v -> R:r = 1;\n}\nexperiment e of m {\n    stop = 1;\n}\n");
 }
 
 static void
 readers_block(void **state)
 {
     (void)state;
-    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    output force = damper.e;\n}\n", "damper", "damper", "damper.e;");
-    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop = 1; record damper.e; }\n", "damper",
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    output force = damper.e;\n}\n", "damper",
             "damper", "damper.e;");
-    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop = 1; keep damper; }\n", "damper",
-            "damper", "damper;");
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop "
+            "= 1; record damper.e; }\n",
+            "damper", "damper", "damper.e;");
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:damper = 2;\n    v -> C:c = 1;\n}\nexperiment e of m { stop "
+            "= 1; keep damper; }\n",
+            "damper", "damper", "damper;");
     /* through a signal, and through an element that therefore stays */
-    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:a = 2;\n    v -> R:b { e = a.e*f; }\n    signal s = b.e;\n    output y = s;\n}\n", "a b", "a",
-            "a.e*f");
+    blocked("model m {\n    1:v -> I:mass = 1;\n    v -> R:a = 2;\n    v -> R:b { e = a.e*f; }\n    signal s = b.e;\n  "
+            "  output y = s;\n}\n",
+            "a b", "a", "a.e*f");
     /* a junction that is read and would be left without a bond holds one of its elements, the more important */
-    blocked("model m {\n    1:body -> I:mass = 1;\n    Se:push = 1 -> 1:travel;\n    travel -> R:r = 2;\n    travel -> C:c = 2;\n"
-            "    output x = integral(travel.f);\n}\n", "r c push", "r", "travel.f");
+    blocked("model m {\n    1:body -> I:mass = 1;\n    Se:push = 1 -> 1:travel;\n    travel -> R:r = 2;\n    travel -> "
+            "C:c = 2;\n"
+            "    output x = integral(travel.f);\n}\n",
+            "r c push", "r", "travel.f");
     /* joined to a source directly */
-    blocked("model m {\n    Se:u = 1 -> R:load = 2;\n    1:v -> I:m = 1;\n    v -> R:r = 1;\n}\n", "load", "load", "Se:u");
+    blocked("model m {\n    Se:u = 1 -> R:load = 2;\n    1:v -> I:m = 1;\n    v -> R:r = 1;\n}\n", "load", "load",
+            "Se:u");
 }
 
 /* ---- models at random: whatever is taken out, the new text elaborates to the graph it must have ---- */
@@ -313,8 +358,14 @@ some(uint32_t n)
 }
 
 enum { MOST = 40 };
-struct bond { int from, to; bool used; };
-struct part { char name[16], head[16], law[24]; bool junction, declared; };
+struct bond {
+    int from, to;
+    bool used;
+};
+struct part {
+    char name[16], head[16], law[24];
+    bool junction, declared;
+};
 
 /* The name at one of its places: with the declaration the first time. */
 static void
@@ -328,8 +379,8 @@ put_part(strbuf *b, struct part *p)
     }
 }
 
-/* A tree of junctions with elements at them, some two-ports between; bonds gathered into chains as they come; several statements a line,
- * comments, parameters, signals that read parts. Returns how many elements, named e0 ... */
+/* A tree of junctions with elements at them, some two-ports between; bonds gathered into chains as they come; several
+ * statements a line, comments, parameters, signals that read parts. Returns how many elements, named e0 ... */
 static int
 random_model(strbuf *b)
 {
@@ -399,7 +450,8 @@ random_model(strbuf *b)
     strbuf_puts(b, "\n");
     for (int i = 0; i < nj && ne; i++)
         if (!some(4))
-            strbuf_printf(b, "    %s s%d = e%d.e + %d;\n", some(2) ? "signal" : "output", i, (int)some((uint32_t)ne), i);
+            strbuf_printf(b, "    %s s%d = e%d.e + %d;\n", some(2) ? "signal" : "output", i, (int)some((uint32_t)ne),
+                          i);
     strbuf_puts(b, "}\n");
     return ne;
 }
@@ -438,16 +490,21 @@ random_models(void **state)
         strbuf_free(&out);
         strbuf_free(&list);
     }
-    assert_true(nedits > 400 && nblocked > 100);     /* the models do have what this is about */
+    assert_true(nedits > 400 && nblocked > 100); /* the models do have what this is about */
 }
 
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_line), cmocka_unit_test(shared_lines), cmocka_unit_test(declaration_moves), cmocka_unit_test(initial_values_stay),
-        cmocka_unit_test(chain_pieces), cmocka_unit_test(dangling), cmocka_unit_test(values), cmocka_unit_test(initial_values_are_said),
-        cmocka_unit_test(readers_block), cmocka_unit_test(random_models)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_line),
+                                        cmocka_unit_test(shared_lines),
+                                        cmocka_unit_test(declaration_moves),
+                                        cmocka_unit_test(initial_values_stay),
+                                        cmocka_unit_test(chain_pieces),
+                                        cmocka_unit_test(dangling),
+                                        cmocka_unit_test(values),
+                                        cmocka_unit_test(initial_values_are_said),
+                                        cmocka_unit_test(readers_block),
+                                        cmocka_unit_test(random_models) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

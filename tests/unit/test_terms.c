@@ -12,13 +12,17 @@
 #include "compile.h"
 #include "terms.h"
 
-/* The law of C:c in a model around it, as it stands after changes. what: a letter a term in the order found: s stays, d deleted, m mean (2.5 for
- * the first, -2.5 for the second, ...). */
+/* The law of C:c in a model around it, as it stands after changes. what: a letter a term in the order found: s stays, d
+ * deleted, m mean (2.5 for the first, -2.5 for the second, ...). */
 static void
 changed(const char *law, const char *what, const char *expected)
 {
-    char *text = bg_format("model m {\n    parameter a = 2;\n    1:v;\n    v -> I:m = 1;\n    v -> C:c { e = %s; }\n    v -> R:r = a;\n}\n", law);
-    char *wanted = bg_format("model m {\n    parameter a = 2;\n    1:v;\n    v -> I:m = 1;\n    v -> C:c { e = %s; }\n    v -> R:r = a;\n}\n", expected);
+    char *text = bg_format("model m {\n    parameter a = 2;\n    1:v;\n    v -> I:m = 1;\n    v -> C:c { e = %s; }\n   "
+                           " v -> R:r = a;\n}\n",
+                           law);
+    char *wanted = bg_format("model m {\n    parameter a = 2;\n    1:v;\n    v -> I:m = 1;\n    v -> C:c { e = %s; }\n "
+                             "   v -> R:r = a;\n}\n",
+                             expected);
     compilation c = { 0 };
     enum term_change change[16] = { 0 };
     double mean[16] = { 0 };
@@ -61,7 +65,7 @@ test_delete(void **state)
     changed("a*q - q^2 + q^3", "dds", "q^3");
     changed("a*q + q^2", "dd", "0");
     changed("(a*q) + (q^2)", "ds", "(q^2)");
-    changed("(a*q + q^3)*2 + q", "sdsd", "(a*q)*2");        /* the outer two come first, then those inside */
+    changed("(a*q + q^3)*2 + q", "sdsd", "(a*q)*2"); /* the outer two come first, then those inside */
 }
 
 static void
@@ -76,7 +80,8 @@ test_mean(void **state)
     changed("a*q + q^2 - q^3", "ssm", "a*q + q^2 - 2.5");
 }
 
-/* Sums of parameters have no terms; nor have conditions and exponents. What is inside a term that goes is left alone. */
+/* Sums of parameters have no terms; nor have conditions and exponents. What is inside a term that goes is left alone.
+ */
 static void
 test_places(void **state)
 {
@@ -92,7 +97,8 @@ test_places(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_delete), cmocka_unit_test(test_mean), cmocka_unit_test(test_places) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_delete), cmocka_unit_test(test_mean),
+                                        cmocka_unit_test(test_places) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

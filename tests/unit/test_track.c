@@ -1,4 +1,5 @@
-/* test_track.c - differences of two runs between their steps: polynomials whose greatest difference and integrals are known */
+/* test_track.c - differences of two runs between their steps: polynomials whose greatest difference and integrals are
+ * known */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,10 +21,28 @@ add(track *k, double from, double to, double (*f)(double))
         vec_push(&k->value, f(i == 0 ? from : i == 4 ? to : from + quartic_place[i - 1] * (to - from)));
 }
 
-static double zero(double t) { (void)t; return 0; }
-static double one(double t) { (void)t; return 1; }
-static double hump(double t) { return t * (1 - t) * t * (1 - t); }
-static double line(double t) { return 2 * t - 1; }
+static double
+zero(double t)
+{
+    (void)t;
+    return 0;
+}
+static double
+one(double t)
+{
+    (void)t;
+    return 1;
+}
+static double
+hump(double t)
+{
+    return t * (1 - t) * t * (1 - t);
+}
+static double
+line(double t)
+{
+    return 2 * t - 1;
+}
 
 static void
 the_greatest_is_between_the_steps(void **unused)
@@ -36,10 +55,10 @@ the_greatest_is_between_the_steps(void **unused)
     add(&a, 0.3, 1, hump);
     add(&b, 0, 1, zero);
     d = track_compare(&a, 0, &b, 0);
-    assert_float_equal(d.max, 1.0 / 16, 1e-7);           /* at 1/2, inside a piece of both */
+    assert_float_equal(d.max, 1.0 / 16, 1e-7); /* at 1/2, inside a piece of both */
     assert_float_equal(d.at, 0.5, 1e-3);
-    assert_float_equal(d.mean, 1.0 / 30, 1e-14);         /* B(3, 3) */
-    assert_float_equal(d.rms, sqrt(1.0 / 630), 1e-14);   /* B(5, 5) */
+    assert_float_equal(d.mean, 1.0 / 30, 1e-14);       /* B(3, 3) */
+    assert_float_equal(d.rms, sqrt(1.0 / 630), 1e-14); /* B(5, 5) */
     assert_float_equal(d.reference, 1.0 / 30, 1e-14);
     track_free(&a);
     track_free(&b);
@@ -55,7 +74,7 @@ magnitudes_of_what_changes_sign(void **unused)
     add(&a, 0, 1, line);
     d = track_compare(&a, 0, NULL, 0);
     assert_float_equal(d.max, 1, 0);
-    assert_float_equal(d.mean, 0.5, 1e-4);               /* |2t - 1| */
+    assert_float_equal(d.mean, 0.5, 1e-4); /* |2t - 1| */
     assert_float_equal(d.rms, sqrt(1.0 / 3), 1e-14);
     track_free(&a);
 }

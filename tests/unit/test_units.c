@@ -49,17 +49,39 @@ refused(void **state, const char *text, const char *because)
 static void
 reads_what_models_use(void **state)
 {
-    static const struct { const char *text; double scale; const char *si; } row[] = {
-        { "N/m", 1, "N/m" },            { "km/h", 1 / 3.6, "m/s" },        { "psi", 6894.757293168361, "Pa" },
-        { "bar", 1e5, "Pa" },           { "N.m", 1, "J" },                 { "N m", 1, "J" },
-        { "N*m", 1, "J" },              { "N\xc2\xb7m", 1, "J" },          { "Pa.s/m3", 1, "Pa.s/m^3" },
-        { "ohm", 1, "ohm" },            { "\xce\xa9", 1, "ohm" },          { "\xc2\xb5" "F", 1e-6, "F" },
-        { "uF", 1e-6, "F" },            { "Mohm", 1e6, "ohm" },            { "W.h", 3600, "J" },
-        { "lbf.ft", 1.3558179483314, "J" }, { "l/min", 1e-3 / 60, "m^3/s" }, { "ml/bar", 1e-11, "m^3/Pa" },
-        { "l/min/bar", 1e-8 / 60, "m^4.s/kg" }, { "kg.m^2", 1, "kg.m^2" }, { "mm^2", 1e-6, "m^2" },
-        { "s-1", 1, "1/s" },            { "m**2", 1, "m^2" },              { "V.s/m", 1, "kg.m/(s^2.A)" },
-        { "%", 0.01, "1" },             { "1", 1, "1" },                   { " m ", 1, "m" },
-    };
+    static const struct {
+        const char *text;
+        double scale;
+        const char *si;
+    } row[] = { { "N/m", 1, "N/m" },
+                { "km/h", 1 / 3.6, "m/s" },
+                { "psi", 6894.757293168361, "Pa" },
+                { "bar", 1e5, "Pa" },
+                { "N.m", 1, "J" },
+                { "N m", 1, "J" },
+                { "N*m", 1, "J" },
+                { "N\xc2\xb7m", 1, "J" },
+                { "Pa.s/m3", 1, "Pa.s/m^3" },
+                { "ohm", 1, "ohm" },
+                { "\xce\xa9", 1, "ohm" },
+                { "\xc2\xb5"
+                  "F",
+                  1e-6, "F" },
+                { "uF", 1e-6, "F" },
+                { "Mohm", 1e6, "ohm" },
+                { "W.h", 3600, "J" },
+                { "lbf.ft", 1.3558179483314, "J" },
+                { "l/min", 1e-3 / 60, "m^3/s" },
+                { "ml/bar", 1e-11, "m^3/Pa" },
+                { "l/min/bar", 1e-8 / 60, "m^4.s/kg" },
+                { "kg.m^2", 1, "kg.m^2" },
+                { "mm^2", 1e-6, "m^2" },
+                { "s-1", 1, "1/s" },
+                { "m**2", 1, "m^2" },
+                { "V.s/m", 1, "kg.m/(s^2.A)" },
+                { "%", 0.01, "1" },
+                { "1", 1, "1" },
+                { " m ", 1, "m" } };
 
     for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
         const unit *u = good(state, row[k].text);
