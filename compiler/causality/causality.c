@@ -4,8 +4,9 @@
  * provides  strokes, states and dependent storage, junction states, open components
  * keeps     the order of declaration, which decides between equals
  * reports   causality-conflict, causality-cycle, causality-singular (errors); causality-derivative, causality-divides
- * (notes) source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storages form a linear
- * matroid, sources contracted
+ *           (notes)
+ * source    SCAP: Karnopp & Rosenberg (1968); greedy choice of states: outputs of storages form a linear matroid,
+ *           sources contracted
  *
  * Why rounds, and why they end: a storage that strokes refuse is a function of sources and the storages tried before
  * it. A relation that the rank check finds holds among sources and accepted storages alone, so that the last of them

@@ -2,9 +2,9 @@
  *
  * needs     templates, and where their slots lie
  * provides  addresses of kernels and chunks that give what ex_eval gives, bit for bit: no contraction, no
- * reassociation, the same libm functions (by address, under names LLVM does not know) keeps     code generation linear:
- * long chunks are cut into functions of bounded size; the quick module goes through no passes and the quickest
- * instruction selection
+ *           reassociation, the same libm functions (by address, under names LLVM does not know)
+ * keeps     code generation linear: long chunks are cut into functions of bounded size; the quick module goes through
+ *           no passes and the quickest instruction selection
  *
  * Objects are made here: for the quick and for the optimised functions of each gen_finish, of those to be kept one and
  * of the others one; ORC only links them. An object exports one symbol, the table of its functions' addresses. IR and

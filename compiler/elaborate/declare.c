@@ -4,8 +4,10 @@
  * where it is made.
  *
  * provides  values with their variables, junctions and elements of the flat model without bonds; the chains of bonds
- * and what `without` names, to be looked up when all names are there reports   names declared twice, unknown types,
- * shadowing, sizes that are not known or too large, components within themselves time      linear in what is made
+ *           and what `without` names, to be looked up when all names are there
+ * reports   names declared twice, unknown types, shadowing, sizes that are not known or too large, components within
+ *           themselves
+ * time      linear in what is made
  */
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  *
  * needs     operands of the same pool
  * provides  canonical nodes: factors of products in front, minus signs outside, constants of sums behind, divisions
- * outside divisions, operands of commutative operations in order (slots, other nodes, constants) keeps     the value
- * wherever operands and result are finite, up to rounding; a result that is not finite is left to be found where it
- * arises
+ *           outside divisions, operands of commutative operations in order (slots, other nodes, constants)
+ * keeps     the value wherever operands and result are finite, up to rounding; a result that is not finite is left to
+ *           be found where it arises
  */
 #include <math.h>
 #include <string.h>

@@ -4,11 +4,11 @@
  * 1-junctions alone, whose ports are `non_inverting` (power arrives; the head of a bond) or `inverting` (power leaves;
  * the tail). So here
  *   - R, C and I stand at the head of an arrow, and sources at its tail, except where an inverting port turns them
- * round. At a `non_inverting` port what an element takes is minus the junction's flow: a TF of -1 stands before it,
- * unless it is a linear resistor, whose law is odd;
+ *     round. At a `non_inverting` port what an element takes is minus the junction's flow: a TF of -1 stands before it,
+ *     unless it is a linear resistor, whose law is odd;
  *   - TF is e_1 = r*e_0: from port 0 to port 1 its ratio is 1/r; GY is e_1 = -R*f_0, e_0 = R*f_1 (since version 0.3.8;
- * both ports take power): a ratio of -R. A 1-junction that counts one of their sides the other way turns the sign of
- * the ratio;
+ *     both ports take power): a ratio of -R. A 1-junction that counts one of their sides the other way turns the sign
+ *     of the ratio;
  *   - BioChem/Y, a stoichiometry with unit weights, is a 1-junction whose port 0 is inverting;
  *   - `SS` components that `ports` exposes are the ports of the model, 0-junctions that pass on what arrives;
  *   - sources without a value are inputs, through all levels up to the root.

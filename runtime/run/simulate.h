@@ -2,7 +2,7 @@
  *
  * units    SI; shapes as in model.h
  * errors   false with a diagnostic in the model's sources (code "run-...": the element, the state, the source line and
- * the time)
+ *          the time)
  */
 #ifndef BG_SIMULATE_H
 #define BG_SIMULATE_H

@@ -1,7 +1,7 @@
 /* test_no_memory.c - one allocation after the other fails, in check, run, rank, reduce and fmt
  *
  * usage    test_no_memory BGC FAIL_ALLOC.so FOLDER [HOW-MANY]      of each command, evenly over its allocations; 0:
- * every one
+ *          every one
  *
  * Each time the command ends by itself, in time: done (a library did without), or with the status for want of memory,
  * and then it says so and says nothing of the model. What it wrote is whole: the input as it was, the result complete
