@@ -123,7 +123,7 @@ static const struct option_row {
     [OPT_STATES] = { "states", 0, NULL, "add every state to the columns" },
     [OPT_POINTS] = { "points", 0, "N", "points of the table, both ends included (501)" },
     [OPT_STOP] = { "stop", 0, "T", "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
-    [OPT_SOLVER] = { "solver", 0, "NAME", "auto, explicit or bdf" },
+    [OPT_SOLVER] = { "solver", 0, "NAME", "auto, explicit, bdf or variational" },
     [OPT_RTOL] = { "rtol", 0, "X", "relative tolerance of the integrator" },
     [OPT_ATOL] = { "atol", 0, "X", "absolute tolerance of the integrator" },
     [OPT_MAX_TIME] = { "max-time", 0, "SECONDS", "a run that takes longer is an error; as long as it takes" },
@@ -166,7 +166,8 @@ static const struct option_row {
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
     [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
-    [OPT_STEP] = { "step", 0, "H", "time between the samples, s (needed where the data have no column time)" },
+    [OPT_STEP] = { "step", 0, "H",
+                   "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
     [OPT_METHOD] = { "method", 0, "NAME", "of --mdk: pem (default), variational, companion or modal" },
     [OPT_HORIZON] = { "horizon", 0, "N", "of --mdk: samples that the subspace step looks ahead (chosen)" },
     [OPT_PARAMETERS] = { "parameters", 0, "A,B,...", "the parameters that are moved (all that are given as numbers)" },
@@ -428,8 +429,10 @@ accept_option(request *q, int o, const char *value)
             q->solver = SIM_EXPLICIT;
         else if (!strcmp(value, "bdf"))
             q->solver = SIM_BDF;
+        else if (!strcmp(value, "variational"))
+            q->solver = SIM_VARIATIONAL;
         else
-            return wrong(q, "there is no solver \"%s\"; there are auto, explicit and bdf", value);
+            return wrong(q, "there is no solver \"%s\"; there are auto, explicit, bdf and variational", value);
         break;
     default: break;
     }
@@ -894,6 +897,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->atol = q->atol;
     if (q->given & OPT(OPT_SOLVER))
         o->solver = q->solver;
+    if (q->given & OPT(OPT_STEP))
+        o->max_step = q->step;
     if (q->max_steps)
         o->max_steps = q->max_steps;
     if (q->max_seconds > 0)
