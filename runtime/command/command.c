@@ -141,6 +141,8 @@ static const struct option_row {
     [OPT_OVER] = { "over", 0, "NAME=A:B:N",
                    "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA] = { "mora", 0, "SHARE", "what the elements that stay in a partition must add up to (97%)" },
+    [OPT_MORA_WINDOW] = { "mora-window", 0, "A..B [s]",
+                          "what stays of the model as given must add up to that in this time too; repeatable" },
     [OPT_CHECK] = { "check", 0, NULL, "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_AT] = { "at", 0, "TIME", "a time of the experiment, s, or `equilibrium`; several times for several points" },
     [OPT_STATE] = { "state", 0, "NAME=VALUE", "a state there, SI; several times for several states" },
@@ -349,6 +351,7 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
         break;
     case OPT_FREEZE: vec_push(&q->freeze, value); break;
+    case OPT_MORA_WINDOW: vec_push(&q->mora_window, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA: vec_push(&q->data, value); break;
     case OPT_DELTA:
@@ -539,6 +542,7 @@ request_free(request *q)
     vec_free(&q->against);
     vec_free(&q->truncate);
     vec_free(&q->freeze);
+    vec_free(&q->mora_window);
     vec_free(&q->experiment);
     vec_free(&q->data);
     vec_free(&q->bounds);

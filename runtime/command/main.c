@@ -106,7 +106,7 @@ static const struct command commands[] = {
       "over a parameter, and where\n"
       "they cross the threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) |
-          OPT(OPT_POINTS) | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT),
+          OPT(OPT_MORA_WINDOW) | OPT(OPT_POINTS) | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT),
       1, 1, cmd_partition,
       "  bgc partition half_car.bg -e flat_smooth\n  bgc partition half_car.bg --all --threshold 8% --json\n"
       "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && "
