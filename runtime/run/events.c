@@ -65,7 +65,9 @@ struct events {
     bool *held, *turned; /* [nwhens] condition was true when last seen; turned true just now */
     double *reinit;      /* [nwhens + nreinits] */
     samples *samples;    /* NULL: the text has none */
-    size_t stopped;      /* `stop when` that turned true, or SIZE_MAX */
+    void (*follow)(void *ctx, size_t when, bool first, const double *x);
+    void *follow_ctx;
+    size_t stopped; /* `stop when` that turned true, or SIZE_MAX */
     struct firing {
         double at, interval, since;
         unsigned count, closer;
@@ -229,6 +231,13 @@ events_new(bg_model *m, double start, double stop)
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
     return e;
+}
+
+void
+events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const double *x), void *ctx)
+{
+    e->follow = fire;
+    e->follow_ctx = ctx;
 }
 
 void
@@ -1240,22 +1249,25 @@ fail_assertion(events *e, size_t w, double t, const double *x)
 static enum events_status
 fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
 {
+    bool first = false;
+
     switch (e->when[w].kind) {
     case WHEN_ASSERTS: fail_assertion(e, w, t, x); return EVENTS_STOP;
     case WHEN_STOPS:
         if (e->stopped == SIZE_MAX)
             e->stopped = w;
         return EVENTS_SAME;
-    case WHEN_SAMPLES:
-        if (samples_first(e->samples, w) && !remember_first(e, w, t, x))
-            return EVENTS_FAILED;
-        break;
+    case WHEN_SAMPLES: first = samples_first(e->samples, w); break;
     case WHEN_TURNS:
         if (!allow_firing(e, w, t, follows))
             return EVENTS_STOP;
         *moved = true; /* an event, whatever it sets */
         break;
     }
+    if (e->follow)
+        e->follow(e->follow_ctx, w, first, x);
+    if (first && !remember_first(e, w, t, x))
+        return EVENTS_FAILED;
     return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
 }
 
