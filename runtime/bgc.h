@@ -13,8 +13,9 @@
  * units      SI everywhere
  * errors     NULL or false; the model's diagnostics say why
  * ownership  texts and arrays belong to the handle they come from and live as long as it (diagnostics: until the next
- * call that runs) threads    one handle per thread; no globals memory     running out of it ends the program with a
- * message
+ *            call that runs)
+ * threads    one handle per thread; no globals
+ * memory     running out of it ends the program with a message
  */
 #ifndef BGC_H
 #define BGC_H

@@ -6,18 +6,18 @@
  *   // what     one sentence (required)
  *   // source   where the numbers come from (required)
  *   // example  NAME                     take ../../examples/NAME.bg; what this file holds beside comments
- * (experiments) is appended
+ *               (experiments) is appended
  *   // run      bgc run %s -e swing      begins a run; %s is the file, %o a path for a written model, %d one
  *                                        for a folder (%d/S1.bg a file in it); several runs a case
  *   // compare  COLUMN rel X abs Y UNIT; COLUMN rel X abs Y ...    columns of the run's CSV (or JSON, then SI)
  *   // expect   TIME V1 V2 ...           the compared columns at a time of the grid; `-` is not looked at
  *   // json     PATH == VALUE rel X      a value of the JSON written: == != < <= > >=; a.b[2].c, a[name=mass].index,
- * list.length
+ *               list.length
  *   // exit     N                        exit status (0 if not said)
  *   // stderr   FILE                     all that was written to standard error, word for word (FILE beside the case;
- * default NAME.txt);
+ *               default NAME.txt);
  *                                        `...` in it stands for any text within a line, and alone on a line for any
- * lines
+ *                                        lines
  *   // stdout   FILE                     the same for standard output (default NAME.out)
  *   // limit    SECONDS                  of the run (default 60)
  *

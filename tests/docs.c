@@ -7,8 +7,8 @@
  *   ```bg fragment       the inside of a model: the same, wrapped in `model doc { }`
  *   ```bg error CODE     a whole file that must be refused (exit 1), with CODE among the diagnostics
  *   ```console           lines that begin with `$ ` are run, what follows must be their output (standard output and
- * error together).
- *                        `...` stands for any text within a line, and alone on a line for any number of lines.
+ *                        error together). `...` stands for any text within a line, and alone on a line for any number
+ *                        of lines.
  *
  * Commands of a console block are bgc and the few programs in `allowed`; there is no shell. Files written by one block
  * are there for the next. With -w the console blocks that do not agree are rewritten with what came out.

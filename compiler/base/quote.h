@@ -5,7 +5,7 @@
  * line around, come out as `?` (in JSON as escapes, where a reader gets them back).
  *
  * sources    gnuplot 5.4 manual, "Quote marks" (nothing is substituted between single quotes); the DOT language,
- * graphviz.org; RFC 8259 (JSON); RFC 4180 (CSV); OWASP, "CSV Injection" (cells that a spreadsheet computes)
+ *            graphviz.org; RFC 8259 (JSON); RFC 4180 (CSV); OWASP, "CSV Injection" (cells that a spreadsheet computes)
  */
 #ifndef BG_QUOTE_H
 #define BG_QUOTE_H

@@ -6,7 +6,7 @@
  * and time of birth, so that no result is written over one, whatever it is called.
  *
  * globals  both lists are the process': folders are allowed before the first compilation; the list of files read has a
- * lock
+ *          lock
  */
 #ifndef BG_READING_H
 #define BG_READING_H

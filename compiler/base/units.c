@@ -3,7 +3,7 @@
  * udunits2 reads the text; dimension, scale and offset are taken out of its answer and nothing of it is kept. What it
  * reads in a way a modeller would not expect is refused before or after (each case is in tests/unit/test_units.c):
  *   - exponents that are not integers (it takes m^0.5 for 5 and m^1/2 for m/2): texts that have one are taken apart
- * here; numbers glued to a unit (m2.5)
+ *     here; numbers glued to a unit (m2.5)
  *   - dates, logarithms and shifted units written by hand (@, since, lg(re ...))
  *   - gal, ton, cal: different things in different trades
  *   - oz, mb, turns of a coil ([A.turn]: a turn is 2*pi here), and W/m^2.K, which divides by m^2 alone

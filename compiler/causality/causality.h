@@ -51,9 +51,11 @@ enum law_way {
 /* Returns NULL after reporting errors: causality-conflict (two sources; the path of bonds between them as notes),
  * causality-cycle (undetermined circulating flow or effort through bonds of one kind), causality-singular (rank check
  * without a storage to make dependent; the relation spelled out). Dependent storage is reported as a note of its own
- * (causality-derivative, with who sets it), dividing two-ports likewise. way[port]       of R ports varying[el]
- * two-ports whose modulus is not parameter-only invertible[port] storage: the stored variable can be computed from the
- * imposed one in closed form stated[port]    storage with an initial value of its own */
+ * (causality-derivative, with who sets it), dividing two-ports likewise.
+ *   way[port]       of R ports
+ *   varying[el]     two-ports whose modulus is not parameter-only
+ *   invertible[port] storage: the stored variable can be computed from the imposed one in closed form
+ *   stated[port]    storage with an initial value of its own */
 causal *causality(flat_model *f, const enum law_way *way, const bool *varying, const bool *invertible,
                   const bool *stated);
 void causal_free(causal *c);

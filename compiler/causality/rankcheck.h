@@ -3,9 +3,11 @@
  * Consistent strokes may still leave singular equations: three capacitors in a ring of nodes are all integral, and
  * their efforts sum to zero. For passive resistors this happens exactly where the equations of an open component have a
  * solution with every known effort and flow and every resistor at rest. Such a solution weights the balances so that
- * all unknowns cancel; what is left is a relation sum of coef * output = 0 among the outputs of sources, storages and
- * state junctions. Without any output it means that something is left undetermined. source   Tellegen's theorem between
- * that solution and the true one
+ * all unknowns cancel; what is left is a relation
+ *     sum of coef * output = 0
+ * among the outputs of sources, storages and state junctions. Without any output it means that something is left
+ * undetermined.
+ * source   Tellegen's theorem between that solution and the true one
  */
 #ifndef BG_RANKCHECK_H
 #define BG_RANKCHECK_H

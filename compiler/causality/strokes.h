@@ -2,11 +2,12 @@
  *
  * Everything that meets a junction is an *end*: port p is end p, bond b has the ends nport + 2b (from) and nport + 2b +
  * 1 (to). An end is strong when it brings the junction's common variable, else weak. The two ends of a bond or two-port
- * are partners: cross   both strong or both weak     0-1 bond, TF between a 0 and a 1, GY between two of a kind link
- * exactly one strong           0-0 and 1-1 bond, TF between two of a kind, GY between a 0 and a 1 Coefficients: a cross
- * adds coef[e]*(common of the partner's junction) to the balance at e; a link has one more variable y, adds coef[e]*y
- * at either end and says coef[e]*common + coef[partner]*common' = 0: power is conserved. The rank check has them as
- * residues.
+ * are partners:
+ *   cross   both strong or both weak     0-1 bond, TF between a 0 and a 1, GY between two of a kind
+ *   link    exactly one strong           0-0 and 1-1 bond, TF between two of a kind, GY between a 0 and a 1
+ * Coefficients: a cross adds coef[e]*(common of the partner's junction) to the balance at e; a link has one more
+ * variable y, adds coef[e]*y at either end and says coef[e]*common + coef[partner]*common' = 0: power is conserved. The
+ * rank check has them as residues.
  */
 #ifndef BG_STROKES_H
 #define BG_STROKES_H

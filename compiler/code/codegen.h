@@ -2,9 +2,9 @@
  *
  * Two shapes. A kernel is a loop over the members of a class: one template, its slots read at affine positions or
  * through int32 tables. A chunk is straight-line code for what is irregular, of bounded size. The order of evaluation
- * is not code but the caller's data. No code is generated for what is not asked for. Both shapes read x  states, m
- * modes, p  parameter data, w  variables of this program, t  time and write one of the spaces below. Indexes are in
- * doubles.
+ * is not code but the caller's data. No code is generated for what is not asked for. Both shapes read
+ *   x  states, m  modes, p  parameter data, w  variables of this program, t  time
+ * and write one of the spaces below. Indexes are in doubles.
  *
  * Kernels and located chunks do not contain where their data stand, so that what is equal is compiled once: within a
  * generator, and with a code store in all generators that use it. Templates that read tables are not kept: their code

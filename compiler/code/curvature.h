@@ -3,13 +3,14 @@
  *
  * All equations together are 0 = G(y, x, q): y every variable that is computed (of blocks too), x states, q parameters;
  * the rates dx/dt are some of the y. For vectors `left` and `right` over the states, left^T A right is linear in the
- * first derivatives of G, with y following x; and its gradient by x and q needs the second ones: U = -G_y^-1 G_x right,
- * V = -G_y^-T E^T left      (E picks the rates out of y) left^T A right = V^T (G_x right) + ..., gradient by anything p
- * of  V^T (dG/d(x,y)) (right, U),  plus what y does: dy/dp = -G_y^-1 G_p. Exact: the derivatives are symbolic, made
- * once for each template. Modes stay as they are. Time is held.
+ * first derivatives of G, with y following x; and its gradient by x and q needs the second ones:
+ *     U = -G_y^-1 G_x right,  V = -G_y^-T E^T left      (E picks the rates out of y)
+ *     left^T A right = V^T (G_x right) + ...,
+ *     gradient by anything p of  V^T (dG/d(x,y)) (right, U),  plus what y does: dy/dp = -G_y^-1 G_p.
+ * Exact: the derivatives are symbolic, made once for each template. Modes stay as they are. Time is held.
  *
  * cost     curvature_at: the equations; curvature_gradient: the nonzero second derivatives, and three solutions with
- * the factored G_y
+ *          the factored G_y
  */
 #ifndef BG_CURVATURE_H
 #define BG_CURVATURE_H

@@ -4,7 +4,8 @@
  * shapes   x, dx: model_nstates; powers: one an element, in the order of the flat model; outputs: the model's, then the
  *          experiment's recorded expressions; modes: model_nmodes
  * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter
- * step may help) or -1 (never will); model_explain says what and where threads  one handle per thread; no globals
+ *          step may help) or -1 (never will); model_explain says what and where
+ * threads  one handle per thread; no globals
  */
 #ifndef BG_MODEL_H
 #define BG_MODEL_H
@@ -57,8 +58,8 @@ struct model_state {
     uint32_t var;      /* in the flat model */
     bool only_outputs; /* an integral that no rate reads: takes no part in an equilibrium */
     bool stated;       /* has a stated initial value */
-    bool holds;
-}; /* has no rate: events alone set it */
+    bool holds;        /* has no rate: events alone set it */
+};
 struct model_state model_state(const bg_model *m, size_t i);
 /* Initial states at t from the stated values (dependent storage and junctions included). False: diagnostics say why
  * (contradiction, no value where the law has none). Sets the modes too. */
@@ -115,11 +116,11 @@ struct model_mode {
     span at;
     const char *text;
     const ex_table *table;
-    size_t partner; /* of MODE_SIGN its MODE_STICK, and the other way round */
-    int side;       /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
-    bool known;     /* depends on time and parameters only, linearly in time: switches at known times */
-    double slope, offset;
-}; /* of g over time where known: g = offset + slope*t */
+    size_t partner;       /* of MODE_SIGN its MODE_STICK, and the other way round */
+    int side;             /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
+    bool known;           /* depends on time and parameters only, linearly in time: switches at known times */
+    double slope, offset; /* of g over time where known: g = offset + slope*t */
+};
 struct model_mode model_mode(const bg_model *m, size_t k);
 inst model_mode_watched(const bg_model *m, size_t k); /* g, as an expression */
 double *model_modes(bg_model *m);                     /* the frozen values, to be set by the runtime between steps */
@@ -132,8 +133,8 @@ struct model_when {
     const char *text, *says;
     size_t first, n; /* its reinits: first .. first+n */
     double period, offset;
-    bool begins;
-}; /* of samples, s; begins: the first is at the offset */
+    bool begins; /* of samples, s; begins: the first is at the offset */
+};
 size_t model_nwhens(const bg_model *m);
 size_t model_nreinits(const bg_model *m);
 struct model_when model_when(const bg_model *m, size_t w);
@@ -158,8 +159,8 @@ struct model_delay {
     double by, before;
     span at;
     const char *text;
-    bool feeds;
-}; /* what is delayed follows a delayed value at once */
+    bool feeds; /* what is delayed follows a delayed value at once */
+};
 size_t model_ndelays(const bg_model *m);
 struct model_delay model_delay(const bg_model *m, size_t k);
 int model_delayed(bg_model *m, double t, const double *x, double *value); /* what is delayed, now */

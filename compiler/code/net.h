@@ -5,12 +5,14 @@
  * determine and what they ask of states is kept (staircase.h).
  *
  * A search looks for modes with which all of the differences that the net's modes are the signs of agree, just behind
- * an instant: ahead     modes are exchanged by pivoting (all that contradict, then the first alone: Murty 1974; Judice
- * and Pires 1994) in the equations a short time h on, r + h r' + h^2/2 r'' = 0, which are regular where the circuit is
- * passive, and in which rates decide where values are zero; the unknowns of order 1/h that they have where states must
- * jump are the impulses verified  the states are moved onto the constraints of these modes by those impulses (charge
- * and momentum are conserved, energy does not rise), and the differences must agree there, to rounding complete  where
- * that fails for several h, all combinations are tried while there are not too many
+ * an instant:
+ *   ahead     modes are exchanged by pivoting (all that contradict, then the first alone: Murty 1974; Judice and Pires
+ *             1994) in the equations a short time h on, r + h r' + h^2/2 r'' = 0, which are regular where the circuit
+ *             is passive, and in which rates decide where values are zero; the unknowns of order 1/h that they have
+ *             where states must jump are the impulses
+ *   verified  the states are moved onto the constraints of these modes by those impulses (charge and momentum are
+ *             conserved, energy does not rise), and the differences must agree there, to rounding
+ *   complete  where that fails for several h, all combinations are tried while there are not too many
  */
 #ifndef BG_NET_H
 #define BG_NET_H

@@ -3,10 +3,10 @@
  * needs     a tree without syntax errors
  * provides  the normal form of flat.h, or NULL after reporting every mistake that could be found
  * order     imports; names of the files; the model and experiment asked for; names of the model, loops and components
- * written out; what `without` takes; bonds and ports (their variables exist from here on); what the experiment sets;
- * functions, callees first; values fixed before the run, in the order of what they read; units of bonds; the other
- * values; laws; initial values; outputs; the experiment time      linear in the text and in what loops and components
- * make of it
+ *           written out; what `without` takes; bonds and ports (their variables exist from here on); what the
+ *           experiment sets; functions, callees first; values fixed before the run, in the order of what they read;
+ *           units of bonds; the other values; laws; initial values; outputs; the experiment
+ * time      linear in the text and in what loops and components make of it
  */
 #include "elab.h"
 

@@ -2,7 +2,8 @@
  *
  * needs     ports and their variables (fields.c, which also tells the signs)
  * provides  one law a port (storage: by differentiation of an energy, or given one by one), moduli of the pairs of
- * transformer fields reports   ports without a law or with two, laws that no element of the type can have
+ *           transformer fields
+ * reports   ports without a law or with two, laws that no element of the type can have
  */
 #include <string.h>
 

@@ -2,7 +2,8 @@
  *
  * Laws given one by one must be slopes of one function: the slope of each by another's argument equals the other's by
  * its own (Maxwell). Compared by value, at several points of what is stored and with the parameters as they are, so
- * that no form of writing misleads. reports   field-reciprocity, with both slopes
+ * that no form of writing misleads.
+ * reports   field-reciprocity, with both slopes
  */
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* references.c - what a name in an expression reads: values, arguments, the element's own, quantities of parts
  *
  * reports   unknown names with the nearest, quantities a part does not have, and reading what is not known before the
- * run
+ *           run
  */
 #include <string.h>
 

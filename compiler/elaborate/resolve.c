@@ -2,8 +2,9 @@
  * out
  *
  * needs     declared values and parts; values made in the order of what they read (for units left unstated); functions
- * made provides  a template over slots in order of first mention bounds    recursion follows nesting only (chains of
- * operators and of else-ifs are loops) and stops at DEEPEST
+ *           made
+ * provides  a template over slots in order of first mention
+ * bounds    recursion follows nesting only (chains of operators and of else-ifs are loops) and stops at DEEPEST
  */
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,9 @@
  *
  * needs     bonds, ports and values made
  * provides  flat.when, flat.reinit and flat.draw; signals that are set become integrals of nothing, which hold. Which
- * targets are states is known after causality, and checked there (equations.c) reports   targets that are no stored
- * quantity, no integral and no signal with a value of its own, targets given twice, units that do not fit
+ *           targets are states is known after causality, and checked there (equations.c)
+ * reports   targets that are no stored quantity, no integral and no signal with a value of its own, targets given
+ *           twice, units that do not fit
  */
 #include <string.h>
 

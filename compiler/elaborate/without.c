@@ -4,8 +4,8 @@
  * absence says the same as what is left of it goes too, as in a reduction (runtime/reduce/rewrite.c): a two-port with
  * one side, an element whose junction went, a junction without bonds, a dead end (a junction with one bond) on a
  * junction that adds up the same, and a junction that a dead end holds at rest and that meets nothing else but
- * junctions which add up its zero. Ports of components stay. An element whose effort or flow is named
- * (`mass.f`) becomes a source of zero, which holds its junction.
+ * junctions which add up its zero. Ports of components stay. An element whose effort or flow is named (`mass.f`)
+ * becomes a source of zero, which holds its junction.
  *
  * needs     all names declared (take_out_parts); the bonds as written (clean_up)
  * time      linear in parts and bonds

@@ -7,7 +7,8 @@
  *
  * units    s
  * cost     linear in the clocks' expressions; bounds are not rounded outwards: they decide lengths of steps, nothing is
- * proved by them source   Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, SIAM
+ *          proved by them
+ * source   Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, SIAM
  */
 #ifndef BG_BOUNDS_H
 #define BG_BOUNDS_H

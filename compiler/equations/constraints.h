@@ -4,10 +4,12 @@
  * unknown can be matched to a residual, because what it reads is a function of states alone, the expression is
  * differentiated until one can (at most 3 times); it and its derivatives before the last then hold by themselves once
  * they hold, and are kept as constraints: drift is projected. Conditions with alternatives are not for this stage
- * (switched.h). needs     every variable defined, rates included provides  groups ready for blocks_sort; e->constraint
+ * (switched.h).
+ * needs     every variable defined, rates included
+ * provides  groups ready for blocks_sort; e->constraint
  * reports   residual-free (the condition reads nothing that the source could change), residual-twice (two conditions
- * ask one unknown) source    matching of equations and unknowns, and what is differentiated: Pantelides (1988), one
- * condition at a time
+ *           ask one unknown)
+ * source    matching of equations and unknowns, and what is differentiated: Pantelides (1988), one condition at a time
  */
 #ifndef BG_CONSTRAINTS_H
 #define BG_CONSTRAINTS_H

@@ -2,10 +2,11 @@
  *
  * needs     insts as elaborated
  * provides  each relation, abs, sign, min, max and table look-up that depends on more than parameters is replaced by a
- * mode variable, constant between events; each number that is not 0, 1, -1 or an exponent becomes a literal variable,
- * so that laws that differ in numbers alone are one template sign(x)   becomes a variable s that the equations stage
- * defines (stick.c), with two modes: slip, the sign of x, and stick, whether s is whatever in -1..1 keeps x at 0. Where
- * x is over time alone it cannot be kept anywhere, and is two conditions.
+ *           mode variable, constant between events; each number that is not 0, 1, -1 or an exponent becomes a literal
+ *           variable, so that laws that differ in numbers alone are one template
+ * sign(x)   becomes a variable s that the equations stage defines (stick.c), with two modes: slip, the sign of x, and
+ *           stick, whether s is whatever in -1..1 keeps x at 0. Where x is over time alone it cannot be kept anywhere,
+ *           and is two conditions.
  */
 #ifndef BG_FREEZE_H
 #define BG_FREEZE_H

@@ -10,8 +10,9 @@
 #include "equations.h"
 
 /* needs    known conditions (eq_mode.known), explicit definitions, and the values of parameters and literals by
- * variable reports  derivative-jump, for each of the n variables whose definition jumps within the experiment's time.
- * False if any does. */
+ * variable
+ * reports  derivative-jump, for each of the n variables whose definition jumps within the experiment's time. False if
+ *          any does. */
 bool jumps_check(equations *e, const double *value, const var_id *differentiated, size_t n);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * A state has its rate, parameters and modes have none, an explicit variable's follows from its definition, unknowns of
  * a group share a new group: its equations differentiated. needs every variable that is reached to be defined, given, a
- * state or an unknown of a group. reports  derivative-order: differentiated more often than any formula bears
+ * state or an unknown of a group.
+ * reports  derivative-order: differentiated more often than any formula bears
  */
 #ifndef BG_RATES_H
 #define BG_RATES_H

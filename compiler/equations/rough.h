@@ -4,9 +4,9 @@
  * unknown of a block, its value becomes an unknown u of its own, and its equation the direction that is smooth
  * everywhere:
  *
- *   u = root of a, spow(a, b < 1)    a - spow(u, 1/b) = 0
- *   u = exp(a), and a = ln(u)        G(u) - H(a) = 0,  G(u) = ln u above 1, u - 1 below;  H(a) = a above 0, exp(a) - 1
- * below u = sinh(a)                      asinh(u) - a = 0
+ *   u = root of a, spow(a, b < 1)    a - spow(u, 1/b) = 0 u = exp(a), and a = ln(u)        G(u) - H(a) = 0,  G(u) = ln
+ *   u above 1, u - 1 below;  H(a) = a above 0, exp(a) - 1 below
+ *   u = sinh(a)                      asinh(u) - a = 0
  *
  * The middle one has the same zeros as u = exp(a) and one continuous slope: for large values it is the logarithm, for
  * small ones (a junction that blocks) the exponential.

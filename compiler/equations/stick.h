@@ -1,10 +1,12 @@
 /* stick.h - sign(x) as a variable that may keep x at zero
  *
  * needs     every variable but the s of e->sign explicit, given, a state, an unknown of a group, or a rate not asked
- * for provides  each s as the unknown of a group: s = slip, or while its stick mode is on what keeps x at zero. Where x
- * depends on s through equations alone (friction on a massless joint) that is x = 0; else s can change it through
- * states only (friction on a mass), and der(x) = 0. Where neither reads s the group has no solution while stick is on,
- * and the runtime leaves it off. time      linear in the equations
+ *           for
+ * provides  each s as the unknown of a group: s = slip, or while its stick mode is on what keeps x at zero. Where x
+ *           depends on s through equations alone (friction on a massless joint) that is x = 0; else s can change it
+ *           through states only (friction on a mass), and der(x) = 0. Where neither reads s the group has no solution
+ *           while stick is on, and the runtime leaves it off.
+ * time      linear in the equations
  */
 #ifndef BG_STICK_H
 #define BG_STICK_H

@@ -100,8 +100,8 @@ uint32_t pool_add_table(pool *p, ex_table t);          /* takes x and y (malloc'
 const ex_table *pool_table(const pool *p, uint32_t i); /* so does this */
 
 /* ---- making: each simplifies (constant folding unless the result is not finite; neutral and absorbing elements,
- * double negation, a-a, x/x stays, powers 0, 1; nested constants gathered; commutative operands in canonical order)
- * ---- */
+ * double negation,
+ *      a-a, x/x stays, powers 0, 1; nested constants gathered; commutative operands in canonical order) ---- */
 node ex_const(pool *p, double v);
 node ex_slot(pool *p, uint32_t k);
 node ex_make(pool *p, enum ex_op op, node a, node b, node c); /* absent operands NODE_NONE */

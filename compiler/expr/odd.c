@@ -2,8 +2,8 @@
  *
  * needs     a template
  * provides  the same function, but at 0 where its text has none (e/sqrt(abs(e))), with sign(x)*g(abs(x)), g(0) = 0,
- * free of conditions: such a law neither sticks nor switches, it passes zero keeps     signs that jump (friction), and
- * abs that stands alone (it has a corner)
+ *           free of conditions: such a law neither sticks nor switches, it passes zero
+ * keeps     signs that jump (friction), and abs that stands alone (it has a corner)
  */
 #include <math.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
  *   - a junction has one common variable (f of a 1, e of a 0) and a balance of the others;
  *   - an element port is always on a junction (a bond between two elements gets an implicit 1-junction);
  *   - a bond joins two junctions; between a 0 and a 1 it adds no variable (e is the 0's, f the 1's); between two of a
- * kind it has a variable of its own (the one that is not common) and says that the common ones are equal. Signs: a
- * port's or bond's power is positive along its arrow. In a junction's balance what arrives counts +, what leaves -.
+ *     kind it has a variable of its own (the one that is not common) and says that the common ones are equal.
+ * Signs: a port's or bond's power is positive along its arrow. In a junction's balance what arrives counts +, what
+ * leaves -.
  */
 #ifndef BG_FLAT_H
 #define BG_FLAT_H
@@ -69,9 +70,9 @@ enum quantity { Q_EFFORT, Q_FLOW, Q_DISPLACEMENT, Q_MOMENTUM }; /* e f q p */
 /* One-ports: `out` of the port = def over its other quantities, parameters, signals, time, anything readable.
  *   linear `= a`: R: e = a*f, C: q = a*e, I: p = a*f, Se: e = a, Sf: f = a.
  * Two-ports: def is the modulus n or r (TF: e_in = n*e_out, f_out = n*f_in; GY: e_in = r*f_out, e_out = r*f_in).
- * Residual sources (`such that`): def = 0 is the equation.
- * Fields have one law a port, in the order of the ports. A transformer field is a TF of several pairs of ports (in,
- * out, in, out, ...), one modulus a pair; its pairs only meet in junctions. */
+ * Residual sources (`such that`): def = 0 is the equation. Fields have one law a port, in the order of the ports. A
+ * transformer field is a TF of several pairs of ports (in, out, in, out, ...), one modulus a pair; its pairs only meet
+ * in junctions. */
 enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
 /* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow,
  * but relates them as a resistor does. Set by equations_prepare. */
@@ -272,7 +273,7 @@ typedef struct flat_experiment {
     inst max_step, max_time; /* INST_NONE: none */
     bool equilibrium;
     span equilibrium_at;
-    const char *solver; /* "auto", "explicit", "bdf"; NULL */
+    const char *solver; /* "auto", "explicit", "bdf", "variational"; NULL */
     VEC(flat_window) window;
     VEC(flat_observe) observe;
     VEC(flat_output) record; /* name is the text of the expression */

@@ -1,8 +1,9 @@
 /* yaml_import.h - model files of BondGraphTools to texts of this language
  *
  * in       `root`, `version` and `models`, each with `components` ("name library/type values" or "name model"),
- * `netlist` ("tail head", each a name or name.port) and `ports` ("component label") out      one model a model, the
- * root last; formatted errors   by line; what is not understood is never left out silently
+ *          `netlist` ("tail head", each a name or name.port) and `ports` ("component label")
+ * out      one model a model, the root last; formatted
+ * errors   by line; what is not understood is never left out silently
  */
 #ifndef BG_YAML_IMPORT_H
 #define BG_YAML_IMPORT_H

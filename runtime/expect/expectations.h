@@ -3,7 +3,7 @@
  * needs    a model compiled with compile_options.expect
  * units    SI, but of an activity a share
  * moments  values are those of the integrator's steps at the moment itself, between no samples; where something
- * switches or jumps just then, behind it, as in the table of a run
+ *          switches or jumps just then, behind it, as in the table of a run
  */
 #ifndef BG_EXPECTATIONS_H
 #define BG_EXPECTATIONS_H

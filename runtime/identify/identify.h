@@ -11,8 +11,9 @@
  * the residuals.
  *
  * evaluations  runs of the model: one for each plain run, and one more for each parameter whose derivatives are
- * followed with it; for each experiment source       Louca (study of activity and identification): the set that follows
- * the search; Golub, Van Loan: Matrix Computations, 5.5
+ *              followed with it; for each experiment
+ * source       Louca (study of activity and identification): the set that follows the search; Golub, Van Loan: Matrix
+ *              Computations, 5.5
  */
 #ifndef BG_IDENTIFY_H
 #define BG_IDENTIFY_H

@@ -11,8 +11,8 @@
  * not the rows, and leave no triangle for standard errors and for what the data do not tell.
  *
  * source   Marquardt (1963), J. SIAM 11(2):431; More (1978), LNM 630:105 (scaling); Nielsen (1999), IMM-REP-1999-05
- * (damping); Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection) shapes   all arrays [n];
- * matrices by columns
+ *          (damping); Conn, Gould, Toint (1988), SIAM J. Numer. Anal. 25:433 (bounds by projection)
+ * shapes   all arrays [n]; matrices by columns
  */
 #ifndef BG_LEAST_SQUARES_H
 #define BG_LEAST_SQUARES_H

@@ -4,16 +4,22 @@
  *
  * The variational midpoint rule turns this into  Md q(k) + Dd q(k-1) + Kd q(k-2) = fd(k)  with fd(k) = h/4 L (u(k) + 2
  * u(k-1) + u(k-2)) and Md, Dd, Kd linear in M, D, K, so that discrete estimates become continuous ones without a matrix
- * logarithm, and symmetric ones stay symmetric. Methods: MDK_VARIATIONAL  subspace identification of (fd, y), block
- * companion form, gains made equal, symmetric part MDK_PEM          that, then the sum of squares of the simulation's
- * error minimised over symmetric M, D, K that are positive semidefinite (factors L L' are what is searched) and the
- * first two positions, exact derivatives MDK_COMPANION    subspace identification of (u, y), zero-order hold undone by
- * the logarithm, companion form of [C; CA] MDK_MODAL        the same, from the residues of its complex modes
+ * logarithm, and symmetric ones stay symmetric. Methods:
+ *   MDK_VARIATIONAL  subspace identification of (fd, y), block companion form, gains made equal, symmetric part
+ *   MDK_PEM          that, then the sum of squares of the simulation's error minimised over symmetric M, D, K that are
+ *                    positive semidefinite (factors L L' are what is searched) and the first two positions, exact
+ *                    derivatives
+ *   MDK_COMPANION    subspace identification of (u, y), zero-order hold undone by the logarithm, companion form of [C;
+ *                    CA]
+ *   MDK_MODAL        the same, from the residues of its complex modes
  *
  * cost       mean over times and coordinates of ((y - q)/std y)^2, q by the midpoint rule from two fitted positions;
- * for every method starts     block rows of the subspace step from several lengths of horizon; a start that is not
- * definite is clipped to the nearest that is units      SI source     Bruschetta, Picci, Saccon (2014), Automatica
- * 50:858, (2.7)-(2.10), (4.7)-(4.13); De Angelis, Lus, Betti, Longman (2002), J. Appl. Mech. 69:617 (modes)
+ *            for every method
+ * starts     block rows of the subspace step from several lengths of horizon; a start that is not definite is clipped
+ *            to the nearest that is
+ * units      SI
+ * source     Bruschetta, Picci, Saccon (2014), Automatica 50:858, (2.7)-(2.10), (4.7)-(4.13); De Angelis, Lus, Betti,
+ *            Longman (2002), J. Appl. Mech. 69:617 (modes)
  */
 #ifndef BG_MDK_H
 #define BG_MDK_H

@@ -1,10 +1,11 @@
 /* effects.h - how eigenvalues move: with every parameter of the text, and with the slope of every element's law
  *
  * Of a single eigenvalue dlambda = w dA u; of a cluster the matrix W dA U of its rows and columns says it (linearize.h,
- * effect_table). at     states and inputs fixed: what dA/dtheta is, algebraic variables following total  at an
- * equilibrium, which moves with the parameter: dx = -A^-1 df/dtheta, what the motion conserves staying E_IC and E_R
- * from the structure: dA/ds_j = J e_j e_j^T (+ what dependent storage adds), dA/dl_j = K e_j (d_in)_j. The formula
- * printed as (17) in Orbak, Eskinat, Turkay (2004) is wrong where J_LL is not 0; this one is right.
+ * effect_table).
+ *   at     states and inputs fixed: what dA/dtheta is, algebraic variables following
+ *   total  at an equilibrium, which moves with the parameter: dx = -A^-1 df/dtheta, what the motion conserves staying
+ * E_IC and E_R from the structure: dA/ds_j = J e_j e_j^T (+ what dependent storage adds), dA/dl_j = K e_j (d_in)_j.
+ * The formula printed as (17) in Orbak, Eskinat, Turkay (2004) is wrong where J_LL is not 0; this one is right.
  */
 #ifndef BG_EFFECTS_H
 #define BG_EFFECTS_H

@@ -1,7 +1,8 @@
 /* linear_export.c - see linear_export.h
  *
  * .npy    NumPy's format 1.0: a head that is a Python dictionary, padded to 64 bytes; then the numbers, little-endian,
- * by rows .npz    such files in a ZIP archive, stored as they are (PKWARE's APPNOTE.TXT, 4.3)
+ *         by rows
+ * .npz    such files in a ZIP archive, stored as they are (PKWARE's APPNOTE.TXT, 4.3)
  */
 #include <math.h>
 #include <stdint.h>

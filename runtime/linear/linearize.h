@@ -2,7 +2,9 @@
  *
  * states   in the order of the text (elements, then integrals), not the model's own
  * inputs   the inputs of the text; where there are none, its sources. An input whose rate the equations read has a
- * column of its own, der(name) outputs  those of the text units    SI
+ *          column of its own, der(name)
+ * outputs  those of the text
+ * units    SI
  */
 #ifndef BG_LINEARIZE_H
 #define BG_LINEARIZE_H

@@ -1,9 +1,10 @@
 /* sparse_modes.h - the eigenvalues nearest to a point, with their vectors, of models too large for dense matrices
  *
  * Shift and invert: Arnoldi's method (ARPACK) on (A - near)^-1. A is never formed: with the kept algebraic variables
- * beside the states, [f_x - s, f_z; g_x, g_z] (x, z) = (b, 0)   gives   x = (A - s)^-1 b, which KLU factors. Left
- * vectors, and right ones once more, follow by inverse iteration at each eigenvalue found; close ones are taken
- * together as a cluster (modes.h).
+ * beside the states,
+ *     [f_x - s, f_z; g_x, g_z] (x, z) = (b, 0)   gives   x = (A - s)^-1 b,
+ * which KLU factors. Left vectors, and right ones once more, follow by inverse iteration at each eigenvalue found;
+ * close ones are taken together as a cluster (modes.h).
  *
  * source   Lehoucq, Sorensen, Yang (1998), ARPACK Users' Guide, 3.2
  */

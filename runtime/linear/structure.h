@@ -19,8 +19,8 @@
  * as this goes.
  *
  * shapes   dense, by columns, rows first: J_SL is n by nl. n states, nz storage ports that are states, nl dissipator
- * ports, nu sources, nd dependent ports text     of each entry, where asked for, over variables of the flat model as
- * slots; same shapes; NULL else
+ *          ports, nu sources, nd dependent ports
+ * text     of each entry, where asked for, over variables of the flat model as slots; same shapes; NULL else
  */
 #ifndef BG_STRUCTURE_H
 #define BG_STRUCTURE_H

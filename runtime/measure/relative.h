@@ -5,7 +5,7 @@
  *
  *     ratio9  = max |dE_k| / max |dE|
  *     ratio10 = max |dE_k / (dE/ds)| / max |s|        s: what is stored; E(s): the energy stored; only where E is at
- * least 1 % of its maximum
+ *     least 1 % of its maximum
  *
  * A neighbour with both far below 1 hardly moves the element's state (Ye and Youcef-Toumi). The derivative dE/ds
  * vanishes with E, hence the guard, which is this program's. Where the law reads more than its own port, half of s

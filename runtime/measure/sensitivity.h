@@ -2,10 +2,11 @@
  * known
  *
  * A change moves weights (flat.weight: factors and offsets of terms of the text) by given amounts for the whole run.
- * With J the model's partial derivatives along the trajectory, the states move by d/dt dx = f_x dx + f_z dz + f_w dw,
- * 0 = g_x dx + g_z dz + g_w dw,   dy = y_x dx + y_z dz + y_w dw (z: algebraic variables that are kept). Solved by the
- * trapezoidal rule on the trajectory's grid: one factorisation a step, in which all changes are right sides. dx is 0 at
- * the start, or that of the equilibrium where the run starts from one and J says how that moves.
+ * With J the model's partial derivatives along the trajectory, the states move by
+ *     d/dt dx = f_x dx + f_z dz + f_w dw,   0 = g_x dx + g_z dz + g_w dw,   dy = y_x dx + y_z dz + y_w dw
+ * (z: algebraic variables that are kept). Solved by the trapezoidal rule on the trajectory's grid: one factorisation a
+ * step, in which all changes are right sides. dx is 0 at the start, or that of the equilibrium where the run starts
+ * from one and J says how that moves.
  *
  * It is a prediction: modes stay as they are on the trajectory, so that the times of switchings do not move, and jumps
  * at them leave dx alone; motion faster than the grid is followed coarsely.

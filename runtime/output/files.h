@@ -3,7 +3,8 @@
  * A file is written beside its place and moved there when it is complete, with the permissions of the file it replaces.
  * "-" is standard output. No result replaces a file that was read (base/reading.h), nor another result of the same
  * command, by whatever name or link it is reached; nor a file that nobody may write. Only file_replace changes what was
- * read. errors   false or NULL with errno set; file_error says in words also what is no errno of the system's
+ * read.
+ * errors   false or NULL with errno set; file_error says in words also what is no errno of the system's
  */
 #ifndef BG_FILES_H
 #define BG_FILES_H

@@ -6,7 +6,8 @@
  * decides.
  *
  * units    J; ratios are pure numbers, NAN where nothing flows at the junction, or at that end of the bond there is
- * none source   Rideout and Stein, eqs. 1 and 2
+ *          none
+ * source   Rideout and Stein, eqs. 1 and 2
  */
 #ifndef BG_LOCAL_H
 #define BG_LOCAL_H

@@ -10,7 +10,8 @@
  *
  * source   Rideout and Stein, steps 3 and 4
  * cost     linear in graph and expressions; a signal that several subgraphs determine is walked once for each element
- * that reads it, and in a loop the conditioned links are followed once from each subgraph that signals lead back to
+ *          that reads it, and in
+ *            a loop the conditioned links are followed once from each subgraph that signals lead back to
  */
 #ifndef BG_SUBGRAPHS_H
 #define BG_SUBGRAPHS_H

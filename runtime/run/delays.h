@@ -7,7 +7,7 @@
  *
  * units    s
  * source   Bellen & Zennaro (2003), Numerical Methods for Delay Differential Equations, ch. 2 to 4: method of steps,
- * breaking points, their growing smoothness
+ *          breaking points, their growing smoothness
  */
 #ifndef BG_DELAYS_H
 #define BG_DELAYS_H

@@ -4,7 +4,7 @@
  * square root are used, which IEEE 754 fixes to the last bit.
  *
  * source   Philox4x32-10: Salmon, Moraes, Dror, Shaw (2011), Parallel random numbers: as easy as 1, 2, 3, SC'11. Normal
- * quantile: Wichura (1988), Algorithm AS 241, Applied Statistics 37:477-484
+ *          quantile: Wichura (1988), Algorithm AS 241, Applied Statistics 37:477-484
  */
 #ifndef BG_DRAW_H
 #define BG_DRAW_H

@@ -6,7 +6,7 @@
  *
  * units    s
  * cost     seven evaluations of the clocks (model.h) a piece, and bounds of them (reach.h) that hold for many; nothing
- * in a model without clocks
+ *          in a model without clocks
  */
 #ifndef BG_PIECES_H
 #define BG_PIECES_H

@@ -4,14 +4,14 @@
  * small that it does not matter where the state is of its usual size, large enough that a state passing through zero,
  * or at rest but for rounding, does not stop the run. The scale is the greatest of
  *   - the largest |x| seen, and at the start (sum of the terms in its rate) / (spectral radius): what such terms can
- * move it by, so their noise at rest;
+ *     move it by, so their noise at rest;
  *   - what the greatest value of an input that depends on time alone will move it by, while it lasts;
  *   - a thousandth of the largest state of its unit;
  *   - a thousandth of sqrt(2E/H): H is the second derivative of the energy by this state (1/m, k), E the largest energy
- * that a state of the same connected part of the graph has stored so far; of the whole model's E a millionth. What has
- * a millionth of the energy at hand, or less, moves nothing;
+ *     that a state of the same connected part of the graph has stored so far; of the whole model's E a millionth. What
+ *     has a millionth of the energy at hand, or less, moves nothing;
  *   - a thousandth, of a state that stores no energy (an integral), of what the terms of its rate can move it by, each
- * state there being of its size.
+ *     state there being of its size.
  *
  * units    states in SI; weights are 1/(rtol |x| + atol)
  */

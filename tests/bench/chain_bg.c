@@ -1,9 +1,10 @@
 /* chain_bg.c - models of any size for measuring: a regular nonlinear chain, and irregular networks
  *
  * usage: chain_bg chain N [literal]        N masses between springs and dampers, a driven wall; every element with
- * parameters of its own chain_bg irregular N [seed]       N masses in a random tree with random further springs, arrows
- * and laws; statements in random order chain_bg circuit N [seed]         N nodes with capacitors, coils, resistors and
- * levers at random, resistive corners among them
+ * parameters of its own
+ *        chain_bg irregular N [seed]       N masses in a random tree with random further springs, arrows and laws;
+ *        statements in random order chain_bg circuit N [seed]         N nodes with capacitors, coils, resistors and
+ *        levers at random, resistive corners among them
  *
  * The chain: extension e_i and velocity v_i, F_i = k e_i + k3 e_i^3 + c d_i, d_i = v_i - v_(i-1) = e_i', m v_i' =
  * F_(i+1) - F_i, the wall moves with 0.3 sin 3t, e_0(0) = 0, e_i(0) = 0.1 (sin 0.7i - sin 0.7(i-1)).

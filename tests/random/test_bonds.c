@@ -2,11 +2,11 @@
  *
  * usage    test_bonds [first seed [how many]]
  * checks   for each bond between junctions and each two-port that says it may: the plan's text can be read, and its
- * graph is what was meant. One-way bonds are closed again: beside the source that acts one way, the text is given
- * another for the way back, written here from the definitions of bonds and two-ports. Both together say what the bond
- * said, so that the rates must be the same numbers. Each fold alone must give the same rates too, where the states are
- * the same. allows   closed texts that do not compile: where both ways are given by signals, causality has less to go
- * by
+ *          graph is what was meant. One-way bonds are closed again: beside the source that acts one way, the text is
+ *          given another for the way back, written here from the definitions of bonds and two-ports. Both together say
+ *          what the bond said, so that the rates must be the same numbers. Each fold alone must give the same rates
+ *          too, where the states are the same.
+ * allows   closed texts that do not compile: where both ways are given by signals, causality has less to go by
  */
 #include "generate.h"
 #include "bonds.h"

@@ -5,10 +5,11 @@
  * dependent storage, transformers, gyrators, fields, nonlinear laws, at random states. Each is linearized there. Then,
  * for every eigenvalue that stands alone:
  *   - parameters: the model with the parameter a little larger and smaller, linearized anew, four times (differences of
- * fourth order)
+ *     fourth order)
  *   - storage and dissipators: A = J_SX + (J_SS + J_SL (I - L J_LL)^-1 L J_LS) S made here from the matrices, with one
- * slope moved A and B made from the bond graph must be the Jacobian, too. To 1e-6 of the slope, or to what the
- * differences themselves can tell.
+ *     slope moved
+ * A and B made from the bond graph must be the Jacobian, too. To 1e-6 of the slope, or to what the differences
+ * themselves can tell.
  */
 #include <float.h>
 #include <math.h>

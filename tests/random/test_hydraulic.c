@@ -4,8 +4,9 @@
  * networks nodes of pressure joined to a tree with the tank, and some loops; restrictions by four spellings of a signed
  *          root and of its inverse; a pump of given pressure or of given flow
  * source   node pressures p of sum of f(p_i - p_j) = supply, f(e) = k e/(e^2 + d^2)^(1/4), which is monotone: Newton's
- * method with a line search, d falling from the pump's pressure to 1e-14 of it checks   pressures of all nodes: 1e-6 of
- * the greatest prints   seed, text and what differs for each failure; exit status 1 if there was one
+ *          method with a line search, d falling from the pump's pressure to 1e-14 of it
+ * checks   pressures of all nodes: 1e-6 of the greatest
+ * prints   seed, text and what differs for each failure; exit status 1 if there was one
  */
 #include "base.h"
 #include "bgc.h"

@@ -3,14 +3,15 @@
  *
  * usage    test_partition [first seed [how many]]
  * models   the first subsystem is a heavy oscillator that swings freely; each other hangs on one before it by a shared
- * bond, a transformer or a gyrator, and is a thousand times lighter (or of so little power), so that the bond is small
- * where it acts on the heavier one and large where it drives the lighter. Each is of a domain, translation, rotation or
- * electricity, with its units; a shared bond stays in one. In a quarter of the models the last two are equals instead,
- * joined rigidly enough (by a bond, a transformer or a gyrator) to exchange their energy: these must stay one piece. In
- * a third of the models a body is warmed by the losses of a damper, over pseudo bonds: the signal that was there before
- * makes it driven checks   each subsystem is one subgraph with exactly its elements, and drives what hangs on it and
- * nothing else; no loop. The conditioned model runs, and the heaviest moves in it as if alone but for a shift of its
- * frequency by a few thousandths: over 40 rad its error is at most a fifth of its size
+ *          bond, a transformer or a gyrator, and is a thousand times lighter (or of so little power), so that the bond
+ *          is small where it acts on the heavier one and large where it drives the lighter. Each is of a domain,
+ *          translation, rotation or electricity, with its units; a shared bond stays in one. In a quarter of the models
+ *          the last two are equals instead, joined rigidly enough (by a bond, a transformer or a gyrator) to exchange
+ *          their energy: these must stay one piece. In a third of the models a body is warmed by the losses of a
+ *          damper, over pseudo bonds: the signal that was there before makes it driven
+ * checks   each subsystem is one subgraph with exactly its elements, and drives what hangs on it and nothing else; no
+ *          loop. The conditioned model runs, and the heaviest moves in it as if alone but for a shift of its frequency
+ *          by a few thousandths: over 40 rad its error is at most a fifth of its size
  */
 #include <math.h>
 #include <stdio.h>

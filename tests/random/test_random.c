@@ -2,11 +2,12 @@
  *
  * usage    test_random [-v] [first seed [how many [junctions]]]
  * checks   a model compiles exactly where the pencil of all its equations is regular, and has as many states as the
- * pencil's order; rates, powers and outputs at random points agree with the reference; powers sum to zero; the
- * Jacobian, its algebraic variables eliminated, agrees with differences of the rates; a second compilation gives the
- * same bits (where equations have several solutions, with one of them) allows   a few right models beyond the order of
- * derivatives (0.2 %), and points left out (5 %) where Newton's method or the frozen conditions find nothing prints
- * seed, text and what differs for each failure; exit status 1 if there was one
+ *          pencil's order; rates, powers and outputs at random points agree with the reference; powers sum to zero; the
+ *          Jacobian, its algebraic variables eliminated, agrees with differences of the rates; a second compilation
+ *          gives the same bits (where equations have several solutions, with one of them)
+ * allows   a few right models beyond the order of derivatives (0.2 %), and points left out (5 %) where Newton's method
+ *          or the frozen conditions find nothing
+ * prints   seed, text and what differs for each failure; exit status 1 if there was one
  */
 #include "reference.h"
 #include "compile.h"

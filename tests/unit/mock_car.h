@@ -2,7 +2,7 @@
  * filtered step
  *
  * states   tyre deflection, wheel momentum, suspension deflection, body momentum [, filtered position and velocity of
- * the ground]
+ *          the ground]
  */
 #ifndef MOCK_CAR_H
 #define MOCK_CAR_H
