@@ -108,6 +108,7 @@ keep_conserved(outset *o, tangent *g)
     o->whole = bg_calloc(n * n + 1, sizeof *o->whole);
     o->scale = bg_calloc(n + 1, sizeof *o->scale);
     o->from = bg_calloc(n + 1, sizeof *o->from);
+    memset(o->other, 0, n * sizeof *o->other);
     for (size_t c = 0; c < n && fine; c++) {
         o->other[c] = 1;
         fine = tangent_rates(g, SIZE_MAX, o->other, o->whole + n * c);
