@@ -111,14 +111,17 @@ write_json(const struct derivatives *d, FILE *out)
         json_key(&j, "name"), json_string(&j, model_output(model_flat(d->m), d->output[i])->name);
         json_key(&j, "value"), json_number(&j, d->value[i]);
         json_key(&j, "derivatives");
-        json_open(&j, '{');
+        json_open(&j, '[');
         for (size_t k = 0; k < d->columns; k++) {
             char *name = column_name(d, k);
 
-            json_key(&j, name), json_number(&j, d->slope[i * d->columns + k]);
+            json_open(&j, '{');
+            json_key(&j, "name"), json_string(&j, name);
+            json_key(&j, "value"), json_number(&j, d->slope[i * d->columns + k]);
+            json_close(&j, '}');
             free(name);
         }
-        json_close(&j, '}');
+        json_close(&j, ']');
         json_close(&j, '}');
     }
     json_close(&j, ']');

@@ -46,8 +46,8 @@ struct events {
     double *reinit;      /* [nwhens + nreinits] */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
-    samples *samples;    /* NULL: the text has none */
-    size_t stopped;      /* `stop when` that turned true, or SIZE_MAX */
+    samples *samples; /* NULL: the text has none */
+    size_t stopped;   /* `stop when` that turned true, or SIZE_MAX */
     struct firing {
         double at, interval, since;
         unsigned count, closer;

@@ -72,8 +72,15 @@ against_adjoint(const char *text)
     o.rtol = 1e-9;
     ny = model_noutputs(m.model);
     nx = model_nstates(m.model);
-    f = (forward){ .model = m.model, .by = c.by.at, .n = c.by.n, .initial = c.initial.at, .ninitial = c.initial.n,
-                   .jump = c.jump.at, .njumps = c.jump.n, .time = &o.stop, .ntimes = 1 };
+    f = (forward){ .model = m.model,
+                   .by = c.by.at,
+                   .n = c.by.n,
+                   .initial = c.initial.at,
+                   .ninitial = c.initial.n,
+                   .jump = c.jump.at,
+                   .njumps = c.jump.n,
+                   .time = &o.stop,
+                   .ntimes = 1 };
     columns = forward_columns(&f);
     f.output = calloc(ny, sizeof *f.output);
     f.derivative = calloc(ny * columns, sizeof *f.derivative);
@@ -92,7 +99,7 @@ against_adjoint(const char *text)
         for (size_t q = 0; q < columns; q++) {
             size_t i = q - c.by.n, j = i - c.initial.n;
             double ahead = f.derivative[k * columns + q], size = 0,
-                   back = q < c.by.n         ? a.gradient[k * c.by.n + q]
+                   back = q < c.by.n        ? a.gradient[k * c.by.n + q]
                           : i < c.initial.n ? a.initial[k * nx + c.initial.at[i]]
                                             : a.jump[k * nx + c.jump.at[j]];
 
@@ -270,7 +277,8 @@ test_equal_steps(void **state)
 {
     (void)state;
     against_differences(
-        "model all { parameter m = 2; parameter M = 3; parameter k = 50; parameter k3 = 400; parameter b = 1; parameter "
+        "model all { parameter m = 2; parameter M = 3; parameter k = 50; parameter k3 = 400; parameter b = 1; "
+        "parameter "
         "c = 0.4; parameter p0 = 0.3; parameter F = 5; parameter w = 3; parameter n = 0.7;\n"
         "1:a -> I:ma = m { p(0) = p0; } 1:v -> I:mb = M; a -> 0:s -> v; s -> 1:d; d -> C:spring { e = k*q + k3*q^3; "
         "q(0) = 0.2; } d -> R:damper { e = b*f + c*f^3; }\n"
@@ -315,9 +323,12 @@ test_closed_form(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form), cmocka_unit_test(test_smooth),
-                                        cmocka_unit_test(test_stiff), cmocka_unit_test(test_switching),
-                                        cmocka_unit_test(test_equilibrium), cmocka_unit_test(test_samples),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form),
+                                        cmocka_unit_test(test_smooth),
+                                        cmocka_unit_test(test_stiff),
+                                        cmocka_unit_test(test_switching),
+                                        cmocka_unit_test(test_equilibrium),
+                                        cmocka_unit_test(test_samples),
                                         cmocka_unit_test(test_equilibrium_of_totals),
                                         cmocka_unit_test(test_equal_steps) };
 
