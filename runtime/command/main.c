@@ -134,18 +134,24 @@ static const struct command commands[] = {
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve "
       "slowest are found (--eigenvalues, --near).\n"
       "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
+      "With --mdk the same as second order equations of the inertias' displacements, M q'' + D q' + K q = L u, where "
+      "springs move with the velocities\n"
+      "of inertias alone; of inputs that are velocities also N times their integral. --symbolic and --latex go with "
+      "it.\n"
       "--truncate and --against put reduced models beside this one: H-infinity errors between proved bounds, and "
       "whether they are passive.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) |
           OPT(OPT_LATEX) | OPT(OPT_TF) | OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) |
-          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR),
+          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR) |
+          OPT(OPT_MDK),
       1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq "
       ".eigenvalues\n"
       "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg "
       "--symbolic\n"
       "  bgc linearize rcl_ladder.bg --truncate 10 --against reduced.bg --bode compared.svg\n"
-      "  bgc linearize three_masses_effects.bg --poles poles.svg --effects effects.png --export model.npz\n" },
+      "  bgc linearize three_masses.bg --mdk\n  bgc linearize three_masses_effects.bg --poles poles.svg --effects "
+      "effects.png --export model.npz\n" },
     { "test", "FILE...",
       "Runs the experiments that expect something, and says whether it is so.\n"
       "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"
@@ -192,6 +198,8 @@ static const struct command commands[] = {
       "tell; the text, with\n"
       "the numbers changed in the units they were written in, goes to -o FILE, or to the input itself with "
       "--in-place.\n"
+      "With `solver = variational` the model is its midpoint rule, in steps of the data's spacing unless max_step says "
+      "less, with its exact derivatives.\n"
       "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u "
       "from sampled forces u1, u2, ...\n"
       "and displacements y1, y2, ... (the force u3 acts on y3). Methods:\n"
