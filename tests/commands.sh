@@ -65,7 +65,7 @@ for c in $("$bgc" -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     [ -s pages/bgc-$c.1 ] || bad "no page bgc-$c.1"
     grep -q "bgc..$c " pages/bgc.1 || bad "bgc.1 does not name $c"
     "$bgc" man $c >one; cmp -s one pages/bgc-$c.1 || bad "man $c is not what man -o writes"
-    for o in $("$bgc" $c -h | sed -n '/^options/,/^examples/s/^  .*--\([a-z-]*\).*/\1/p' | cut -d' ' -f1); do
+    for o in $("$bgc" $c -h | sed -n '/^options/,/^examples/s/^  [ -][a-zA-Z ][, ] --\([a-z-]*\).*/\1/p'); do
         tr -d '\\' <pages/bgc-$c.1 | grep -q "^\.B .*--$o" || bad "bgc-$c.1 lacks --$o"
     done
 done
