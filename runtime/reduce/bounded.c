@@ -359,11 +359,13 @@ by_prediction(const void *pa, const void *pb)
 /* ---------------------------------------------------------------- rounds */
 
 /* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates'
- * errors, over what was left of the tolerances when the round began, were predicted, not measured. */
+ * errors, over what was left of the tolerances when the round began, were predicted, not measured. demand: of trials:
+ * of many candidates nobody needs to know by how much one fails. */
 struct order {
     VEC(struct candidate *) at;
     size_t batch;
     bool predicts;
+    const struct demand *demand;
     VEC(struct option) option;
 };
 
@@ -436,7 +438,7 @@ order_by_error(struct search *d, candidates *list, struct order *o)
                 who[n++] = i;
             }
         if (n)
-            foretell(d, NULL, 0, trial, n, false, of);
+            foretell(d, NULL, 0, trial, n, NULL, false, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
@@ -466,6 +468,7 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, by_prediction);
     o->predicts = predicts;
+    o->demand = &HASTY;
     o->batch = predicts ? fitting(o, 0, 1) : 1;
 }
 
@@ -509,7 +512,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
 {
     size_t batch = o->batch ? o->batch : 1, refused = 0;
     double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
-    struct ahead ahead = { 0 };
+    struct ahead ahead = { .demand = o->demand };
     bool internal = false;
 
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
@@ -525,7 +528,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             struct candidate *x = taken[*n];
 
             v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n)
-                           : try_set(d, taken, *n + batch, NULL);
+                           : try_set(d, taken, *n + batch, o->demand);
             internal = v.internal;
             if (internal)
                 break;

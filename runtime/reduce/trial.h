@@ -55,6 +55,8 @@ struct verdict {
 struct demand {
     size_t states, elements;
 };
+/* Its run ends where an output is certainly too far off, whatever the size of the text. */
+static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 
 struct search {
     const bounded_options *o;
