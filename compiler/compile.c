@@ -91,6 +91,7 @@ run_model(compilation *c, enum compile_stage upto, const compile_options *o)
         eo.weigh = o->weigh;
         eo.nweigh = o->nweigh;
         eo.open = o->open;
+        eo.ports = o->ports;
         eo.expect = o->expect;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);

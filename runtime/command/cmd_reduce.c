@@ -389,8 +389,9 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     int status;
 
     if (q->text[OPT_METRIC] &&
-        (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
-        complain("what goes is chosen by activity, rms, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
+        (!metric_find(q->text[OPT_METRIC], &o.metric) || o.metric == METRIC_KL || o.metric == METRIC_KL_NORMALISED)) {
+        complain("what goes is chosen by activity, rms, reaper, junction or relative-energy, not \"%s\"",
+                 q->text[OPT_METRIC]);
         return STATUS_USAGE;
     }
     if (!metric_ranks(o.metric))

@@ -103,7 +103,7 @@ static const struct option_row {
                         "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible "
                         "(5%)" },
     [OPT_ALL] = { "all", 0, NULL, "all experiments of the file together" },
-    [OPT_BY] = { "by", 0, "WHAT", "element (default) or component" },
+    [OPT_BY] = { "by", 0, "WHAT", "element (default), component, or (of rank) frequency" },
     [OPT_SAMPLES] = { "samples", 0, "N",
                       "take kl from N uniform samples of the powers (the paper's 501), not from their exact "
                       "integrals" },
@@ -771,6 +771,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.set = l->set.at;
     o.nset = l->set.n;
     o.open = q->open;
+    o.ports = q->ports;
     o.expect = q->expect;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
         status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);

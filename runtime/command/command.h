@@ -128,6 +128,7 @@ typedef struct request {
     bool json, quiet, verbose;
     bool expect; /* compile what experiments expect too */
     bool open;   /* compile with inputs and sources that can be moved */
+    bool ports;  /* and with the efforts and flows of ports as outputs */
 } request;
 
 struct command {

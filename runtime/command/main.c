@@ -47,8 +47,10 @@ static const struct command commands[] = {
       "  rms              root mean square of the power\n"
       "  kl               share in the Karhunen-Loeve expansion of the powers\n"
       "  kl-normalised    the same, each element's power brought to length 1 first\n"
+      "  reaper           the expansion of the powers of all bonds: elements and how they are joined in one list\n"
       "  relative-energy  which bonds matter to the elements that store energy\n"
       "  junction         each bond against the largest at its junctions\n"
+      "With --by frequency: activity at the frequencies of what drives the experiment, a chirp say, by octaves.\n"
       "The last two flag bonds below a ratio of --threshold (5%). Of several experiments\n"
       "(-e A -e B, or --all) the greatest index of an element decides.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_BY) |
@@ -63,7 +65,8 @@ static const struct command commands[] = {
       "as the tolerances of\n"
       "all such experiments allow (or of those named with -e); with --bonds and --terms more than elements. With "
       "--threshold: the elements that\n"
-      "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become "
+      "matter least by a metric, activity or rms; by reaper, junction or relative-energy also bonds, which go or "
+      "become "
       "sources that act one way.\n"
       "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not "
       "seen; the gain at rest is put right in\n"

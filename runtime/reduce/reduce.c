@@ -254,10 +254,26 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
     ranking_free(&r);
 }
 
+/* Is all that meets at the junction negligible? Then nothing has to be held there. */
+static bool
+junction_goes(const flat_model *f, const bond_measure *m, uint32_t junction)
+{
+    const flat_junction *j = &f->junction.at[junction];
+
+    for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+        const flat_incidence *x = &f->incidence.at[i];
+
+        if (!((x->is_bond ? m->from[x->index] : m->port[x->index]) < m->limit))
+            return false;
+    }
+    return true;
+}
+
 /* Bonds and elements to try, the least important first: those that are negligible at their junctions. */
 static void
-choose_bonds(const struct reducer *d, const struct version *v, choices *out)
+choose_bonds(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
+    double limit = d->o->metric == METRIC_REAPER ? nextafter(1 - d->o->threshold, 2) : d->o->threshold;
     const flat_model *f = v->c->flat;
     recording r = { .path = d->path,
                     .text = v->text,
@@ -270,7 +286,7 @@ choose_bonds(const struct reducer *d, const struct version *v, choices *out)
     bond_measure m;
     bond_candidates list = { 0 };
 
-    if (bonds_measure(f, &r, 1, d->o->metric, d->o->threshold, &m))
+    if (bonds_measure(f, &r, 1, d->o->metric, limit, &m))
         bonds_find(v->c, &m, d->out->arena, &list);
     bonds_sort(&list);
     for (size_t i = 0; i < list.n; i++) {
@@ -281,6 +297,10 @@ choose_bonds(const struct reducer *d, const struct version *v, choices *out)
         if (kept->element != UINT32_MAX)
             x.place = rewrite_place(f, f->element.at[kept->element].parent, kept->at);
         x.n = bonds_readings(kept, d->o->metric, d->out->arena, x.reading);
+        /* of an element the share says that its power is little, its factors why */
+        if (x.n && at && kept->element != UINT32_MAX && !is_two_port(&f->element.at[kept->element]) &&
+            !junction_goes(f, &m, f->port.at[f->element.at[kept->element].port0].junction))
+            x.n = readings_of(f, &f->element.at[kept->element], &at[kept->element], d->out->arena, x.reading);
         if (x.n)
             vec_push(out, x);
     }
@@ -494,7 +514,7 @@ static enum round
 do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
 {
     reduction *r = d->out;
-    factor *at = metric_is_integral(d->o->metric) ? find_factors(d, v) : NULL;
+    factor *at = metric_ranks(d->o->metric) ? find_factors(d, v) : NULL;
     choices all = { 0 }, taken = { 0 };
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
@@ -505,7 +525,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     else if (metric_is_integral(d->o->metric))
         choose(d, v, at, &all);
     else
-        choose_bonds(d, v, &all);
+        choose_bonds(d, v, at, &all);
     if (!take_most(d, first, v, &all, &taken, &best)) {
         *why = best.internal;
         best.internal = NULL;
