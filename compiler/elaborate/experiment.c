@@ -475,7 +475,7 @@ apply_experiment_lets(elab *el)
 /* ---------------------------------------------------------------- settings */
 
 static const char *const settings[] = { "start", "stop", "rtol", "atol", "solver", "max_step", "max_time" };
-static const char *const solvers[] = { "auto", "explicit", "bdf" };
+static const char *const solvers[] = { "auto", "explicit", "bdf", "variational" };
 enum { NSETTINGS = sizeof settings / sizeof *settings, NSOLVERS = sizeof solvers / sizeof *solvers };
 
 static int
@@ -499,7 +499,7 @@ make_solver(elab *el, const ast_expr *e)
         el->f->experiment.solver = solvers[k];
         return;
     }
-    diag_error(el->s, "experiment-solver", e->at, "the solver is auto, explicit or bdf");
+    diag_error(el->s, "experiment-solver", e->at, "the solver is auto, explicit, bdf or variational");
     if (name && habit_solver(name))
         diag_help(el->s, "%s", habit_solver(name));
     else if (name && nearest_name(name, solvers, NSOLVERS))

@@ -1,4 +1,6 @@
 /* cmd_partition.c - bgc partition: subgraphs between which power hardly flows, or flows one way only */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
@@ -80,6 +82,56 @@ read_freezes(const request *q, arena *a, freeze *list)
     return true;
 }
 
+/* "0..1", in seconds, or with a unit of time in brackets */
+static bool
+read_regime(const char *text, unit_system *units, regime *out)
+{
+    const char *dots = strstr(text, "..");
+    char *first, *rest = NULL;
+    double scale = 1;
+
+    out->from = strtod(text, &first);
+    out->to = dots ? strtod(dots + 2, &rest) : 0;
+    /* strtod takes the first of the two dots with the number */
+    if (!dots || first == text || first < dots || first > dots + 1 || rest == dots + 2 || !isfinite(out->from) ||
+        !isfinite(out->to))
+        return false;
+    while (*rest == ' ')
+        rest++;
+    if (*rest == '[' && rest[strlen(rest) - 1] == ']') {
+        char *name = bg_format("%.*s", (int)strlen(rest) - 2, rest + 1);
+        const char *no = NULL;
+        const unit *u = unit_parse(units, name, &no), *s = unit_parse(units, "s", &no);
+
+        free(name);
+        if (!u || unit_dimension(u) != unit_dimension(s))
+            return false;
+        scale = unit_scale(u);
+    } else if (*rest) {
+        return false;
+    }
+    out->from *= scale;
+    out->to *= scale;
+    return out->to > out->from;
+}
+
+static bool
+read_regimes(const request *q, regime *list)
+{
+    unit_system *units = q->mora_window.n ? units_new() : NULL;
+    bool fine = !q->mora_window.n || units;
+
+    for (size_t i = 0; i < q->mora_window.n && fine; i++) {
+        fine = read_regime(q->mora_window.at[i], units, &list[i]);
+        if (!fine)
+            complain("--mora-window is a time of the run, FROM..TO in s or with its unit, like 0..1 or 2..3[min], not "
+                     "\"%s\"",
+                     q->mora_window.at[i]);
+    }
+    units_free(units);
+    return fine;
+}
+
 /* --over: status */
 static int
 sweep_over(const request *q, const partition_options *o, const struct partition_settings *settings)
@@ -112,24 +164,61 @@ sweep_over(const request *q, const partition_options *o, const struct partition_
     return status;
 }
 
+/* Finds the partitions and says what was found: status */
+static int
+find(const request *q, const partition_options *o, const struct partition_settings *settings)
+{
+    partitioning p = { 0 };
+    int status = STATUS_MODEL;
+
+    switch (partition_find(o, &p)) {
+    case PARTITION_DONE: {
+        partition_report r = partition_report_of(&p);
+
+        if (q->json)
+            partition_report_json(&r, stdout);
+        else
+            partition_report_text(&r, q->verbose, stdout);
+        status = fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
+        break;
+    }
+    case PARTITION_FAILED: status = settings->status != STATUS_DONE ? settings->status : STATUS_NUMBERS; break;
+    case PARTITION_USAGE:
+        complain("%s", p.why);
+        status = STATUS_USAGE;
+        break;
+    case PARTITION_FILE:
+        complain("%s", p.why);
+        status = STATUS_FILE;
+        break;
+    case PARTITION_INTERNAL:
+        complain("the conditioned text is not what was meant, nothing more is written: %s", p.why);
+        break;
+    }
+    partitioning_free(&p);
+    return status;
+}
+
 static int
 partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
     recording *run = bg_calloc(chosen->n, sizeof *run);
     freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
+    regime *regimes = bg_calloc(q->mora_window.n + 1, sizeof *regimes);
     partition_options o = { .run = run,
                             .nruns = chosen->n,
                             .limit = DEFAULT_LIMIT,
                             .mora = DEFAULT_MORA,
                             .freeze = list,
                             .nfreezes = q->freeze.n,
+                            .regime = regimes,
+                            .nregimes = q->mora_window.n,
                             .folder = q->text[OPT_OUTPUT],
                             .points = q->points,
                             .failed = failed,
                             .ctx = &settings };
-    partitioning p = { 0 };
-    int status = STATUS_MODEL;
+    int status;
 
     for (size_t i = 0; i < chosen->n; i++)
         run[i] = (recording){ .path = file->path,
@@ -144,47 +233,18 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
         parse_share(q->text[OPT_THRESHOLD], &o.limit);
     if (q->text[OPT_MORA])
         parse_share(q->text[OPT_MORA], &o.mora);
-    if (!read_freezes(q, first->arena, list)) {
-        free(list);
-        free(run);
-        return STATUS_USAGE;
-    }
-    if (q->text[OPT_OVER]) {
-        status = sweep_over(q, &o, &settings);
-        free(list);
-        free(run);
-        return status;
-    }
-    switch (partition_find(&o, &p)) {
-    case PARTITION_DONE: {
-        partition_report r = partition_report_of(&p);
-
-        if (q->json)
-            partition_report_json(&r, stdout);
-        else
-            partition_report_text(&r, q->verbose, stdout);
-        status = fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
-        break;
-    }
-    case PARTITION_FAILED: status = settings.status != STATUS_DONE ? settings.status : STATUS_NUMBERS; break;
-    case PARTITION_USAGE:
-        complain("%s", p.why);
+    if (!read_freezes(q, first->arena, list) || !read_regimes(q, regimes)) {
         status = STATUS_USAGE;
-        break;
-    case PARTITION_FILE:
-        complain("%s", p.why);
-        status = STATUS_FILE;
-        break;
-    case PARTITION_INTERNAL:
-        complain("the conditioned text is not what was meant, nothing more is written: %s", p.why);
-        break;
+    } else if (q->text[OPT_OVER]) {
+        status = sweep_over(q, &o, &settings);
+    } else {
+        status = find(q, &o, &settings);
     }
-    partitioning_free(&p);
+    free(regimes);
     free(list);
     free(run);
     return status;
 }
-
 int
 cmd_partition(const request *q)
 {

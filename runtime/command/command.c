@@ -123,7 +123,7 @@ static const struct option_row {
     [OPT_STATES] = { "states", 0, NULL, "add every state to the columns" },
     [OPT_POINTS] = { "points", 0, "N", "points of the table, both ends included (501)" },
     [OPT_STOP] = { "stop", 0, "T", "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },
-    [OPT_SOLVER] = { "solver", 0, "NAME", "auto, explicit or bdf" },
+    [OPT_SOLVER] = { "solver", 0, "NAME", "auto, explicit, bdf or variational" },
     [OPT_RTOL] = { "rtol", 0, "X", "relative tolerance of the integrator" },
     [OPT_ATOL] = { "atol", 0, "X", "absolute tolerance of the integrator" },
     [OPT_MAX_TIME] = { "max-time", 0, "SECONDS", "a run that takes longer is an error; as long as it takes" },
@@ -141,6 +141,8 @@ static const struct option_row {
     [OPT_OVER] = { "over", 0, "NAME=A:B:N",
                    "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA] = { "mora", 0, "SHARE", "what the elements that stay in a partition must add up to (97%)" },
+    [OPT_MORA_WINDOW] = { "mora-window", 0, "A..B [s]",
+                          "what stays of the model as given must add up to that in this time too; repeatable" },
     [OPT_CHECK] = { "check", 0, NULL, "write nothing; status 1 if a file is not in canonical layout" },
     [OPT_AT] = { "at", 0, "TIME", "a time of the experiment, s, or `equilibrium`; several times for several points" },
     [OPT_STATE] = { "state", 0, "NAME=VALUE", "a state there, SI; several times for several states" },
@@ -166,7 +168,8 @@ static const struct option_row {
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
     [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
-    [OPT_STEP] = { "step", 0, "H", "time between the samples, s (needed where the data have no column time)" },
+    [OPT_STEP] = { "step", 0, "H",
+                   "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
     [OPT_METHOD] = { "method", 0, "NAME", "of --mdk: pem (default), variational, companion or modal" },
     [OPT_HORIZON] = { "horizon", 0, "N", "of --mdk: samples that the subspace step looks ahead (chosen)" },
     [OPT_PARAMETERS] = { "parameters", 0, "A,B,...", "the parameters that are moved (all that are given as numbers)" },
@@ -348,6 +351,7 @@ accept_option(request *q, int o, const char *value)
             return wrong(q, "--near is RE or RE,IM in 1/s, not \"%s\"", value);
         break;
     case OPT_FREEZE: vec_push(&q->freeze, value); break;
+    case OPT_MORA_WINDOW: vec_push(&q->mora_window, value); break;
     case OPT_EXPERIMENT: vec_push(&q->experiment, value); break;
     case OPT_DATA: vec_push(&q->data, value); break;
     case OPT_DELTA:
@@ -428,8 +432,10 @@ accept_option(request *q, int o, const char *value)
             q->solver = SIM_EXPLICIT;
         else if (!strcmp(value, "bdf"))
             q->solver = SIM_BDF;
+        else if (!strcmp(value, "variational"))
+            q->solver = SIM_VARIATIONAL;
         else
-            return wrong(q, "there is no solver \"%s\"; there are auto, explicit and bdf", value);
+            return wrong(q, "there is no solver \"%s\"; there are auto, explicit, bdf and variational", value);
         break;
     default: break;
     }
@@ -536,6 +542,7 @@ request_free(request *q)
     vec_free(&q->against);
     vec_free(&q->truncate);
     vec_free(&q->freeze);
+    vec_free(&q->mora_window);
     vec_free(&q->experiment);
     vec_free(&q->data);
     vec_free(&q->bounds);
@@ -895,6 +902,8 @@ adjust_run(void *settings, bg_model *m, sim_options *o)
         o->atol = q->atol;
     if (q->given & OPT(OPT_SOLVER))
         o->solver = q->solver;
+    if (q->given & OPT(OPT_STEP))
+        o->max_step = q->step;
     if (q->max_steps)
         o->max_steps = q->max_steps;
     if (q->max_seconds > 0)

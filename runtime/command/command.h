@@ -80,6 +80,7 @@ enum option {
     OPT_STOP,
     OPT_FREEZE,
     OPT_MORA,
+    OPT_MORA_WINDOW,
     OPT_OVER,
     OPT_DATA,
     OPT_MDK,
@@ -112,7 +113,7 @@ typedef struct request {
     VEC(size_t) truncate;
     size_t eigenvalues; /* 0: not given */
     double near[2];     /* re, im, 1/s */
-    VEC(const char *) freeze;
+    VEC(const char *) freeze, mora_window;
     VEC(const char *) experiment; /* all that were named; text[OPT_EXPERIMENT] is the last */
     VEC(const char *) data, bounds;
     option_set given;                          /* OPT() bits */

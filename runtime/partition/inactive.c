@@ -7,34 +7,63 @@
 #include "reduce.h"
 #include "writeout.h"
 
-/* An element over all windows: in how many it goes, and its greatest share. */
+/* An element over all times: in how many it goes, and its greatest share. */
 struct verdict {
     uint32_t element, goes;
     double share;
 };
 
+/* What is ranked of a run: its windows, or all of it; the regimes within it. */
+struct times {
+    VEC(double) from, to;
+};
+
 static bool
-rank_windows(compilation *c, const sim_options *o, double threshold, struct verdict *of)
+is_within(const regime *r, const sim_options *o)
 {
-    size_t n = o->nwindows ? o->nwindows : 1;
-    double whole[2] = { o->start, o->stop };
-    const double *from = o->nwindows ? o->window_from : whole, *to = o->nwindows ? o->window_to : whole + 1;
+    return r->from >= o->start && r->to <= o->stop;
+}
+
+static void
+gather_times(const sim_options *o, const inactive_options *io, struct times *out)
+{
+    for (size_t w = 0; w < o->nwindows; w++) {
+        vec_push(&out->from, o->window_from[w]);
+        vec_push(&out->to, o->window_to[w]);
+    }
+    if (!o->nwindows) {
+        vec_push(&out->from, o->start);
+        vec_push(&out->to, o->stop);
+    }
+    for (size_t k = 0; k < io->n; k++)
+        if (is_within(&io->regime[k], o)) {
+            vec_push(&out->from, io->regime[k].from);
+            vec_push(&out->to, io->regime[k].to);
+        }
+}
+
+/* *n: how many times were ranked. */
+static bool
+rank_times(compilation *c, const sim_options *o, const inactive_options *io, struct verdict *of, uint32_t *n)
+{
+    struct times t = { 0 };
     measure_options mo = { .metrics = METRIC(METRIC_ACTIVITY) };
     bool fine = true;
 
-    for (size_t w = 0; w < n && fine; w++) {
+    gather_times(o, io, &t);
+    for (size_t w = 0; w < t.from.n && fine; w++) {
         sim_options one = *o;
         sim_result run = { 0 };
         ranking k = { 0 };
         measure *q;
 
         one.nwindows = 1;
-        one.window_from = &from[w];
-        one.window_to = &to[w];
+        one.window_from = &t.from.at[w];
+        one.window_to = &t.to.at[w];
         q = measure_new(c->model, &mo, &one);
         fine = q && simulate(c->model, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
         if (fine)
-            ranking_decide(&k, threshold);
+            ranking_decide(&k, io->share);
         for (size_t i = 0; i < k.row.n; i++) {
             struct verdict *v = &of[k.row.at[i].element];
 
@@ -45,6 +74,9 @@ rank_windows(compilation *c, const sim_options *o, double threshold, struct verd
         measure_free(q);
         sim_result_free(&run);
     }
+    *n += (uint32_t)t.from.n;
+    vec_free(&t.from);
+    vec_free(&t.to);
     return fine;
 }
 
@@ -71,13 +103,15 @@ list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, 
 }
 
 bool
-inactive_find(const recording *run, size_t nruns, double share, arena *a, void (*failed)(void *ctx, const sources *s),
-              void *ctx, name_list *out)
+inactive_find(const recording *run, size_t nruns, const inactive_options *o, arena *a, name_list *out,
+              const regime **beyond)
 {
     struct verdict *of = NULL;
+    bool *seen = bg_calloc(o->n + 1, sizeof *seen);
     uint32_t windows = 0;
     bool fine = true;
 
+    *beyond = NULL;
     for (size_t r = 0; r < nruns && fine; r++) {
         compile_options co = { .experiment = run[r].experiment, .set = run[r].set, .nset = run[r].nset };
         compilation c = { 0 };
@@ -90,18 +124,23 @@ inactive_find(const recording *run, size_t nruns, double share, arena *a, void (
                 of = bg_calloc(c.flat->element.n + 1, sizeof *of);
             if (run[r].adjust)
                 run[r].adjust(run[r].ctx, c.model, &so);
-            windows += so.nwindows ? (uint32_t)so.nwindows : 1;
-            fine = rank_windows(&c, &so, share, of);
+            for (size_t k = 0; k < o->n; k++)
+                seen[k] |= is_within(&o->regime[k], &so);
+            fine = rank_times(&c, &so, o, of, &windows);
         }
         if (!fine)
-            failed(ctx, c.sources);
+            o->failed(o->ctx, c.sources);
         else if (r + 1 == nruns)
             list_goers(c.flat, of, windows, a, out);
         sim_options_free(&so);
         compile_free(&c);
     }
+    for (size_t k = o->n; fine && k-- > 0;)
+        if (!seen[k])
+            *beyond = &o->regime[k];
+    free(seen);
     free(of);
-    return fine;
+    return fine && !*beyond;
 }
 
 static uint64_t

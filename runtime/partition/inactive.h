@@ -1,7 +1,8 @@
 /* inactive.h - the elements of a model that a threshold on activity leaves out, and the model without them
  *
- * Ranked is each window of each experiment on its own: an element is inactive where it is so in all of them, so that
- * what matters in one regime of the response stays. Sources are not ranked; what an experiment keeps stays.
+ * Ranked is each window of each experiment on its own, and each of the times given besides: an element is inactive
+ * where it is so in all of them, so that what matters in one regime of the response stays. Sources are not ranked; what
+ * an experiment keeps stays.
  *
  * source   Louca et al. (MORA), as Rideout and Stein apply it before and after partitioning
  */
@@ -24,10 +25,24 @@ typedef struct table_row {
     double seconds;
 } table_row;
 
+/* A time within a run, s. */
+typedef struct regime {
+    double from, to;
+} regime;
+
+/* What is asked: besides the windows n regimes, each in the runs that it lies within. */
+typedef struct inactive_options {
+    double share; /* what stays must add up to this */
+    const regime *regime;
+    size_t n;
+    void (*failed)(void *ctx, const sources *s);
+    void *ctx;
+} inactive_options;
+
 /* Runs the recordings. What has the least greatest share of a window's activity leads. False: a run failed, which
- * `failed` was told. */
-bool inactive_find(const recording *run, size_t nruns, double share, arena *a,
-                   void (*failed)(void *ctx, const sources *s), void *ctx, name_list *out);
+ * `failed` was told, or a regime lies within none: *beyond, else NULL. */
+bool inactive_find(const recording *run, size_t nruns, const inactive_options *o, arena *a, name_list *out,
+                   const regime **beyond);
 
 /* The names of one list that another has not. A model that was written out has names of its own, `front_spring` for
  * front.spring. */

@@ -102,6 +102,24 @@ say_overrides(struct worker *d)
 
 /* ---------------------------------------------------------------- freezes */
 
+/* Why the signal v with this reader is none between two subgraphs. free() it. */
+static char *
+not_between(const flat_model *f, const subgraphs *s, const freeze *z, var_id v)
+{
+    bool reads = false;
+
+    for (size_t i = 0; i < s->crossing.n && !reads; i++)
+        reads = s->crossing.at[i].var == subgraphs_original(f, s, v);
+    if (s->subgraph.n < 2)
+        return bg_format("%s cannot be frozen: in these experiments the model is one piece, which --threshold decides",
+                         z->name);
+    if (reads)
+        return bg_format(
+            "%s does not read %s from another subgraph; others do: without @%s it is frozen in all of them", z->reader,
+            z->name, z->reader);
+    return bg_format("%s is read within its own subgraph only: there is nothing to freeze in %s", z->name, z->reader);
+}
+
 /* Each must name a signal between two subgraphs, and its readers. */
 static enum partition_result
 find_freezes(struct worker *d)
@@ -137,8 +155,7 @@ find_freezes(struct worker *d)
                                             "another --threshold changes that",
                                             z->name));
             else if (z->reader && v != VAR_NONE)
-                result = usage(d,
-                               bg_format("%s does not read %s across the border of two subgraphs", z->reader, z->name));
+                result = usage(d, not_between(f, &s, z, v));
             else
                 result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name,
                                             near ? "; did you mean " : "", near ? near : "", near ? "?" : ""));
@@ -596,14 +613,18 @@ add_row(struct worker *d, const recording *r, const char *name)
     return true;
 }
 
-static bool
-add_inactive(struct worker *d, const recording *r, const char *name)
+static enum partition_result
+add_inactive(struct worker *d, const recording *r, const char *name, const regime *also, size_t n)
 {
+    inactive_options io = { .share = d->o->mora, .regime = also, .n = n, .failed = run_failed, .ctx = d };
     name_list list = { .of = name };
-    bool fine = inactive_find(r, d->o->nruns, d->o->mora, d->a, run_failed, d, &list);
+    const regime *beyond;
+    bool fine = inactive_find(r, d->o->nruns, &io, d->a, &list, &beyond);
 
     vec_push(&d->out->inactive, list);
-    return fine;
+    if (beyond)
+        return usage(d, bg_format("--mora-window %.6g..%.6g s lies within none of the runs", beyond->from, beyond->to));
+    return fine ? PARTITION_DONE : PARTITION_FAILED;
 }
 
 /* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL:
@@ -679,7 +700,8 @@ compare_parts(struct worker *d, name_list *all)
         recording *r = recordings_of(d, d->run, path, x->text, x->length);
 
         if (x->wanted) {
-            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name) && compare_part(d, r, x);
+            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&
+                   compare_part(d, r, x);
             for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
                 vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
         }
@@ -701,8 +723,11 @@ compare(struct worker *d)
 
     if (!d->o->folder)
         return PARTITION_DONE;
-    if (!add_row(d, d->o->run, "as given") || !add_inactive(d, d->o->run, "as given"))
+    if (!add_row(d, d->o->run, "as given"))
         return PARTITION_FAILED;
+    result = add_inactive(d, d->o->run, "as given", d->o->regime, d->o->nregimes);
+    if (result != PARTITION_DONE)
+        return result;
     result = reduce_model(d, d->o->run, &p->inactive.at[0], "as given, reduced", NULL, &p->less_whole);
     if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
         result = PARTITION_FAILED;
@@ -741,6 +766,7 @@ partition_find(const partition_options *o, partitioning *out)
     memset(out, 0, sizeof *out);
     out->arena = d.a = arena_new();
     out->mora = o->mora;
+    out->regimes = o->nregimes > 0;
     d.run = bg_calloc(o->nruns, sizeof *d.run);
     memcpy(d.run, o->run, o->nruns * sizeof *d.run);
     result = look(&d);
@@ -796,6 +822,7 @@ partition_report_of(const partitioning *p)
                                .less_whole = &p->less_whole,
                                .less_parts = &p->less_parts,
                                .mora = p->mora,
+                               .regimes = p->regimes,
                                .frozen = &p->frozen,
                                .conditioned = p->changed };
 }

@@ -17,9 +17,11 @@ typedef struct partition_options {
     double limit, mora; /* below it a bond is inactive; what the elements that stay must add up to */
     const freeze *freeze;
     size_t nfreezes;
-    bool only_look;     /* ratios, plan and subgraphs only */
-    const char *folder; /* where the texts go; NULL: nowhere */
-    size_t points;      /* of recorded signals; 0: as many as needed */
+    bool only_look;       /* ratios, plan and subgraphs only */
+    const char *folder;   /* where the texts go; NULL: nowhere */
+    const regime *regime; /* in which the model as given is ranked too */
+    size_t nregimes;
+    size_t points; /* of recorded signals; 0: as many as needed */
     int (*failed)(void *ctx, const sources *s);
     void *ctx; /* messages of a text that does not compile or run; returns a status */
 } partition_options;
@@ -42,6 +44,7 @@ typedef struct partitioning {
     name_list all_inactive; /* of all partitions together */
     frozen_list frozen;
     double mora;  /* as asked for */
+    bool regimes; /* the model as given was ranked in other times too */
     bool changed; /* something is conditioned or frozen */
     char *why;    /* PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE */
 } partitioning;

@@ -357,8 +357,9 @@ put_inactive(const partition_report *r, FILE *out)
     a = arena_new();
     more = names_beyond(r->all_inactive, &r->inactive->at[0], a);
     less = names_beyond(&r->inactive->at[0], r->all_inactive, a);
-    fprintf(out, "elements beyond %.6g %% of the activity%s\n", 100 * r->mora,
-            r->local->study.n > 1 ? ", in every window" : "");
+    fprintf(out, "elements beyond %.6g %% of the activity%s%s\n", 100 * r->mora,
+            r->local->study.n > 1 ? ", in every window" : "",
+            r->regimes ? "; of the model as given in the times of --mora-window too" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
         put_names(out, r->inactive->at[i].of, &r->inactive->at[i]);
     fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n", r->all_inactive->name.n,

@@ -41,6 +41,7 @@ typedef struct partition_report {
     const name_list *all_inactive;          /* of all partitions together */
     const without *less_whole, *less_parts; /* without these */
     double mora;
+    bool regimes; /* the model as given was ranked in times of its own too */
     const frozen_list *frozen;
     bool conditioned; /* a text was conditioned */
 } partition_report;

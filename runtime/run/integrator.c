@@ -12,9 +12,10 @@
 #include "linear.h"
 #include "quartic.h"
 #include "scales.h"
+#include "variational.h"
 #include "vectors.h"
 
-enum kind { STATIC, EXPLICIT, BDF }; /* STATIC: a model without states */
+enum kind { STATIC, EXPLICIT, BDF, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
 
 /* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
 #define STEP_OVERHEAD 10000.0 /* of either library, in the same unit: what counts for small models */
@@ -75,6 +76,8 @@ struct integrator {
     double *weight;    /* [n] */
     VEC(size_t) still; /* states without a rate */
 
+    variational *variational;
+    bool rated[3]; /* MIDPOINT: f is known there */
     void *arkode, *cvode;
     linear *linear;
     SUNMatrix matrix;
@@ -437,7 +440,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
         g->top = bg_calloc(g->nelements + 1, sizeof(double));
     }
     g->static_step = (stop - start) / STATIC_STEPS;
-    g->kind = g->next = n == 0 ? STATIC : solver == SIM_BDF ? BDF : EXPLICIT;
+    g->kind = g->next = n == 0 ? STATIC : solver == SIM_BDF ? BDF : solver == SIM_VARIATIONAL ? MIDPOINT : EXPLICIT;
     SUNContext_Create(NULL, &g->context);
     for (int i = 0; i < 3; i++) {
         g->y[i] = i ? N_VClone(g->y[0]) : N_VNew_Serial((sunindextype)n, g->context);
@@ -482,6 +485,7 @@ integrator_free(integrator *g)
         SUNLinSolFree(g->solver);
     if (g->matrix)
         SUNMatDestroy(g->matrix);
+    variational_free(g->variational);
     linear_free(g->linear);
     scales_free(g->scales);
     for (int i = 0; i < 3; i++) {
@@ -532,7 +536,7 @@ need_linear(integrator *g)
 bool
 integrator_ready(const integrator *g)
 {
-    return g->next != BDF || g->linear;
+    return (g->next != BDF && g->next != MIDPOINT) || g->linear;
 }
 
 /* Creates or resets the library's instance for the present kind, at (t[2], y[2]). */
@@ -589,6 +593,13 @@ prepare(integrator *g)
         g->cv_failures = 0;
         g->young = BDF_YOUTH;
     }
+    if (g->kind == MIDPOINT && !g->variational) {
+        if (!need_linear(g))
+            return false;
+        g->variational = variational_new(g->model, g->linear);
+    }
+    if (g->kind == MIDPOINT)
+        variational_restart(g->variational);
     g->set_out = 0;
     g->restart = false;
     return true;
@@ -643,10 +654,14 @@ integrator_start(integrator *g, double t, const double *x)
             foresee_peaks(g, t, x);
             scales_begun(g->scales);
         }
-        strbuf_puts(&g->method, g->kind == STATIC ? "no states" : g->kind == BDF ? "bdf" : "explicit");
+        strbuf_puts(&g->method, g->kind == STATIC     ? "no states"
+                                : g->kind == BDF      ? "bdf"
+                                : g->kind == MIDPOINT ? "variational"
+                                                      : "explicit");
     }
-    if (g->kind == BDF && !need_linear(g))
+    if ((g->kind == BDF || g->kind == MIDPOINT) && !need_linear(g))
         return false;
+    g->rated[2] = false;
     if (!first && g->n && scales_unknown(g->scales)) {
         find_sizes(g, t, x);    /* what was at rest may move now, */
         foresee_peaks(g, t, x); /* from an input that is zero yet */
@@ -950,6 +965,44 @@ goes_unseen(integrator *g, unsigned tries)
     return part < 1;
 }
 
+/* A step to `until`, however long that is. */
+static enum integrator_status
+midpoint_step(integrator *g, double until)
+{
+    bool first = g->restart;
+
+    if (first && !prepare(g))
+        return STEP_SINGULAR;
+    rotate(g, true);
+    g->rated[0] = g->rated[1];
+    g->rated[1] = g->rated[2];
+    g->t[2] = until;
+    scales_of(g->scales, state(g, 1), g->weight);
+    if (variational_step(g->variational, g->t[1], until, state(g, 1), g->weight, state(g, 2)) != 0) {
+        rotate(g, false);
+        g->t[1] = g->t[2];
+        g->restart = true;
+        return evaluate(g, g->t[2], state(g, 2), g->f[2]) != 0 ? STEP_SINGULAR : STEP_UNSOLVED;
+    }
+    g->rated[2] = false;
+    g->steps++;
+    if (--g->until_rho == 0 || g->until_rho > RHO_EVERY) {
+        scales_update(g->scales);
+        g->until_rho = RHO_EVERY;
+    }
+    return STEP_OK;
+}
+
+/* Rates at the ends of a variational step, for its dense output. */
+static bool
+midpoint_rates(integrator *g)
+{
+    for (int i = 1; i < 3; i++)
+        if (!g->rated[i])
+            g->rated[i] = evaluate(g, g->t[i], state(g, i), g->f[i]) == 0;
+    return g->rated[1] && g->rated[2];
+}
+
 /* States without a rate are what they were when the step began, to the last bit. */
 static void
 keep_still(const integrator *g, double *x)
@@ -965,6 +1018,8 @@ integrator_step(integrator *g, double until)
 {
     if (g->kind == STATIC)
         return static_step(g, until);
+    if (g->kind == MIDPOINT)
+        return midpoint_step(g, until);
     bool explicit_failed = false;
     unsigned tries = 0, unseen = 0;
     for (;;) {
@@ -1028,7 +1083,7 @@ integrator_next(const integrator *g)
 
     if (g->kind == STATIC)
         return g->static_step;
-    if (g->restart || g->next != g->kind)
+    if (g->restart || g->next != g->kind || g->kind == MIDPOINT)
         return INFINITY;
     if (g->stopped)
         return g->first ? INFINITY : GROWTH * (g->t[2] - g->t[1]);
@@ -1104,9 +1159,11 @@ explicit_base(integrator *g, const double *x[6])
     x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
     if (g->history && g->t[1] - g->t[0] > 0.02 * h)
         return true;
+    if (g->kind == MIDPOINT && !midpoint_rates(g))
+        return false;
     g->history = false;
     x[0] = state(g, 1), x[1] = state(g, 2), x[2] = g->f[1], x[3] = g->f[2], x[4] = g->f_third, x[5] = state(g, 1);
-    if (!g->third) {
+    if (!g->third && g->kind != MIDPOINT) {
         double c[6];
         bool failed = g->failed;
         first_step_coefficients(h, 1.0 / 3, false, c);
@@ -1141,7 +1198,7 @@ integrator_dense3(integrator *g, const double s[3], double t_end, double *const 
         if (g->history)
             two_step_coefficients((g->t[1] - g->t[0]) / h, h, s[i] * part, c[i]);
         else
-            first_step_coefficients(h, s[i] * part, true, c[i]);
+            first_step_coefficients(h, s[i] * part, g->kind != MIDPOINT, c[i]);
     }
     vec_combine3(g->n, c, base, x);
     for (int i = 0; i < 3; i++)
@@ -1177,7 +1234,7 @@ integrator_dense(integrator *g, double t, double *x)
     if (g->history)
         two_step_coefficients((g->t[1] - g->t[0]) / h, h, s, c);
     else
-        first_step_coefficients(h, s, true, c);
+        first_step_coefficients(h, s, g->kind != MIDPOINT, c);
     vec_combine1(n, c, base, x);
     keep_still(g, x);
     return true;
@@ -1193,7 +1250,7 @@ integrator_worst(integrator *g, double *ratio)
     N_Vector e = g->y[0]; /* free: there is no step to interpolate in after a failure */
 
     *ratio = 0;
-    if (g->kind == STATIC)
+    if (g->kind == STATIC || g->kind == MIDPOINT)
         return 0;
     N_VConst(0, e);
     if (g->kind == EXPLICIT ? ERKStepGetEstLocalErrors(g->arkode, e) != 0 : CVodeGetEstLocalErrors(g->cvode, e) != 0)
@@ -1217,7 +1274,7 @@ integrator_counts(integrator *g, sim_result *r)
 {
     gather_failures(g);
     r->steps = g->steps;
-    r->rhs_evaluations = g->rhs;
+    r->rhs_evaluations = g->rhs + (g->variational ? variational_evaluations(g->variational) : 0);
     r->error_failures = g->failures;
     r->switches = g->switches;
     if (g->linear) {
@@ -1239,7 +1296,9 @@ integrator_stiff(const integrator *g)
 const char *
 integrator_other(const integrator *g)
 {
-    return g->kind == STATIC || (g->want == SIM_AUTO && g->kind == BDF) ? NULL : g->kind == BDF ? "explicit" : "bdf";
+    if (g->kind == STATIC || g->kind == MIDPOINT || (g->want == SIM_AUTO && g->kind == BDF))
+        return NULL;
+    return g->kind == BDF ? "explicit" : "bdf";
 }
 
 char *

@@ -19,6 +19,7 @@
 #include "pieces.h"
 #include "quartic.h"
 #include "reach.h"
+#include "variational.h"
 #include "vectors.h"
 #include "watch.h"
 
@@ -66,6 +67,7 @@ typedef struct run {
     size_t next_border;
     bool inside; /* of a window */
     size_t grid; /* next grid point */
+    size_t station;
     VEC(double) event;
     bool bent;    /* it is only that delayed values bend here */
     bool resumes; /* what happened at the present time left the equations as they were */
@@ -257,6 +259,15 @@ seconds_since(const struct timespec *t)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
+}
+
+static bool
+fail_unsolved(run *s)
+{
+    diag_error(s->sources, "run-step", model_flat(s->model)->at,
+               "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
+    diag_help(s->sources, "Take shorter steps: max_step, or --step.");
+    return false;
 }
 
 /* A state has grown beyond all numbers in the step from t0. */
@@ -822,6 +833,21 @@ pass_breaks(run *s, bool *switched)
     return true;
 }
 
+/* Where the next step of the variational integrator ends: steps are equal from one fixed time to the next. */
+static double
+next_stride(run *s, double until)
+{
+    double left, count;
+
+    while (s->station < s->o->nstations && s->o->station[s->station] <= s->t + tiny(s, s->t))
+        s->station++;
+    if (s->station < s->o->nstations)
+        until = fmin(until, s->o->station[s->station]);
+    left = until - s->t;
+    count = ceil(left / s->o->max_step * (1 - 1e-9));
+    return count > 1 ? s->t + left / count : until;
+}
+
 static bool
 main_loop(run *s)
 {
@@ -848,16 +874,22 @@ main_loop(run *s)
         if (creeps(s, step))
             return fail_stiff(s);
 
-        if (s->o->max_step > 0)
-            until = fmin(until, s->t + s->o->max_step);
-        double wanted = fmin(integrator_next(s->integrator), until - s->t),
-               clear = reach_step(s->reach, s->t, wanted, until);
-        if (clear < wanted)
-            until = s->t + clear;
+        if (s->o->solver == SIM_VARIATIONAL && s->nx) {
+            until = next_stride(s, until);
+        } else {
+            if (s->o->max_step > 0)
+                until = fmin(until, s->t + s->o->max_step);
+            double wanted = fmin(integrator_next(s->integrator), until - s->t),
+                   clear = reach_step(s->reach, s->t, wanted, until);
+            if (clear < wanted)
+                until = s->t + clear;
+        }
         enum integrator_status status = integrator_step(s->integrator, until);
         if (status != STEP_OK) {
             if (!integrator_ready(s->integrator))
                 return false; /* the Jacobian does not compile: said already */
+            if (status == STEP_UNSOLVED)
+                return fail_unsolved(s);
             enum events_status edge = status == STEP_SINGULAR ? switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))
                 return false;
@@ -948,6 +980,13 @@ check_options(run *s)
                    o->start);
         return false;
     }
+    if (o->solver == SIM_VARIATIONAL && !(o->max_step > 0)) {
+        diag_error(s->sources, "variational-step", at,
+                   "the variational integrator takes equal steps, and nothing says "
+                   "how long they are");
+        diag_help(s->sources, "Say it: max_step = 1 [ms]; in the experiment, or --step 0.001.");
+        return false;
+    }
     if (isnan(o->rtol) || isnan(o->atol) || o->rtol > GREATEST_RTOL || (o->rtol > 0 && o->rtol < LEAST_RTOL)) {
         diag_error(s->sources, "run-tolerance", at, "rtol = %.3g is no tolerance; take one between %g and %g", o->rtol,
                    LEAST_RTOL, GREATEST_RTOL);
@@ -1024,6 +1063,8 @@ begin(run *s)
         if (!s->follow->start(s->follow->ctx, s->start, s->x))
             return false;
     }
+    if (o->solver == SIM_VARIATIONAL && !variational_fits(s->model, s->start, s->stop, s->x))
+        return false;
     if (s->nx) { /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return fail_evaluation(s, s->start, s->x);
@@ -1091,7 +1132,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
 
     s.follow = o->follow;
     if (o->audit && !o->follow) {
-        s.audit = audit_new(m, rtol, s.start, s.stop);
+        s.audit = audit_new(m, rtol, o->solver == SIM_VARIATIONAL, s.start, s.stop);
         s.audited = (sim_follower){ audit_start, audit_piece, audit_jump, s.audit };
         s.follow = &s.audited;
     }
@@ -1213,9 +1254,10 @@ sim_options_from_experiment(bg_model *m, sim_options *o)
         return false;
     o->equilibrium |= e->equilibrium;
     if (e->solver)
-        o->solver = strcmp(e->solver, "explicit") == 0 ? SIM_EXPLICIT
-                    : strcmp(e->solver, "bdf") == 0    ? SIM_BDF
-                                                       : SIM_AUTO;
+        o->solver = strcmp(e->solver, "explicit") == 0      ? SIM_EXPLICIT
+                    : strcmp(e->solver, "bdf") == 0         ? SIM_BDF
+                    : strcmp(e->solver, "variational") == 0 ? SIM_VARIATIONAL
+                                                            : SIM_AUTO;
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         if (e->name && !inst_known(e->stop))
             diag_error(f->sources, "experiment-span", at, "experiment \"%s\" has no stop", e->name);
