@@ -376,6 +376,12 @@ refit(const request *q, const loaded *l, const char *const *experiment, size_t n
     return result == REFIT_FAILED ? STATUS_NUMBERS : STATUS_DONE;
 }
 
+static bool
+by_component(const request *q)
+{
+    return q->text[OPT_BY] && !strcmp(q->text[OPT_BY], "component");
+}
+
 static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
@@ -383,6 +389,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     reduce_options o = { .metric = METRIC_ACTIVITY,
                          .threshold = DEFAULT_THRESHOLD,
                          .rounds = q->rounds,
+                         .components = by_component(q),
                          .adjust = adjust_run,
                          .ctx = &settings };
     loaded l;
@@ -392,6 +399,10 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         (!metric_find(q->text[OPT_METRIC], &o.metric) || o.metric == METRIC_KL || o.metric == METRIC_KL_NORMALISED)) {
         complain("what goes is chosen by activity, rms, reaper, junction or relative-energy, not \"%s\"",
                  q->text[OPT_METRIC]);
+        return STATUS_USAGE;
+    }
+    if (o.components && !metric_is_integral(o.metric)) {
+        complain("components are taken by activity or rms, or within tolerances");
         return STATUS_USAGE;
     }
     if (!metric_ranks(o.metric))
@@ -614,6 +625,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
                           .nexperiments = chosen->n,
                           .terms = (q->given & OPT(OPT_TERMS)) != 0,
                           .bonds = (q->given & OPT(OPT_BONDS)) != 0,
+                          .components = by_component(q),
                           .adjust = adjust_bounded,
                           .failed = failed,
                           .ctx = &settings };
@@ -708,6 +720,14 @@ cmd_reduce(const request *q)
     }
     if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & OPT(OPT_REFIT))) {
         complain("--parameters goes with --refit: those that are fitted");
+        return STATUS_USAGE;
+    }
+    if (q->text[OPT_BY] && strcmp(q->text[OPT_BY], "element") && strcmp(q->text[OPT_BY], "component")) {
+        complain("--by is element or component, not \"%s\"", q->text[OPT_BY]);
+        return STATUS_USAGE;
+    }
+    if (by_component(q) && (q->text[OPT_MODES] || q->text[OPT_BAND])) {
+        complain("--by component goes with a threshold or with tolerances");
         return STATUS_USAGE;
     }
     if (q->given & OPT(OPT_IN_PLACE))

@@ -4,6 +4,7 @@
 
 #include "bonds.h"
 #include "columns.h"
+#include "components.h"
 #include "readings.h"
 #include "reduce.h"
 #include "rewrite_initial.h"
@@ -228,18 +229,62 @@ choose_named(const struct reducer *d, const struct version *v, const factor *at,
     map_free(&named);
 }
 
+/* The version's ranking: of its run, or by component, which takes another. False: that fails. */
+static bool
+rank_version(const struct reducer *d, const struct version *v, ranking *out)
+{
+    measure_options mo = { .metrics = METRIC(d->o->metric), .components = true };
+    sim_options so = { 0 };
+    sim_result r = { 0 };
+    measure *q = NULL;
+    bool fine;
+
+    if (!d->o->components) {
+        ranking_make(v->c->flat, &v->run, d->o->metric, out);
+        return true;
+    }
+    memset(out, 0, sizeof *out);
+    fine = sim_options_from_experiment(v->c->model, &so);
+    if (fine && d->o->adjust)
+        d->o->adjust(d->o->ctx, v->c->model, &so);
+    fine = fine && (q = measure_new(v->c->model, &mo, &so)) && simulate(v->c->model, &so, &r) &&
+           measure_ranking(q, &r, d->o->metric, out);
+    measure_free(q);
+    sim_options_free(&so);
+    sim_result_free(&r);
+    return fine;
+}
+
+/* A row of a ranking by component: the component, where it is one and may go. False: it is an element. */
+static bool
+add_component(const component_list *list, const uint32_t *of, const metric_row *row, choices *out)
+{
+    const component *x = of[row->element] == UINT32_MAX ? NULL : &list->at[of[row->element]];
+    struct chosen c = { .n = 1 };
+
+    if (!x)
+        return false;
+    c.name = x->name;
+    c.place = x->at;
+    c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
+    if (x->once && !x->keep)
+        vec_push(out, c);
+    return true;
+}
+
 /* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
 static void
 choose(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
     const flat_model *f = v->c->flat;
+    component_list list = { 0 };
+    uint32_t *of = d->o->components ? components_find(v->c, &list) : NULL;
     ranking r;
-    double total = 0, rest;
+    double total = 0, rest = 0;
 
-    ranking_make(f, &v->run, d->o->metric, &r);
-    for (size_t i = r.row.n; i-- > 0;)
-        total += r.row.at[i].source ? 0 : r.row.at[i].value;
-    rest = 0;
+    if (rank_version(d, v, &r))
+        for (size_t i = r.row.n; i-- > 0;)
+            total += r.row.at[i].source ? 0 : r.row.at[i].value;
     /* from the small end: what may go together stays within the share that the threshold leaves */
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
@@ -249,9 +294,12 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
+        if (!of || !add_component(&list, of, row, out))
+            add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
     }
     ranking_free(&r);
+    vec_free(&list);
+    free(of);
 }
 
 /* Is all that meets at the junction negligible? Then nothing has to be held there. */
@@ -599,10 +647,10 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
         measure_output(r, a, b, i, INST_NONE);
 }
 
-/* What the elements that are left have of the given model's measure; sources left out. A clamped one has become a
- * source. */
+/* What the elements (or components) that are left have of the given model's measure; sources left out. A clamped one
+ * has become a source. NAN: it was not measured. */
 static double
-kept_share(const struct version *first, const struct version *now, enum metric m)
+kept_share(const struct reducer *d, const struct version *first, const struct version *now)
 {
     map left = { 0 };
     ranking r;
@@ -612,7 +660,14 @@ kept_share(const struct version *first, const struct version *now, enum metric m
         if (!is_source(&now->c->flat->element.at[i]))
             map_set(&left, bg_hash_bytes(now->c->flat->element.at[i].name, strlen(now->c->flat->element.at[i].name), 0),
                     1);
-    ranking_make(first->c->flat, &first->run, m, &r);
+    for (size_t i = 0; i < now->c->flat->origin.n && d->o->components; i++) {
+        const char *name = now->c->flat->origin.at[i].name;
+
+        if (name)
+            map_set(&left, bg_hash_bytes(name, strlen(name), 0), 1);
+    }
+    if (!rank_version(d, first, &r))
+        total = kept = NAN;
     for (size_t i = r.row.n; i-- > 0;) {
         const metric_row *x = &r.row.at[i];
 
@@ -621,7 +676,7 @@ kept_share(const struct version *first, const struct version *now, enum metric m
     }
     ranking_free(&r);
     map_free(&left);
-    return total > 0 ? kept / total : 1;
+    return total <= 0 ? 1 : kept / total;
 }
 
 enum reduce_result
@@ -671,7 +726,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->steps_after = now->run.steps;
     out->evaluations_before = first.run.rhs_evaluations;
     out->evaluations_after = now->run.rhs_evaluations;
-    out->kept_share = metric_is_integral(o->metric) ? kept_share(&first, now, o->metric) : NAN;
+    out->kept_share = metric_is_integral(o->metric) ? kept_share(&d, &first, now) : NAN;
     measure_errors(out, &first, now);
     version_free(&last);
     version_free(&first);

@@ -176,16 +176,12 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
 static void
 find_node(struct finder *f, const ast_node *n)
 {
-    bool source;
-
     if (!n->type || n->ref.nparts != 1)
         return;
-    source = !strcmp(n->type, "Se") || !strcmp(n->type, "Sf");
     f->owner = n->ref.part[0].name;
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    if (!source)
-        find(f, n->linear, NOWHERE);
+    find(f, n->linear, NOWHERE);
     f->node = n;
     for (int i = 0; i < n->nitems; i++) {
         const ast_law_item *item = &n->item[i];

@@ -1,10 +1,10 @@
 /* terms.h - the terms of sums that a model's text says: what may be deleted or replaced by its mean
  *
- * A term is an operand of + and - in the law of an element, in the modulation of a modulated one or in a signal: of the
+ * A term is an operand of + and - in the law of an element or source, in a modulation or in a signal: of the
  * model itself and of the components of its file that it is made of, in loops and conditional parts too. It is a piece
  * of the text, and one change of that changes all that the text makes of it: every instance of the component, every
- * round of the loop. Parameters, outputs, conditions, what instances are given, and sources that are not modulated have
- * no terms; sums of numbers and parameters alone have none either. Sums inside terms are sums of their own.
+ * round of the loop. Parameters, outputs, conditions and what instances are given have no terms; sums of numbers and
+ * parameters alone have none either. Sums inside terms are sums of their own.
  *
  * cost     linear in the text
  */
