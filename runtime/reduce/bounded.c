@@ -391,27 +391,21 @@ mean_key(struct candidate *const *taken, size_t n, const char *name)
 }
 
 /* What a reader of the given text sees of an operation: a number that took a term's place and goes in its turn means
- * that the term went, and a source of zero that goes that its element did. True: that is all of it. */
+ * that the term went. True: that is all of it. */
 static bool
-ends_earlier(struct search *d, struct candidate *const *taken, size_t n, const rewrite_item *x)
+ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewrite_item *x)
 {
     reduction *r = d->out;
-    uint64_t key = x->kind == REWRITE_TERM_MEAN ? mean_key(taken, n, x->name)
-                   : x->name                    ? bg_hash_bytes(x->name, strlen(x->name), 0)
-                                                : 0;
     uint32_t at = MAP_NONE;
 
-    if (x->kind == REWRITE_CLAMP || x->kind == REWRITE_TERM_MEAN)
-        map_set(x->kind == REWRITE_CLAMP ? &d->clamped : &d->means, key, (uint32_t)r->operation.n);
+    if (x->kind == REWRITE_TERM_MEAN)
+        map_set(&d->means, mean_key(taken, n, x->name), (uint32_t)r->operation.n);
     else if (x->kind == REWRITE_TERM_DELETE)
-        at = map_get(&d->means, key);
-    else if (x->kind == REWRITE_ELEMENT)
-        at = map_get(&d->clamped, key);
+        at = map_get(&d->means, bg_hash_bytes(x->name, strlen(x->name), 0));
     if (at == MAP_NONE)
         return false;
-    r->operation.at[at].kind = x->kind;
-    r->operation.at[at].why = x->kind == REWRITE_ELEMENT ? "at rest first, where nothing needs it"
-                                                         : "its mean first, which matters as little";
+    r->operation.at[at].kind = REWRITE_TERM_DELETE;
+    r->operation.at[at].why = "its mean first, which matters as little";
     return true;
 }
 
@@ -426,9 +420,11 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
     for (size_t i = 0; i < best->plan.item.n; i++) {
         const rewrite_item *x = &best->plan.item.at[i];
 
+        if (x->kind == REWRITE_CLAMP)
+            map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
         const char *said = reduction_said(r->arena, d->now.c[0].sources, x);
 
-        if (ends_earlier(d, taken, n, x))
+        if (ends_mean(d, taken, n, x))
             continue;
         vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
                                                      .name = x->name,

@@ -6,6 +6,9 @@
  * round of the loop. Parameters, outputs, conditions and what instances are given have no terms; sums of numbers and
  * parameters alone have none either. Sums inside terms are sums of their own.
  *
+ * What a resistive field says twice, an action and its reaction, goes together: a term that stands in the equations of
+ * two ports, and else the term of one port's equation that reads another port and that port's that reads the first.
+ *
  * cost     linear in the text
  */
 #ifndef BG_TERMS_H
@@ -29,6 +32,8 @@ typedef struct term {
     const ast_expr *expr;
     uint32_t sum;
     uint32_t within;  /* the term that its sum is in, UINT32_MAX: none */
+    const char *port; /* interned: of a resistive field, whose equation; else NULL */
+    uint32_t with;    /* it only goes with those of the same number: the first of them; UINT32_MAX: by itself */
     const char *text; /* as written, with its sign */
     const char *name; /* for reports: whose it is, and the text */
     const char *const *element;

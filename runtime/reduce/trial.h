@@ -69,8 +69,8 @@ struct search {
     double **most;        /* by experiment: what each of them may differ by */
     VEC(struct elaborate_override) set;
     map kept_names; /* hash of an element's name -> 1: some experiment keeps it */
-    map clamped; /* hash of a name -> the operation that made a source of zero of it; where nothing needs it any more,
-                    it goes */
+    map clamped; /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it
+                    goes */
     map means;   /* hash of a number that stands for a term, as a term of its own -> the operation that put it there */
     term_candidates terms;    /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
