@@ -444,6 +444,8 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     }
     if (!metric_ranks(o.metric))
         o.threshold = DEFAULT_LIMIT;
+    if ((q->given & OPT(OPT_INACTIVE)) && !q->text[OPT_THRESHOLD] && !q->text[OPT_METRIC])
+        o.threshold = nextafter(1, 2); /* nothing else goes: more than all stays */
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
@@ -461,8 +463,10 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         o.nset = l.set.n;
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
-        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = &o.experiment,
+        if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
+            simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
+                                    .folds = (q->given & OPT(OPT_SIMPLIFY)) != 0,
+                                    .experiment = &o.experiment,
                                     .nexperiments = 1,
                                     .set = o.set,
                                     .nset = o.nset,
@@ -683,8 +687,10 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         o.set = l.set.at;
         o.nset = l.set.n;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
-        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = o.experiment,
+        if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
+            simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
+                                    .folds = (q->given & OPT(OPT_SIMPLIFY)) != 0,
+                                    .experiment = o.experiment,
                                     .nexperiments = o.nexperiments,
                                     .set = o.set,
                                     .nset = o.nset,
@@ -782,7 +788,7 @@ cmd_reduce(const request *q)
     status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
         find_experiments(q, file.c.ast, &chosen);
-        if (!by_threshold && !bounded)
+        if (!by_threshold && !bounded && !(q->given & OPT(OPT_INACTIVE)))
             bounded = chosen.n && any_within(file.c.ast, &chosen);
         if (bounded)
             status = check_names(q, &file, &chosen);

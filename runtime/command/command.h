@@ -54,6 +54,7 @@ enum option {
     OPT_TERMS,
     OPT_BONDS,
     OPT_SIMPLIFY,
+    OPT_INACTIVE,
     OPT_ALLOW_READ,
     OPT_MAX_TIME,
     OPT_MAX_STEPS,

@@ -38,6 +38,10 @@ static const struct option_row {
     [OPT_BONDS] = { "bonds", 0, NULL, "look at bonds between junctions and two-ports too: drop, or let act one way" },
     [OPT_ROUNDS] = { "rounds", 0, "N",
                      "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
+    [OPT_INACTIVE] = { "inactive", 0, NULL,
+                       "take out, without loss, what no power goes through in the experiment: junctions at rest, "
+                       "sources "
+                       "of zero" },
     [OPT_SIMPLIFY] = { "simplify", 0, NULL,
                        "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN] = { "dry-run", 0, NULL, "print the difference, write nothing" },

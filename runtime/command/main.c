@@ -74,12 +74,13 @@ static const struct command commands[] = {
       "With --refit the parameters of what stays (or --parameters a,b) are then fitted to the outputs of the model as "
       "given, over the experiments;\n"
       "numbers in the lines of parameters change, and the report has those that were.\n"
+      "--inactive takes out, exactly, what no power goes through in the experiment, by itself or after the rest.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) |
-          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) |
-          OPT(OPT_REFIT) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE) |
-          OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
+          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE) |
+          OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
+          OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
       1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 2% --verify -o "
       "reduced.bg\n"

@@ -331,6 +331,25 @@ take_relative(const relative *r, bond_measure *out)
         }
 }
 
+/* Ports that are one bond of the text have the activity of that bond. */
+static void
+take_activity(const flat_model *f, const junction_table *t, bond_measure *out)
+{
+    uint32_t *leader = junction_port_leaders(f);
+
+    for (size_t i = 0; i < t->row.n; i++) {
+        const junction_row *x = &t->row.at[i];
+        double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
+
+        *at = greater(*at, x->activity);
+        if (x->is_bond)
+            out->to[x->index] = *at;
+    }
+    for (uint32_t p = 0; p < f->port.n; p++)
+        out->port[p] = out->port[leader[p]];
+    free(leader);
+}
+
 /* Each with all that matters less. */
 static void
 take_reaper(const flat_model *f, const ranking *r, bond_measure *out)
@@ -370,7 +389,7 @@ begin_measure(const flat_model *f, bond_measure *out)
 bool
 bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric metric, double limit, bond_measure *out)
 {
-    measure_options mo = { .metrics = METRIC(metric) };
+    measure_options mo = { .metrics = METRIC(metric == METRIC_ACTIVITY ? METRIC_JUNCTION : metric) };
     bool fine = true;
 
     *out = (bond_measure){ .metric = metric, .limit = limit };
@@ -388,11 +407,11 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
         if (fine && r[i].adjust)
             r[i].adjust(r[i].ctx, c.model, &so);
         fine = fine && (q = measure_new(c.model, &mo, &so)) && simulate(c.model, &so, &run);
-        if (fine && metric == METRIC_JUNCTION) {
+        if (fine && (metric == METRIC_JUNCTION || metric == METRIC_ACTIVITY)) {
             junction_table t;
 
             measure_junction(q, &run, &t);
-            take_junction(f, &t, out);
+            (metric == METRIC_JUNCTION ? take_junction : take_activity)(f, &t, out);
             junction_free(&t);
         } else if (fine && metric == METRIC_REAPER) {
             ranking k;

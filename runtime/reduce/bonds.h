@@ -38,7 +38,8 @@ typedef VEC(bond_candidate) bond_candidates;
 
 /* How much each bond and port matters, the greatest over several runs. METRIC_JUNCTION: activity over the greatest at
  * the junction. METRIC_RELATIVE: the greater of ratio9 and ratio10 to what stores beside it; from and to are the same.
- * METRIC_REAPER: the share of it and of all that matters less, sources left out; from and to are the same. NAN: nothing
+ * METRIC_ACTIVITY: the activity itself, of a port that is one bond with others theirs together. METRIC_REAPER: the
+ * share of it and of all that matters less, sources left out; from and to are the same. NAN: nothing
  * to compare with. */
 typedef struct bond_measure {
     enum metric metric;
