@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "codegen.h"
 #include "interrupt.h"
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
@@ -320,6 +321,7 @@ main(int argc, char **argv)
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
+    codegen_owns_llvm = true;
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
     interrupt_install();
