@@ -199,7 +199,7 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
     }
     g->weight = bg_calloc(n + 1, sizeof(double));
     g->unseen = n > 0 && model_bends_over(m, start, stop);
-    if (n > 0 && model_bends(m))
+    if (n > 0 && (model_bends(m) || g->rooted))
         for (int i = 0; i < 4; i++)
             g->bent[i] = bg_calloc(n + 1, sizeof(double));
     for (size_t i = 0; i < n; i++)

@@ -33,7 +33,7 @@ struct integrator {
     bool third;
     bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
                             not say how long the next is */
-    double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply or has an infinite slope */
     bool unseen;         /* something may happen within little of the states */
     uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
     double set_out;                 /* length of the first step, or 0: the library finds one */
