@@ -5,7 +5,8 @@
  * scopes.c      names and their families (arrays); texts for messages
  * known.c       numbers known while the model is built: sizes, loop variables, indexes
  * paths.c       where a path like front.spring[2].q leads
- * declare.c     names of the files and the model; loops, conditions and components written out
+ * declare.c     names of the files and the model, values
+ * declare_parts.c parts; loops, conditions and components written out
  * without.c     parts taken out
  * structure.c   bonds and ports
  * values.c      values in the order of what they read
@@ -26,7 +27,8 @@
  * table.c       tables from CSV files
  * when.c        events
  * weights.c     operands made weighable
- * experiment.c  the experiment's items and what is set from outside
+ * experiment.c  the experiment's items
+ * overrides.c   what `let` and --set set from outside
  *
  * A scope is a text that has names of its own: a file, a model, and each instance of a component within it. The body of
  * a loop is a scope that knows its variable and shares the names of what it stands in. A name stands for a family: one
@@ -655,11 +657,14 @@ void open_ends(elab *el); /* after all laws are made */
 
 void check_experiments(elab *el);                                     /* names, and models they name; all of the file */
 bool choose_model(elab *el, const ast_model **model, uint32_t *from); /* and the experiment, if one is asked for */
+void add_output(elab *el, const value *v, uint32_t entry);            /* elaborate.c */
+bool is_output(const value *v);
+void make_experiment(elab *el); /* after outputs are made */
+
+/* ---------------------------------------------------------------- set from outside (overrides.c) */
+
 bool from_outside(const elab *el, span at);                 /* does it stand in a formula given on the command line? */
 void override_size(elab *el, scope *in, known_value *size); /* let and --set of the model's sizes */
 void apply_experiment_lets(elab *el);                       /* let and --set: before values are made */
-void add_output(elab *el, const value *v, uint32_t entry);  /* elaborate.c */
-bool is_output(const value *v);
-void make_experiment(elab *el); /* after outputs are made */
 
 #endif

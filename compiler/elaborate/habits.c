@@ -82,6 +82,8 @@ static const struct habit solvers[] = {
     { " ode15s ode23s ode23t ode23tb cvode CVODE dassl DASSL ida IDA radau Radau BDF lsoda LSODA gear Gear trap "
       "trapezoidal implicit stiff ",
       "Write solver = bdf;" },
+    { " midpoint symplectic verlet leapfrog stormer newmark cayley tustin ",
+      "Write solver = variational; and how long its steps are, max_step = 1 [ms];" },
 };
 
 static const char *

@@ -1,223 +1,19 @@
 /* equations.c - from the causal graph to definitions (see equations.h) */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include "blocks.h"
-#include "constraints.h"
-#include "equations.h"
-#include "freeze.h"
-#include "jumps.h"
-#include "mode.h"
-#include "parameters.h"
-#include "stick.h"
-#include "switched.h"
-#include "rates.h"
-#include "rest.h"
 
-enum { SUM_TERMS = 16 }; /* longer balances become trees of sums, so that templates stay small */
+#include "equations_inside.h"
 
-/* ---------------------------------------------------------------- preparing */
-
-bool
-inst_is_parameter(const flat_model *f, inst i)
-{
-    for (uint32_t k = 0; k < i.n; k++) {
-        enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
-
-        if (kind != VAR_PARAM && kind != VAR_LITERAL)
-            return false;
-    }
-    return true;
-}
-
-/* Does a condition choose between alternatives? */
-static bool
-reads_mode(const flat_model *f, inst i)
-{
-    for (uint32_t k = 0; k < i.n; k++)
-        if (f->var.at[f->slot.at[i.first + k]].kind == VAR_MODE)
-            return true;
-    return false;
-}
-
-/* A number that the runtime gives, as a mode. */
-static void
-give(equations *e, var_id v, span at)
-{
-    inst zero = inst_const(e->f, 0);
-
-    e->f->var.at[v].owner = (uint32_t)e->mode.n;
-    vec_push(
-        &e->mode,
-        ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
-}
-
-/* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
-static void
-freeze_delay(equations *e, freezer *z, flat_delay *d)
-{
-    d->of = freeze(z, d->of, false, d->at);
-    e->mode.at[e->f->var.at[d->var].owner].g = d->of;
-}
-
-/* The values of samples are taken at instants: nothing in them needs to be watched. */
-static void
-freeze_whens(freezer *z, flat_model *f)
-{
-    for (size_t i = 0; i < f->when.n; i++) {
-        flat_when *w = &f->when.at[i];
-
-        w->condition = freeze(z, w->condition, false, w->at);
-        for (size_t r = w->reinit0; r < w->reinit0 + w->nreinits && w->kind != WHEN_SAMPLES; r++)
-            f->reinit.at[r].value = freeze(z, f->reinit.at[r].value, false, f->reinit.at[r].at);
-    }
-}
-
-equations *
-equations_prepare(flat_model *f)
-{
-    equations *e = bg_calloc(1, sizeof *e);
-    freezer *z;
-
-    e->f = f;
-    e->composer = composer_new(f);
-    for (size_t i = 0; i < f->draw.n; i++)
-        give(e, f->draw.at[i].var, f->draw.at[i].at);
-    for (size_t i = 0; i < f->delay.n; i++)
-        give(e, f->delay.at[i].var, f->delay.at[i].at);
-    z = freezer_new(e);
-    for (size_t i = 0; i < f->law.n; i++) {
-        f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
-        f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && reads_mode(f, f->law.at[i].def);
-    }
-    for (size_t i = 0; i < f->var.n; i++) {
-        enum var_kind kind = f->var.at[i].kind;
-
-        if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
-            inst def = freeze(z, f->var.at[i].def, false, f->var.at[i].at);
-
-            f->var.at[i].def = def;
-        }
-    }
-    for (size_t i = 0; i < f->experiment.record.n; i++)
-        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false,
-                                                f->experiment.record.at[i].at);
-    freeze_whens(z, f);
-    for (size_t i = 0; i < f->delay.n; i++)
-        freeze_delay(e, z, &f->delay.at[i]);
-    freezer_free(z);
-    return e;
-}
-
-static var_id
-quantity_var(const flat_port *p, enum quantity q)
-{
-    switch (q) {
-    case Q_EFFORT: return p->e;
-    case Q_FLOW: return p->f;
-    default: return p->stored;
-    }
-}
-
-/* law - its left side, as one expression */
-static inst
-law_residual(equations *e, const flat_law *law)
+inst
+equations_law_residual(equations *e, const flat_law *law)
 {
     flat_model *f = e->f;
-    var_id out = quantity_var(&f->port.at[law->port], law->out);
+    var_id out = equations_quantity_var(&f->port.at[law->port], law->out);
     inst inner[2] = { law->def, INST_NONE };
     inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ out, out },
                                 2);
 
     return inst_compose(e->composer, difference, inner);
-}
-
-/* Does the law have a piece on which its value does not change with slot k? Then it has no inverse there. */
-static bool
-is_flat_in(pool *p, node n, uint32_t k)
-{
-    node d = ex_derivative(p, n, k);
-    size_t count;
-    const node *tape;
-
-    if (ex_is_const(p, d, NULL) && pool_node(p, d)->value == 0)
-        return true;
-    tape = ex_tape(p, d, &count);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
-
-        if (x->op == EX_SELECT && ((ex_is_const(p, x->b, NULL) && pool_node(p, x->b)->value == 0) ||
-                                   (ex_is_const(p, x->c, NULL) && pool_node(p, x->c)->value == 0)))
-            return true;
-    }
-    /* constants on both sides of a condition: a jump (sign) */
-    tape = ex_tape(p, n, &count);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
-
-        if (x->op == EX_SELECT && ex_is_const(p, x->b, NULL) && x->b != x->c)
-            return true;
-    }
-    return false;
-}
-
-static bool
-solvable(equations *e, const flat_law *law, var_id y)
-{
-    inst r = law_residual(e, law);
-    uint32_t k = inst_slot_of(e->f, r, y);
-    node solution, divisor;
-
-    return k != UINT32_MAX && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
-}
-
-/* Does the law jump where v, or what contains it, passes zero? */
-static bool
-reads_sign_of(const equations *e, inst law, var_id v)
-{
-    const flat_model *f = e->f;
-
-    for (uint32_t k = 0; k < law.n; k++) {
-        const flat_var *s = &f->var.at[f->slot.at[law.first + k]];
-
-        if (s->kind == VAR_AUX && s->owner < e->sign.n && inst_slot_of(f, e->sign.at[s->owner].x, v) != UINT32_MAX)
-            return true;
-    }
-    return false;
-}
-
-void
-equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
-{
-    equations *e = (equations *)eq; /* templates are added to the pool, nothing else changes */
-    flat_model *f = e->f;
-
-    memset(varying, 0, f->element.n * sizeof *varying);
-    memset(invertible, 0, f->port.n * sizeof *invertible);
-    memset(stated, 0, f->port.n * sizeof *stated);
-    for (size_t i = 0; i < f->port.n; i++)
-        way[i] = WAY_EITHER;
-    for (size_t i = 0; i < f->law.n; i++) {
-        flat_law law = f->law.at[i];
-        flat_port *p = &f->port.at[law.port];
-        flat_element *el = &f->element.at[p->element];
-
-        if (law.kind == LAW_MODULUS) {
-            varying[p->element] = !inst_is_parameter(f, law.def);
-        } else if (el->type == EL_R && law.kind == LAW_ASSIGN) {
-            var_id in = law.out == Q_EFFORT ? p->f : p->e;
-            uint32_t k = inst_slot_of(f, law.def, in);
-
-            if (k == UINT32_MAX ||
-                ((is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) && !solvable(e, &law, in)))
-                way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
-        } else if (el->type == EL_C || el->type == EL_I) {
-            invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
-        }
-    }
-    for (size_t i = 0; i < f->initial.n; i++)
-        if (f->initial.at[i].port != UINT32_MAX)
-            stated[f->initial.at[i].port] = true;
 }
 
 /* ---------------------------------------------------------------- definitions */
@@ -268,14 +64,14 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
     /* laws of a field are solved together, with pivots, not one by one */
     bool alone = f->element.at[f->port.at[law->port].element].nports == 1;
 
-    if (quantity_var(&f->port.at[law->port], law->out) == y) {
+    if (equations_quantity_var(&f->port.at[law->port], law->out) == y) {
         eq_define(e, y, law->def);
         return;
     }
-    r = law_residual(e, law);
+    r = equations_law_residual(e, law);
     k = inst_slot_of(f, r, y);
     /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
-    if (alone && k != UINT32_MAX && !is_flat_in(f->pool, r.root, k) &&
+    if (alone && k != UINT32_MAX && !equations_is_flat_in(f->pool, r.root, k) &&
         ex_solve(f->pool, r.root, k, &solution, &divisor)) {
         VEC(var_id) slots = { 0 };
 
@@ -290,222 +86,14 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
     }
 }
 
-/* v = a*b or a/b of two variables' expressions */
-static inst
-combine(equations *e, enum ex_op op, inst a, inst b)
+inst
+equations_combine(equations *e, enum ex_op op, inst a, inst b)
 {
     flat_model *f = e->f;
     node root = ex_make(f->pool, op, ex_slot(f->pool, 0), ex_slot(f->pool, 1), NODE_NONE);
     inst outer = flat_inst(f, root, (var_id[]){ 0, 0 }, 2), inner[2] = { a, b };
 
     return inst_compose(e->composer, outer, inner);
-}
-
-/* ---- balances ---- */
-
-struct terms {
-    VEC(var_id) var;
-    VEC(int8_t) sign;
-};
-
-static void
-add_term(struct terms *t, var_id v, int8_t sign)
-{
-    vec_push(&t->var, v);
-    vec_push(&t->sign, sign);
-}
-
-/* What an incidence adds to junction j's balance. */
-static var_id
-incidence_var(const flat_model *f, uint32_t j, const flat_incidence *inc)
-{
-    if (inc->is_bond) {
-        const flat_bond *b = &f->bond.at[inc->index];
-
-        return b->own != VAR_NONE ? b->own : f->junction.at[b->from == j ? b->to : b->from].common;
-    } else {
-        const flat_port *p = &f->port.at[inc->index];
-
-        return p->e == f->junction.at[j].common ? p->f : p->e;
-    }
-}
-
-struct term_pair {
-    var_id var;
-    int32_t weight;
-};
-
-static int
-compare_term(const void *a, const void *b)
-{
-    const struct term_pair *x = a, *y = b;
-
-    return (x->var > y->var) - (x->var < y->var);
-}
-
-/* Sum of the terms; above SUM_TERMS through a tree of sums with variables of their own. */
-static inst
-sum_of(equations *e, struct terms *t, uint32_t junction)
-{
-    flat_model *f = e->f;
-    inst sum;
-
-    while (t->var.n > SUM_TERMS) {
-        struct terms up = { 0 };
-
-        for (size_t i = 0; i < t->var.n; i += SUM_TERMS) {
-            size_t n = t->var.n - i < SUM_TERMS ? t->var.n - i : SUM_TERMS;
-            inst part = inst_sum(e->composer, t->var.at + i, t->sign.at + i, n);
-            var_id v = eq_new_var(e, VAR_AUX, junction, f->junction.at[junction].name, f->junction.at[junction].at,
-                                  f->var.at[t->var.at[i]].position);
-
-            eq_define(e, v, part);
-            add_term(&up, v, 1);
-        }
-        vec_free(&t->var);
-        vec_free(&t->sign);
-        *t = up;
-    }
-    sum = t->var.n ? inst_sum(e->composer, t->var.at, t->sign.at, t->var.n) : inst_const(f, 0);
-    return sum;
-}
-
-static uint32_t
-representative(uint32_t *equal, uint32_t j)
-{
-    while (equal[j] != j)
-        j = equal[j] = equal[equal[j]];
-    return j;
-}
-
-/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the
- * value (in an open component: by any one): with one name for all of them, what cancels cancels. */
-static void
-find_equal(equations *e)
-{
-    const flat_model *f = e->f;
-    VEC(uint32_t) path = { 0 };
-
-    e->equal = bg_malloc((f->junction.n + 1) * sizeof *e->equal);
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        e->equal[j] = UINT32_MAX;
-    for (uint32_t j = 0; j < f->junction.n; j++) {
-        uint32_t k = j;
-
-        path.n = 0;
-        while (e->equal[k] == UINT32_MAX) {
-            const flat_incidence *inc = e->c->strong[k] == UINT32_MAX ? NULL : &f->incidence.at[e->c->strong[k]];
-            const flat_bond *b = inc && inc->is_bond ? &f->bond.at[inc->index] : NULL;
-
-            vec_push(&path, k);
-            e->equal[k] = k; /* also ends a cycle of such bonds, which causality has refused */
-            if (b && b->own != VAR_NONE)
-                k = b->from == k ? b->to : b->from;
-        }
-        k = e->equal[k];
-        for (size_t i = 0; i < path.n; i++)
-            e->equal[path.at[i]] = k;
-    }
-    vec_free(&path);
-    for (uint32_t i = 0; i < f->bond.n; i++)
-        if (f->bond.at[i].own != VAR_NONE && e->c->bond_from[i] == ST_OPEN && e->c->bond_to[i] == ST_OPEN)
-            e->equal[representative(e->equal, f->bond.at[i].to)] = representative(e->equal, f->bond.at[i].from);
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        e->equal[j] = representative(e->equal, j);
-}
-
-/* Balance of junction j: without `except` (VAR_NONE: all terms), times -1/weight of `except`. */
-static inst
-balance(equations *e, uint32_t j, var_id except, bool *determined)
-{
-    flat_model *f = e->f;
-    const flat_junction *jn = &f->junction.at[j];
-    VEC(struct term_pair) all = { 0 };
-    struct terms t = { 0 };
-    int32_t weight = 0;
-    inst sum;
-
-    for (uint32_t i = 0; i < jn->ninc; i++) {
-        const flat_incidence *inc = &f->incidence.at[jn->inc0 + i];
-
-        var_id v = incidence_var(f, j, inc);
-
-        if (v != except && f->var.at[v].kind == VAR_COMMON) {
-            var_id same = f->junction.at[e->equal[f->var.at[v].owner]].common;
-
-            v = same == except ? v : same;
-        }
-        vec_push(&all, ((struct term_pair){ v, inc->sign }));
-    }
-    /* parallel bonds name the same variable more than once */
-    if (all.n)
-        qsort(all.at, all.n, sizeof *all.at, compare_term);
-    size_t merged = 0;
-    for (size_t i = 0, k; i < all.n; i = k) {
-        int32_t w = 0;
-
-        for (k = i; k < all.n && all.at[k].var == all.at[i].var; k++)
-            w += all.at[k].weight;
-        if (all.at[i].var == except)
-            weight = w;
-        else
-            all.at[merged++] = (struct term_pair){ all.at[i].var, w };
-    }
-    for (size_t i = 0; i < merged; i++) {
-        int32_t w = all.at[i].weight;
-
-        if (weight > 0)
-            w = -w;
-        for (int32_t k = 0; k < (w < 0 ? -w : w); k++)
-            add_term(&t, all.at[i].var, w < 0 ? -1 : 1);
-    }
-    vec_free(&all);
-    if (determined)
-        *determined = weight != 0;
-    sum = sum_of(e, &t, j);
-    vec_free(&t.var);
-    vec_free(&t.sign);
-    if (weight > 1 || weight < -1)
-        sum = combine(e, EX_DIV, sum, inst_const(f, weight < 0 ? -weight : weight));
-    return sum;
-}
-
-static bool
-define_junction(equations *e, struct groups *g, uint32_t j, const uint32_t *component_group)
-{
-    flat_model *f = e->f;
-    const causal *c = e->c;
-    const flat_incidence *inc;
-    bool determined;
-    var_id y;
-
-    if (c->strong[j] == UINT32_MAX) {
-        /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines
-         */
-        if (e->var.at[f->junction.at[j].common].kind == DEF_STATE)
-            group_add(g, group_new(g), e->state.at[e->var.at[f->junction.at[j].common].index].rate,
-                      balance(e, j, VAR_NONE, NULL));
-        else
-            group_add(g, component_group[j], f->junction.at[j].common, balance(e, j, VAR_NONE, NULL));
-        return true;
-    }
-    inc = &f->incidence.at[c->strong[j]];
-    y = incidence_var(f, j, inc);
-    if (inc->is_bond && f->bond.at[inc->index].own != VAR_NONE) {
-        const flat_bond *b = &f->bond.at[inc->index];
-
-        eq_define(e, f->junction.at[j].common, inst_var(f, f->junction.at[b->from == j ? b->to : b->from].common));
-    }
-    inst def = balance(e, j, y, &determined);
-
-    if (!determined) {
-        diag_error(f->sources, "causality-singular", f->junction.at[j].at,
-                   "the bonds between \"%s\" and its neighbour cancel: nothing determines \"%s\"",
-                   f->junction.at[j].name, f->var.at[y].name);
-        return false;
-    }
-    eq_define(e, y, def);
-    return true;
 }
 
 /* ---- elements ---- */
@@ -533,11 +121,13 @@ define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t
         uint32_t group = component_group[in->junction];
 
         if (in_follows) {
-            eq_define(e, xi, combine(e, EX_MUL, m, inst_var(f, xo)));
-            group_add(g, group, xo, combine(e, EX_SUB, inst_var(f, co), combine(e, EX_MUL, m, inst_var(f, ci))));
+            eq_define(e, xi, equations_combine(e, EX_MUL, m, inst_var(f, xo)));
+            group_add(g, group, xo,
+                      equations_combine(e, EX_SUB, inst_var(f, co), equations_combine(e, EX_MUL, m, inst_var(f, ci))));
         } else {
-            eq_define(e, xo, combine(e, EX_MUL, m, inst_var(f, xi)));
-            group_add(g, group, xi, combine(e, EX_SUB, inst_var(f, ci), combine(e, EX_MUL, m, inst_var(f, co))));
+            eq_define(e, xo, equations_combine(e, EX_MUL, m, inst_var(f, xi)));
+            group_add(g, group, xi,
+                      equations_combine(e, EX_SUB, inst_var(f, ci), equations_combine(e, EX_MUL, m, inst_var(f, co))));
         }
         return;
     }
@@ -547,15 +137,17 @@ define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t
         var_id common = f->junction.at[p->junction].common, given = strong ? common : p->e == common ? p->f : p->e;
 
         if (side == 0 && given == in->e) /* e_in = m * partner */
-            eq_define(e, given, combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
+            eq_define(e, given, equations_combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
         else if (side == 0) /* f_in = partner / m */
-            eq_define(e, given, combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
+            eq_define(e, given, equations_combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
         else if (given == out->e) /* TF: e_out = e_in / n; GY: e_out = r f_in */
             eq_define(e, given,
-                      tf ? combine(e, EX_DIV, inst_var(f, in->e), m) : combine(e, EX_MUL, m, inst_var(f, in->f)));
+                      tf ? equations_combine(e, EX_DIV, inst_var(f, in->e), m)
+                         : equations_combine(e, EX_MUL, m, inst_var(f, in->f)));
         else /* TF: f_out = n f_in; GY: f_out = e_in / r */
             eq_define(e, given,
-                      tf ? combine(e, EX_MUL, m, inst_var(f, in->f)) : combine(e, EX_DIV, inst_var(f, in->e), m));
+                      tf ? equations_combine(e, EX_MUL, m, inst_var(f, in->f))
+                         : equations_combine(e, EX_DIV, inst_var(f, in->e), m));
     }
 }
 
@@ -875,14 +467,14 @@ use_relations(equations *e, struct groups *g)
                 inst term = inst_var(f, v);
 
                 for (int m = 0; m < t.nmoduli; m++)
-                    term = combine(e, t.inverse[m] ? EX_DIV : EX_MUL, term, t.modulus[m]);
-                term = combine(e, EX_MUL, inst_const(f, fabs(t.weight)), term);
+                    term = equations_combine(e, t.inverse[m] ? EX_DIV : EX_MUL, term, t.modulus[m]);
+                term = equations_combine(e, EX_MUL, inst_const(f, fabs(t.weight)), term);
                 v = eq_new_var(e, VAR_AUX, r.port, f->var.at[v].name, f->var.at[v].at, f->var.at[v].position);
                 eq_define(e, v, term);
             }
-            add_term(&sum, v, t.weight < 0 ? -1 : 1);
+            equations_add_term(&sum, v, t.weight < 0 ? -1 : 1);
         }
-        value = sum_of(e, &sum, p.junction);
+        value = equations_sum_of(e, &sum, p.junction);
         vec_free(&sum.var);
         vec_free(&sum.sign);
         if (group == UINT32_MAX) {
@@ -911,7 +503,7 @@ equations_build(equations *e, const causal *c)
     bool ok = true;
 
     e->c = c;
-    find_equal(e);
+    equations_find_equal(e);
     eq_sync(e);
     for (size_t n = 0; n + 1 < c->component.n; n++) {
         uint32_t group = group_new(&g);
@@ -939,11 +531,11 @@ equations_build(equations *e, const causal *c)
 
         if (b.own != VAR_NONE && c->bond_from[i] == ST_OPEN && c->bond_to[i] == ST_OPEN)
             group_add(&g, component_group[b.from], b.own,
-                      combine(e, EX_SUB, inst_var(f, f->junction.at[b.from].common),
-                              inst_var(f, f->junction.at[b.to].common)));
+                      equations_combine(e, EX_SUB, inst_var(f, f->junction.at[b.from].common),
+                                        inst_var(f, f->junction.at[b.to].common)));
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
-        ok = define_junction(e, &g, j, component_group) && ok;
+        ok = equations_define_junction(e, &g, j, component_group) && ok;
     use_relations(e, &g);
     groups_split(e, &g);
     /* der(expr) of the text: the same rates */

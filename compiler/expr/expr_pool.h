@@ -67,15 +67,19 @@ const node *pool_collect(const pool *p, node n, size_t *count);
 /* Scratch values and images for nodes 0 .. n. */
 double *pool_values(const pool *p, node n);
 node *pool_images(const pool *p, node n);
-/* Operation e again, with other operands. */
 /* The derivative of operation n, its operands' being da, db, dc */
 node pool_slope(pool *p, node n, node da, node db, node dc);
+/* Operation e again, with other operands. */
 node pool_remake(pool *p, const ex_node *e, node a, node b, node c);
+/* The node as it stands, made unless it is there. */
+node pool_intern(pool *p, ex_node e);
+node pool_raw(pool *p, enum ex_op op, node a, node b, node c);
 /* Does slot k occur in n? */
 bool pool_reads(const pool *p, node n, uint32_t k);
 
 /* The value of one operation on its operands' values; op is none of the leaves. table may be NULL without EX_TABLE. */
 double ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table);
+bool ex_is_op(const pool *p, node n, enum ex_op op);
 /* How many of a, b, c are nodes. */
 static inline int
 ex_operands(const ex_node *e)

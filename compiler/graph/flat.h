@@ -273,7 +273,7 @@ typedef struct flat_experiment {
     inst max_step, max_time; /* INST_NONE: none */
     bool equilibrium;
     span equilibrium_at;
-    const char *solver; /* "auto", "explicit", "bdf"; NULL */
+    const char *solver; /* "auto", "explicit", "bdf", "variational"; NULL */
     VEC(flat_window) window;
     VEC(flat_observe) observe;
     VEC(flat_output) record; /* name is the text of the expression */

@@ -286,18 +286,55 @@ warn_of_place(const loaded *l, const reduction *r, const char *target)
     compile_free(&there);
 }
 
+/* Is it a value that nothing reads any more, and that went? setting: NAME=... */
+static bool
+went(const reduction *r, const char *setting)
+{
+    size_t n = strcspn(setting, "=");
+
+    for (size_t i = 0; i < r->operation.n; i++)
+        if (r->operation.at[i].kind == REWRITE_VALUE && strlen(r->operation.at[i].name) == n &&
+            !strncmp(r->operation.at[i].name, setting, n))
+            return true;
+    return false;
+}
+
+/* What of --set and --input the reduced model still has, into `left`, whose lists are the caller's to free; the rest is
+ * said. */
+static void
+settings_left(const request *q, const reduction *r, request *left)
+{
+    *left = *q;
+    memset(&left->set, 0, sizeof left->set);
+    memset(&left->input, 0, sizeof left->input);
+    for (size_t i = 0; i < q->set.n; i++)
+        if (!went(r, q->set.at[i]))
+            vec_push(&left->set, q->set.at[i]);
+        else if (!q->quiet)
+            complain("--verify: --set %s says nothing of the reduced model, which reads it no more", q->set.at[i]);
+    for (size_t i = 0; i < q->input.n; i++)
+        if (!went(r, q->input.at[i]))
+            vec_push(&left->input, q->input.at[i]);
+        else if (!q->quiet)
+            complain("--verify: --input %s says nothing of the reduced model, which reads it no more", q->input.at[i]);
+}
+
 /* Both texts by two ways, in each experiment that decided: errors between them mean something only where the numbers of
  * each hold. */
 static int
 verify_both(const request *q, const loaded *l, const reduction *r, const char *const *experiment, size_t n)
 {
     int status = STATUS_DONE;
+    request left;
 
+    settings_left(q, r, &left);
     for (size_t i = 0; i < n && status == STATUS_DONE; i++) {
         status = verify_text(q, l, "as given", l->text, l->length, experiment[i]);
         if (status == STATUS_DONE)
-            status = verify_text(q, l, "reduced", r->text, r->length, experiment[i]);
+            status = verify_text(&left, l, "reduced", r->text, r->length, experiment[i]);
     }
+    vec_free(&left.set);
+    vec_free(&left.input);
     if (status != STATUS_DONE)
         complain("--verify: nothing is written");
     return status;

@@ -33,8 +33,8 @@ static const struct command commands[] = {
       "With -v and with --json it accounts for energy: what sources supplied, what is stored, dissipated, taken by "
       "jumps,\n"
       "and what the integrator's steps lost or made.",
-      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) | OPT(OPT_POINTS) |
-          OPT(OPT_PLOT) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN) | OPT(OPT_KEEP_PARTIAL),
+      COMMON | RUNNING | OPT(OPT_STOP) | OPT(OPT_STEP) | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_STATES) |
+          OPT(OPT_POINTS) | OPT(OPT_PLOT) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN) | OPT(OPT_KEEP_PARTIAL),
       1, 1, cmd_run,
       "  bgc run quarter_car.bg > run.csv\n  bgc run quarter_car.bg -e smooth_curb --set m_s=300[kg] --plot run.svg\n"
       "  bgc run quarter_car.bg --json --states --points 1001 -o run.json\n  bgc run parts\n  bgc run sketch.bg --stop "

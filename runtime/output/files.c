@@ -103,13 +103,16 @@ static bool
 open_temporary(outfile *f)
 {
     struct stat st;
+    char *kept;
     int fd, why;
 
     f->temporary = bg_format("%s.XXXXXX", f->path);
+    kept = bg_strdup(f->temporary);
     interrupt_hold();
     fd = mkostemp(f->temporary, O_CLOEXEC);
     why = errno;
-    if (fd >= 0 && !interrupt_removes(f->temporary)) {
+    strcpy(kept, f->temporary);
+    if (fd >= 0 && !interrupt_removes(kept)) {
         unlink(f->temporary);
         close(fd);
         fd = -1;
@@ -117,6 +120,7 @@ open_temporary(outfile *f)
     }
     interrupt_release();
     if (fd < 0) {
+        free(kept);
         free(f->temporary);
         f->temporary = NULL;
         errno = why;

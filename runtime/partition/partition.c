@@ -1,35 +1,12 @@
 /* partition.c - see partition.h */
-#include "partition.h"
-
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "files.h"
-#include "metrics.h"
-#include "one_piece.h"
-#include "partition_drawing.h"
-#include "picture.h"
-#include "portable.h"
-#include "textrefs.h"
-#include "writeout.h"
+#include "partition_inside.h"
 
-struct worker {
-    const partition_options *o;
-    partitioning *out;
-    arena *a;
-    recording *run;        /* [nruns] of the text at hand */
-    char *written;         /* the text written out; NULL: it says each part once */
-    char *text;            /* the text at hand, frozen or conditioned; NULL: neither */
-    char *given;           /* the text with what --set gives said in it; NULL: nothing is given */
-    signal_freeze *freeze; /* [nfreezes] */
-    portable portable;     /* what lies in the folder beside the texts */
-    bool failed;
-};
-
-static void
-run_failed(void *ctx, const sources *s)
+void
+partition_run_failed(void *ctx, const sources *s)
 {
     struct worker *d = ctx;
 
@@ -44,7 +21,7 @@ compile_run(struct worker *d, const recording *r, enum compile_stage upto, compi
 
     if (compile_text(c, r->path, r->text, r->length, upto, &co))
         return true;
-    run_failed(d, c->sources);
+    partition_run_failed(d, c->sources);
     return false;
 }
 
@@ -57,8 +34,8 @@ set_text(struct worker *d, const char *text, size_t length)
     }
 }
 
-static enum partition_result
-usage(struct worker *d, char *why)
+enum partition_result
+partition_usage(struct worker *d, char *why)
 {
     d->out->why = why;
     return PARTITION_USAGE;
@@ -74,13 +51,14 @@ look(struct worker *d)
 
     if (!compile_run(d, &d->run[0], STAGE_GRAPH, &p->graph) || !compile_run(d, &d->run[0], STAGE_CAUSALITY, &p->causal))
         return PARTITION_FAILED;
-    switch (local_measure(p->graph.flat, d->run, d->o->nruns, run_failed, d, &p->local, &other)) {
+    switch (local_measure(p->graph.flat, d->run, d->o->nruns, partition_run_failed, d, &p->local, &other)) {
     case LOCAL_DONE: break;
     case LOCAL_FAILED: return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
-        return usage(d, bg_format("experiment %s makes another graph of the model than %s (its sizes differ): "
-                                  "partition them apart",
-                                  other, d->run[0].experiment));
+        return partition_usage(d,
+                               bg_format("experiment %s makes another graph of the model than %s (its sizes differ): "
+                                         "partition them apart",
+                                         other, d->run[0].experiment));
     }
     plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
     return PARTITION_DONE;
@@ -151,14 +129,16 @@ find_freezes(struct worker *d)
             const char *near = nearest_name(z->name, list.at, list.n);
 
             if (conditioned)
-                result = usage(d, bg_format("%s is a signal that conditioning makes, not one that was there before: "
-                                            "another --threshold changes that",
-                                            z->name));
+                result = partition_usage(
+                    d, bg_format("%s is a signal that conditioning makes, not one that was there before: "
+                                 "another --threshold changes that",
+                                 z->name));
             else if (z->reader && v != VAR_NONE)
-                result = usage(d, not_between(f, &s, z, v));
+                result = partition_usage(d, not_between(f, &s, z, v));
             else
-                result = usage(d, bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name,
-                                            near ? "; did you mean " : "", near ? near : "", near ? "?" : ""));
+                result = partition_usage(d,
+                                         bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name,
+                                                   near ? "; did you mean " : "", near ? near : "", near ? "?" : ""));
         }
         vec_free(&list);
     }
@@ -192,7 +172,8 @@ freeze_signals(struct worker *d)
 
         value[k] = d->o->freeze[k].mean ? freeze_mean(d->o->run, d->o->nruns, name) : d->o->freeze[k].value;
         if (isnan(value[k]))
-            result = usage(d, bg_format("the mean of %s is not to be had: no experiment can record it", name));
+            result = partition_usage(d,
+                                     bg_format("the mean of %s is not to be had: no experiment can record it", name));
     }
     for (size_t i = 0; i < s->frozen.n; i++) {
         const crossing *x = &s->frozen.at[i];
@@ -209,7 +190,7 @@ freeze_signals(struct worker *d)
         if (!compile_run(d, &d->run[0], STAGE_GRAPH, &c))
             result = PARTITION_FAILED;
         else if (!freeze_text(&c, list.at, list.n, &text, &length, &why))
-            result = usage(d, why);
+            result = partition_usage(d, why);
         compile_free(&c);
         if (text) {
             d->text = text;
@@ -335,7 +316,8 @@ cost(struct worker *d)
     run_errors *e = &d->out->error;
 
     e->n = 0;
-    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, run_failed, d, e)
+    return compare_runs(d->o->run, d->run, d->o->nruns, d->written ? written_name : NULL, d->a, partition_run_failed, d,
+                        e)
                ? PARTITION_DONE
                : PARTITION_FAILED;
 }
@@ -391,355 +373,6 @@ condition(struct worker *d)
     return result;
 }
 
-/* ---------------------------------------------------------------- the folder */
-
-static enum partition_result
-not_written(struct worker *d, const char *path)
-{
-    d->out->why = bg_format("%s: %s", path, file_error(errno));
-    return PARTITION_FILE;
-}
-
-/* The name of the subgraph of the report that has the first part of one of the conditioned text. */
-struct namer {
-    struct worker *d;
-    map of_part;
-};
-
-static const char *
-report_name(void *ctx, const flat_model *f, const subgraph *s)
-{
-    struct namer *n = ctx;
-
-    for (size_t i = 0; i < s->junction.n + s->element.n; i++) {
-        const char *name = i < s->junction.n ? f->junction.at[s->junction.at[i]].name
-                                             : f->element.at[s->element.at[i - s->junction.n]].name;
-        uint32_t k = map_get(&n->of_part, bg_hash_bytes(name, strlen(name), i < s->junction.n));
-
-        if (k != MAP_NONE)
-            return n->d->out->subgraphs.subgraph.at[k].name;
-    }
-    return arena_format(n->d->a, "T%s", s->name);
-}
-
-static void
-name_parts(struct namer *n)
-{
-    const flat_model *f = n->d->out->graph.flat;
-    const subgraphs *s = &n->d->out->subgraphs;
-
-    for (uint32_t i = 0; i < f->junction.n; i++) {
-        const char *name = n->d->written ? written_name(n->d->a, f->junction.at[i].name) : f->junction.at[i].name;
-
-        map_set(&n->of_part, bg_hash_bytes(name, strlen(name), 1), s->of_junction[i]);
-    }
-    for (uint32_t i = 0; i < f->element.n; i++) {
-        const char *name = n->d->written ? written_name(n->d->a, f->element.at[i].name) : f->element.at[i].name;
-
-        if (s->of_element[i] != NO_SUBGRAPH)
-            map_set(&n->of_part, bg_hash_bytes(name, strlen(name), 0), s->of_element[i]);
-    }
-}
-
-/* As text, and as a picture where Graphviz is there. */
-static enum partition_result
-draw(struct worker *d)
-{
-    const char *argv[] = { "dot", "-Tsvg", NULL };
-    char *path = bg_format("%s/partitions.dot", d->o->folder), *picture = bg_format("%s/partitions.svg", d->o->folder),
-         *why = NULL;
-    strbuf text = { 0 };
-    enum partition_result result = PARTITION_DONE;
-
-    partition_drawing(d->out->graph.flat, &d->out->plan, &d->out->subgraphs, &text);
-    if (!write_whole(path, text.at, text.n))
-        result = not_written(d, path);
-    else if (!picture_draw(argv, &text, picture, "no picture", &why))
-        free(why);
-    strbuf_free(&text);
-    free(path);
-    free(picture);
-    return result;
-}
-
-/* A text of the folder, with the files that it names beside it. */
-static enum partition_result
-write_text(struct worker *d, const char *name, const char *text, size_t length)
-{
-    char *path = bg_format("%s/%s.bg", d->o->folder, name);
-    enum partition_result result = PARTITION_DONE;
-
-    if (same_file(path, d->o->run->path))
-        result = usage(d, bg_format("%s is the model itself: choose another folder", path));
-    else if (!write_whole(path, text, length))
-        result = not_written(d, path);
-    free(path);
-    return result;
-}
-
-static enum partition_result
-write_portable(struct worker *d, const char *name, const char *text, size_t length)
-{
-    enum partition_result result = PARTITION_FILE;
-    char *why, *out = portable_text(&d->portable, d->o->run->path, text, length, NULL, NULL, &length, &why);
-
-    if (out)
-        result = write_text(d, name, out, length);
-    else
-        d->out->why = why;
-    free(out);
-    return result;
-}
-
-/* Does the run of a part write this table? */
-static bool
-is_recorded(void *ctx, const char *name)
-{
-    const struct worker *d = ctx;
-
-    for (size_t i = 0; i < d->out->parts.part.n; i++)
-        for (size_t k = 0; k < d->o->nruns; k++)
-            if (!strcmp(name, part_csv(&d->out->parts.part.at[i], d->o->run[k].experiment, d->a)))
-                return true;
-    return false;
-}
-
-/* The first line says what it is, to readers and to who clears the folder. */
-static enum partition_result
-write_part(struct worker *d, part *x)
-{
-    strbuf b = { 0 };
-    char *why, *text;
-    size_t length;
-
-    strbuf_printf(&b, FOLDER_MARK "%s of %s", x->name, d->out->graph.flat->name);
-    for (size_t i = 0; i < x->reads.n; i++)
-        strbuf_printf(&b, "%s %s", i ? "," : ", driven by", d->out->parts.part.at[x->reads.at[i]].name);
-    strbuf_puts(&b, "\n");
-    strbuf_add(&b, x->text, x->length);
-    text = portable_text(&d->portable, d->o->run->path, b.at, b.n, is_recorded, d, &length, &why);
-    strbuf_free(&b);
-    if (!text) {
-        d->out->why = why;
-        return PARTITION_FILE;
-    }
-    free(x->text);
-    x->text = text;
-    x->length = length;
-    return write_text(d, x->name, text, length);
-}
-
-/* The folder is there and has no models but what an earlier partitioning left, which goes. */
-static enum partition_result
-prepare_folder(struct worker *d)
-{
-    char *other = NULL;
-
-    if (mkdir(d->o->folder, 0777) != 0 && errno != EEXIST)
-        return not_written(d, d->o->folder);
-    if (!folder_clear(d->o->folder, &other))
-        return usage(d, other ? bg_format("%s has a model of its own, %s: choose another folder", d->o->folder, other)
-                              : bg_format("%s: %s", d->o->folder, file_error(errno)));
-    return PARTITION_DONE;
-}
-
-static enum partition_result
-write_folder(struct worker *d)
-{
-    partitioning *p = d->out;
-    struct namer n = { .d = d };
-    enum partition_result result = prepare_folder(d);
-    char *why = NULL;
-
-    if (result == PARTITION_DONE)
-        result = write_portable(d, "conditioned", d->run->text, d->run->length);
-    if (result == PARTITION_DONE)
-        result = draw(d);
-    if (result != PARTITION_DONE || p->subgraphs.partition.n < 2)
-        return result;
-    name_parts(&n);
-    if (!separate_text(d->run, d->o->nruns, report_name, &n, d->a, &p->parts, &why)) {
-        p->why = why;
-        result = PARTITION_INTERNAL;
-    }
-    map_free(&n.of_part);
-    for (size_t i = 0; i < p->parts.part.n && result == PARTITION_DONE; i++)
-        if (p->parts.part.at[i].wanted)
-            result = write_part(d, &p->parts.part.at[i]);
-    return result;
-}
-
-static enum partition_result
-run_folder(struct worker *d)
-{
-    folder_options fo = { .path = d->o->folder,
-                          .points = d->o->points,
-                          .adjust = d->o->run->adjust,
-                          .failed = d->o->failed,
-                          .ctx = d->o->ctx };
-    char *why;
-
-    if (folder_run_all(&fo, &d->out->runs, &why))
-        return PARTITION_DONE;
-    d->out->why = why;
-    return why ? PARTITION_FILE : PARTITION_FAILED;
-}
-
-/* ---------------------------------------------------------------- beside each other */
-
-/* Of all experiments, in another text. Free the array. */
-static recording *
-recordings_of(const struct worker *d, const recording *like, const char *path, const char *text, size_t length)
-{
-    recording *r = bg_calloc(d->o->nruns, sizeof *r);
-
-    for (size_t i = 0; i < d->o->nruns; i++) {
-        r[i] = like[i];
-        r[i].path = path ? path : like[i].path;
-        r[i].text = text;
-        r[i].length = length;
-    }
-    return r;
-}
-
-static bool
-add_row(struct worker *d, const recording *r, const char *name)
-{
-    table_row row = { .name = name };
-
-    if (!row_of(r, run_failed, d, &row))
-        return false;
-    vec_push(&d->out->table, row);
-    return true;
-}
-
-static enum partition_result
-add_inactive(struct worker *d, const recording *r, const char *name, const regime *also, size_t n)
-{
-    inactive_options io = { .share = d->o->mora, .regime = also, .n = n, .failed = run_failed, .ctx = d };
-    name_list list = { .of = name };
-    const regime *beyond;
-    bool fine = inactive_find(r, d->o->nruns, &io, d->a, &list, &beyond);
-
-    vec_push(&d->out->inactive, list);
-    if (beyond)
-        return usage(d, bg_format("--mora-window %.6g..%.6g s lies within none of the runs", beyond->from, beyond->to));
-    return fine ? PARTITION_DONE : PARTITION_FAILED;
-}
-
-/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL:
- * none. */
-static enum partition_result
-reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name,
-             without *out)
-{
-    char *text;
-    size_t length;
-    enum partition_result result = PARTITION_DONE;
-    recording *less;
-
-    text_without(r, d->o->nruns, gone, d->a, &text, &length, &out->stay);
-    if (!text)
-        return result;
-    less = recordings_of(d, r, NULL, text, length);
-    if (!add_row(d, less, row) ||
-        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
-                      d->a, run_failed, d, &out->error))
-        result = PARTITION_FAILED;
-    else if (name)
-        result = write_portable(d, name, text, length);
-    free(less);
-    free(text);
-    return result;
-}
-
-/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of
- * the errors' root mean squares over their own. */
-static bool
-compare_part(struct worker *d, const recording *r, part *x)
-{
-    run_errors e = { 0 };
-    bool fine = compare_runs(d->run, r, d->o->nruns, NULL, d->a, run_failed, d, &e);
-
-    x->replay = NAN;
-    for (size_t i = 0; fine && i < e.n; i++)
-        if (!e.at[i].state && e.at[i].size > 0)
-            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / e.at[i].size);
-    vec_free(&e);
-    return fine;
-}
-
-/* Of a partition that is left out everything that could be ranked. */
-static void
-add_left_out(struct worker *d, const part *x, name_list *all)
-{
-    const subgraphs *s = &d->out->subgraphs;
-    const flat_model *f = d->out->graph.flat;
-
-    for (uint32_t i = 0; i < f->element.n; i++) {
-        const flat_element *e = &f->element.at[i];
-        uint32_t k = s->of_element[i];
-
-        if (k == NO_SUBGRAPH || is_source(e) || is_two_port(e))
-            continue;
-        for (size_t n = 0; n < s->partition.at[s->subgraph.at[k].partition].subgraph.n; n++)
-            if (!strcmp(s->subgraph.at[s->partition.at[s->subgraph.at[k].partition].subgraph.at[n]].name, x->name))
-                vec_push(&all->name, d->written ? written_name(d->a, e->name) : e->name);
-    }
-}
-
-static enum partition_result
-compare_parts(struct worker *d, name_list *all)
-{
-    partitioning *p = d->out;
-    bool fine = true;
-
-    for (size_t i = 0; i < p->parts.part.n && fine; i++) {
-        part *x = &p->parts.part.at[i];
-        char *path = bg_format("%s/%s.bg", d->o->folder, x->name);
-        recording *r = recordings_of(d, d->run, path, x->text, x->length);
-
-        if (x->wanted) {
-            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&
-                   compare_part(d, r, x);
-            for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
-                vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
-        }
-        if (!x->wanted)
-            add_left_out(d, x, all);
-        free(r);
-        free(path);
-    }
-    return fine ? PARTITION_DONE : PARTITION_FAILED;
-}
-
-/* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each
- * partition. */
-static enum partition_result
-compare(struct worker *d)
-{
-    partitioning *p = d->out;
-    enum partition_result result;
-
-    if (!d->o->folder)
-        return PARTITION_DONE;
-    if (!add_row(d, d->o->run, "as given"))
-        return PARTITION_FAILED;
-    result = add_inactive(d, d->o->run, "as given", d->o->regime, d->o->nregimes);
-    if (result != PARTITION_DONE)
-        return result;
-    result = reduce_model(d, d->o->run, &p->inactive.at[0], "as given, reduced", NULL, &p->less_whole);
-    if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
-        result = PARTITION_FAILED;
-    if (result != PARTITION_DONE || p->parts.part.n == 0)
-        return result;
-    p->all_inactive.of = "all partitions";
-    result = compare_parts(d, &p->all_inactive);
-    if (result == PARTITION_DONE)
-        result = reduce_model(d, d->run, &p->all_inactive, "conditioned, reduced", "reduced", &p->less_parts);
-    return result;
-}
-
 /* A text that makes parts from components, loops or conditions says them once when it is written out. */
 static enum partition_result
 write_out(struct worker *d)
@@ -788,11 +421,11 @@ partition_find(const partition_options *o, partitioning *out)
     if (result == PARTITION_DONE)
         result = condition(&d);
     if (result == PARTITION_DONE && o->folder)
-        result = write_folder(&d);
+        result = partition_write_folder(&d);
     if (result == PARTITION_DONE && out->parts.part.n)
-        result = run_folder(&d);
+        result = partition_run_folder(&d);
     if (result == PARTITION_DONE)
-        result = compare(&d);
+        result = partition_compare(&d);
     free(d.freeze);
     free(d.run);
     free(d.given);

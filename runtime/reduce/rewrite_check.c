@@ -102,6 +102,12 @@ has(const map *gone, const char *name)
     return name && map_get(gone, bg_hash_bytes(name, strlen(name), 0)) != MAP_NONE;
 }
 
+static const char *
+initial_of(const flat_model *f, const flat_initial *x)
+{
+    return x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name : f->junction.at[x->junction].name;
+}
+
 /* What the plan does to parts and values, by name, and to bonds, by where their arrow begins (1 + place among the
  * plan's). folded: junctions and two-ports that only passed a bond on; into: what a two-port's modulus went into. */
 struct plan_names {
@@ -440,8 +446,7 @@ put_graph(const flat_model *f, const struct plan_names *plan, struct lines *l)
     }
     for (size_t i = 0; i < f->initial.n; i++) {
         const flat_initial *x = &f->initial.at[i];
-        const char *of = x->port != UINT32_MAX ? f->element.at[f->port.at[x->port].element].name
-                                               : f->junction.at[x->junction].name;
+        const char *of = initial_of(f, x);
 
         if (has(gone, of) || has(&plan->clamped, of) || has(&plan->unstated, of))
             continue;
@@ -511,6 +516,41 @@ remember(map *m, const char *name)
         map_set(m, bg_hash_bytes(name, strlen(name), 0), 1);
 }
 
+static int
+span_order(const void *a, const void *b)
+{
+    const span *x = a, *y = b;
+
+    return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* What loses an initial value by a text that goes: a `let` may say those of several parts, or of one port of a field.
+ */
+static void
+remember_unstated(const flat_model *f, const rewrite *r, map *unstated)
+{
+    VEC(span) lost = { 0 };
+
+    for (size_t i = 0; i < r->item.n; i++)
+        if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
+            vec_push(&lost, r->item.at[i].at);
+    if (lost.n)
+        qsort(lost.at, lost.n, sizeof *lost.at, span_order);
+    for (size_t i = 0; i < f->initial.n && lost.n; i++) {
+        const flat_initial *x = &f->initial.at[i];
+        size_t lo = 0, hi = lost.n;
+
+        while (hi - lo > 1) {
+            size_t middle = (lo + hi) / 2;
+
+            *(lost.at[middle].begin <= x->at.begin ? &lo : &hi) = middle;
+        }
+        if (x->at.file == lost.at[lo].file && lost.at[lo].begin <= x->at.begin && x->at.begin < lost.at[lo].end)
+            remember(unstated, initial_of(f, x));
+    }
+    vec_free(&lost);
+}
+
 bool
 rewrite_check(const flat_model *before, const rewrite *r, const flat_model *after, char **why)
 {
@@ -530,9 +570,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.changed, r->item.at[i].owner);
             for (size_t k = 0; k < r->item.at[i].nelements; k++)
                 remember(&plan.changed, r->item.at[i].element[k]);
-        } else if (r->item.at[i].kind == REWRITE_INITIAL || r->item.at[i].kind == REWRITE_LET)
-            remember(&plan.unstated, r->item.at[i].owner); /* without an owner: it went with its part */
-        else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
+        } else if (r->item.at[i].kind == REWRITE_DROP_BOND || r->item.at[i].kind == REWRITE_CONDITION) {
             const rewrite_bond *x = &r->bond.at[r->item.at[i].bond - 1];
 
             map_set(&plan.cut, x->arrow.begin, r->item.at[i].bond);
@@ -541,6 +579,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.folded, r->item.at[i].name);
             remember(&plan.into, r->item.at[i].owner);
         }
+    remember_unstated(before, r, &plan.unstated);
     after_plan.changed = plan.changed;
     after_plan.into = plan.into;
     after_plan.unstated = plan.unstated;

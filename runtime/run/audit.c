@@ -11,6 +11,7 @@
 #define ALLOWED \
     100 /* times rtol: what a run's steps may lose, of its energy. Steps keep rtol each; over a run they add up */
 #define LEAST_ALLOWED 1e-9 /* below it rounding of sums and quadratures decides */
+#define ALLOWED_EQUAL 0.01 /* of a run in equal steps, whose length somebody chose */
 #define GIVES \
     1e-6 /* of an element's greatest power, and GIVES_ALL of the model's: what an element that only takes power may \
             give by error */
@@ -29,7 +30,7 @@ struct audit {
     bg_model *model;
     double rtol, start, stop, t, least_bend, bend_at, next_bend;
     size_t nx, n, bent;
-    bool broken, begun;
+    bool broken, begun, equal_steps;
     struct taken *taken;
     bool *pseudo;
     VEC(uint32_t) store;            /* elements */
@@ -55,13 +56,14 @@ on_pseudo_bonds(const flat_model *f, const flat_element *e)
 }
 
 audit *
-audit_new(bg_model *m, double rtol, double start, double stop)
+audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop)
 {
     const flat_model *f = model_flat(m);
     audit *a = bg_calloc(1, sizeof *a);
 
     a->model = m;
     a->rtol = rtol;
+    a->equal_steps = equal_steps;
     a->start = start;
     a->stop = stop;
     a->nx = model_nstates(m);
@@ -352,7 +354,7 @@ static void
 warn_residual(audit *a, const audit_totals *r, double t)
 {
     const flat_model *f = model_flat(a->model);
-    double allowed = fmax(ALLOWED * a->rtol, LEAST_ALLOWED) * r->size;
+    double allowed = (a->equal_steps ? ALLOWED_EQUAL : fmax(ALLOWED * a->rtol, LEAST_ALLOWED)) * r->size;
 
     if (r->worst == SIZE_MAX || !(fmax(fabs(r->residual), fabs(r->worst_residual)) > allowed))
         return;
@@ -369,7 +371,8 @@ warn_residual(audit *a, const audit_totals *r, double t)
                   "the energy of \"%s\" does not add up until %.6g s: the run's steps %s %.3g J of %.3g J there, and "
                   "as much elsewhere",
                   e->name, t, r->worst_residual > 0 ? "lose" : "make", fabs(r->worst_residual), r->size);
-    diag_help(f->sources, "Tighten rtol; `--verify` tells what it changes.");
+    diag_help(f->sources, "%s; `--verify` tells what it changes.",
+              a->equal_steps ? "Take shorter steps" : "Tighten rtol");
 }
 
 audit_totals

@@ -30,7 +30,8 @@ typedef struct audit_totals {
     size_t pseudo;         /* elements on bonds whose power is not effort times flow: taken part in nothing above */
 } audit_totals;
 
-audit *audit_new(bg_model *m, double rtol, double start, double stop);
+/* equal_steps: no tolerance ruled the steps. */
+audit *audit_new(bg_model *m, double rtol, bool equal_steps, double start, double stop);
 void audit_free(audit *a);
 
 /* The run starts from x; a smooth piece of it, over which `dense` gives the states; what events did at t. False: it

@@ -1,8 +1,9 @@
-/* integrator.h - one step after the other, explicit or BDF, with dense output in the last step
+/* integrator.h - one step after the other, explicit, BDF or variational, with dense output in the last step
  *
  * Explicit: ARKODE's Dormand-Prince 5(4). BDF: CVODES on the systems of linear.h. Which of both is decided during the
  * run from the spectral radius, the step sizes and counts of operations, never from clocks: a run gives the same steps
- * each time. Modes are the caller's: they must not change within a step, and after a change integrator_start is due.
+ * each time. Variational: steps are as long as `until` says (variational.h). Modes are the caller's: they must not
+ * change within a step, and after a change integrator_start is due.
  */
 #ifndef BG_INTEGRATOR_H
 #define BG_INTEGRATOR_H
@@ -14,7 +15,8 @@ typedef struct integrator integrator;
 enum integrator_status {
     STEP_OK,
     STEP_SINGULAR, /* the model could not be evaluated however short the step */
-    STEP_SMALL     /* the step became too small for the tolerance */
+    STEP_SMALL,    /* the step became too small for the tolerance */
+    STEP_UNSOLVED  /* SIM_VARIATIONAL: no solution was found of the equations of a step so long */
 };
 
 /* rtol > 0; atol > 0, or 0: from the sizes of the states (see integrator.c). powers: will be integrated (a model

@@ -15,7 +15,7 @@
 #define LEAST_RTOL 1e-13
 #define GREATEST_RTOL 0.1
 
-enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF };
+enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF, SIM_VARIATIONAL };
 
 /* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within
  * it), and what happens between two pieces. False ends the run; the diagnostic is the follower's. */
@@ -45,9 +45,11 @@ typedef struct sim_options {
     const double *window_from, *window_to; /* none: the whole span */
     size_t max_steps;                      /* 0: 50 million */
     double max_seconds;                    /* of the clock on the wall, for the run; 0: as long as it takes */
-    double max_step;                       /* s; 0: as far as the tolerance allows */
-    bool equilibrium;                      /* start from equilibrium */
-    const double *x0;                      /* NULL: from model_initial */
+    double max_step;                       /* s; 0: as far as the tolerance allows. SIM_VARIATIONAL needs it */
+    const double *station; /* of SIM_VARIATIONAL: times at which a step has to end, ascending; nstations */
+    size_t nstations;
+    bool equilibrium; /* start from equilibrium */
+    const double *x0; /* NULL: from model_initial */
     void (*progress)(void *ctx, double t, uint64_t steps);
     void *ctx;                  /* now and then; may be NULL */
     const sim_follower *follow; /* may be NULL */

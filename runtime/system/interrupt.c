@@ -108,15 +108,11 @@ interrupt_release(void)
 }
 
 bool
-interrupt_removes(const char *path)
+interrupt_removes(char *path)
 {
     for (int i = 0; i < MOST_FILES; i++)
         if (!file[i]) {
-            file[i] = strdup(path);
-            if (!file[i]) { /* it goes now or never */
-                unlink(path);
-                bg_out_of_memory(strlen(path));
-            }
+            file[i] = path;
             return true;
         }
     return false;

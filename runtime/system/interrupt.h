@@ -23,8 +23,10 @@ void interrupt_finish(void);
 void interrupt_hold(void);
 void interrupt_release(void);
 
-/* A file to be removed at the end unless it is forgotten before. False: too many at once. */
-bool interrupt_removes(const char *path);
+/* A file to be removed at the end unless it is forgotten before. The name was allocated before the file was made (when
+ * memory ends there must be no file that nobody removes), and is free()d by interrupt_forgets. False: too many at once;
+ * the name is the caller's still. */
+bool interrupt_removes(char *path);
 void interrupt_forgets(const char *path);
 /* The program to be stopped; 0: none. One at a time. */
 void interrupt_stops(pid_t child);

@@ -5,7 +5,8 @@
 #   BUILD=/tmp/f sh tests/fuzz/run.sh 900         two hours
 #   sh tests/fuzz/run.sh 0 [HARNESS...]           only what share of lines the corpus reaches: grammar, compiler, rewriter
 #
-# Inputs that found something new are kept in BUILD/corpus from run to run. A minute or more each also prints the lines reached, by a second build.
+# Inputs that found something new are kept in BUILD/corpus from run to run. A minute or more each also prints the lines reached, by a second build
+# (but not with SLICE=1: a part of a longer run). BUILD/slices gets a line for each harness that ran.
 # Exit status 1: an input that crashes, leaks or hangs is in BUILD/found.
 set -eu
 
@@ -45,7 +46,7 @@ seeds() {
 }
 
 fuzz() {
-    corpus=$build/corpus/$1 log=$build/$1.log longest=16384 from=$(seeds "$1")
+    corpus=$build/corpus/$1 log=$build/$1.log fault= longest=16384 from=$(seeds "$1")
     mkdir -p "$corpus"
     case $1 in
         reduce) longest=4096 ;;
@@ -54,12 +55,13 @@ fuzz() {
     # a smoke has no time to read every model of the tests
     [ "$seconds" -ge 60 ] || from=${from%% *}
     # shellcheck disable=SC2086
-    "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=60 -rss_limit_mb=3000 -max_total_time="$seconds" \
-        -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1; tail -n 60 "$log"; }
+    "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=300 -rss_limit_mb=3000 -max_total_time="$seconds" \
+        -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1 fault=yes; tail -n 60 "$log"; }
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     all=$(sed -n 's/^INFO: Loaded 1 modules *(\([0-9]*\) inline.*/\1/p' "$log")
     echo "fuzz $1: ${runs:-?} executions, ${edges:-?} of ${all:-?} edges"
+    echo "$(date +%FT%T) $1 $seconds s ${runs:-?} executions ${edges:-?} edges${fault:+ FINDING}" >>"$build/slices"
 }
 
 # The corpora once more, by a build that counts lines. The parser's generated code counts as grammar.
@@ -88,5 +90,5 @@ if [ "$seconds" -gt 0 ]; then
     build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
     for h in $harnesses; do fuzz "$h"; done
 fi
-[ "$seconds" -gt 0 ] && [ "$seconds" -lt 60 ] || lines
+[ "$seconds" -gt 0 ] && { [ "$seconds" -lt 60 ] || [ "${SLICE:-}" ]; } || lines
 exit $status

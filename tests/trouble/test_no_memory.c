@@ -1,7 +1,9 @@
 /* test_no_memory.c - one allocation after the other fails, in check, run, rank, reduce and fmt
  *
- * usage    test_no_memory BGC FAIL_ALLOC.so FOLDER [HOW-MANY]      of each command, evenly over its allocations; 0:
- *          every one
+ * usage    test_no_memory BGC FAIL_ALLOC.so [HOW-MANY [COMMAND...]]
+ *          HOW-MANY of each command, evenly over its allocations; 0: every one; places: the first from each place in
+ *          the code, by six callers; what libraries do before main counts in the first command only. COMMAND: those of
+ * the list below that begin so, like "run"; else all.
  *
  * Each time the command ends by itself, in time: done (a library did without), or with the status for want of memory,
  * and then it says so and says nothing of the model. What it wrote is whole: the input as it was, the result complete
@@ -61,7 +63,8 @@ result(const char *command, long k, size_t *n)
         if (!strncmp(e->d_name, "out.", 4) && strlen(e->d_name) <= 8 && file_read(path, &t)) {
             found = t.at;
             *n = t.n;
-        } else if (strcmp(e->d_name, "m.bg") && strcmp(e->d_name, "count") && *e->d_name != '.') {
+        } else if (strcmp(e->d_name, "m.bg") && strcmp(e->d_name, "count") && strcmp(e->d_name, "places") &&
+                   *e->d_name != '.') {
             complain(command, k, format("it left %s behind", e->d_name), NULL);
         } else if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && *e->d_name == '.') {
             complain(command, k, format("it left %s behind", e->d_name), NULL);
@@ -116,39 +119,95 @@ one_failure(const char *bgc, const char *command, long k, const char *whole, siz
     free(path);
 }
 
-static void
-one_command(const char *bgc, const char *command, long how_many)
+/* Runs it with enough memory, and counts. Its result is *whole; the places' calls are in *place. False: it fails. */
+static bool
+count_calls(const char *bgc, const char *command, long *all, text *place, char **whole, size_t *n)
 {
-    char *count = format("%s/count", folder), *whole;
+    char *count = format("%s/count", folder), *places = format("%s/places", folder);
     text t = { 0 };
     child_result r;
-    size_t n;
-    long all, step;
+    bool fine;
 
     unsetenv("BG_FAIL_AT");
     setenv("BG_FAIL_COUNT", count, 1);
+    setenv("BG_FAIL_PLACES", places, 1);
     run(bgc, command, &r);
     unsetenv("BG_FAIL_COUNT");
-    whole = result(command, 0, &n);
-    if (r.status != 0 || !file_read(count, &t)) {
+    unsetenv("BG_FAIL_PLACES");
+    *whole = result(command, 0, n);
+    fine = r.status == 0 && file_read(count, &t) && file_read(places, place);
+    if (fine)
+        *all = atol(t.at);
+    else
         complain(command, 0, "it does not work with enough memory", &r);
-        child_free(&r);
-        return;
-    }
     child_free(&r);
-    all = atol(t.at);
-    step = how_many > 0 && all > how_many ? all / how_many : 1;
-    for (long k = 1; k <= all; k += step)
-        one_failure(bgc, command, k, whole, n, !strstr(command, "rank"));
-    printf("bgc %s: %ld of %ld allocations failed\n", command, (all + step - 1) / step, all);
-    free(whole);
     free(t.at);
     free(count);
+    free(places);
+    return fine;
+}
+
+static long
+calls_before_main(const char *bgc)
+{
+    text place = { 0 };
+    char *whole;
+    size_t n;
+    long all = 0;
+
+    count_calls(bgc, "--version", &all, &place, &whole, &n);
+    free(whole);
+    free(place.at);
+    return all;
+}
+
+static void
+one_command(const char *bgc, const char *command, const char *how_many, long *before)
+{
+    bool comparable = !strstr(command, "rank");
+    long all, done = 0, most = atol(how_many), step;
+    text place = { 0 };
+    char *whole;
+    size_t n;
+
+    if (!count_calls(bgc, command, &all, &place, &whole, &n)) {
+        free(whole);
+        return;
+    }
+    step = most > 0 && all > most ? all / most : 1;
+    if (!strcmp(how_many, "places"))
+        for (char *at = place.at, *end; *at; at = end + (*end != 0)) {
+            long k = strtol(at, &end, 10);
+
+            if (k <= *before)
+                continue;
+            one_failure(bgc, command, k, whole, n, comparable);
+            done++;
+        }
+    else
+        for (long k = 1; k <= all; k += step, done++)
+            one_failure(bgc, command, k, whole, n, comparable);
+    if (!*before) /* libraries set themselves up before the command begins: once is enough */
+        *before = calls_before_main(bgc);
+    printf("bgc %s: %ld of %ld allocations failed\n", command, done, all);
+    fflush(stdout);
+    free(whole);
+    free(place.at);
+}
+
+static bool
+is_wanted(const char *command, int n, char **wanted)
+{
+    for (int i = 0; i < n; i++)
+        if (!strncmp(command, wanted[i], strlen(wanted[i])))
+            return true;
+    return n == 0;
 }
 
 int
 main(int argc, char **argv)
 {
+    long before = 0; /* calls that the first command has tried, and all others begin with */
     char *path;
 
     if (argc < 3)
@@ -160,7 +219,8 @@ main(int argc, char **argv)
     setenv("LD_PRELOAD", argv[2], 1);
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     for (int i = 0; i < NCOMMANDS; i++)
-        one_command(argv[1], commands[i], argc > 3 ? atol(argv[3]) : 0);
+        if (is_wanted(commands[i], argc > 4 ? argc - 4 : 0, argv + 4))
+            one_command(argv[1], commands[i], argc > 3 ? argv[3] : "0", &before);
     unsetenv("LD_PRELOAD");
     tree_remove(folder);
     free(folder);

@@ -1,0 +1,116 @@
+/* codegen_inside.h - what the codegen*.c files share: modules under construction; nobody else includes it */
+#ifndef BG_CODEGEN_INSIDE_H
+#define BG_CODEGEN_INSIDE_H
+
+#include <llvm-c/Core.h>
+
+#include "code_key.h"
+#include "codegen.h"
+#include "native.h"
+
+/* Where functions go: into the generator, or into what outlives it. */
+enum { OWN, KEPT, NPLACES };
+
+/* Parameters of both shapes; the spaces are in the order of enum space. */
+enum {
+    ARG_T,
+    ARG_X,
+    ARG_W,
+    ARG_P,
+    ARG_M,
+    ARG_O,
+    CHUNK_ARGS,
+    ARG_BASE = CHUNK_ARGS,
+    ARG_TABLE,
+    ARG_OBASE,
+    ARG_BEGIN,
+    ARG_END,
+    KERNEL_ARGS,
+    ARG_AT = CHUNK_ARGS,
+    LOCATED_ARGS
+};
+
+/* What is known of a node while a template is emitted. Conditions are kept as flags and become numbers only where asked
+ * for. */
+struct site {
+    LLVMValueRef value, flag;
+    bool fixed; /* the same for all members of a kernel: emitted before the loop */
+};
+
+/* A module under construction */
+struct unit {
+    LLVMModuleRef module;
+    bool optimise;
+    linker *linker;
+    VEC(LLVMValueRef) entry;      /* functions to be found */
+    VEC(uint32_t) handle;         /* whose */
+    LLVMValueRef callee[EX_NOPS]; /* declared so far */
+};
+
+struct types {
+    LLVMTypeRef real, real_ptr, i1, i32, i32_ptr, i64, i64_ptr, none, unary, binary, lookup, kernel, chunk, located;
+    LLVMValueRef tbaa_real, tbaa_i32;
+    unsigned tbaa, loop;
+};
+
+/* A function that the store gets when it is compiled */
+struct leaving {
+    code_key key;
+    uint32_t handle;
+};
+
+struct gen {
+    pool *p;
+    code_store *kept;     /* NULL: none */
+    const native *native; /* the store's, or ours */
+    native own_native;
+    linker linker;    /* of what is not kept */
+    code_index index; /* what was added: handles */
+    VEC(struct leaving) leaving;
+    LLVMContextRef ctx; /* NULL between gen_finish and the next addition */
+    struct types type;
+    struct unit unit[NPLACES][NMODULE];
+    LLVMBuilderRef before, at; /* before the loop and in it; the same in chunks */
+    struct unit *now;          /* what is being added to */
+    VEC(struct site) site;     /* by node */
+    VEC(LLVMValueRef) slot;    /* values of the slots of the template being emitted */
+    VEC(bool) fixed;
+    VEC(uintptr_t) address; /* by handle; 0 until compiled */
+    key_maker keys;
+    char *error; /* the first; gen_finish reports it */
+};
+
+/* ---- codegen.c ---- */
+void gen_set_error(gen *g, char *text);
+
+/* Without it an error in code generation would end the process. */
+void gen_on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx);
+
+/* ---- codegen_module.c ---- */
+
+/* For the branch of a loop: vectors as wide as the processor likes, but one a turn. More fill the caches with code that
+ * waits for memory all the same, and take as much longer to compile. */
+LLVMValueRef gen_loop_tag(gen *g);
+void gen_open_unit(gen *g, bool optimise, bool kept);
+void gen_close_units(gen *g);
+void gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char *name);
+
+/* A function of ours, not yet with code */
+LLVMValueRef gen_add_function(gen *g, LLVMTypeRef type, const char *kind);
+uint32_t gen_add_handle(gen *g, LLVMValueRef f);
+
+/* ---- codegen_template.c ---- */
+LLVMValueRef gen_integer(gen *g, int64_t v);
+
+/* Not "in bounds": member 0 of a run that begins later may lie before the space. */
+LLVMValueRef gen_position(gen *g, LLVMBuilderRef b, LLVMValueRef space, LLVMValueRef index);
+
+/* Tells passes that tables and numbers are different memory. */
+LLVMValueRef gen_tagged(gen *g, LLVMValueRef access, LLVMValueRef tag);
+LLVMValueRef gen_load(gen *g, LLVMBuilderRef b, LLVMValueRef at);
+void gen_store_value(gen *g, LLVMValueRef v, LLVMValueRef at);
+
+/* The value of a template; g->slot and g->fixed (the same for all members) say what its slots are. */
+LLVMValueRef gen_emit(gen *g, node root);
+
+#endif

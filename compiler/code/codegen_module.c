@@ -1,0 +1,245 @@
+/* codegen_module.c - modules: opened, optimised, compiled, kept */
+#include <llvm-c/Analysis.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen_inside.h"
+
+/* ---------------------------------------------------------------- modules */
+
+static LLVMValueRef
+tbaa_tag(gen *g, const char *name)
+{
+    LLVMMetadataRef zero = LLVMValueAsMetadata(LLVMConstInt(g->type.i64, 0, 0));
+    LLVMMetadataRef root[1] = { LLVMMDStringInContext2(g->ctx, "bgc", 3) };
+    LLVMMetadataRef kind[3] = { LLVMMDStringInContext2(g->ctx, name, strlen(name)),
+                                LLVMMDNodeInContext2(g->ctx, root, 1), zero };
+    LLVMMetadataRef tag[3] = { NULL, NULL, zero };
+
+    tag[0] = tag[1] = LLVMMDNodeInContext2(g->ctx, kind, 3);
+    return LLVMMetadataAsValue(g->ctx, LLVMMDNodeInContext2(g->ctx, tag, 3));
+}
+
+LLVMValueRef
+gen_loop_tag(gen *g)
+{
+    static const char count[] = "llvm.loop.interleave.count";
+    LLVMMetadataRef interleave[2] = { LLVMMDStringInContext2(g->ctx, count, strlen(count)),
+                                      LLVMValueAsMetadata(LLVMConstInt(g->type.i32, 1, 0)) };
+    LLVMMetadataRef self = LLVMTemporaryMDNode(g->ctx, NULL, 0),
+                    part[2] = { self, LLVMMDNodeInContext2(g->ctx, interleave, 2) };
+    LLVMMetadataRef tag = LLVMMDNodeInContext2(g->ctx, part, 2);
+
+    LLVMMetadataReplaceAllUsesWith(self, tag); /* names itself, as loops must; frees the placeholder */
+    return LLVMMetadataAsValue(g->ctx, tag);
+}
+
+static void
+make_types(gen *g)
+{
+    struct types *t = &g->type;
+    LLVMTypeRef arg[KERNEL_ARGS];
+
+    t->real = LLVMDoubleTypeInContext(g->ctx);
+    t->i1 = LLVMInt1TypeInContext(g->ctx);
+    t->i32 = LLVMInt32TypeInContext(g->ctx);
+    t->i64 = LLVMInt64TypeInContext(g->ctx);
+    t->none = LLVMVoidTypeInContext(g->ctx);
+    t->real_ptr = LLVMPointerType(t->real, 0);
+    t->i32_ptr = LLVMPointerType(t->i32, 0);
+    t->i64_ptr = LLVMPointerType(t->i64, 0);
+    arg[0] = arg[1] = t->real;
+    t->unary = LLVMFunctionType(t->real, arg, 1, 0);
+    t->binary = LLVMFunctionType(t->real, arg, 2, 0);
+    arg[0] = t->i64;
+    arg[2] = t->real;
+    t->lookup = LLVMFunctionType(t->real, arg, 3, 0);
+    arg[ARG_T] = t->real;
+    for (int i = ARG_X; i <= ARG_O; i++)
+        arg[i] = t->real_ptr;
+    t->chunk = LLVMFunctionType(t->none, arg, CHUNK_ARGS, 0);
+    arg[ARG_AT] = t->i32_ptr;
+    t->located = LLVMFunctionType(t->none, arg, LOCATED_ARGS, 0);
+    arg[ARG_BASE] = t->i64_ptr;
+    arg[ARG_TABLE] = LLVMPointerType(t->i32_ptr, 0);
+    arg[ARG_OBASE] = arg[ARG_BEGIN] = arg[ARG_END] = t->i64;
+    t->kernel = LLVMFunctionType(t->none, arg, KERNEL_ARGS, 0);
+    t->tbaa = LLVMGetMDKindIDInContext(g->ctx, "tbaa", 4);
+    t->tbaa_real = tbaa_tag(g, "double");
+    t->tbaa_i32 = tbaa_tag(g, "int32");
+    t->loop = LLVMGetMDKindIDInContext(g->ctx, "llvm.loop", 9);
+}
+
+void
+gen_open_unit(gen *g, bool optimise, bool kept)
+{
+    struct unit *u = &g->unit[kept ? KEPT : OWN][optimise ? OPTIMISED : QUICK];
+
+    g->now = u;
+    if (!g->ctx) {
+        g->ctx = LLVMContextCreate();
+        LLVMContextSetDiagnosticHandler(g->ctx, gen_on_diagnostic, g);
+        make_types(g);
+        g->at = LLVMCreateBuilderInContext(g->ctx);
+    }
+    if (!u->module) {
+        u->module = LLVMModuleCreateWithNameInContext(optimise ? "optimised" : "quick", g->ctx);
+        LLVMSetTarget(u->module, g->native->triple);
+        LLVMSetModuleDataLayout(u->module, g->native->layout);
+        u->optimise = optimise;
+        u->linker = kept ? &g->kept->linker : &g->linker;
+    }
+}
+
+void
+gen_close_units(gen *g)
+{
+    for (int i = 0; i < NPLACES * NMODULE; i++) {
+        struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
+
+        if (u->module)
+            LLVMDisposeModule(u->module);
+        vec_free(&u->entry);
+        vec_free(&u->handle);
+        *u = (struct unit){ 0 };
+    }
+    if (g->ctx) {
+        LLVMDisposeBuilder(g->at);
+        LLVMContextDispose(g->ctx);
+    }
+    g->ctx = NULL;
+    g->at = g->before = NULL;
+}
+
+void
+gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+
+    if (kind)
+        LLVMAddAttributeAtIndex(f, at, LLVMCreateEnumAttribute(g->ctx, kind, 0));
+}
+
+LLVMValueRef
+gen_add_function(gen *g, LLVMTypeRef type, const char *kind)
+{
+    char name[64];
+    LLVMValueRef f;
+    unsigned n = LLVMCountParamTypes(type);
+    LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+
+    snprintf(name, sizeof name, "bgc_%s_%u", kind, (unsigned)g->now->linker->names++);
+    f = LLVMAddFunction(g->now->module, name, type);
+    LLVMSetVisibility(f, LLVMHiddenVisibility);
+    gen_add_attribute(g, f, whole, "noinline");
+    gen_add_attribute(g, f, whole, "nounwind");
+    for (unsigned i = 0; i < n; i++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(f, i))) == LLVMPointerTypeKind)
+            gen_add_attribute(g, f, i + 1, "noalias");
+    return f;
+}
+
+uint32_t
+gen_add_handle(gen *g, LLVMValueRef f)
+{
+    if (f) {
+        vec_push(&g->now->entry, f);
+        vec_push(&g->now->handle, (uint32_t)g->address.n);
+    }
+    vec_push(&g->address, 0);
+    return (uint32_t)(g->address.n - 1);
+}
+
+/* ---------------------------------------------------------------- linking */
+
+/* The table of function addresses, as int64 */
+static void
+add_entries(gen *g, struct unit *u, const char *name)
+{
+    LLVMTypeRef type = LLVMArrayType(g->type.i64, (unsigned)u->entry.n);
+    LLVMValueRef *address = bg_malloc(u->entry.n * sizeof *address), table = LLVMAddGlobal(u->module, type, name);
+
+    for (size_t i = 0; i < u->entry.n; i++)
+        address[i] = LLVMConstPtrToInt(u->entry.at[i], g->type.i64);
+    LLVMSetInitializer(table, LLVMConstArray(g->type.i64, address, (unsigned)u->entry.n));
+    free(address);
+}
+
+/* The IR comes with values shared, loads gathered and what is common to all members before the loop: what is left to do
+ * is to vectorise, loops in kernels and neighbouring assignments in chunks. O2 takes four times as long and gives the
+ * same loops. */
+static const char passes[] = "function(loop-simplify,lcssa,loop-vectorize,early-cse,slp-vectorizer)";
+
+static char *
+run_passes(const gen *g, struct unit *u)
+{
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    char *why = native_error(LLVMRunPasses(u->module, passes, g->native->machine[OPTIMISED], options), "optimising");
+
+    LLVMDisposePassBuilderOptions(options);
+    return why;
+}
+
+/* NULL, or why it cannot be done (malloc'ed). */
+static char *
+compile(gen *g, struct unit *u)
+{
+    char name[64], *why = NULL, *said;
+    LLVMMemoryBufferRef object = NULL;
+    const int64_t *address;
+
+    snprintf(name, sizeof name, "bgc_entries_%u", (unsigned)u->linker->names++);
+    add_entries(g, u, name);
+    if (LLVMVerifyModule(u->module, LLVMReturnStatusAction, &why)) {
+        said = bg_format("LLVM, checking the code: %s", why);
+        LLVMDisposeMessage(why);
+        return said;
+    }
+    LLVMDisposeMessage(why);
+    if (u->optimise && (said = run_passes(g, u)))
+        return said;
+    why = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(g->native->machine[u->optimise ? OPTIMISED : QUICK], u->module,
+                                            LLVMObjectFile, &why, &object)) {
+        said = bg_format("LLVM, generating code: %s", why);
+        LLVMDisposeMessage(why);
+        return said;
+    }
+    address = (const int64_t *)linker_add(u->linker, object, name, &said);
+    for (size_t i = 0; address && i < u->entry.n; i++)
+        g->address.at[u->handle.at[i]] = (uintptr_t)address[i];
+    return said;
+}
+
+/* What is compiled and to be kept goes to the store. */
+static void
+leave(gen *g)
+{
+    for (size_t i = 0; i < g->leaving.n; i++) {
+        struct leaving *x = &g->leaving.at[i];
+
+        if (!g->error)
+            code_index_add(&g->kept->index, &x->key, g->address.at[x->handle]);
+        strbuf_free(&x->key.bytes);
+    }
+    g->leaving.n = 0;
+}
+
+bool
+gen_finish(gen *g, char **why)
+{
+    for (int i = 0; i < NPLACES * NMODULE && !g->error; i++) {
+        struct unit *u = &g->unit[i / NMODULE][i % NMODULE];
+
+        if (u->module && (*why = compile(g, u)))
+            gen_set_error(g, *why);
+    }
+    leave(g);
+    gen_close_units(g);
+    if (!g->error)
+        return true;
+    *why = bg_strdup(g->error);
+    return false;
+}

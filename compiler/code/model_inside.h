@@ -1,0 +1,93 @@
+/* model_inside.h - what the model_*.c files share; nobody else includes it */
+#ifndef BG_MODEL_INSIDE_H
+#define BG_MODEL_INSIDE_H
+
+#include "equations.h"
+#include "bounds.h"
+#include "clocks.h"
+#include "curvature.h"
+#include "poles.h"
+#include "evaluate.h"
+#include "initial.h"
+#include "parameters.h"
+#include "jacobian.h"
+#include "interpret.h"
+#include "net.h"
+#include "partials.h"
+#include "project.h"
+#include "storage.h"
+#include "model.h"
+
+typedef VEC(var_id) var_list;
+
+struct bg_model {
+    flat_model *f;
+    causal *c;
+    equations *e;
+    bool long_run;
+    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of; /* state number -> number in the equations */
+    bool *stated;       /* by state */
+    program *program[PART_COUNT];
+    evaluator *evaluator[PART_COUNT];
+    double *scratch[PART_COUNT]; /* outputs as the classes order them */
+    jacobian *jacobian;
+    VEC(partials *) partials;
+    partials *weighed; /* one of them, by flat.weight */
+    projector *projector;
+    nets *nets; /* NULL: no ideal switches */
+    jacobian *net_partials;
+    block_memory memory;
+    double *value;    /* of parameters and literals, by variable */
+    bool *overridden; /* parameters set by model_set_parameter */
+    double *modes;
+    double *slope, *offset; /* of known modes */
+    const char **mode_text;
+    clock_list clock;
+    bool clocks_known;
+    bend_list bend;
+    bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */
+    pole_list pole;
+    bool poles_known;
+    double *determinant; /* by block, of the last look at the poles; NULL: none of them is one */
+    bool held;
+    double held_at; /* time stands still there */
+    void (*give)(void *ctx, double t, double *modes);
+    void *give_ctx;
+    double compile_seconds;
+};
+
+struct targets {
+    inst *at;
+    size_t n, cap;
+};
+
+struct positions {
+    uint32_t *at;
+    size_t n, cap;
+};
+
+/* ---- model.c ---- */
+
+/* 0 times each value added up: not a number if one is not finite */
+bool model_all_finite(const double *v, size_t n);
+
+/* The time that equations read, with what depends on it put into the modes. */
+double model_time_of(const bg_model *m, double t);
+int model_run_part(bg_model *m, enum model_part part, double t, const double *x, double *out);
+int model_run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out);
+
+/* ---- model_parts.c ---- */
+void model_add_expansion(equations *e, const eq_expansion *x, struct targets *target, struct positions *position);
+
+/* What net.h calls rows. */
+void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
+program *model_plan_part(bg_model *m, enum model_part part);
+double model_code_seconds(const bg_model *m);
+
+/* ---- model_explain.c ---- */
+
+/* What d reads is to be looked at; those of a block once. */
+void model_read_by(const bg_model *m, inst d, var_list *todo);
+
+#endif

@@ -1,0 +1,95 @@
+/* program_inside.h - what the program_*.c files share; nobody else includes it */
+#ifndef BG_PROGRAM_INSIDE_H
+#define BG_PROGRAM_INSIDE_H
+
+#include "program.h"
+
+enum {
+    KERNEL_MEMBERS = 64, /* classes from here on get a kernel, where no code is kept */
+    AFFINE_RUN = 32,     /* shorter runs of regular positions go through tables */
+    CHUNK_NODES = 1000,
+    MAX_INLINED = 300, /* nodes a definition may have and still be put where it is read */
+    OPTIMISED_KERNELS = 32,
+    OPTIMISED_NODES = 4000 /* irregular code up to here is optimised too */
+};
+
+/* A template with its parameter parts taken out: each becomes one slot, computed once per parameter set. */
+struct canon {
+    node from, root;
+    uint32_t mask0, n, next; /* which of the n slots are parameters */
+    uint32_t nv, v0;         /* variable slots, in order: which of the old ones */
+    uint32_t np, p0;         /* parameter slots: expressions over the old slots */
+};
+
+struct class_ {
+    node root;
+    bool to_out;
+    uint32_t spaces0, nv, np; /* of the variable slots */
+    uint32_t next;
+    uint32_t first, n; /* members in `order` */
+    bool kernel;
+    uint32_t obase;
+    uint32_t size; /* nodes */
+    /* made by program_code */
+    int32_t *stride; /* of variable slots */
+    bool *regular;   /* the stride holds for all members */
+    int64_t *pbase;
+    int32_t *pstride;
+    uint32_t *position;               /* [slot][member] */
+    const int32_t **tables;           /* by slot: positions of the members, where they are not regular */
+    bool has_affine, has_table;       /* variants that the schedule uses */
+    uint32_t affine_code, table_code; /* their handles */
+};
+
+struct planner {
+    equations *e;
+    VEC(struct canon) canon;
+    VEC(bool) masks;
+    VEC(uint32_t) vslots;
+    VEC(node) proots;
+    map canon_index;
+    VEC(struct class_) class_;
+    VEC(uint8_t) spaces;
+    map class_index;
+    VEC(uint32_t) assign_canon; /* parallel to program.assign */
+    VEC(uint32_t) order;        /* assignments, class by class */
+    VEC(uint32_t) kernels;      /* classes with kernels, by falling population */
+    VEC(uint32_t) position;     /* along the graph, parallel to assign */
+    /* scratch */
+    VEC(bool) mask, constant;
+    VEC(node) mapped;
+    map shared;                /* parameter data of chunks: hash -> first */
+    VEC(uint32_t) shared_next; /* parallel to program.parameter */
+};
+
+struct pending_chunk {
+    VEC(struct gen_assign) assign;
+    size_t nodes;
+};
+
+struct scheduler {
+    program *g;
+    layout l;
+    uint32_t nnodes; /* assignments, then blocks */
+    uint32_t *waits;
+    VEC(uint32_t) user_first, user;
+    VEC(uint32_t) * ready; /* by class; one more for irregular assignments and blocks */
+    struct pending_chunk chunk;
+};
+
+/* ---- program.c ---- */
+bool program_is_parameter(const flat_model *f, var_id v);
+uint32_t program_position_of(const program *g, layout l, var_id v);
+
+/* A part of an assignment's expression over the same slots. */
+inst program_part_of(program *g, inst def, node sub);
+uint32_t program_share_parameter(program *g, inst def);
+
+/* ---- program_plan.c ---- */
+uint32_t program_canon_of(struct planner *pl, inst i);
+enum space program_space_of(const flat_model *f, const equations *e, var_id v);
+
+/* ---- program_schedule.c ---- */
+void program_make_schedule(struct scheduler *s);
+
+#endif

@@ -1,0 +1,403 @@
+/* check_bonds_report.c - what is said where units of bonds clash, and what would help */
+#include <string.h>
+
+#include "check_bonds_inside.h"
+
+static const char *
+element_called(const struct check *c, uint32_t e)
+{
+    const flat_element *x = &c->f->element.at[e];
+
+    return arena_format(c->el->a, "%s:%s", element_type_name(x->type), x->name);
+}
+
+static uint32_t
+element_of(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+
+    if (e->kind == EQ_LAW)
+        return f->port.at[f->law.at[e->index].port].element;
+    if (e->kind == EQ_INITIAL && f->initial.at[e->index].port != NONE)
+        return f->port.at[f->initial.at[e->index].port].element;
+    return NONE;
+}
+
+static const char *
+called(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    uint32_t x = element_of(c, e);
+
+    if (x != NONE)
+        return element_called(c, x);
+    if (e->kind == EQ_INITIAL)
+        return arena_format(c->el->a, "%u:%s", f->junction.at[f->initial.at[e->index].junction].type,
+                            f->junction.at[f->initial.at[e->index].junction].name);
+    if (e->kind == EQ_REINIT)
+        return arena_format(c->el->a, "\"%s\"", f->var.at[f->reinit.at[e->index].target].name);
+    return arena_format(c->el->a, "\"%s\"", f->var.at[e->index].name);
+}
+
+/* What the equation gives a value to. */
+static const char *
+target(const struct check *c, const struct equation *e)
+{
+    static const char *const q[] = { "e", "f", "q", "p" };
+    const flat_model *f = c->f;
+
+    if (e->kind == EQ_LAW)
+        return arena_format(c->el->a, "%s.%s", port_name(f, f->law.at[e->index].port), q[f->law.at[e->index].out]);
+    if (e->kind == EQ_INITIAL) {
+        const flat_initial *i = &f->initial.at[e->index];
+
+        return arena_format(c->el->a, "%s.%s(0)",
+                            i->port != NONE ? port_name(f, i->port) : f->junction.at[i->junction].name, q[i->q]);
+    }
+    return called(c, e);
+}
+
+/* The value that a variable is one of, if an instance or the experiment gave it what it is; else NULL. */
+static const value *
+given_value(const elab *el, var_id v)
+{
+    const value *x = bonds_value_of(el, v);
+
+    return x && (x->given || x->let) ? x : NULL;
+}
+
+/* What an equation reads that had no unit of its own and got one where it was given a value. */
+static void
+note_given(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    inst i = e->kind == EQ_LAW ? f->law.at[e->index].def : INST_NONE;
+    int notes = 0;
+
+    for (uint32_t k = 0; inst_known(i) && k < i.n && notes < 2; k++) {
+        const value *v = given_value(c->el, inst_slots(f, i)[k]);
+
+        if (!v || v->declared)
+            continue;
+        diag_note(c->el->s, v->expr->at, "\"%s\" is given here", v->name);
+        notes++;
+    }
+}
+
+static span
+place(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+    uint32_t x = element_of(c, e);
+
+    if (e->kind == EQ_INITIAL)
+        return f->initial.at[e->index].at;
+    if (e->kind == EQ_REINIT)
+        return f->reinit.at[e->index].at;
+    if (e->kind == EQ_SIGNAL && given_value(c->el, e->index))
+        return given_value(c->el, e->index)->expr->at;
+    return x != NONE ? f->element.at[x].at : f->var.at[e->index].at;
+}
+
+/* The unit of the one coefficient of a linear law, from what the law says its bond carries; NULL for others. */
+static const unit *
+coefficient(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    unit_system *us = c->el->u;
+
+    if (e->kind != EQ_LAW || !y->linear || y->nports != 1)
+        return NULL;
+    switch (y->type) {
+    case EL_R: return unit_divide(us, effort, flow);
+    case EL_C: return unit_divide(us, unit_multiply(us, flow, c->el->second), effort);
+    case EL_I: return unit_divide(us, unit_multiply(us, effort, c->el->second), flow);
+    default: return NULL;
+    }
+}
+
+static void
+note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    const unit *k = coefficient(c, e, effort, flow);
+    bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) &&
+                   effort == unit_multiply(c->el->u, c->watt, c->el->second);
+    bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
+    const char *in = k ? arena_format(c->el->a, ", in [%s],", unit_text(k)) : "";
+
+    /* a torque is not called an energy */
+    diag_note(c->el->s, place(c, e),
+              carried ? "over %s%s they carry effort in [%s], flow in [%s]" : "%s%s says effort in [%s], flow in [%s]",
+              called(c, e), in, turning ? "N.m" : unit_text(effort), turning ? "rad/s" : unit_text(flow));
+}
+
+static void
+note_region(const struct check *c, uint32_t r)
+{
+    const struct region *x = &c->region[r];
+    const flat_domain *d = junction_domain(c->f, r);
+
+    if (!x->effort || !x->flow)
+        return;
+    if (x->from != NONE)
+        note_says(c, &c->eq.at[x->from], x->effort, x->flow);
+    else if (d)
+        diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name,
+                  unit_text(x->effort), d->flow_name, unit_text(x->flow));
+}
+
+static const char *
+node_text(const struct check *c, node n, inst i)
+{
+    strbuf b = { 0 };
+    const char *text;
+
+    flat_print(c->f, (inst){ n, i.first, i.n }, &b);
+    text = b.n > 60 ? arena_format(c->el->a, "%.57s...", b.at) : arena_strdup(c->el->a, b.at ? b.at : "");
+    strbuf_free(&b);
+    return text;
+}
+
+static const char *
+in_unit(const struct check *c, const unit *u)
+{
+    return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in [%s]", unit_text(u));
+}
+
+/* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1.
+ * NULL: none. */
+static const unit *
+given_in(struct check *c, const struct equation *e)
+{
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    inst def;
+    var_id multiplied;
+    node *with;
+    measure m;
+
+    if (!y || e->kind != EQ_LAW || !y->linear || y->nports != 1 || is_source(y->type))
+        return NULL;
+    def = c->f->law.at[e->index].def;
+    multiplied = y->type == EL_C ? c->f->port.at[y->port0].e : c->f->port.at[y->port0].f;
+    with = bg_calloc(def.n, sizeof *with);
+    for (uint32_t k = 0; k < def.n; k++)
+        with[k] = inst_slots(c->f, def)[k] == multiplied ? ex_const(c->el->pool, 1) : ex_slot(c->el->pool, k);
+    def.root = ex_substitute(c->el->pool, def.root, with, def.n);
+    free(with);
+    c->at = bg_realloc(c->at, pool_count(c->el->pool) * sizeof *c->at);
+    m = bonds_expression(c, def);
+    return m.sym == NONE ? m.known : NULL;
+}
+
+static void
+no_such_bond(struct check *c, const struct equation *e)
+{
+    elab *el = c->el;
+    uint32_t x = element_of(c, e);
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const unit *u = given_in(c, e);
+
+    if (u)
+        diag_error(el->s, "unit-bond", y->node && y->node->linear ? y->node->linear->at : y->at,
+                   "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e),
+                   unit_text(u));
+    else
+        diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power",
+                   called(c, e));
+    note_given(c, e);
+    diag_help(el->s, y && y->type == EL_R ? "A resistance is effort by flow, as [N.s/m] or [ohm]; the law is e = r*f. "
+                                            "A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_C ? "A C takes its compliance, displacement by effort, as [m/N] or [F]; a "
+                                              "stiffness k is written 1/k. A pseudo bond says its domain with `in`."
+                     : y && y->type == EL_I
+                         ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
+                         : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+}
+
+/* Both sides of e clash, and nothing in it tells what its bonds should carry. */
+static void
+plain_clash(struct check *c, const struct equation *e)
+{
+    elab *el = c->el;
+    const flat_model *f = c->f;
+    struct finding x = c->found;
+    inst i = e->kind == EQ_LAW      ? f->law.at[e->index].def
+             : e->kind == EQ_SIGNAL ? f->var.at[e->index].def
+             : e->kind == EQ_REINIT ? f->reinit.at[e->index].value
+                                    : INST_NONE;
+    const unit *coefficient_unit = given_in(c, e);
+    span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
+
+    if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
+        diag_error(el->s, "unit-clash", at, "%s is given in [%s], and its bond takes [%s]", called(c, e),
+                   unit_text(coefficient_unit),
+                   unit_text(unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
+    else if (!x.ua || !x.ub)
+        diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
+    else if (x.a != NODE_NONE && x.b != NODE_NONE)
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e),
+                   node_text(c, x.a, i), in_unit(c, x.ua), node_text(c, x.b, i), in_unit(c, x.ub));
+    else if (x.a != NODE_NONE)
+        diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e),
+                   node_text(c, x.a, i), in_unit(c, x.ub), in_unit(c, x.ua));
+    else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
+        diag_error(el->s, "unit-clash", at,
+                   "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s",
+                   called(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
+    else
+        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua),
+                   in_unit(c, x.ub));
+    if (e->kind == EQ_SIGNAL && given_value(el, e->index))
+        diag_note(el->s, f->var.at[e->index].at, "it is declared here");
+    note_given(c, e);
+}
+
+/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
+ * that would fit. */
+static bool
+help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    elab *el = c->el;
+    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const unit *given = y ? given_in(c, e) : NULL, *takes;
+    const char *text;
+
+    if (!given || !effort || !flow || !y->node || !y->node->linear)
+        return false;
+    takes = y->type == EL_C   ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
+            : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow)
+                              : unit_divide(el->u, effort, flow);
+    if (given == takes || unit_multiply(el->u, given, takes) != el->one)
+        return false;
+    text = text_of(el, y->node->linear->at);
+    diag_help(el->s, "1/%s%s%s would fit: %s.",
+              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
+              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : ")",
+              y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
+              : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
+                                : "an I takes its inertia");
+    return true;
+}
+
+/* The same of a two-port between bonds that are known. */
+static void
+help_inverse_ratio(struct check *c, const struct equation *e)
+{
+    const flat_law *law = e->kind == EQ_LAW ? &c->f->law.at[e->index] : NULL;
+    measure a, b, m;
+    uint32_t in;
+    const flat_element *y;
+    const unit *takes;
+
+    if (!law || law->kind != LAW_MODULUS)
+        return;
+    in = bonds_in_port(c->f, law);
+    y = &c->f->element.at[c->f->port.at[in].element];
+    a = bonds_variable(c, c->f->port.at[in].e);
+    b = bonds_variable(c, y->type == EL_TF ? c->f->port.at[in + 1].e : c->f->port.at[in + 1].f);
+    m = bonds_expression(c, law->def);
+    if (!a.known || !b.known || !m.known || a.sym != NONE || b.sym != NONE || m.sym != NONE || !y->node ||
+        !y->node->linear)
+        return;
+    takes = unit_divide(c->el->u, a.known, b.known);
+    if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
+        diag_help(c->el->s, "1/(%s) would fit: %s.", text_of(c->el, y->node->linear->at),
+                  y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
+                                   : "a GY takes e_in/f_out, which is e_out/f_in");
+}
+
+/* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the
+ * number's unit is said. */
+static bool
+help_pure_factor(struct check *c, const struct equation *e, const struct region *x)
+{
+    const flat_law *law = e->kind == EQ_LAW ? &c->f->law.at[e->index] : NULL;
+    const unit *takes;
+    measure m;
+
+    if (!law || law->kind != LAW_ASSIGN || !is_source(c->f->element.at[element_of(c, e)].type))
+        return false;
+    m = bonds_expression(c, law->def);
+    takes = law->out == Q_EFFORT ? x->effort : x->flow;
+    if (!m.factor || !m.known || m.sym != NONE || !takes)
+        return false;
+    units_help_factor(c->el, takes, m.known);
+    return true;
+}
+
+/* An equation that does not hold with all that is known. */
+static void
+report(struct check *c, struct items *t, const struct equation *e)
+{
+    struct finding plainly = c->found;
+    uint32_t notes = 0, element = element_of(c, e);
+    const unit *found;
+    bool linear = e->kind == EQ_LAW && c->f->element.at[element].linear;
+
+    bonds_list_items(t, e);
+    for (size_t k = 0; k < t->item.n; k++)
+        if (t->item.at[k] < c->f->junction.n && c->region[t->item.at[k]].said)
+            return;
+    for (size_t k = 0; e->kind == EQ_LAW && k < t->item.n; k++) {
+        uint32_t r = t->item.at[k];
+        const struct region *x = r < c->f->junction.n ? &c->region[r] : NULL;
+
+        if (!x || x->from == NONE || !x->flow || x->apart)
+            continue;
+        c->opened = r;
+        bonds_look(c, e);
+        c->opened = NONE;
+        if (c->found.impossible && linear) {
+            no_such_bond(c, e);
+            if (element_of(c, &c->eq.at[x->from]) != element)
+                note_region(c, r);
+            c->region[r].said = true;
+            return;
+        }
+        if (c->found.clash || c->found.sym != 2 * r || c->found.is == x->flow)
+            continue;
+        diag_error(c->el->s, "unit-clash", place(c, e), "the bonds of %s and %s carry different things", called(c, e),
+                   called(c, &c->eq.at[x->from]));
+        note_says(c, e, unit_divide(c->el->u, c->watt, c->found.is), c->found.is);
+        note_given(c, e);
+        note_region(c, r);
+        c->region[r].said = true;
+        found = c->found.is;
+        if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow))
+            help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found);
+        help_inverse_ratio(c, e);
+        for (size_t i = 0; i < t->item.n && notes < 2; i++)
+            if (t->item.at[i] < c->f->junction.n && t->item.at[i] != r)
+                notes++, note_region(c, t->item.at[i]);
+        return;
+    }
+    c->found = plainly;
+    if (c->found.clash)
+        plain_clash(c, e);
+    else
+        no_such_bond(c, e);
+    for (size_t k = 0; k < t->item.n; k++) {
+        if (t->item.at[k] >= c->f->junction.n)
+            continue;
+        c->region[t->item.at[k]].said = true;
+        if (plainly.clash && notes++ < 2)
+            note_region(c, t->item.at[k]);
+    }
+}
+
+void
+bonds_verify(struct check *c)
+{
+    struct items t = { .c = c, .stamp = bg_calloc(c->f->junction.n + c->f->var.n, sizeof(uint32_t)) };
+
+    for (size_t e = 0; e < c->eq.n; e++) {
+        bonds_look(c, &c->eq.at[e]);
+        if (c->found.clash || c->found.impossible)
+            report(c, &t, &c->eq.at[e]);
+    }
+    free(t.stamp);
+    vec_free(&t.item);
+}

@@ -1,0 +1,370 @@
+/* overrides.c - `let` and --set: values, initial values and sizes set from outside of the model
+ *
+ * They replace the text's values before these are made. `let` of an input may read time.
+ */
+#include <string.h>
+
+#include "elab.h"
+
+/* What gives a value: an expression of the experiment, or a number or formula from outside (said: the option). */
+struct giving {
+    elab *el;
+    const ast_ref *ref;
+    const char *name;
+    const ast_expr *e;
+    double x;
+    enum quantity q;
+    const char *said;
+};
+
+static const char *
+said_by(elab *el, const struct giving *g)
+{
+    return !g->said ? "let" : arena_format(el->a, "%s %s", g->said, g->name);
+}
+
+static void
+unknown_target(elab *el, const struct giving *g, bool of_part)
+{
+    const char *name = g->ref->part[0].name, *near;
+
+    if (refused_before(el, el->model_scope, name))
+        return;
+    diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g),
+               of_part ? "no element, junction or signal" : "no parameter or input", name);
+    near = of_part ? nearest_part(el, el->model_scope, name) : nearest_value(el, el->model_scope, name);
+    if (near)
+        diag_help(el->s, "Did you mean \"%s\"?", near);
+    else if (!of_part && find_part(el, el->model_scope, name) != NONE)
+        diag_note(el->s, el->part.at[find_part(el, el->model_scope, name)].at,
+                  "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter", name);
+}
+
+static bool
+may_override(struct giving *g, const value *v)
+{
+    elab *el = g->el;
+
+    if (v->kind == AST_PARAMETER || v->kind == AST_INPUT)
+        return true;
+    diag_error(el->s, "let-target", g->ref->at, "%s: \"%s\" is %s; parameters and inputs can be given values",
+               said_by(el, g), v->name,
+               v->kind == AST_CONSTANT ? "a constant"
+               : v->kind == AST_SIGNAL ? "a signal"
+                                       : "an output");
+    diag_note(el->s, v->at, "declared here");
+    return false;
+}
+
+static void
+store_override(struct giving *g, uint64_t key, const char *name, const char *what)
+{
+    elab *el = g->el;
+    uint32_t before = map_get(&el->override_of, key);
+    initial_override o = { .expr = g->e,
+                           .set_value = g->x,
+                           .set = !g->e,
+                           .at = g->said && g->e ? g->e->at : g->ref->at,
+                           .q = g->q };
+
+    if (before != MAP_NONE && !g->said) {
+        diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
+        diag_note(el->s, el->override.at[before].at, "the first one is here");
+        return;
+    }
+    map_set(&el->override_of, key, (uint32_t)el->override.n);
+    vec_push(&el->override, o);
+}
+
+/* A value as a whole. */
+static void
+override_whole(struct giving *g, value *v)
+{
+    elab *el = g->el;
+
+    if (!g->e) {
+        v->set = true;
+        v->set_value = g->x;
+    } else if (v->let && !g->said) {
+        diag_error(el->s, "let-twice", g->ref->at, "\"%s\" is given a value twice", v->name);
+        diag_note(el->s, v->expr->at, "the first one is here");
+    } else {
+        v->let = true;
+        v->set = v->given = false;
+        v->expr = g->e;
+        v->expr_in = el->model_scope;
+    }
+}
+
+static bool
+override_item(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    value *v = &g->el->value.at[index];
+
+    if (!may_override(g, v))
+        return false;
+    if (!v->rank) {
+        override_whole(g, v);
+        return true;
+    }
+    v->entries_set = true;
+    store_override(g, entry_key(index, entry), g->el->f->var.at[v->var + entry].name, "the value of ");
+    return true;
+}
+
+static void
+override_value(struct giving *g, const path_end *p)
+{
+    const family *f = &g->el->family.at[p->family];
+
+    if (f->block && !g->ref->part[g->ref->nparts - 1].nindex) {
+        if (may_override(g, &g->el->value.at[f->first]))
+            override_whole(g, &g->el->value.at[f->first]);
+        return;
+    }
+    each_item(g->el, p, g->ref->at, false, override_item, g);
+}
+
+static bool
+override_quantity(elab *el, const part *x, const char *name, enum quantity *q, const char **has)
+{
+    const char *const known_names[] = { el->n_e, el->n_f, el->n_q, el->n_p };
+    bool may[4] = { false };
+
+    *has = "it has no initial value";
+    if (x->kind == PART_JUNCTION) {
+        may[x->junction ? Q_FLOW : Q_EFFORT] = true;
+        *has = x->junction ? "it has f(0)" : "it has e(0)";
+    } else if (x->kind == PART_ELEMENT && x->element == EL_C) {
+        may[Q_DISPLACEMENT] = may[Q_EFFORT] = true;
+        *has = "it has q(0) or e(0)";
+    } else if (x->kind == PART_ELEMENT && x->element == EL_I) {
+        may[Q_MOMENTUM] = may[Q_FLOW] = true;
+        *has = "it has p(0) or f(0)";
+    }
+    for (int k = 0; k < 4; k++) {
+        if (known_names[k] == name && may[k]) {
+            *q = (enum quantity)k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* x(0) */
+static bool
+override_integral(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const value *v = &el->value.at[index];
+
+    (void)entry;
+    if (v->kind != AST_SIGNAL || v->rank || !is_integral(el, v->expr)) {
+        diag_error(el->s, "let-target", g->ref->at,
+                   "%s: \"%s\" has no initial value; a signal that is an integral(...) has one", said_by(el, g),
+                   v->name);
+        diag_note(el->s, v->at, "declared here");
+        return false;
+    }
+    store_override(g, value_key(index), v->name, "the initial value of ");
+    return true;
+}
+
+/* spring.q(0) */
+static bool
+override_stored(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const part *p = &el->part.at[index];
+    const char *quantity = g->ref->part[g->ref->nparts - 1].name, *has;
+
+    (void)entry;
+    if (p->gone) {
+        diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
+        diag_note(el->s, p->gone_at, "taken out here");
+        return false;
+    }
+    if (p->rests) {
+        diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value",
+                   said_by(el, g), p->rest == Q_FLOW ? "flow" : "effort", p->name);
+        diag_note(el->s, p->rest_at, "taken out here");
+        return false;
+    }
+    if (!override_quantity(el, p, quantity, &g->q, &has)) {
+        diag_error(el->s, "initial-quantity", g->ref->at, "%s: \"%s\" has no initial value %s(0): %s", said_by(el, g),
+                   p->name, quantity, has);
+        diag_note(el->s, p->at, "declared here");
+        return false;
+    }
+    store_override(g, part_key(index), p->name, "the initial value of ");
+    return true;
+}
+
+/* plate.gap.q(0) */
+static bool
+override_port(void *ctx, uint32_t index, uint32_t entry)
+{
+    struct giving *g = ctx;
+    elab *el = g->el;
+    const part *p = &el->part.at[index];
+    const ast_part *name = &g->ref->part[g->ref->nparts - 2];
+    const char *const quantity[] = { el->n_e, el->n_f, el->n_q, el->n_p };
+    uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
+
+    (void)entry;
+    if (p->index != NONE && field_broken(el, p->index))
+        return false;
+    if (port != NONE) {
+        port = single_field_port(el, el->model_scope, p->index, name);
+        if (port == NONE)
+            return false;
+    }
+    for (int k = 0; port != NONE && k < 4; k++) {
+        if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
+            port = single_field_port(el, el->model_scope, p->index, name);
+            if (port == NONE)
+                return false;
+            g->q = (enum quantity)k;
+            store_override(g, field_key(port), el->field_port.at[port].full, "the initial value of ");
+            return true;
+        }
+    }
+    diag_error(el->s, "initial-quantity", g->ref->at, "%s: there is no initial value of this name", said_by(el, g));
+    diag_note(el->s, p->at, "\"%s\" is declared here", p->name);
+    return false;
+}
+
+static void
+give(struct giving *g, bool initial)
+{
+    elab *el = g->el;
+    const ast_ref *r = g->ref;
+    scope *in = el->model_scope;
+    const char *name = r->part[0].name;
+    ast_ref moved;
+    path_end p;
+
+    if (!initial && r->nparts == 1 && find_known(in, name)) {
+        if (r->part[0].nindex)
+            diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
+                       said_by(el, g), name);
+        return; /* a size: done before */
+    }
+    if (r->nparts == 1 ? find_family(el, in, name, false) == NONE : find_part(el, in, name) == NONE) {
+        unknown_target(el, g, initial);
+        return;
+    }
+    p = follow(el, in, in, r, true, false);
+    if (p.kind == PLACE_PART && initial && r->part[r->nparts - 1].nindex) {
+        if (!index_of_quantity(el, r, &moved))
+            return;
+        g->ref = r = &moved;
+        p = follow(el, in, in, r, true, false);
+    }
+    if (p.kind == PLACE_VALUE && initial)
+        each_item(el, &p, r->at, false, override_integral, g);
+    else if (p.kind == PLACE_VALUE)
+        override_value(g, &p);
+    else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 1)
+        each_item(el, &p, r->at, false, override_stored, g);
+    else if (p.kind == PLACE_PART && initial && p.used == r->nparts - 2)
+        each_item(el, &p, r->at, false, override_port, g);
+    else if (p.kind == PLACE_PART)
+        diag_error(el->s, "let-target", r->at, "%s: \"%s\" is no parameter, input or initial value", said_by(el, g),
+                   g->name);
+}
+
+/* Text of --set: k, front.k, m[2], x(0) or spring.q(0) */
+static ast_ref
+set_target(elab *el, const char *name, bool *initial, bool *fine)
+{
+    size_t n = strlen(name);
+
+    *initial = n > 3 && !strcmp(name + n - 3, "(0)");
+    return text_ref(el, name, *initial ? n - 3 : n, fine);
+}
+
+/* The formula of an override, read as the item of an experiment would be. NULL after an error. */
+static const ast_expr *
+formula_of(elab *el, size_t k)
+{
+    const struct elaborate_override *o = &el->opt->set[k];
+    char *text;
+    const ast_file *file;
+
+    if (!el->formula)
+        el->formula = arena_new_array(el->a, const ast_expr *, el->opt->nset);
+    if (el->formula[k])
+        return el->formula[k];
+    text = bg_format("experiment set of set {\n%s;\n}\n", o->formula);
+    file = parse_file(el->s, el->names, el->a, (uint32_t)sources_add_text(el->s, o->said, text, strlen(text)));
+    free(text);
+    if (file->ok && file->ndecls == 1 && file->decl[0].kind == AST_DECL_EXPERIMENT &&
+        file->decl[0].experiment->nitems == 1)
+        el->formula[k] = file->decl[0].experiment->item[0].a;
+    else if (file->ok)
+        diag_error(el->s, "let-target", SPAN_NONE, "%s %s: this is no formula", o->said, o->name);
+    return el->formula[k];
+}
+
+bool
+from_outside(const elab *el, span at)
+{
+    for (size_t k = 0; el->formula && k < el->opt->nset; k++)
+        if (el->formula[k] && el->formula[k]->at.file == at.file)
+            return true;
+    return false;
+}
+
+void
+override_size(elab *el, scope *in, known_value *size)
+{
+    for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
+        const ast_exp_item *item = &el->experiment->item[k];
+
+        if (item->kind == AST_EXP_LET && !item->initial && item->ref.nparts == 1 &&
+            item->ref.part[0].name == size->name)
+            known_number(el, in, item->a, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
+    }
+    for (size_t k = 0; k < el->opt->nset; k++)
+        if (!strcmp(el->opt->set[k].name, size->name)) {
+            const ast_expr *e = el->opt->set[k].formula ? formula_of(el, k) : NULL;
+
+            if (!el->opt->set[k].formula)
+                size->value = el->opt->set[k].value;
+            else if (e)
+                known_number(el, in, e, arena_format(el->a, "size \"%s\"", size->name), false, &size->value, NULL);
+        }
+}
+
+void
+apply_experiment_lets(elab *el)
+{
+    for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
+        const ast_exp_item *item = &el->experiment->item[k];
+        struct giving g = { .el = el, .ref = &item->ref, .name = text_of(el, item->ref.at), .e = item->a };
+
+        if (item->kind == AST_EXP_LET)
+            give(&g, item->initial);
+    }
+    for (size_t k = 0; k < el->opt->nset; k++) {
+        bool initial, fine;
+        ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
+        struct giving g = { .el = el,
+                            .ref = &r,
+                            .name = el->opt->set[k].name,
+                            .x = el->opt->set[k].value,
+                            .said = el->opt->set[k].said ? el->opt->set[k].said : "--set" };
+
+        if (el->opt->set[k].formula && !(g.e = formula_of(el, k)))
+            continue;
+        if (fine)
+            give(&g, initial);
+        else
+            diag_error(el->s, "let-target", SPAN_NONE, "--set %s: this is no name, as k, m[2], front.k or spring.q(0)",
+                       el->opt->set[k].name);
+    }
+}

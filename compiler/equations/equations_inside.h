@@ -1,0 +1,47 @@
+/* equations_inside.h - what the equations*.c files share; nobody else includes it */
+#ifndef BG_EQUATIONS_INSIDE_H
+#define BG_EQUATIONS_INSIDE_H
+
+#include "blocks.h"
+#include "constraints.h"
+#include "equations.h"
+#include "freeze.h"
+#include "jumps.h"
+#include "mode.h"
+#include "parameters.h"
+#include "stick.h"
+#include "switched.h"
+#include "rates.h"
+#include "rest.h"
+
+struct terms {
+    VEC(var_id) var;
+    VEC(int8_t) sign;
+};
+
+/* ---- equations.c ---- */
+
+/* law - its left side, as one expression */
+inst equations_law_residual(equations *e, const flat_law *law);
+
+/* v = a*b or a/b of two variables' expressions */
+inst equations_combine(equations *e, enum ex_op op, inst a, inst b);
+
+/* ---- equations_prepare.c ---- */
+var_id equations_quantity_var(const flat_port *p, enum quantity q);
+
+/* Does the law have a piece on which its value does not change with slot k? Then it has no inverse there. */
+bool equations_is_flat_in(pool *p, node n, uint32_t k);
+
+/* ---- equations_junctions.c ---- */
+void equations_add_term(struct terms *t, var_id v, int8_t sign);
+
+/* Sum of the terms; above SUM_TERMS through a tree of sums with variables of their own. */
+inst equations_sum_of(equations *e, struct terms *t, uint32_t junction);
+
+/* Junctions whose common variables are equal by bonds between junctions of one kind, by the one that determines the
+ * value (in an open component: by any one): with one name for all of them, what cancels cancels. */
+void equations_find_equal(equations *e);
+bool equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint32_t *component_group);
+
+#endif

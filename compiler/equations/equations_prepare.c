@@ -1,0 +1,193 @@
+/* equations_prepare.c - before causality: conditions to modes, laws that are delayed or sampled, which way each law can
+ * be solved */
+#include <string.h>
+
+#include "equations_inside.h"
+
+bool
+inst_is_parameter(const flat_model *f, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++) {
+        enum var_kind kind = f->var.at[f->slot.at[i.first + k]].kind;
+
+        if (kind != VAR_PARAM && kind != VAR_LITERAL)
+            return false;
+    }
+    return true;
+}
+
+/* Does a condition choose between alternatives? */
+static bool
+reads_mode(const flat_model *f, inst i)
+{
+    for (uint32_t k = 0; k < i.n; k++)
+        if (f->var.at[f->slot.at[i.first + k]].kind == VAR_MODE)
+            return true;
+    return false;
+}
+
+/* A number that the runtime gives, as a mode. */
+static void
+give(equations *e, var_id v, span at)
+{
+    inst zero = inst_const(e->f, 0);
+
+    e->f->var.at[v].owner = (uint32_t)e->mode.n;
+    vec_push(
+        &e->mode,
+        ((eq_mode){ .var = v, .kind = MODE_GIVEN, .g = zero, .known = true, .slope = zero, .offset = zero, .at = at }));
+}
+
+/* What is delayed stands as what its mode watches: who asks what a delayed value depends on finds it there. */
+static void
+freeze_delay(equations *e, freezer *z, flat_delay *d)
+{
+    d->of = freeze(z, d->of, false, d->at);
+    e->mode.at[e->f->var.at[d->var].owner].g = d->of;
+}
+
+/* The values of samples are taken at instants: nothing in them needs to be watched. */
+static void
+freeze_whens(freezer *z, flat_model *f)
+{
+    for (size_t i = 0; i < f->when.n; i++) {
+        flat_when *w = &f->when.at[i];
+
+        w->condition = freeze(z, w->condition, false, w->at);
+        for (size_t r = w->reinit0; r < w->reinit0 + w->nreinits && w->kind != WHEN_SAMPLES; r++)
+            f->reinit.at[r].value = freeze(z, f->reinit.at[r].value, false, f->reinit.at[r].at);
+    }
+}
+
+equations *
+equations_prepare(flat_model *f)
+{
+    equations *e = bg_calloc(1, sizeof *e);
+    freezer *z;
+
+    e->f = f;
+    e->composer = composer_new(f);
+    for (size_t i = 0; i < f->draw.n; i++)
+        give(e, f->draw.at[i].var, f->draw.at[i].at);
+    for (size_t i = 0; i < f->delay.n; i++)
+        give(e, f->delay.at[i].var, f->delay.at[i].at);
+    z = freezer_new(e);
+    for (size_t i = 0; i < f->law.n; i++) {
+        f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
+        f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && reads_mode(f, f->law.at[i].def);
+    }
+    for (size_t i = 0; i < f->var.n; i++) {
+        enum var_kind kind = f->var.at[i].kind;
+
+        if (kind == VAR_SIGNAL || kind == VAR_INTEGRAL) {
+            inst def = freeze(z, f->var.at[i].def, false, f->var.at[i].at);
+
+            f->var.at[i].def = def;
+        }
+    }
+    for (size_t i = 0; i < f->experiment.record.n; i++)
+        f->experiment.record.at[i].def = freeze(z, f->experiment.record.at[i].def, false,
+                                                f->experiment.record.at[i].at);
+    freeze_whens(z, f);
+    for (size_t i = 0; i < f->delay.n; i++)
+        freeze_delay(e, z, &f->delay.at[i]);
+    freezer_free(z);
+    return e;
+}
+
+var_id
+equations_quantity_var(const flat_port *p, enum quantity q)
+{
+    switch (q) {
+    case Q_EFFORT: return p->e;
+    case Q_FLOW: return p->f;
+    default: return p->stored;
+    }
+}
+
+bool
+equations_is_flat_in(pool *p, node n, uint32_t k)
+{
+    node d = ex_derivative(p, n, k);
+    size_t count;
+    const node *tape;
+
+    if (ex_is_const(p, d, NULL) && pool_node(p, d)->value == 0)
+        return true;
+    tape = ex_tape(p, d, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SELECT && ((ex_is_const(p, x->b, NULL) && pool_node(p, x->b)->value == 0) ||
+                                   (ex_is_const(p, x->c, NULL) && pool_node(p, x->c)->value == 0)))
+            return true;
+    }
+    /* constants on both sides of a condition: a jump (sign) */
+    tape = ex_tape(p, n, &count);
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *x = pool_node(p, tape[i]);
+
+        if (x->op == EX_SELECT && ex_is_const(p, x->b, NULL) && x->b != x->c)
+            return true;
+    }
+    return false;
+}
+
+static bool
+solvable(equations *e, const flat_law *law, var_id y)
+{
+    inst r = equations_law_residual(e, law);
+    uint32_t k = inst_slot_of(e->f, r, y);
+    node solution, divisor;
+
+    return k != UINT32_MAX && ex_solve(e->f->pool, r.root, k, &solution, &divisor);
+}
+
+/* Does the law jump where v, or what contains it, passes zero? */
+static bool
+reads_sign_of(const equations *e, inst law, var_id v)
+{
+    const flat_model *f = e->f;
+
+    for (uint32_t k = 0; k < law.n; k++) {
+        const flat_var *s = &f->var.at[f->slot.at[law.first + k]];
+
+        if (s->kind == VAR_AUX && s->owner < e->sign.n && inst_slot_of(f, e->sign.at[s->owner].x, v) != UINT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+void
+equations_ways(const equations *eq, enum law_way *way, bool *varying, bool *invertible, bool *stated)
+{
+    equations *e = (equations *)eq; /* templates are added to the pool, nothing else changes */
+    flat_model *f = e->f;
+
+    memset(varying, 0, f->element.n * sizeof *varying);
+    memset(invertible, 0, f->port.n * sizeof *invertible);
+    memset(stated, 0, f->port.n * sizeof *stated);
+    for (size_t i = 0; i < f->port.n; i++)
+        way[i] = WAY_EITHER;
+    for (size_t i = 0; i < f->law.n; i++) {
+        flat_law law = f->law.at[i];
+        flat_port *p = &f->port.at[law.port];
+        flat_element *el = &f->element.at[p->element];
+
+        if (law.kind == LAW_MODULUS) {
+            varying[p->element] = !inst_is_parameter(f, law.def);
+        } else if (el->type == EL_R && law.kind == LAW_ASSIGN) {
+            var_id in = law.out == Q_EFFORT ? p->f : p->e;
+            uint32_t k = inst_slot_of(f, law.def, in);
+
+            if (k == UINT32_MAX || ((equations_is_flat_in(f->pool, law.def.root, k) || reads_sign_of(e, law.def, in)) &&
+                                    !solvable(e, &law, in)))
+                way[law.port] = law.out == Q_EFFORT ? WAY_GIVES_EFFORT : WAY_GIVES_FLOW;
+        } else if (el->type == EL_C || el->type == EL_I) {
+            invertible[law.port] = law.out == Q_DISPLACEMENT || law.out == Q_MOMENTUM || solvable(e, &law, p->stored);
+        }
+    }
+    for (size_t i = 0; i < f->initial.n; i++)
+        if (f->initial.at[i].port != UINT32_MAX)
+            stated[f->initial.at[i].port] = true;
+}

@@ -1,0 +1,134 @@
+/* command_run.c - a loaded experiment run, with the bar that shows how far it is */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "command_inside.h"
+
+static const double PROGRESS_AFTER = 0.5, PROGRESS_EVERY = 2; /* s */
+
+static double
+wall_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The bar, for runs that let one wait. Where it does not move, time and steps do. */
+static void
+show_progress(void *ctx, double t, uint64_t steps)
+{
+    struct run_settings *s = ctx;
+    int percent = s->end > s->begin ? (int)(100 * (t - s->begin) / (s->end - s->begin)) : 0;
+    double now = wall_clock();
+
+    if (now - s->since < PROGRESS_AFTER || (percent == s->shown && now - s->said < PROGRESS_EVERY))
+        return;
+    fprintf(stderr, "\r[%-30.*s] %3d %%", percent * 30 / 100, "##############################", percent);
+    if (percent == s->shown)
+        fprintf(stderr, " at %.9g s, %llu steps, %.3g a second  ", t, (unsigned long long)steps,
+                (double)(steps - s->steps) / (now - s->said));
+    s->shown = percent;
+    s->said = now;
+    s->steps = steps;
+    fflush(stderr);
+}
+
+void
+progress_done(struct run_settings *s)
+{
+    if (s->shown >= 0)
+        fprintf(stderr, "\r%100s\r", "");
+    s->shown = -1;
+}
+
+void
+adjust_run(void *settings, bg_model *m, sim_options *o)
+{
+    struct run_settings *s = settings;
+    const request *q = s->q;
+
+    if (q->rtol > 0)
+        o->rtol = q->rtol;
+    else if (!inst_known(model_flat(m)->experiment.rtol) && s->default_rtol > 0)
+        o->rtol = s->default_rtol;
+    if (q->atol > 0)
+        o->atol = q->atol;
+    if (q->given & OPT(OPT_SOLVER))
+        o->solver = q->solver;
+    if (q->given & OPT(OPT_STEP))
+        o->max_step = q->step;
+    if (q->max_steps)
+        o->max_steps = q->max_steps;
+    if (q->max_seconds > 0)
+        o->max_seconds = q->max_seconds;
+    s->begin = o->start;
+    s->end = o->stop;
+    if (!q->quiet && is_terminal(stderr)) {
+        s->since = s->said = wall_clock();
+        s->steps = 0;
+        o->progress = show_progress;
+        o->ctx = s;
+    }
+}
+
+static void
+print_audit(const flat_model *f, const audit_totals *a)
+{
+    fprintf(stderr, "energy: %.6g J supplied = %.6g J stored + %.6g J dissipated", a->supplied, a->stored,
+            a->dissipated);
+    if (fabs(a->jumps) > 1e-12 * a->size)
+        fprintf(stderr, " + %.6g J taken by jumps", a->jumps);
+    if (a->worst != SIZE_MAX)
+        fprintf(stderr, "; %.1e of %.3g J missing by the steps, most in \"%s\"",
+                a->size > 0 ? fabs(a->residual) / a->size : 0, a->size, f->element.at[a->worst].name);
+    if (a->pseudo)
+        fprintf(stderr, "; %zu elements on pseudo bonds take no part", a->pseudo);
+    fputc('\n', stderr);
+}
+
+bool
+run_loaded(const request *q, loaded *l, double default_rtol, sim_options *o, sim_result *r)
+{
+    struct run_settings s = { .q = q, .default_rtol = default_rtol, .shown = -1 };
+    sim_options wanted = *o;
+    bool fine;
+
+    memset(r, 0, sizeof *r);
+    if (q->given & OPT(OPT_STOP))
+        o->stop = q->stop;
+    fine = sim_options_from_experiment(l->c.model, o);
+    if (fine) {
+        o->stop = q->given & OPT(OPT_STOP) ? q->stop : o->stop;
+        o->points = wanted.points;
+        o->outputs = wanted.outputs;
+        o->finite_outputs = wanted.finite_outputs;
+        o->states = wanted.states;
+        o->activity = wanted.activity;
+        o->audit = wanted.audit;
+        o->extra = wanted.extra;
+        o->sampler = wanted.sampler;
+        o->nsamplers = wanted.nsamplers;
+        adjust_run(&s, l->c.model, o);
+        fine = simulate(l->c.model, o, r);
+        progress_done(&s);
+    }
+    print_diagnostics(q, l->c.sources);
+    if (fine && q->verbose) {
+        char *text = model_statistics(l->c.model);
+
+        fprintf(stderr, "%s: %s\n", l->c.flat->name, text);
+        free(text);
+        fprintf(stderr, "%s: %s; %llu steps, %llu evaluations of the rates, %llu Jacobians, %zu events, %.3f s\n",
+                l->experiment ? l->experiment : "run", r->method ? r->method : "no integration",
+                (unsigned long long)r->steps, (unsigned long long)r->rhs_evaluations, (unsigned long long)r->jacobians,
+                r->nevents, r->cpu_seconds);
+        if (r->audit.known)
+            print_audit(l->c.flat, &r->audit);
+        if (r->activity)
+            fprintf(stderr, "powers sum to %.1e of the greatest\n", r->max_power_sum);
+    }
+    return fine;
+}

@@ -1,0 +1,158 @@
+/* partition_compare.c - the model, its parts and what a threshold leaves of them beside each other */
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "partition_inside.h"
+
+/* Of all experiments, in another text. Free the array. */
+static recording *
+recordings_of(const struct worker *d, const recording *like, const char *path, const char *text, size_t length)
+{
+    recording *r = bg_calloc(d->o->nruns, sizeof *r);
+
+    for (size_t i = 0; i < d->o->nruns; i++) {
+        r[i] = like[i];
+        r[i].path = path ? path : like[i].path;
+        r[i].text = text;
+        r[i].length = length;
+    }
+    return r;
+}
+
+static bool
+add_row(struct worker *d, const recording *r, const char *name)
+{
+    table_row row = { .name = name };
+
+    if (!row_of(r, partition_run_failed, d, &row))
+        return false;
+    vec_push(&d->out->table, row);
+    return true;
+}
+
+static enum partition_result
+add_inactive(struct worker *d, const recording *r, const char *name, const regime *also, size_t n)
+{
+    inactive_options io = { .share = d->o->mora, .regime = also, .n = n, .failed = partition_run_failed, .ctx = d };
+    name_list list = { .of = name };
+    const regime *beyond;
+    bool fine = inactive_find(r, d->o->nruns, &io, d->a, &list, &beyond);
+
+    vec_push(&d->out->inactive, list);
+    if (beyond)
+        return partition_usage(
+            d, bg_format("--mora-window %.6g..%.6g s lies within none of the runs", beyond->from, beyond->to));
+    return fine ? PARTITION_DONE : PARTITION_FAILED;
+}
+
+/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL:
+ * none. */
+static enum partition_result
+reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name,
+             without *out)
+{
+    char *text;
+    size_t length;
+    enum partition_result result = PARTITION_DONE;
+    recording *less;
+
+    text_without(r, d->o->nruns, gone, d->a, &text, &length, &out->stay);
+    if (!text)
+        return result;
+    less = recordings_of(d, r, NULL, text, length);
+    if (!add_row(d, less, row) ||
+        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
+                      d->a, partition_run_failed, d, &out->error))
+        result = PARTITION_FAILED;
+    else if (name)
+        result = partition_write_portable(d, name, text, length);
+    free(less);
+    free(text);
+    return result;
+}
+
+/* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of
+ * the errors' root mean squares over their own. */
+static bool
+compare_part(struct worker *d, const recording *r, part *x)
+{
+    run_errors e = { 0 };
+    bool fine = compare_runs(d->run, r, d->o->nruns, NULL, d->a, partition_run_failed, d, &e);
+
+    x->replay = NAN;
+    for (size_t i = 0; fine && i < e.n; i++)
+        if (!e.at[i].state && e.at[i].size > 0)
+            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / e.at[i].size);
+    vec_free(&e);
+    return fine;
+}
+
+/* Of a partition that is left out everything that could be ranked. */
+static void
+add_left_out(struct worker *d, const part *x, name_list *all)
+{
+    const subgraphs *s = &d->out->subgraphs;
+    const flat_model *f = d->out->graph.flat;
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
+        const flat_element *e = &f->element.at[i];
+        uint32_t k = s->of_element[i];
+
+        if (k == NO_SUBGRAPH || is_source(e) || is_two_port(e))
+            continue;
+        for (size_t n = 0; n < s->partition.at[s->subgraph.at[k].partition].subgraph.n; n++)
+            if (!strcmp(s->subgraph.at[s->partition.at[s->subgraph.at[k].partition].subgraph.at[n]].name, x->name))
+                vec_push(&all->name, d->written ? written_name(d->a, e->name) : e->name);
+    }
+}
+
+static enum partition_result
+compare_parts(struct worker *d, name_list *all)
+{
+    partitioning *p = d->out;
+    bool fine = true;
+
+    for (size_t i = 0; i < p->parts.part.n && fine; i++) {
+        part *x = &p->parts.part.at[i];
+        char *path = bg_format("%s/%s.bg", d->o->folder, x->name);
+        recording *r = recordings_of(d, d->run, path, x->text, x->length);
+
+        if (x->wanted) {
+            fine = add_row(d, r, x->name) && add_inactive(d, r, x->name, NULL, 0) == PARTITION_DONE &&
+                   compare_part(d, r, x);
+            for (size_t k = 0; fine && k < p->inactive.at[p->inactive.n - 1].name.n; k++)
+                vec_push(&all->name, p->inactive.at[p->inactive.n - 1].name.at[k]);
+        }
+        if (!x->wanted)
+            add_left_out(d, x, all);
+        free(r);
+        free(path);
+    }
+    return fine ? PARTITION_DONE : PARTITION_FAILED;
+}
+
+enum partition_result
+partition_compare(struct worker *d)
+{
+    partitioning *p = d->out;
+    enum partition_result result;
+
+    if (!d->o->folder)
+        return PARTITION_DONE;
+    if (!add_row(d, d->o->run, "as given"))
+        return PARTITION_FAILED;
+    result = add_inactive(d, d->o->run, "as given", d->o->regime, d->o->nregimes);
+    if (result != PARTITION_DONE)
+        return result;
+    result = reduce_model(d, d->o->run, &p->inactive.at[0], "as given, reduced", NULL, &p->less_whole);
+    if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
+        result = PARTITION_FAILED;
+    if (result != PARTITION_DONE || p->parts.part.n == 0)
+        return result;
+    p->all_inactive.of = "all partitions";
+    result = compare_parts(d, &p->all_inactive);
+    if (result == PARTITION_DONE)
+        result = reduce_model(d, d->run, &p->all_inactive, "conditioned, reduced", "reduced", &p->less_parts);
+    return result;
+}

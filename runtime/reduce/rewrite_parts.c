@@ -1,0 +1,172 @@
+/* rewrite_parts.c - the parts and values of a text, and who is bonded to whom */
+#include <string.h>
+
+#include "rewrite_inside.h"
+
+static bool
+two_port_type(const char *type)
+{
+    return !strcmp(type, "TF") || !strcmp(type, "GY") || !strcmp(type, "MTF") || !strcmp(type, "MGY");
+}
+
+static enum part_kind
+kind_of(const ast_node *n)
+{
+    if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+        return PART_JUNCTION;
+    if (!two_port_type(n->type))
+        return PART_ELEMENT;
+    for (int i = 0; i < n->nitems; i++)
+        if (n->item[i].kind == AST_LAW_PORT)
+            return PART_ELEMENT; /* a field: it stands with fewer bonds too */
+    return PART_TWO_PORT;
+}
+
+uint32_t
+rewrite_find_part(const struct plan *p, const char *name)
+{
+    return map_get(&p->part_of, map_ptr_key(name));
+}
+
+static void
+declare_part(struct plan *p, const char *name, enum part_kind kind, const ast_node *where, span at, bool fixed)
+{
+    struct part x = { .name = name,
+                      .kind = kind,
+                      .node = where,
+                      .at = at,
+                      .wanted = NOBODY,
+                      .end = { NOBODY, NOBODY },
+                      .fixed = fixed,
+                      .stored_read = SPAN_NONE };
+
+    if (rewrite_find_part(p, name) != MAP_NONE)
+        return;
+    map_set(&p->part_of, map_ptr_key(name), (uint32_t)p->part.n);
+    vec_push(&p->part, x);
+}
+
+void
+rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
+{
+    switch (s->kind) {
+    case AST_STMT_CHAIN:
+        for (int i = 0; i < s->chain.nnodes; i++)
+            if (s->chain.node[i].type && s->chain.node[i].ref.nparts)
+                declare_part(p, s->chain.node[i].ref.part[0].name, kind_of(&s->chain.node[i]), &s->chain.node[i],
+                             s->chain.node[i].at, nested);
+        if (s->chain.bond)
+            declare_part(p, s->chain.bond, PART_BOND, NULL, s->chain.bond_at, true);
+        break;
+    case AST_STMT_PORT:
+        for (int i = 0; i < s->port.n; i++)
+            if (s->port.junction[i].type && s->port.junction[i].ref.nparts)
+                declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i],
+                             s->port.junction[i].at, true);
+        break;
+    case AST_STMT_VALUE:
+        if (map_get(&p->value_of, map_ptr_key(s->value.name)) == MAP_NONE) {
+            struct value v = { .stmt = s, .output = nested || s->value.kind == AST_OUTPUT };
+
+            map_set(&p->value_of, map_ptr_key(s->value.name), (uint32_t)p->value.n);
+            vec_push(&p->value, v);
+        } else { /* a signal, and `output NAME;` that shows it */
+            struct value *v = &p->value.at[map_get(&p->value_of, map_ptr_key(s->value.name))];
+
+            v->output |= s->value.kind == AST_OUTPUT;
+            if (!v->stmt->value.value)
+                v->stmt = s;
+        }
+        break;
+    case AST_STMT_FOR:
+        for (int i = 0; i < s->loop.n; i++)
+            rewrite_declare(p, s->loop.body[i], true);
+        break;
+    case AST_STMT_IF:
+        for (int i = 0; i < s->cond.nthen; i++)
+            rewrite_declare(p, s->cond.then[i], true);
+        for (int i = 0; i < s->cond.nother; i++)
+            rewrite_declare(p, s->cond.other[i], true);
+        break;
+    case AST_STMT_WITHOUT:
+    case AST_STMT_WHEN: break;
+    }
+}
+
+/* Two neighbours in a chain, and the request for their bond. */
+struct pair {
+    uint32_t end[2], cut;
+};
+
+void
+rewrite_gather_bonds(struct plan *p)
+{
+    VEC(struct pair) pair = { 0 };
+    map cut_of = { 0 };
+    uint32_t total = 0;
+
+    for (size_t i = 0; i < p->nbonds; i++) {
+        p->request[i] = (struct request){ NOBODY, NOBODY, NOBODY, true };
+        map_set(&cut_of, p->bond[i].arrow.begin, (uint32_t)i);
+    }
+    for (int i = 0; i < p->model->nstmt; i++) {
+        const ast_stmt *s = p->model->stmt[i];
+        uint32_t before = NOBODY;
+
+        vec_push(&p->chain0, (uint32_t)p->occurrence.n);
+        if (s->kind != AST_STMT_CHAIN)
+            continue;
+        for (int k = 0; k < s->chain.nnodes; k++) {
+            const ast_node *n = &s->chain.node[k];
+            struct occurrence o = { (uint32_t)i, (uint32_t)k,
+                                    n->ref.nparts ? rewrite_find_part(p, n->ref.part[0].name) : NOBODY, 0 };
+
+            vec_push(&p->occurrence, o);
+            if (k && before != NOBODY && o.part != NOBODY) {
+                uint32_t cut = map_get(&cut_of, s->chain.arrow[k - 1].begin);
+
+                vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
+                p->part.at[before].nlinks++;
+                p->part.at[o.part].nlinks++;
+                if (cut != MAP_NONE) {
+                    p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
+                    p->request[cut] = (struct request){ before, o.part, NOBODY, false };
+                    if (s->chain.bond && k == s->chain.nnodes - 1)
+                        p->request[cut].name = rewrite_find_part(p, s->chain.bond);
+                    if (p->bond[cut].two_port)
+                        p->part.at[p->bond[cut].forward ? o.part : before].turned = p->bond[cut].text;
+                }
+                if (s->chain.bond && k == s->chain.nnodes - 1) {
+                    struct part *bond = &p->part.at[rewrite_find_part(p, s->chain.bond)];
+
+                    bond->end[0] = before;
+                    bond->end[1] = o.part;
+                }
+            }
+            before = o.part;
+        }
+    }
+    vec_push(&p->chain0, (uint32_t)p->occurrence.n);
+    for (size_t i = 0; i < p->part.n; i++) {
+        p->part.at[i].link0 = total;
+        total += p->part.at[i].nlinks;
+        p->part.at[i].nlinks = 0;
+    }
+    p->link = bg_calloc(total, sizeof *p->link);
+    p->link_cut = bg_calloc(total, sizeof *p->link_cut);
+    for (size_t i = 0; i < 2 * pair.n; i++) {
+        const struct pair *y = &pair.at[i / 2];
+        struct part *x = &p->part.at[y->end[i % 2]];
+
+        p->link_cut[x->link0 + x->nlinks] = y->cut;
+        p->link[x->link0 + x->nlinks++] = y->end[1 - i % 2];
+    }
+    vec_free(&pair);
+    map_free(&cut_of);
+}
+
+bool
+rewrite_is_cut(const struct plan *p, uint32_t link)
+{
+    return p->link_cut[link] && !p->request[p->link_cut[link] - 1].off;
+}

@@ -1,0 +1,89 @@
+/* rewrite_without_inside.h - what the rewrite_without*.c files share; nobody else includes it */
+#ifndef BG_REWRITE_WITHOUT_INSIDE_H
+#define BG_REWRITE_WITHOUT_INSIDE_H
+
+#include "rewrite_without.h"
+
+enum { NOBODY = UINT32_MAX };
+
+/* A name as `without` writes it: "drag[" 3 "]", "m[" 3 "].f", or "hub.bearing" without a last number. */
+struct entry {
+    const char *head, *tail;
+    uint32_t number;
+    bool numbered;
+    uint32_t group;
+    size_t order;
+};
+
+/* One list of them: a statement of the model, or behind an instance. */
+struct group {
+    const ast_stmt *after;
+    const ast_node *node;
+    const ast_stmt *old;
+    bool used;
+};
+
+struct taking {
+    const flat_model *f;
+    const ast_file *file;
+    const char *text;
+    size_t length;
+    rewrite *r;
+    without_lost *lost;
+    map element_of, junction_of; /* interned name -> index */
+    map top;                     /* statements that stand in the model itself */
+    uint32_t *wanted;            /* [element] place in the list, NOBODY */
+    bool *clamped;               /* [element] its junction's common variable is taken out instead */
+    bool *element_gone, *junction_gone;
+    uint32_t *degree; /* [junction] */
+    uint32_t *passed; /* [junction] its bonds before this do not keep it */
+    bool *at_rest,
+        *looked;   /* [junction] its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
+    bool *by_text; /* [junction + element]: the planner of the text took it, and said so */
+    map mentioned, mentioned_base; /* by other experiments: whole name, first name -> item in their list */
+    VEC(span) mention;
+    VEC(uint32_t) open;
+    VEC(struct entry) entry;
+    VEC(struct group) group;
+    map heads; /* hash of head and tail -> order of the first entry with them */
+};
+
+/* ---- rewrite_without.c ---- */
+
+/* The outermost instance or round around; NOBODY: the model itself. */
+uint32_t without_outermost(const flat_model *f, uint32_t origin);
+const ast_stmt *without_top_statement(const flat_model *f, const flat_element *e);
+bool without_stands_in_model(const struct taking *t, const ast_stmt *s);
+
+/* "front.spring[2]" of the first n names; NULL where an index is no plain number. */
+const char *without_literal_name(const flat_model *f, const ast_ref *ref, int n);
+
+/* ---- rewrite_without_cascade.c ---- */
+void without_cascade(struct taking *t, const char *const *gone, size_t ngone);
+void without_block_named(struct taking *t);
+
+/* Keeps what something that stays names. True if anything was kept. */
+bool without_keep_needed(struct taking *t);
+
+/* ---- rewrite_without_lines.c ---- */
+void without_note(struct taking *t, enum rewrite_kind kind, const char *name, span at);
+
+/* Lines of loops all of whose copies go. Their elements need no `without`; whole[e] is set. */
+void without_drop_lines(struct taking *t, bool *whole);
+
+/* ---- rewrite_without_lists.c ---- */
+void without_add_entry(struct taking *t, const char *name, uint32_t group);
+
+/* The list that takes element e out, and what it is called there. */
+uint32_t without_group_of(struct taking *t, uint32_t e, const char **name);
+
+/* What the lists have already: items as entries, what cannot be read so as it is. */
+void without_take_over(struct taking *t, const map *dropped);
+
+/* Writes each list anew. */
+void without_write_lists(struct taking *t);
+
+/* The model's own statement: the last that stands in it. */
+void without_find_old_lists(struct taking *t, const map *dropped, bool wanted);
+
+#endif

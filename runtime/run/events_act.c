@@ -1,0 +1,184 @@
+/* events_act.c - what `when`, samples and assertions do to states */
+#include <math.h>
+#include <string.h>
+
+#include "events_inside.h"
+
+#define CLOSER \
+    0.999 /* events of the text whose intervals shrink so, CLOSER_MOST times in a row, and to less than CLOSEST of the \
+             run, */
+
+#define CLOSER_MOST 8 /* have no end */
+#define CLOSEST 1e-5
+
+/* Counts a firing of w. False when there were too many in a very short time; when they come closer and closer, as the
+ * last bounces of a ball do, and cannot be told apart soon; or when no time has passed since the last one, from which
+ * this one does not follow. */
+static bool
+allow_firing(events *e, size_t w, double t, bool follows)
+{
+    struct firing *f = &e->firing[w];
+    double interval = t - f->at, whole = e->stop - e->start;
+    bool stuck = !follows && interval <= 4 * events_tiny(e, t);
+
+    f->closer = interval < CLOSER * f->interval ? f->closer + 1 : 0;
+    f->interval = interval;
+    f->at = t;
+    if (!(t - f->since <= CHATTER_SPAN * whole)) {
+        f->since = t;
+        f->count = 0;
+    }
+    if (++f->count <= CHATTER_MOST && !stuck && !(f->closer >= CLOSER_MOST && interval < CLOSEST * whole))
+        return true;
+
+    sources *s = model_flat(e->model)->sources;
+    diag_error(s, "run-chattering", e->when[w].at, "\"%s\" turns true again and again without end at %.6g s",
+               e->when[w].text, t);
+    diag_help(s, "Each event leads to the next one sooner. Stop before, or let a spring and a damper take up what the "
+                 "events do.");
+    return false;
+}
+
+/* The states that w sets, from values that were all taken before. *moved: one of them is another than it was. */
+static bool
+jump(events *e, size_t w, double t, double *x, bool *moved)
+{
+    const struct model_when *m = &e->when[w];
+
+    for (size_t r = m->first; r < m->first + m->n; r++) {
+        size_t state = model_reinit_state(e->model, r);
+        double value = e->reinit[e->nwhens + r];
+
+        if (!isfinite(value)) {
+            sources *s = model_flat(e->model)->sources;
+            diag_error(s, "run-reinit", m->at,
+                       m->kind == WHEN_SAMPLES ? "at the sample \"%s\" of %.6g s, the value for \"%s\" is not finite"
+                                               : "as \"%s\" turns true at %.6g s, the value for \"%s\" is not finite",
+                       m->text, t, model_state(e->model, state).name);
+            return false;
+        }
+        *moved |= x[state] != value;
+        x[state] = value;
+    }
+    return true;
+}
+
+/* What `previous` reads in the first sample of w: what is there now. One memory may be of another. */
+static bool
+remember_first(events *e, size_t w, double t, double *x)
+{
+    const struct model_when *m = &e->when[w];
+
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (size_t r = m->first; r < m->first + m->n; r++) {
+            double value = e->reinit[e->nwhens + r], *at = &x[model_reinit_state(e->model, r)];
+
+            if (!model_reinit_remembers(e->model, r) || *at == value || !isfinite(value))
+                continue;
+            *at = value;
+            changed = true;
+        }
+        if (changed && model_reinits(e->model, t, x, e->reinit) != 0)
+            return false;
+    }
+    return true;
+}
+
+void
+events_fail_assertion(events *e, size_t w, double t, const double *x)
+{
+    const struct model_when *m = &e->when[w];
+    const flat_model *f = model_flat(e->model);
+    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    strbuf values = { 0 };
+
+    if (model_variables(e->model, t, x, v))
+        samples_values(e->model, w, v, &values);
+    if (m->says)
+        diag_error(f->sources, "run-assert", m->at, "%s: \"%s\" does not hold at %.6g s%s%s", m->says, m->text, t,
+                   values.n ? ", where " : "", values.n ? values.at : "");
+    else
+        diag_error(f->sources, "run-assert", m->at, "\"%s\" does not hold at %.6g s%s%s", m->text, t,
+                   values.n ? ", where " : "", values.n ? values.at : "");
+    strbuf_free(&values);
+    free(v);
+}
+
+/* What w does as its condition turns true, or as its sample is due. */
+static enum events_status
+fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
+{
+    switch (e->when[w].kind) {
+    case WHEN_ASSERTS: events_fail_assertion(e, w, t, x); return EVENTS_STOP;
+    case WHEN_STOPS:
+        if (e->stopped == SIZE_MAX)
+            e->stopped = w;
+        return EVENTS_SAME;
+    case WHEN_SAMPLES:
+        if (samples_first(e->samples, w) && !remember_first(e, w, t, x))
+            return EVENTS_FAILED;
+        break;
+    case WHEN_TURNS:
+        if (!allow_firing(e, w, t, follows))
+            return EVENTS_STOP;
+        *moved = true; /* an event, whatever it sets */
+        break;
+    }
+    return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
+}
+
+/* Which conditions turned true, and (first) which samples are due. */
+static enum events_status
+find_turned(events *e, double t, const double *x, bool first, bool *sampled)
+{
+    *sampled = first && samples_take(e->samples, t + events_tiny(e, t), e->value);
+    if (model_reinits(e->model, t, x, e->reinit) != 0)
+        return EVENTS_FAILED;
+    for (size_t w = 0; w < e->nwhens; w++) {
+        bool now = e->reinit[w] != 0;
+
+        e->turned[w] = (now && !e->held[w]) || (*sampled && samples_taken(e->samples, w));
+        e->held[w] = now;
+    }
+    return EVENTS_SAME;
+}
+
+enum events_status
+events_act(events *e, double t, double *x)
+{
+    bool any = false, any_switched = false, sampled;
+
+    events_hold_all(e, t, x);
+    for (bool first = true; e->nwhens > 0; first = false) { /* ends: firings are counted */
+        bool fired = false, moved = false;
+        enum events_status status = find_turned(e, t, x, first, &sampled);
+
+        if (status != EVENTS_SAME)
+            return status;
+        /* in the order of the text, each reading what those before it left */
+        for (size_t w = 0; w < e->nwhens; w++) {
+            if (!e->turned[w])
+                continue;
+            if (fired && model_reinits(e->model, t, x, e->reinit) != 0)
+                return EVENTS_FAILED;
+            status = fire(e, w, t, x, any, &moved);
+            if (status == EVENTS_FAILED || status == EVENTS_STOP)
+                return status;
+            any_switched |= status == EVENTS_SWITCHED && e->when[w].kind == WHEN_TURNS;
+            fired |= status == EVENTS_SWITCHED;
+        }
+        if (!moved)
+            break;
+        any = true;
+        if (e->watched.n || e->nets) {
+            enum events_status settled = events_settle_right(e, t, x, true);
+
+            if (settled == EVENTS_FAILED || settled == EVENTS_STOP)
+                return settled;
+            any_switched |= settled == EVENTS_SWITCHED;
+        }
+        events_hold_all(e, t, x);
+    }
+    return any_switched ? EVENTS_SWITCHED : any ? EVENTS_SAMPLED : EVENTS_SAME;
+}

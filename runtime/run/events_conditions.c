@@ -1,0 +1,264 @@
+/* events_conditions.c - conditions: their margins, which way they go, and when they chatter */
+#include <math.h>
+
+#include "events_inside.h"
+
+#define NOISE 1e-13     /* of a condition's size: what is left of an x that sticks */
+#define BELOW_ZERO 1e-5 /* of its size: what the integrator's error may leave of a number of which a root is taken */
+
+#define AHEAD_CHANGE \
+    0.5 /* of a rate: more may not become of it meanwhile, or the look is past the fastest time constant */
+
+#define AHEAD_SHORTER 12 /* times ten, at most */
+
+/* Is a root taken of what is negative, and not by rounding or by the integrator's error alone? */
+static bool
+outside(const events *e, uint32_t k, double g)
+{
+    return e->mode[k].kind == MODE_DOMAIN && g < -BELOW_ZERO * e->size[k];
+}
+
+bool
+events_look(events *e, double t, const double *x, double *g)
+{
+    if (model_conditions(e->model, t, x, g) != 0)
+        return false;
+    for (size_t i = 0; i < e->watched.n; i++)
+        if ((!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK) ||
+            outside(e, e->watched.at[i], g[e->watched.at[i]]))
+            return false;
+    return true;
+}
+
+bool
+events_sticks(const events *e, uint32_t k)
+{
+    return e->value[e->mode[k].partner] != 0;
+}
+
+bool
+events_stepped(const struct model_mode *m)
+{
+    return m->kind == MODE_PIECE || m->kind == MODE_FLOOR;
+}
+
+double
+events_lower_corner(const struct model_mode *m, double piece)
+{
+    if (m->kind == MODE_FLOOR)
+        return piece;
+    return piece > 0 ? m->table->x[(size_t)piece - 1] : -INFINITY;
+}
+
+double
+events_upper_corner(const struct model_mode *m, double piece)
+{
+    if (m->kind == MODE_FLOOR)
+        return piece + 1;
+    return piece < (double)m->table->n ? m->table->x[(size_t)piece] : INFINITY;
+}
+
+double
+events_piece_of(const struct model_mode *m, double g)
+{
+    return m->kind == MODE_FLOOR ? floor(g) : ex_table_piece(m->table, g);
+}
+
+double
+events_margin_of(const events *e, uint32_t k, double g)
+{
+    const struct model_mode *m = &e->mode[k];
+
+    if (events_stepped(m))
+        return fmin(g - events_lower_corner(m, e->value[k]), events_upper_corner(m, e->value[k]) - g);
+    if (m->side != 0 && events_sticks(e, k))
+        return INFINITY;
+    if (m->kind == MODE_DOMAIN)
+        return INFINITY;
+    if (m->kind == MODE_EQUAL)
+        return e->value[k] != 0 ? -fabs(g) : e->sign[k] * g;
+    if (m->kind == MODE_SIGN)
+        return events_sticks(e, k) ? INFINITY : e->value[k] != 0 ? e->value[k] * g : -fabs(g);
+    if (m->kind == MODE_STICK)
+        return e->value[k] == 0 ? INFINITY : isfinite(g) ? 1 - fabs(g) : -INFINITY;
+    return e->value[k] != 0 ? -g : g;
+}
+
+void
+events_note_sizes(events *e, const double *g)
+{
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        const ex_table *t = e->mode[k].kind == MODE_PIECE ? e->mode[k].table : NULL;
+        double a = e->mode[k].kind == MODE_STICK ? 1 : fmax(fabs(g[k]), e->mode[k].kind == MODE_FLOOR);
+        if (t && t->n > 0)
+            a = fmax(a, fmax(fabs(t->x[0]), fabs(t->x[t->n - 1])));
+        if (a > e->size[k])
+            e->size[k] = a;
+    }
+}
+
+bool
+events_mark(events *e, double t, const double *x)
+{
+    if (!events_look(e, t, x, e->g))
+        return false;
+    events_note_sizes(e, e->g);
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        e->marked[k] = events_margin_of(e, k, e->g[k]) <= 0;
+    }
+    return true;
+}
+
+bool
+events_margin(events *e, double t, const double *x, double *least)
+{
+    double low = INFINITY, noise = 0;
+
+    if (!events_look(e, t, x, e->g))
+        return false;
+    e->drift = 0;
+    for (size_t i = 0; i < e->watched.n && e->any_sign && noise == 0; i++)
+        if (e->mode[e->watched.at[i]].kind == MODE_STICK && e->value[e->watched.at[i]] != 0)
+            noise = NOISE;
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        double size = e->size[k] > 0 ? e->size[k] : 1, v = events_margin_of(e, k, e->g[k]);
+        if (e->quiet[k] > 0 && fabs(v) <= e->quiet[k])
+            continue;
+        if (v / size + noise < low && (v != 0 || !e->marked[k])) /* on its border since the step began: no switching */
+            low = v / size + noise;
+        if (e->mode[k].kind == MODE_SIGN && events_sticks(e, k))
+            e->drift = fmax(e->drift, fabs(e->g[k]) / size);
+    }
+    *least = low;
+    return true;
+}
+
+bool
+events_drifted(const events *e, double part)
+{
+    return e->drift > part;
+}
+
+bool
+events_ahead_of(events *e, double t, const double *x, double *d)
+{
+    bool straight = false;
+
+    *d = AHEAD * (e->stop - e->start);
+    if (model_rhs(e->model, t, x, e->f) != 0)
+        return false;
+    for (int k = 0; k < AHEAD_SHORTER && !straight; k++) {
+        *d /= k > 0 ? 10 : 1;
+        for (size_t i = 0; i < e->nx; i++)
+            e->x_ahead[i] = x[i] + *d / 2 * e->f[i];
+        straight = model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
+        for (size_t i = 0; i < e->nx && straight; i++) /* what starts from rest has no rate to compare with */
+            straight = e->f[i] == 0 ||
+                       fabs(e->f_half[i] - e->f[i]) <= AHEAD_CHANGE * fmax(fabs(e->f[i]), fabs(e->f_half[i]));
+    }
+    return model_rhs(e->model, t + *d / 2, e->x_ahead, e->f_half) == 0;
+}
+
+bool
+events_look_ahead(events *e, double t, const double *x, double *d)
+{
+    if (!events_ahead_of(e, t, x, d))
+        return false;
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_ahead[i] = x[i] + *d * e->f_half[i];
+    return events_look(e, t + *d, e->x_ahead, e->g_ahead);
+}
+
+bool
+events_look_aside(events *e, double t, const double *x)
+{
+    double d;
+
+    if (!events_look_ahead(e, t, x, &d) || model_conditions(e->model, t, x, e->g_try) != 0)
+        return false;
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_ahead[i] = x[i] + d * e->f[i];
+    if (!events_look(e, t + d, e->x_ahead, e->g_aside))
+        return false;
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+        double change = e->g_aside[k] - e->g_try[k];
+        e->g_ahead[k] = e->g[k] + (change != 0 ? change : e->g_ahead[k] - e->g_try[k]);
+        if (fabs(e->g_ahead[k]) <= NOISE * e->size[k])
+            e->g_ahead[k] = 0;
+    }
+    return true;
+}
+
+double
+events_right_value(const events *e, uint32_t k, double g, double ahead, bool resting)
+{
+    const struct model_mode *m = &e->mode[k];
+
+    switch (m->kind) {
+    case MODE_LESS: return g != 0 ? g < 0 : ahead < 0 || (ahead == 0 && resting && e->value[k] != 0);
+    case MODE_LESS_EQUAL: return g != 0 ? g < 0 : ahead <= 0;
+    case MODE_EQUAL: return g == 0 && ahead == 0;
+    case MODE_SIGN: return (g > 0) - (g < 0);
+    case MODE_STICK:
+    case MODE_GIVEN: return e->value[k];
+    case MODE_DOMAIN: return 0;
+    case MODE_PIECE:
+    case MODE_FLOOR: {
+        double piece = events_piece_of(m, g);
+        return g == events_lower_corner(m, piece) && ahead < g ? piece - 1 : piece;
+    }
+    }
+    return 0;
+}
+
+bool
+events_at_border(const events *e, uint32_t k, double g)
+{
+    const struct model_mode *m = &e->mode[k];
+
+    if (m->kind == MODE_SIGN || m->kind == MODE_STICK || m->kind == MODE_DOMAIN)
+        return false; /* looks for itself */
+    return events_stepped(m) ? g == events_lower_corner(m, events_piece_of(m, g)) : g == 0;
+}
+
+void
+events_report_chatter(events *e, uint32_t k, double t)
+{
+    const struct model_mode *m = &e->mode[k];
+    sources *s = model_flat(e->model)->sources;
+
+    diag_error(s, "run-chattering", m->at, "\"%s\" switches to and fro without end at %.6g s",
+               m->text ? m->text : "this condition", t);
+    if (m->kind == MODE_SIGN || m->kind == MODE_STICK)
+        diag_help(s, "Neither sign, nor any value between, goes with what it leads to. Let the law change gradually "
+                     "there, for instance by tanh(v/v0) in the "
+                     "place of sign(v).");
+    else
+        diag_help(s, "Both sides of the condition lead back to it. Write friction with sign(v), which sticks, or let "
+                     "the law change gradually there, for "
+                     "instance by tanh(v/v0).");
+}
+
+bool
+events_allow(events *e, uint32_t k, double t)
+{
+    if (!(t - e->since[k] <= CHATTER_SPAN * (e->stop - e->start))) {
+        e->since[k] = t;
+        e->count[k] = 0;
+    }
+    if (++e->count[k] <= CHATTER_MOST)
+        return true;
+    events_report_chatter(e, k, t);
+    return false;
+}
+
+void
+events_set_mode(events *e, uint32_t k, double value, double g, double ahead)
+{
+    e->value[k] = value;
+    e->sign[k] = g > 0 || (g == 0 && ahead >= 0) ? 1 : -1;
+}

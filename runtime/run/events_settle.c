@@ -1,0 +1,244 @@
+/* events_settle.c - modes set from scratch until they agree with themselves */
+#include <math.h>
+#include <string.h>
+
+#include "events_inside.h"
+
+#define MOST_TOGETHER 12 /* modes whose combinations are all tried, where nothing else settles them */
+#define MOST_TRIES 64    /* modes tried where the equations have no solution with those at hand */
+
+/* ---- ideal switches ---- */
+
+enum events_status
+events_search(events *e, double t, double *x, double farther)
+{
+    sources *s = model_flat(e->model)->sources;
+    nets_report r;
+
+    if (!e->nets)
+        return EVENTS_SAME;
+    switch (model_search(e->model, t, x, AHEAD * (e->stop - e->start), farther, e->starting, &r)) {
+    case NETS_SAME: return EVENTS_SAME;
+    case NETS_SWITCHED: memset(e->quiet, 0, e->n * sizeof *e->quiet); return EVENTS_SWITCHED;
+    case NETS_NONE:
+        diag_error(s, "run-no-mode", r.at,
+                   "no combination of open and closed is consistent at %.6g s, for this switch and those it acts on",
+                   t);
+        diag_help(s,
+                  "Look for sources that a closed switch joins, or for flows that an open one leaves nowhere to go.");
+        return EVENTS_STOP;
+    case NETS_REFUSED: {
+        struct model_state state = model_state(e->model, r.state);
+
+        diag_error(s, "run-jump", state.at,
+                   "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on",
+                   state.name, r.from, r.to, t);
+        diag_note(s, r.at, "the condition of this source");
+        diag_help(s, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor beside a "
+                     "coil, a resistor before a capacitor), or say "
+                     "with `when ... { reinit ... }` what happens to it.");
+        return EVENTS_STOP;
+    }
+    default: return EVENTS_FAILED;
+    }
+}
+
+/* ---- setting from scratch, switching ---- */
+
+bool
+events_look_around(events *e, double t, const double *x)
+{
+    size_t tries = e->watched.n < MOST_TRIES ? e->watched.n : MOST_TRIES;
+    bool found = false;
+
+    for (size_t i = 0; e->turn.n > 1 && i < e->turn.n && !found; i++) {
+        uint32_t k = e->turn.at[i];
+        double other = e->value[k];
+
+        if (e->of_net[k] || events_stepped(&e->mode[k]) || e->mode[k].kind == MODE_SIGN ||
+            e->mode[k].kind == MODE_STICK)
+            continue;
+        memcpy(e->g_try, e->value, e->n * sizeof(double));
+        memcpy(e->value, e->value_before, e->n * sizeof(double));
+        e->value[k] = other;
+        found = events_look(e, t, x, e->g);
+        if (!found)
+            memcpy(e->value, e->g_try, e->n * sizeof(double));
+    }
+    /* rather one that agrees with itself when turned (a diode) than one that time or a state would turn back (the
+     * contact beside it) */
+    for (int any = 0; any < 2; any++)
+        for (size_t i = 0; i < tries && !found; i++) {
+            uint32_t k = e->watched.at[i];
+
+            if (e->of_net[k] || (e->mode[k].kind != MODE_LESS && e->mode[k].kind != MODE_LESS_EQUAL) ||
+                e->value[k] != e->value_before[k])
+                continue;
+            e->value[k] = e->value[k] == 0;
+            found = events_look(e, t, x, e->g) && (any || events_margin_of(e, k, e->g[k]) >= 0);
+            if (!found)
+                e->value[k] = e->value[k] == 0;
+        }
+    return found;
+}
+
+bool
+events_look_everywhere(events *e, double t, const double *x)
+{
+    VEC(uint32_t) among = { 0 };
+    bool found = false;
+
+    for (size_t i = 0; i < e->watched.n; i++) {
+        uint32_t k = e->watched.at[i];
+
+        if ((e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL) && !e->of_net[k] &&
+            e->mode[k].side == 0)
+            vec_push(&among, k);
+    }
+    memcpy(e->value_before, e->value, e->n * sizeof(double));
+    for (unsigned changes = 0; among.n <= MOST_TOGETHER && changes <= among.n && !found; changes++)
+        for (uint32_t set = 0; set < 1u << among.n && !found; set++) {
+            if ((unsigned)__builtin_popcount(set) != changes)
+                continue;
+            for (size_t i = 0; i < among.n; i++)
+                e->value[among.at[i]] = set >> i & 1 ? e->value_before[among.at[i]] == 0 : e->value_before[among.at[i]];
+            found = events_look(e, t, x, e->g);
+            for (size_t i = 0; i < e->watched.n && found; i++) {
+                uint32_t k = e->watched.at[i];
+
+                found = e->of_net[k] || events_margin_of(e, k, e->g[k]) >= -CONTRADICTION * e->size[k];
+            }
+        }
+    if (!found)
+        memcpy(e->value, e->value_before, e->n * sizeof(double));
+    vec_free(&among);
+    return found;
+}
+
+enum events_status
+events_settle_right(events *e, double t, double *x, bool jumped)
+{
+    bool any = false;
+    double d, border = jumped ? CONTRADICTION : 0; /* of a condition's size: what the way to an event leaves of zero */
+
+    e->turn.n = 0;
+    memcpy(e->value_before, e->value, e->n * sizeof(double));
+    for (int round = 0; round < ROUNDS; round++) {
+        bool changed = false, ahead = false;
+        enum events_status found = events_search(e, t, x, 1);
+
+        if (found == EVENTS_FAILED || found == EVENTS_STOP)
+            return found;
+        changed = found == EVENTS_SWITCHED;
+        if (!events_look_released(e, t, x) && !events_look_around(e, t, x))
+            return EVENTS_FAILED;
+        events_note_sizes(e, e->g);
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+            if (e->of_net[k])
+                continue;
+            if (jumped && !events_stepped(&e->mode[k]) && fabs(e->g[k]) <= border * e->size[k])
+                e->g[k] = 0;
+            ahead |= events_at_border(e, k, e->g[k]);
+        }
+        memcpy(e->g_ahead, e->g, e->n * sizeof(double));
+        if (ahead && !(jumped ? events_look_aside(e, t, x) : events_look_ahead(e, t, x, &d)))
+            memcpy(e->g_ahead, e->g, e->n * sizeof(double));
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+            double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped), before = e->value[k];
+
+            if (e->of_net[k] || (round > ROUNDS / 2 && changed))
+                continue; /* one at a time, in case they chase each other */
+            if (e->mode[k].kind == MODE_STICK)
+                continue;
+            if (e->mode[k].kind == MODE_SIGN) {
+                changed |= events_settle_sign(e, k, t, x, e->g[k], border * e->size[k]);
+                if (changed && round == ROUNDS - 1) {
+                    events_report_chatter(e, k, t);
+                    return EVENTS_STOP;
+                }
+                continue;
+            }
+            events_set_mode(e, k, now, e->g[k], e->g_ahead[k]);
+            changed |= now != before;
+            if (now != before && round == ROUNDS - 1) {
+                if (events_look_everywhere(e, t, x))
+                    return EVENTS_SWITCHED;
+                events_report_chatter(e, k, t);
+                return EVENTS_STOP;
+            }
+        }
+        any |= changed;
+        if (!changed)
+            break;
+    }
+    return any ? EVENTS_SWITCHED : EVENTS_SAME;
+}
+
+/* Sets known modes for just after `known` and watched ones to agree with them at (t, x). */
+static enum events_status
+set_all(events *e, double known, double t, double *x)
+{
+    e->heap.n = 0;
+    memset(e->passed, 0, e->n * sizeof *e->passed);
+    for (uint32_t k = 0; k < e->n; k++)
+        if (e->mode[k].known)
+            events_set_known(e, k, known);
+    return e->watched.n || e->nets ? events_settle_right(e, t, x, false) : EVENTS_SAME;
+}
+
+/* Conditions on a border at (t, x) are what they are there, not just behind. False: not evaluable. */
+static bool
+set_exactly(events *e, double t, const double *x)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        bool changed = false;
+
+        if (!events_look(e, t, x, e->g))
+            return false;
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+            double before = e->value[k];
+
+            if (e->g[k] == 0 && !e->of_net[k] && (e->mode[k].kind == MODE_LESS || e->mode[k].kind == MODE_LESS_EQUAL))
+                e->value[k] = e->mode[k].kind == MODE_LESS_EQUAL;
+            changed |= e->value[k] != before;
+        }
+        if (!changed)
+            break;
+    }
+    return true;
+}
+
+/* Conditions of the text that hold at the start have not turned true, unless they do so by time, at this very time. One
+ * on its border turns true just behind, if it does. */
+enum events_status
+events_start(events *e, double t, double *x)
+{
+    enum events_status status;
+
+    e->t = t;
+    e->starting = true;
+    if (e->nwhens > 0) {
+        enum events_status before = set_all(e, t - 2 * events_tiny(e, t), t, x);
+
+        if (before == EVENTS_FAILED || before == EVENTS_STOP)
+            return before;
+        if (!set_exactly(e, t, x) || model_reinits(e->model, t, x, e->reinit) != 0)
+            return EVENTS_FAILED;
+        for (size_t w = 0; w < e->nwhens; w++) {
+            e->held[w] = e->reinit[w] != 0;
+            if (e->held[w] && e->when[w].kind == WHEN_ASSERTS) {
+                events_fail_assertion(e, w, t, x);
+                return EVENTS_STOP;
+            }
+            if (e->held[w] && e->when[w].kind == WHEN_STOPS)
+                diag_warn(model_flat(e->model)->sources, "run-stop", e->when[w].at,
+                          "\"%s\" holds at the start already: the run stops when it turns true", e->when[w].text);
+        }
+    }
+    status = set_all(e, t, t, x);
+    e->starting = false;
+    return status;
+}

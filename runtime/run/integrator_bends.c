@@ -1,0 +1,110 @@
+/* integrator_bends.c - whether a step hides something: bends of laws and of powers, what inputs do within it */
+#include <math.h>
+
+#include "integrator_inside.h"
+
+#define BEND 2.0        /* tolerances by which a step may differ from the integral of its rates */
+#define BEND_AGAIN 0.1  /* and one that is taken again: among many lengths one is found that satisfies any rule */
+#define BEND_TRIES 5    /* halvings after which a bend is straight; what is left is rounding in the rates, */
+#define UNSEEN_TRIES 60 /* steps shortened until nothing goes unseen in them */
+
+bool
+integrator_bend_of_powers(integrator *g, double t, double h, double *bend)
+{
+    const double s[5] = { 0, quartic_place[0], quartic_place[1], quartic_place[2], 1 };
+    double none = 0;
+
+    *bend = 0;
+    for (int k = 0; k < 5; k++)
+        if (model_powers(g->model, t + s[k] * h, &none, g->power[k]) != 0)
+            return false;
+    for (size_t i = 0; i < g->nelements; i++) {
+        double c = 0;
+        for (int k = 0; k < 5; k++) {
+            double w = 1;
+            for (int j = 0; j < 5; j++)
+                if (j != k)
+                    w *= s[k] - s[j];
+            c += g->power[k][i] / w;
+            g->top[i] = fmax(g->top[i], fabs(g->power[k][i]));
+        }
+        if (g->top[i] > 0)
+            *bend = fmax(*bend, fabs(c) / g->top[i]);
+    }
+    return true;
+}
+
+/* The polynomial of dense output is held against the integral of the rates along it, by Lobatto's rules of four places
+ * (two within) from the step's start to the other three: the greatest difference, in tolerances. */
+static double
+bend_of_step(integrator *g)
+{
+    static const double place[2] = { 0.27639320225002103036, 0.72360679774997896964 };
+    static const double w[3][4] = {
+        /* collocation at Lobatto's places (Hairer & Wanner II, table IV.5.8: Lobatto IIIA) */
+        { 0.11030056647916491413, 0.18969943352083508587, -0.03390736422914388377, 0.01030056647916491413 },
+        { 0.07303276685416841919, 0.45057403089581055044, 0.22696723314583158081, -0.02696723314583158081 },
+        { 1.0 / 12, 5.0 / 12, 5.0 / 12, 1.0 / 12 }
+    };
+    double h = g->t[2] - g->t[1], most = 0,
+           *at[4] = { integrator_state(g, 1), g->bent[0], g->bent[1], integrator_state(g, 2) };
+    const double *f[4] = { g->f[1], g->bent[2], g->bent[3], g->f[2] };
+    bool failed = g->failed, ok = true;
+
+    for (int k = 0; k < 2 && ok; k++) {
+        double t = g->t[1] + place[k] * h;
+
+        ok = integrator_dense(g, t, at[1 + k]) && integrator_evaluate(g, t, at[1 + k], g->bent[2 + k]) == 0;
+    }
+    g->failed = failed;
+    if (!ok)
+        return 0;
+    scales_weights(g->scales, integrator_state(g, 2), g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        for (int k = 0; k < 3; k++) {
+            double sum = w[k][0] * f[0][i] + w[k][1] * f[1][i] + w[k][2] * f[2][i] + w[k][3] * f[3][i];
+
+            most = fmax(most, fabs(at[0][i] + h * sum - at[k + 1][i]) * g->weight[i]);
+        }
+    return most;
+}
+
+bool
+integrator_bends(integrator *g, unsigned tries)
+{
+    if (!g->bent[0] || g->kind != EXPLICIT || g->steps < g->bent_from)
+        return false;
+    double bend = bend_of_step(g), most = tries ? BEND_AGAIN : BEND;
+    if (!(bend > most))
+        return false;
+    if (tries == BEND_TRIES) {
+        g->bent_pause *= 2;
+        g->bent_from = g->steps + g->bent_pause;
+        return false;
+    }
+    g->set_out = (g->t[2] - g->t[1]) * fmin(0.5, fmax(0.1, 0.7 * sqrt(BEND / bend)));
+    return true;
+}
+
+bool
+integrator_goes_unseen(integrator *g, unsigned tries)
+{
+    double *f[2] = { g->f[1], g->f[2] }, part;
+
+    if (!g->unseen || tries >= UNSEEN_TRIES)
+        return false;
+    for (int i = 0; i < 2 && g->kind == BDF; i++) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+
+        content.data = f[i];
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        if (CVodeGetDky(g->cvode, g->t[1 + i], 1, &v) != 0)
+            return false;
+    }
+    part = model_clear(g->model, &g->t[1], (const double *const[]){ integrator_state(g, 1), integrator_state(g, 2) },
+                       (const double *const[]){ f[0], f[1] });
+    g->set_out = part * (g->t[2] - g->t[1]);
+    return part < 1;
+}

@@ -1,0 +1,108 @@
+/* integrator_choice.c - which integrator: explicit or BDF, by what each costs */
+#include <arkode/arkode_erkstep.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrator_inside.h"
+
+/* Operation counts are in passes over one vector element; a nonzero of the Jacobian costs about one in a right side. */
+#define STEP_OVERHEAD 10000.0 /* of either library, in the same unit: what counts for small models */
+#define BDF_STEPS 2.5         /* steps of BDF for one explicit of the same accuracy (2 to 3 on smooth models) */
+#define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
+#define CREEPING 50           /* times shorter steps than what the states do asks for, */
+#define CREEPING_LOOKS 8      /* at so many looks in a row: something at rest rules them */
+#define JACOBIAN_COMPILED 5e7 /* what its first use costs, in the same unit: some milliseconds */
+
+static double
+rhs_cost(const integrator *g)
+{
+    return g->linear ? 1.1 * (double)linear_pattern(g->linear).nonzeros : 3.5 * (double)g->n;
+}
+
+static double
+explicit_cost(const integrator *g)
+{
+    return STEP_OVERHEAD + 6 * rhs_cost(g) + 40 * (double)g->n;
+}
+
+static double
+bdf_cost(const integrator *g)
+{
+    return STEP_OVERHEAD + 1.3 * (rhs_cost(g) + 16 * linear_fill(g->linear)) + 100 * (double)g->n +
+           linear_flops(g->linear);
+}
+
+void
+integrator_change_to(integrator *g, enum kind next, const char *why)
+{
+    g->next = next;
+    g->switches++;
+    if (g->switches < 4)
+        strbuf_printf(&g->method, " to %.6g s, then %s (%s; spectral radius %.3g 1/s)", g->t[2],
+                      next == BDF ? "bdf" : "explicit", why, g->rho);
+}
+
+/* Length of step in which the states change by what a method of order five follows, over h: of the time T = 1/(rtol
+ * |f|), in the error weights, in which they change by their own size about rtol^(1/5) T / 2. */
+static double
+change_over(integrator *g, double h)
+{
+    scales_weights(g->scales, integrator_state(g, 2), g->weight);
+    return 0.5 * pow(g->rtol, 0.2) / fmax(g->rtol * vec_wrms(g->n, g->f[2], g->weight) * h, 1e-12);
+}
+
+/* Length of explicit step that accuracy alone would allow, over h. The error estimate tells it where fast modes are at
+ * rest; at the limit of stability they may rule the estimate though nobody sees them. If they are damped, what the
+ * states do tells. */
+static double
+accuracy_over(integrator *g, double h)
+{
+    N_Vector error = g->y[0]; /* dense output of this step does without the step before */
+
+    g->history = false;
+    scales_weights(g->scales, integrator_state(g, 2), g->weight);
+    if (ERKStepGetEstLocalErrors(g->arkode, error) != 0)
+        return 0;
+    double by_error = pow(fmax(1.5 * vec_wrms(g->n, NV_DATA_S(error), g->weight), 1e-12), -0.2),
+           by_change = change_over(g, h);
+    return fmin(g->reach < REACH ? by_error : fmax(by_error, by_change), (g->stop - g->t[2]) / h);
+}
+
+void
+integrator_decide(integrator *g, bool cut)
+{
+    if (g->want != SIM_AUTO || g->kind == STATIC || cut)
+        return;
+    double h = g->t[2] - g->t[1];
+
+    if (g->kind == EXPLICIT) {
+        g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
+        if (g->until_rho == RHO_EVERY) {
+            g->creeping = g->reach >= REACH && g->stop - g->t[2] > CREEPING * h && change_over(g, h) > CREEPING
+                              ? g->creeping + 1
+                              : 0;
+            if (g->creeping >= CREEPING_LOOKS && integrator_need_linear(g)) {
+                g->creeping = 0;
+                integrator_change_to(g, BDF, "what is at rest limits the explicit steps");
+                return;
+            }
+        }
+        double left = (g->stop - g->t[2]) / h * explicit_cost(g);
+        if (g->limited < LIMITED_STEPS || (!g->linear && left < JACOBIAN_COMPILED) || !integrator_need_linear(g))
+            return;
+        if (BDF_STEPS * bdf_cost(g) < accuracy_over(g, h) * explicit_cost(g))
+            integrator_change_to(g, BDF, "stability limits the explicit steps");
+        g->limited = 0;
+    } else {
+        double explicit_steps = fmax(1 / BDF_STEPS, h * g->rho / g->reach);
+        if (g->young > 0) {
+            g->young--;
+            return;
+        }
+        g->easy = explicit_steps * explicit_cost(g) < 0.5 * bdf_cost(g) ? g->easy + 1 : 0;
+        if (g->easy < g->easy_needed)
+            return;
+        g->easy_needed *= 2; /* so that the run does not go to and fro */
+        integrator_change_to(g, EXPLICIT, "no longer stiff");
+    }
+}

@@ -1,0 +1,132 @@
+/* integrator_dense.c - dense output */
+#include <string.h>
+
+#include "integrator_inside.h"
+
+/* ---- dense output of the explicit method ----
+ * Polynomials through states and rates at step ends: of degree five over this step and the one before (error of the
+ * order of the method's own, no further evaluation); of degree four in a first step, with the rate at a third of it. */
+/* Hermite's basis at s for the places -r, 0 and 1, in steps of length h. */
+static void
+two_step_coefficients(double r, double h, double s, double c[6])
+{
+    double by_r = 1 / r, by_sum = 1 / (1 + r);
+    double l[3] = { s * (s - 1) * by_r * by_sum, -(s + r) * (s - 1) * by_r, s * (s + r) * by_sum };
+    double from[3] = { s + r, s, s - 1 }, slope[3] = { -by_r - by_sum, by_r - 1, 1 + by_sum };
+
+    for (int a = 0; a < 3; a++) {
+        c[a] = l[a] * l[a] * (1 - 2 * slope[a] * from[a]);
+        c[a + 3] = l[a] * l[a] * from[a] * h;
+    }
+}
+
+static void
+first_step_coefficients(double h, double s, bool third, double c[6])
+{
+    double q = 1 - s;
+
+    c[0] = (1 + 2 * s) * q * q;
+    c[1] = s * s * (3 - 2 * s);
+    c[2] = h * s * q * q;
+    c[3] = -h * s * s * q;
+    c[4] = c[5] = 0;
+    if (third) { /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
+        double k = s * s * q * q * 27 / 4;
+        c[0] += k * 4 / 3;
+        c[1] -= k * 4 / 3;
+        c[2] += 0;
+        c[3] += k * h / 3;
+        c[4] = k * h;
+    }
+}
+
+static bool
+explicit_base(integrator *g, const double *x[6])
+{
+    double h = g->t[2] - g->t[1];
+
+    x[0] = integrator_state(g, 0), x[1] = integrator_state(g, 1), x[2] = integrator_state(g, 2);
+    x[3] = g->f[0], x[4] = g->f[1], x[5] = g->f[2];
+    if (g->history && g->t[1] - g->t[0] > 0.02 * h)
+        return true;
+    if (g->kind == MIDPOINT && !integrator_midpoint_rates(g))
+        return false;
+    g->history = false;
+    x[0] = integrator_state(g, 1), x[1] = integrator_state(g, 2), x[2] = g->f[1], x[3] = g->f[2], x[4] = g->f_third,
+    x[5] = integrator_state(g, 1);
+    if (!g->third && g->kind != MIDPOINT) {
+        double c[6];
+        bool failed = g->failed;
+        first_step_coefficients(h, 1.0 / 3, false, c);
+        const double *cubic[6] = { x[0], x[1], x[2], x[3], x[0], x[0] };
+        vec_combine1(g->n, c, cubic, g->scratch);
+        if (integrator_evaluate(g, g->t[1] + h / 3, g->scratch, g->f_third) != 0)
+            return false;
+        g->failed = failed;
+        g->third = true;
+    }
+    return true;
+}
+
+bool
+integrator_dense3(integrator *g, const double s[3], double t_end, double *const x[3])
+{
+    double h = g->t[2] - g->t[1], part = h != 0 ? (t_end - g->t[1]) / h : 0;
+
+    if (g->kind == STATIC)
+        return true;
+    if (g->kind == BDF) {
+        for (int i = 0; i < 3; i++)
+            if (!integrator_dense(g, g->t[1] + s[i] * (t_end - g->t[1]), x[i]))
+                return false;
+        return true;
+    }
+    double c[3][6];
+    const double *base[6];
+    if (!explicit_base(g, base))
+        return false;
+    for (int i = 0; i < 3; i++) {
+        if (g->history)
+            two_step_coefficients((g->t[1] - g->t[0]) / h, h, s[i] * part, c[i]);
+        else
+            first_step_coefficients(h, s[i] * part, g->kind != MIDPOINT, c[i]);
+    }
+    vec_combine3(g->n, c, base, x);
+    for (int i = 0; i < 3; i++)
+        integrator_keep_still(g, x[i]);
+    return true;
+}
+
+bool
+integrator_dense(integrator *g, double t, double *x)
+{
+    size_t n = g->n;
+
+    if (g->kind == STATIC)
+        return true;
+    if (t == g->t[2] || t == g->t[1]) {
+        memcpy(x, integrator_state(g, t == g->t[2] ? 2 : 1), n * sizeof(double));
+        return true;
+    }
+    if (g->kind == BDF) {
+        struct _generic_N_Vector v = *g->y[2];
+        struct _N_VectorContent_Serial content = *(N_VectorContent_Serial)g->y[2]->content;
+        content.data = x;
+        content.own_data = SUNFALSE;
+        v.content = &content;
+        bool known = CVodeGetDky(g->cvode, t, 0, &v) == 0;
+        integrator_keep_still(g, x);
+        return known;
+    }
+    double c[6], h = g->t[2] - g->t[1], s = (t - g->t[1]) / h;
+    const double *base[6];
+    if (!explicit_base(g, base))
+        return false;
+    if (g->history)
+        two_step_coefficients((g->t[1] - g->t[0]) / h, h, s, c);
+    else
+        first_step_coefficients(h, s, g->kind != MIDPOINT, c);
+    vec_combine1(n, c, base, x);
+    integrator_keep_still(g, x);
+    return true;
+}

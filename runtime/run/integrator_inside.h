@@ -1,0 +1,122 @@
+/* integrator_inside.h - what the integrator_*.c files share; nobody else includes it */
+#ifndef BG_INTEGRATOR_INSIDE_H
+#define BG_INTEGRATOR_INSIDE_H
+
+#include <cvodes/cvodes.h>
+
+#include "integrator.h"
+#include "activity.h"
+#include "linear.h"
+#include "quartic.h"
+#include "scales.h"
+#include "variational.h"
+#include "vectors.h"
+
+enum kind { STATIC, EXPLICIT, BDF, MIDPOINT }; /* STATIC: a model without states; MIDPOINT: variational.h */
+#define NEAR_LIMIT 0.5 /* of the stable step: from here on a step counts as limited by stability */
+#define RHO_EVERY 25
+#define REACH 2.9 /* stable step times spectral radius, away from the imaginary axis */
+
+struct integrator {
+    bg_model *model;
+    size_t n;
+    double rtol, start, stop;
+    scales *scales;
+    enum sim_solver want;
+    enum kind kind, next;
+    bool begun, restart;
+
+    SUNContext context;
+    N_Vector y[3];   /* start of the step before, start and end of the last one */
+    double *f[3];    /* their rates (explicit only) */
+    double *f_third; /* rate a third into a first step */
+    bool third;
+    bool first, stopped; /* the last step: was the first of its method; ended because it had to, the libraries then do
+                            not say how long the next is */
+    double *bent[4];     /* [n] scratch of bend_of_step; NULL: no law bends sharply */
+    bool unseen;         /* something may happen within little of the states */
+    uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
+    double set_out;                 /* length of the first step, or 0: the library finds one */
+    double t[3];
+    bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
+    double *scratch, *scratch2;
+    bool *rooted;   /* [n] read by laws that may have an infinite slope; NULL: there are none */
+    double *beside; /* [n] near the state: where the Jacobian is taken then */
+
+    double *weight;    /* [n] */
+    VEC(size_t) still; /* states without a rate */
+
+    variational *variational;
+    bool rated[3]; /* MIDPOINT: f is known there */
+    void *arkode, *cvode;
+    linear *linear;
+    SUNMatrix matrix;
+    SUNLinearSolver solver;
+
+    double last_t;
+    const double *last_f; /* latest evaluation asked for by the explicit method */
+    bool failed;          /* an evaluation failed since the last accepted step */
+
+    struct direction {
+        double *v;
+        double rho, reach;
+        int age;
+    } leader, scout; /* [n] vectors of the power iteration */
+    bool scouting;
+    double rho, reach; /* spectral radius; stable step * rho: the leader's */
+    unsigned until_rho;
+    unsigned limited, creeping, easy, easy_needed, young; /* young: steps until BDF has found its step length */
+
+    uint64_t steps, rhs, failures, switches;
+    long erk_failures, cv_failures; /* of instances since their last reset */
+    strbuf method;
+
+    double static_step;     /* of a model without states */
+    size_t nelements;       /* whose powers its steps must follow, else 0 */
+    double *power[5], *top; /* [nelements]; greatest |P| so far */
+};
+
+/* ---- integrator.c ---- */
+double *integrator_state(const integrator *g, int i);
+int integrator_evaluate(integrator *g, double t, const double *x, double *f);
+bool integrator_need_linear(integrator *g);
+
+/* Rates at the ends of a variational step, for its dense output. */
+bool integrator_midpoint_rates(integrator *g);
+
+/* States without a rate are what they were when the step began, to the last bit. */
+void integrator_keep_still(const integrator *g, double *x);
+
+/* ---- integrator_radius.c ---- */
+
+/* Numbers between -1 and 1, the same in every run. */
+double integrator_scatter(size_t i, uint64_t seed);
+void integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all);
+void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
+
+/* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
+ * what these states would move the others by. */
+void integrator_first_radius(integrator *g, double t, const double *x, const double *f);
+
+/* ---- integrator_choice.c ---- */
+void integrator_change_to(integrator *g, enum kind next, const char *why);
+
+/* `cut`: the step was shortened by where it had to end. */
+void integrator_decide(integrator *g, bool cut);
+
+/* ---- integrator_bends.c ---- */
+
+/* Greatest coefficient of degree four in the powers over [t, t+h] (five points of activity.h), each relative to the
+ * greatest power so far. */
+bool integrator_bend_of_powers(integrator *g, double t, double h, double *bend);
+
+/* The method's own error estimate believes in smooth rates. Where a law bends sharply (a junction begins to conduct, or
+ * ends) it is as good as random, and blind where the bend is early in the step. So in such models a second one is
+ * asked; of a smooth step it is of order six, and content. Does it refuse the step? */
+bool integrator_bends(integrator *g, unsigned tries);
+
+/* Does something happen within the step that its ends do not show? Then it is to be taken again, to where that begins.
+ */
+bool integrator_goes_unseen(integrator *g, unsigned tries);
+
+#endif

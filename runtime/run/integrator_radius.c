@@ -1,0 +1,184 @@
+/* integrator_radius.c - sizes of states and the spectral radius of the rates, from products with the Jacobian */
+#include <math.h>
+#include <string.h>
+
+#include "integrator_inside.h"
+
+#define SCOUT_YOUTH 3   /* pairs of products before a scout is believed */
+#define SCOUT_LIFE 6    /* and after which it leads and the next one sets out */
+#define FIRST_TIME 1e-3 /* of the run: in which rates are looked ahead where no time constant is known */
+
+double
+integrator_scatter(size_t i, uint64_t seed)
+{
+    return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
+}
+
+/* Sizes from the rates f at (t, x); see scales.h. */
+struct instant {
+    integrator *g;
+    double t;
+};
+
+static int
+rates_there(void *ctx, const double *x, double *f)
+{
+    const struct instant *at = ctx;
+
+    return integrator_evaluate(at->g, at->t, x, f);
+}
+
+void
+integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all)
+{
+    struct instant at = { g, t };
+    bool failed = g->failed;
+
+    scales_from_rates(g->scales, x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start)), all,
+                      rates_there, &at, (double *const[]){ g->scratch, g->scratch2 });
+    g->failed = failed;
+}
+
+/* ---- spectral radius ----
+ * Power iteration with J v by differences, v of norm 1 relative to the states' scales. The dominant eigenvalues are the
+ * roots of the best J²v = a Jv + b v: pairs do not defeat that, nor does it depend on how the states are scaled against
+ * one another (norms of J do). Dormand-Prince is stable up to 2.9 to 3.4 along most rays of the left half-plane, up to
+ * 1 along the imaginary axis.
+ *
+ * A vector that has settled in one part of the model has died in the parts that are not coupled to it, and would not
+ * see what becomes fast there, or that its own part has come to rest. So there are two: the leader, and a scout that
+ * sets out along the rates, is iterated in turn with the leader, and takes its place when it finds more or has seen
+ * enough. What is at rest is stable at any step: only what moves counts. */
+#define CHANGE 1e-7         /* of the states' scales, by which J v is taken */
+#define UNKNOWN_SCALE 1e-12 /* of a state that nothing has moved yet */
+
+static bool
+product(integrator *g, double t, const double *x, const double *f, const double *v, double *to)
+{
+    vec_axpy(g->n, CHANGE, x, v, g->scratch2);
+    if (integrator_evaluate(g, t, g->scratch2, to) != 0)
+        return false;
+    vec_axpy(g->n, -1, to, f, to);
+    for (size_t i = 0; i < g->n; i++)
+        to[i] /= CHANGE;
+    return true;
+}
+
+static void
+any_direction(integrator *g, struct direction *d)
+{
+    for (size_t i = 0; i < g->n; i++)
+        d->v[i] = integrator_scatter(i, 5) / g->weight[i];
+}
+
+/* `pairs` of products on d, whose rho and reach follow; g->weight are the scales' reciprocals. */
+static void
+iterate(integrator *g, double t, const double *x, const double *f, struct direction *d, int pairs)
+{
+    size_t n = g->n;
+    double *v = d->v, *u = g->scratch, *w = g->f_third;
+
+    for (int k = 0; k < pairs; k++) {
+        double norm = vec_wrms(n, v, g->weight);
+
+        if (!(norm > 0) || !isfinite(norm)) {
+            any_direction(g, d);
+            norm = vec_wrms(n, v, g->weight);
+        }
+        for (size_t i = 0; i < n; i++)
+            v[i] /= norm;
+        if (!product(g, t, x, f, v, u))
+            break;
+        double first = vec_wrms(n, u, g->weight);
+        if (!(first > 0)) {
+            d->rho = 0;
+            break;
+        }
+        for (size_t i = 0; i < n; i++)
+            u[i] /= first;
+        double uv = vec_wdot(n, u, v, g->weight);
+        if (!product(g, t, x, f, u, w))
+            break;
+        double second = vec_wrms(n, w, g->weight), wu = vec_wdot(n, w, u, g->weight), wv = vec_wdot(n, w, v, g->weight);
+        double det = 1 - uv * uv;
+        d->reach = REACH;
+        d->rho = second; /* v is an eigenvector nearly */
+        if (det > 1e-8) {
+            double sum = (wu - wv * uv) / det, less = (wv - wu * uv) / det * first, disc = sum * sum + 4 * less;
+            if (disc < 0) {
+                d->rho = sqrt(-less);
+                d->reach = sum >= 0 ? 1 : fmin(REACH, 1 + 18 * (-sum / 2) / d->rho);
+            } else {
+                d->rho = (fabs(sum) + sqrt(disc)) / 2;
+            }
+        }
+        memcpy(v, w, n * sizeof(double));
+        d->age++;
+    }
+    g->third = false; /* its buffer was borrowed */
+}
+
+static void
+scale_norm(integrator *g, const double *x)
+{
+    scales_of(g->scales, x, g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        g->weight[i] = 1 / fmax(g->weight[i], UNKNOWN_SCALE);
+}
+
+void
+integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs)
+{
+    struct direction *scout = &g->scout;
+    bool failed = g->failed;
+
+    scale_norm(g, x);
+    if (pairs == 1 && g->scouting) {
+        if (scout->age == 0)
+            memcpy(scout->v, f, g->n * sizeof *f);
+        iterate(g, t, x, f, scout, 1);
+        if (scout->age >= SCOUT_LIFE || (scout->age >= SCOUT_YOUTH && scout->rho > g->leader.rho)) {
+            struct direction d = g->leader;
+            g->leader = *scout;
+            *scout = d;
+            scout->age = 0;
+        }
+    } else {
+        iterate(g, t, x, f, &g->leader, pairs);
+    }
+    g->scouting = !g->scouting;
+    g->rho = g->leader.rho;
+    g->reach = g->leader.reach;
+    g->failed = failed;
+    g->until_rho = RHO_EVERY;
+}
+
+void
+integrator_first_radius(integrator *g, double t, const double *x, const double *f)
+{
+    double *scale = g->weight, *moved = g->scratch, *rate = g->scratch2;
+    double time = FIRST_TIME * (g->stop - g->start);
+    bool failed = g->failed;
+
+    for (int k = 0; k < 4; k++) {
+        scales_of(g->scales, x, scale);
+        bool ok = true;
+        for (int round = 0; round < 2 && ok; round++) {
+            for (size_t i = 0; i < g->n; i++)
+                moved[i] = x[i] + copysign(CHANGE * scale[i], integrator_scatter(i, 3));
+            ok = integrator_evaluate(g, t, moved, rate) == 0;
+            for (size_t i = 0; i < g->n && ok; i++)
+                scale[i] = fmax(scale[i], time * (fabs(f[i]) + fabs(rate[i] - f[i]) / CHANGE));
+        }
+        for (size_t i = 0; i < g->n; i++)
+            scale[i] = 1 / fmax(scale[i], UNKNOWN_SCALE);
+        if (ok)
+            break;
+        time /= 1e3;
+    }
+    any_direction(g, &g->leader);
+    iterate(g, t, x, f, &g->leader, 5);
+    g->rho = g->leader.rho;
+    g->reach = g->leader.reach;
+    g->failed = failed;
+}

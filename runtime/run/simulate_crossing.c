@@ -1,0 +1,223 @@
+/* simulate_crossing.c - where in a step a condition contradicts its mode first */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "simulate_inside.h"
+
+/* How well a piece of a step follows what depends on time alone, in parts of its size (pieces.h): where conditions are
+ * looked for, a few looks a period; where power is integrated, Lobatto's rule does far better than the polynomial. */
+#define SMOOTH_FOR_EVENTS 0.01
+
+/* A dip of a margin between looks is followed while its parabola comes below this part of the lowest, so many looks at
+ * most. */
+#define DIP_SHARE 0.3
+#define DIP_LOOKS 8
+#define DIP_DEPTH 1e-7 /* in parts of the condition's size: less may be the integrator's error */
+
+/* Margin at t of the last step, its state in x_probe. */
+static bool
+margin_at(run *s, double t, double *m)
+{
+    return integrator_dense(s->integrator, t, s->x_probe) && events_margin(s->events, t, s->x_probe, m);
+}
+
+/* Margin at the start of the last step: known from the end of the one before, as a rule. */
+static bool
+look_at_start(run *s, struct look *at)
+{
+    double t0 = integrator_t0(s->integrator);
+
+    if (s->looked.t == t0) {
+        *at = s->looked;
+        return true;
+    }
+    at->t = t0;
+    return margin_at(s, t0, &at->m);
+}
+
+/* Between three looks without a contradiction: the parabola through them may dip below zero and come back. Looks where
+ * it is lowest, and closer around that as long as it could. *at: the contradiction. */
+static bool
+dips(run *s, const struct look three[3], struct look *at)
+{
+    struct look a = three[0], b = three[1], c = three[2];
+
+    if (!(fmin(a.m, fmin(b.m, c.m)) > DIP_DEPTH))
+        return false; /* on its border still */
+    for (int k = 0; k < DIP_LOOKS; k++) {
+        double u = (b.m - a.m) / (b.t - a.t), v = (c.m - b.m) / (c.t - b.t), bend = (v - u) / (c.t - a.t), lowest,
+               value;
+
+        if (!(bend > 0) || !isfinite(bend))
+            return false;
+        lowest = (a.t + b.t) / 2 - u / (2 * bend);
+        value = a.m + (lowest - a.t) * (u + bend * (lowest - b.t));
+        if (!(lowest > a.t && lowest < c.t) || lowest == b.t || value > DIP_SHARE * fmin(a.m, fmin(b.m, c.m)))
+            return false;
+        at->t = lowest;
+        if (!margin_at(s, lowest, &at->m))
+            return false;
+        if (at->m < -DIP_DEPTH)
+            return true;
+        if (at->m <= DIP_DEPTH)
+            return false; /* touches */
+        /* the three around the lowest so far */
+        if (lowest < b.t) {
+            if (at->m < b.m)
+                c = b, b = *at;
+            else
+                a = *at;
+        } else {
+            if (at->m < b.m)
+                a = b, b = *at;
+            else
+                c = *at;
+        }
+    }
+    return false;
+}
+
+/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
+ * looked at, and where the margin dips between. *before: the look before it. */
+static bool
+find_contradiction(run *s, struct look *before, struct look *at, bool *found)
+{
+    double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
+    size_t seen = 1;
+    bool half = false; /* the piece's middle has been looked at */
+    struct look last[3];
+
+    *found = false;
+    if (!look_at_start(s, &last[2]))
+        return false;
+    if (s->pieces)
+        pieces_begin(s->pieces, t0, t1, SMOOTH_FOR_EVENTS);
+    while (t0 < t1) { /* piece by piece, for the first switching may be near and the step long */
+        if (!half && s->pieces)
+            end = pieces_next(s->pieces);
+
+        struct look next = { half ? end : t0 + (end - t0) / 2, 0 };
+        bool at_end = half;
+
+        half = !half;
+        if (at_end)
+            t0 = end;
+        if (!margin_at(s, next.t, &next.m)) {
+            if (at_end)
+                return false;
+            continue; /* the end will tell */
+        }
+        last[0] = last[1];
+        last[1] = last[2];
+        last[2] = next;
+        seen++;
+        *before = last[1];
+        *at = next;
+        *found = next.m < 0;
+        if (!*found && seen > 2 && dips(s, last, at)) {
+            *found = true;
+            *before = at->t > last[1].t ? last[1] : last[0];
+        }
+        if (*found)
+            return true;
+    }
+    s->looked = last[2];
+    return true; /* exactly zero belongs to the next step */
+}
+
+bool
+run_find_crossing(run *s, struct crossing *c)
+{
+    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo, m;
+    struct look before = { 0 }, at;
+
+    if (!find_contradiction(s, &before, &at, &c->found))
+        return false;
+    if (!c->found)
+        return true;
+    lo = before.t;
+    hi = at.t;
+    at_hi = at.m;
+    if (!events_mark(s->events, t0, integrator_x0(s->integrator)) || !margin_at(s, lo, &at_lo))
+        return false;
+    if (at_lo <= 0 && lo > t0 && (lo = t0, !margin_at(s, lo, &at_lo)))
+        return false;
+    if (at_lo <= 0) {
+        /* Just switched and back on zero: was it above in between? */
+        double part = hi - t0, seen = hi; /* the first place known where it clearly contradicts */
+        bool above = false;
+        while (part > run_tiny(s, t0)) {
+            part /= 2;
+            lo = t0 + part;
+            if (!margin_at(s, lo, &at_lo))
+                return false;
+            above = at_lo > 0;
+            if (above)
+                break;
+            hi = lo;
+            at_hi = at_lo;
+            if (at_lo < 0)
+                seen = lo;
+        }
+        if (!above) {
+            c->at_start = true;
+            c->t = t0;
+            c->t_seen = seen;
+            return margin_at(s, seen, &at_lo);
+        }
+    }
+    /* Illinois; bisection where that is slow. hi keeps the contradiction. */
+    int side = 0;
+    for (int k = 0; k < 100 && hi - lo > 2 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)); k++) {
+        double t = hi - at_hi * (hi - lo) / (at_hi - at_lo);
+        if (!(t > lo && t < hi) || k % 8 == 7)
+            t = lo + (hi - lo) / 2;
+        if (t <= lo || t >= hi)
+            break;
+        if (!margin_at(s, t, &m))
+            return false;
+        if (m <= 0) {
+            hi = t;
+            at_hi = m;
+            if (side == 1)
+                at_lo /= 2;
+            side = 1;
+            if (m == 0)
+                break;
+        } else {
+            lo = t;
+            at_lo = m;
+            if (side == -1)
+                at_hi /= 2;
+            side = -1;
+        }
+        if (at_hi == 0)
+            at_hi = -DBL_MIN;
+    }
+    c->at_start = false;
+    c->t = c->t_seen = hi;
+    return margin_at(s, hi, &m);
+}
+
+enum events_status
+run_switch_at_edge(run *s)
+{
+    double *f = s->inner[0];
+
+    if (!s->nx || !events_watched(s->events) || model_rhs(s->model, s->t, s->x, f) != 0 ||
+        !events_mark(s->events, s->t, s->x))
+        return EVENTS_SAME;
+    for (double part = 1e-15; part < 1e-6; part *= 10) {
+        double d = part * (s->stop - s->start), m;
+
+        for (size_t i = 0; i < s->nx; i++)
+            s->x_probe[i] = s->x[i] + d * f[i];
+        if (s->t + d < s->stop && events_margin(s->events, s->t + d, s->x_probe, &m) && m < 0) {
+            s->t += d;
+            memcpy(s->x, s->x_probe, s->nx * sizeof(double));
+            return events_switch(s->events, s->t, s->x_probe, s->t, s->x);
+        }
+    }
+    return EVENTS_SAME;
+}

@@ -1,0 +1,177 @@
+/* simulate_fail.c - what is said when a run fails */
+#include <math.h>
+
+#include "simulate_inside.h"
+
+#define SWITCHINGS_TOLD 200000 /* after so many it is asked whether the run will ever end */
+#define STIFF_EVERY 16384      /* steps after which it is asked whether the explicit method is the right one */
+#define STIFF_STEPS 1e7        /* that it may need to the end, where nobody allowed a number */
+
+/* An evaluation fails at or just ahead of (t, x): names the equation. */
+static bool
+explain(run *s, double t, const double *x)
+{
+    static const double ahead[] = { 0, 1e-12, 1e-9, 1e-6, 1e-4, 1e-3, 1e-2 };
+    double *f = s->inner[0];
+    int status = model_rhs(s->model, t, x, f);
+
+    for (size_t k = 0; k < sizeof ahead / sizeof *ahead; k++) {
+        double d = ahead[k] * (s->stop - s->start);
+        char *text = NULL;
+
+        if (k > 0 && status != 0)
+            break;
+        for (size_t i = 0; i < s->nx; i++)
+            s->x_probe[i] = x[i] + d * (k > 0 ? f[i] : 0);
+        span at = model_explain(s->model, t + d, s->x_probe, &text);
+        if (text && span_known(at)) {
+            diag_error(s->sources, "run-singular", at, "%s, at %.6g s", text, t);
+            free(text);
+            return true;
+        }
+        free(text);
+    }
+    return false;
+}
+
+bool
+run_fail_evaluation(run *s, double t, const double *x)
+{
+    if (!explain(s, t, x))
+        diag_error(s->sources, "run-singular", model_flat(s->model)->at,
+                   "the equations have no finite solution at %.6g s", t);
+    return false;
+}
+
+/* What to do, and the solver that was not at work when it failed. */
+static void
+help_solver(run *s, const char *what)
+{
+    const char *other = integrator_other(s->integrator);
+
+    diag_help(s->sources, "%s%s%s%s.", what, other ? "; or try `--solver " : "", other ? other : "", other ? "`" : "");
+}
+
+bool
+run_fail_small_step(run *s)
+{
+    double t = integrator_t1(s->integrator), ratio;
+    size_t i = integrator_worst(s->integrator, &ratio);
+
+    if (s->nx == 0 || explain(s, t, s->x))
+        return false;
+    struct model_state state = model_state(s->model, i);
+    diag_error(s->sources, "run-step", state.at,
+               "the step becomes too small at %.6g s; \"%s\" = %.6g has the largest error there", t, state.name,
+               integrator_x1(s->integrator)[i]);
+    help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
+    return false;
+}
+
+bool
+run_fail_steps(run *s, double t)
+{
+    double ratio;
+    size_t i = integrator_worst(s->integrator, &ratio);
+    span at = s->nx ? model_state(s->model, i).at : model_flat(s->model)->at;
+
+    diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
+    if (s->nx)
+        diag_note(s->sources, at, "\"%s\" has the largest error of the last step", model_state(s->model, i).name);
+    help_solver(s, "Loosen rtol, shorten the run, or look for a condition that switches over and over");
+    return false;
+}
+
+bool
+run_never_ends(const run *s)
+{
+    return s->event.n >= SWITCHINGS_TOLD && !s->o->max_steps &&
+           (double)s->event.n * (s->stop - s->start) > (s->t - s->start) * (double)s->max_steps;
+}
+
+bool
+run_fail_switchings(run *s)
+{
+    size_t k = events_last(s->events);
+    span at = k == SIZE_MAX ? model_flat(s->model)->at : model_mode(s->model, k).at;
+
+    diag_error(s->sources, "run-steps", at,
+               "%zu switchings take the run to %.6g s of %.6g s: at that rate it needs %.2g", s->event.n, s->t, s->stop,
+               (double)s->event.n * (s->stop - s->start) / (s->t - s->start));
+    if (k != SIZE_MAX)
+        diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
+    diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
+    return false;
+}
+
+bool
+run_creeps(const run *s, size_t step)
+{
+    return step > 0 && step % STIFF_EVERY == 0 && !s->o->max_steps && integrator_stiff(s->integrator) > STIFF_STEPS;
+}
+
+bool
+run_fail_stiff(run *s)
+{
+    diag_error(s->sources, "run-steps", model_flat(s->model)->at,
+               "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t,
+               s->stop, integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
+    help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
+    return false;
+}
+
+static double
+seconds_since(const struct timespec *t)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
+}
+
+bool
+run_fail_unsolved(run *s)
+{
+    diag_error(s->sources, "run-step", model_flat(s->model)->at,
+               "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
+    diag_help(s->sources, "Take shorter steps: max_step, or --step.");
+    return false;
+}
+
+bool
+run_fail_overflow(run *s, double t0)
+{
+    size_t i = 0;
+
+    while (i + 1 < s->nx && isfinite(s->x[i]))
+        i++;
+    diag_error(s->sources, "run-overflow", model_state(s->model, i).at, "\"%s\" grows beyond all numbers after %.6g s",
+               model_state(s->model, i).name, t0);
+    return false;
+}
+
+bool
+run_fail_time(run *s, size_t steps)
+{
+    diag_error(s->sources, "run-time", model_flat(s->model)->at,
+               "%.3g seconds end at %.6g s of %.6g s, after %zu steps", s->o->max_seconds, s->t, s->stop, steps);
+    diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
+    return false;
+}
+
+bool
+run_fail_told(run *s)
+{
+    diag_error(s->sources, "run-interrupted", model_flat(s->model)->at, "told to stop at %.6g s of %.6g s", s->t,
+               s->stop);
+    return false;
+}
+
+bool
+run_out_of_time(run *s)
+{
+    if (s->o->max_seconds <= 0 || ++s->unlooked < LIMIT_EVERY)
+        return false;
+    s->unlooked = 0;
+    return seconds_since(&s->began) > s->o->max_seconds;
+}

@@ -1,0 +1,444 @@
+/* variational.c - see variational.h */
+#include "variational.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "causality.h"
+#include "equations.h"
+
+#define MOST_ITERATIONS 40
+#define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
+#define FALLS 0.5                  /* a correction that falls less has reached what rounding lets it, */
+#define STALLED 1e-8               /* if it is below this part of the sizes */
+#define SLOW 0.1                   /* a correction that falls less asks for a new Jacobian */
+
+struct variational {
+    bg_model *model;
+    linear *linear;
+    size_t n;
+    double *d, *lost, *middle, *rate[2], *change; /* lost: what sums of steps lost by rounding, yet to be added */
+    double gamma;                                 /* of the factors; NAN: there are none */
+    double before;                                /* length of the step that d is of; 0: none */
+    uint64_t evaluations;
+};
+
+variational *
+variational_new(bg_model *m, linear *l)
+{
+    variational *v = bg_calloc(1, sizeof *v);
+    size_t n = model_nstates(m);
+
+    *v = (variational){ .model = m, .linear = l, .n = n, .gamma = NAN };
+    v->d = bg_calloc(n + 1, sizeof(double));
+    v->lost = bg_calloc(n + 1, sizeof(double));
+    v->middle = bg_calloc(n + 1, sizeof(double));
+    v->change = bg_calloc(n + 1, sizeof(double));
+    for (int i = 0; i < 2; i++)
+        v->rate[i] = bg_calloc(n + 1, sizeof(double));
+    return v;
+}
+
+void
+variational_free(variational *v)
+{
+    if (!v)
+        return;
+    free(v->d);
+    free(v->lost);
+    free(v->middle);
+    free(v->change);
+    for (int i = 0; i < 2; i++)
+        free(v->rate[i]);
+    free(v);
+}
+
+void
+variational_restart(variational *v)
+{
+    memset(v->lost, 0, v->n * sizeof *v->lost);
+    v->before = 0;
+    v->gamma = NAN;
+}
+
+uint64_t
+variational_evaluations(const variational *v)
+{
+    return v->evaluations;
+}
+
+/* rate[0]: the mean of the rates at the middle, with the inputs of either end. */
+static int
+mean_rates(variational *v, double t0, double t1, const double *x0)
+{
+    int status;
+
+    for (size_t i = 0; i < v->n; i++)
+        v->middle[i] = x0[i] + v->d[i] / 2;
+    v->evaluations += 2;
+    status = model_rhs(v->model, t0, v->middle, v->rate[0]);
+    if (status == 0)
+        status = model_rhs(v->model, t1, v->middle, v->rate[1]);
+    for (size_t i = 0; i < v->n && status == 0; i++) {
+        v->rate[0][i] = (v->rate[0][i] + v->rate[1][i]) / 2;
+        if (!isfinite(v->rate[0][i]))
+            status = 1;
+    }
+    return status;
+}
+
+static int
+factors(variational *v, double t, double gamma)
+{
+    int status = linear_evaluate(v->linear, t, v->middle);
+
+    if (status != 0)
+        return status;
+    linear_form(v->linear, gamma);
+    v->gamma = gamma;
+    return linear_factor(v->linear);
+}
+
+int
+variational_step(variational *v, double t0, double t1, const double *x0, const double *size, double *x1)
+{
+    double h = t1 - t0, last = INFINITY;
+    bool fresh = false;
+    int status = 0;
+
+    for (size_t i = 0; i < v->n; i++)
+        v->d[i] = v->before > 0 ? v->d[i] * (h / v->before) : 0;
+    v->before = 0;
+    for (int k = 0; k < MOST_ITERATIONS && status == 0; k++) {
+        double most = 0;
+
+        status = mean_rates(v, t0, t1, x0);
+        if (status == 0 && !(fabs(v->gamma - h / 2) <= 1e-6 * h)) {
+            status = factors(v, t0, h / 2);
+            fresh = true;
+        }
+        if (status != 0)
+            break;
+        for (size_t i = 0; i < v->n; i++)
+            v->change[i] = h * v->rate[0][i] - v->d[i];
+        status = linear_solve(v->linear, v->change);
+        for (size_t i = 0; i < v->n && status == 0; i++) {
+            double part = fabs(v->change[i]) / fmax(size[i], fabs(x0[i]) + fabs(v->d[i]));
+
+            most = v->change[i] != 0 && !(part <= most) ? part : most;
+            v->d[i] += v->change[i];
+        }
+        if (status == 0 && (most <= ROUNDING || (most < STALLED && most > FALLS * last))) {
+            /* by the rates themselves, so that what pulls on one and pushes on another cancels */
+            status = mean_rates(v, t0, t1, x0);
+            for (size_t i = 0; i < v->n && status == 0; i++) {
+                double add = h * v->rate[0][i] + v->lost[i];
+
+                x1[i] = x0[i] + add;
+                v->lost[i] = add - (x1[i] - x0[i]);
+                v->d[i] = h * v->rate[0][i];
+            }
+            v->before = h;
+            return status;
+        }
+        if (status == 0 && !isfinite(most))
+            return 1;
+        if (status == 0 && most > SLOW * last) {
+            if (fresh && k > MOST_ITERATIONS / 2)
+                return 1;
+            status = factors(v, t0, h / 2);
+            fresh = true;
+        }
+        last = most;
+    }
+    v->gamma = NAN;
+    return status != 0 ? status : 1;
+}
+
+/* ---------------------------------------------------------------- what it does not fit */
+
+struct trial {
+    bg_model *model;
+    const flat_model *f;
+    const equations *e;
+    double t, later; /* two times */
+    const double *x;
+    double *moved, *v[3]; /* numbers of all variables: as it is, moved, later */
+    uint32_t *group;      /* of a junction: joined by bonds and fixed two-ports */
+    bool *stores;         /* a group does */
+};
+
+static void
+help(struct trial *w)
+{
+    diag_help(w->f->sources, "It is for models in which springs move with the velocities of masses by fixed ratios and "
+                             "nothing switches; `solver = auto` takes any.");
+}
+
+static bool
+refuse(struct trial *w, span at, const char *name, const char *why)
+{
+    diag_error(w->f->sources, "variational-form", at, "the variational integrator does not take \"%s\": %s", name, why);
+    help(w);
+    return false;
+}
+
+static bool
+nothing_switches(struct trial *w)
+{
+    bg_model *m = w->model;
+
+    if (model_has_nets(m))
+        for (size_t i = 0; i < w->f->element.n; i++)
+            for (uint32_t k = 0; k < w->f->element.at[i].nlaws; k++)
+                if (w->f->law.at[w->f->element.at[i].law0 + k].switched)
+                    return refuse(w, w->f->element.at[i].at, w->f->element.at[i].name, "it is an ideal switch");
+    for (size_t k = 0; k < model_ndelays(m); k++)
+        return refuse(w, model_delay(m, k).at, model_delay(m, k).text, "it is delayed");
+    for (size_t k = 0; k < model_nwhens(m); k++) {
+        struct model_when when = model_when(m, k);
+
+        if (when.kind == WHEN_TURNS && when.n)
+            return refuse(w, when.at, when.text, "it sets states anew");
+        if (when.kind == WHEN_SAMPLES)
+            return refuse(w, when.at, when.text, "it takes samples");
+    }
+    for (size_t k = 0; k < model_nmodes(m); k++) {
+        struct model_mode mode = model_mode(m, k);
+
+        if (!mode.known && mode.kind != MODE_DOMAIN && mode.kind != MODE_GIVEN)
+            return refuse(w, mode.at, mode.text, "it switches as the states move");
+    }
+    for (size_t k = 0; k < model_nconstraints(m); k++)
+        return refuse(w, model_constraint_place(m, k), "such that", "a condition holds the states");
+    return true;
+}
+
+static bool
+is_store(const flat_element *el)
+{
+    return el->type == EL_C || el->type == EL_I;
+}
+
+/* Does the port store a displacement? */
+static bool
+is_displacement(const struct trial *w, uint32_t port)
+{
+    const flat_port *p = &w->f->port.at[port];
+
+    return (w->f->element.at[p->element].type == EL_C) != p->crossed;
+}
+
+static uint32_t
+group_of(struct trial *w, uint32_t j)
+{
+    while (w->group[j] != j)
+        j = w->group[j] = w->group[w->group[j]];
+    return j;
+}
+
+static void
+join(struct trial *w, uint32_t a, uint32_t b)
+{
+    a = group_of(w, a);
+    b = group_of(w, b);
+    w->group[a < b ? b : a] = a < b ? a : b;
+}
+
+/* The value of an expression by numbers of variables. */
+static double
+value(const struct trial *w, inst i, const double *v)
+{
+    double *slot = bg_calloc(i.n + 1, sizeof *slot), result;
+
+    for (uint32_t k = 0; k < i.n; k++)
+        slot[k] = v[w->f->slot.at[i.first + k]];
+    result = ex_eval(w->f->pool, i.root, slot);
+    free(slot);
+    return result;
+}
+
+static bool
+differs(double a, double b)
+{
+    return !(fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)));
+}
+
+/* Between stores ratios are fixed: a two-port whose modulus moves may only lead to sources and dampers. */
+static bool
+ratios_are_fixed(struct trial *w)
+{
+    const flat_model *f = w->f;
+    bool *moves = bg_calloc(f->element.n + 1, sizeof *moves), fine = true;
+
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        w->group[j] = j;
+    for (size_t i = 0; i < f->bond.n; i++)
+        join(w, f->bond.at[i].from, f->bond.at[i].to);
+    for (size_t i = 0; i < f->element.n; i++) {
+        const flat_element *el = &f->element.at[i];
+
+        if (el->type != EL_TF && el->type != EL_GY)
+            continue;
+        for (uint32_t k = 0; k < el->nlaws; k++) {
+            inst modulus = f->law.at[el->law0 + k].def;
+            double at = value(w, modulus, w->v[0]);
+
+            moves[i] |= differs(at, value(w, modulus, w->v[1])) || differs(at, value(w, modulus, w->v[2]));
+        }
+        for (uint32_t k = 1; k < el->nports && !moves[i]; k++)
+            join(w, f->port.at[el->port0].junction, f->port.at[el->port0 + k].junction);
+    }
+    for (size_t i = 0; i < f->port.n; i++)
+        if (is_store(&f->element.at[f->port.at[i].element]))
+            w->stores[group_of(w, f->port.at[i].junction)] = true;
+    for (size_t i = 0; i < f->element.n && fine; i++) {
+        const flat_element *el = &f->element.at[i];
+        size_t sides = 0;
+
+        for (uint32_t k = 0; k < el->nports && moves[i]; k++)
+            sides += w->stores[group_of(w, f->port.at[el->port0 + k].junction)];
+        if (sides > 1)
+            fine = refuse(w, el->at, el->name, "its ratio moves, and there are stores on both of its sides");
+    }
+    free(moves);
+    return fine;
+}
+
+static bool
+elements_fit(struct trial *w)
+{
+    const flat_model *f = w->f;
+    const causal *c = model_causal(w->model);
+
+    for (size_t i = 0; i < f->element.n; i++) {
+        const flat_element *el = &f->element.at[i];
+
+        for (uint32_t k = 0; k < el->nports && el->type == EL_SF; k++) {
+            var_id flow = f->port.at[el->port0 + k].f;
+
+            if (differs(w->v[0][flow], w->v[1][flow]))
+                return refuse(w, el->at, el->name, "a source of velocity that follows the motion is no force");
+        }
+    }
+    for (size_t i = 0; i < c->dependent.n; i++) {
+        const flat_element *el = &f->element.at[f->port.at[c->dependent.at[i]].element];
+
+        if (!el->linear && !is_displacement(w, c->dependent.at[i]))
+            return refuse(w, el->at, el->name, "it moves with another inertia, and its law is not given by one number");
+    }
+    for (size_t i = 0; i < c->junction_state.n && c->dependent.n; i++)
+        for (size_t k = 0; k < c->dependent.n; k++) {
+            const flat_element *el = &f->element.at[f->port.at[c->dependent.at[k]].element];
+
+            if (!el->linear)
+                return refuse(w, el->at, el->name,
+                              "no state is what it stores, and its law is not given by one number");
+        }
+    return true;
+}
+
+/* Numbers from -1 to 1, the same in every run. */
+static double
+scatter(size_t i, uint64_t seed)
+{
+    return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
+}
+
+static bool
+state_is_displacement(const struct trial *w, size_t i)
+{
+    const eq_state *s = &w->e->state.at[i];
+    const flat_var *v = &w->f->var.at[s->var];
+
+    if (v->kind == VAR_STORED)
+        return is_displacement(w, v->owner);
+    if (v->kind == VAR_INTEGRAL)
+        return !s->only_outputs;
+    return v->kind == VAR_COMMON && w->f->junction.at[v->owner].type == 0;
+}
+
+/* Rates with displacements (or momenta) moved by `by` of a small amount. */
+static bool
+rates_moved(struct trial *w, bool displacements, double by, double *rate)
+{
+    for (size_t i = 0; i < model_nstates(w->model); i++)
+        w->moved[i] = w->x[i] + (state_is_displacement(w, i) == displacements
+                                     ? by * 1e-3 * (fabs(w->x[i]) + 1e-3) * (1.5 + scatter(i, 7))
+                                     : 0);
+    return model_rhs(w->model, w->t, w->moved, rate) == 0;
+}
+
+/* Displacements move with momenta alone, and linearly where inertias are numbers. */
+static bool
+displacements_follow(struct trial *w)
+{
+    size_t n = model_nstates(w->model);
+    double *rate[4];
+    bool fine = true, numbers = true;
+
+    for (int k = 0; k < 4; k++)
+        rate[k] = bg_calloc(n + 1, sizeof(double));
+    for (size_t i = 0; i < w->f->element.n; i++)
+        numbers &= w->f->element.at[i].type != EL_I || w->f->element.at[i].linear;
+    if (model_rhs(w->model, w->t, w->x, rate[0]) == 0 && rates_moved(w, true, 1, rate[1]) &&
+        rates_moved(w, false, 1, rate[2]) && rates_moved(w, false, -1, rate[3]))
+        for (size_t i = 0; i < n && fine; i++) {
+            double size = fabs(rate[0][i]) + fabs(rate[2][i] - rate[0][i]);
+            struct model_state s = model_state(w->model, i);
+
+            if (!state_is_displacement(w, i))
+                continue;
+            if (fabs(rate[1][i] - rate[0][i]) > 1e-8 * size)
+                fine = refuse(w, s.at, s.name,
+                              "its rate follows from forces, as of a damper in series, and not from the "
+                              "velocities of inertias alone");
+            else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
+                                    1e-6 * fabs(rate[2][i] - rate[3][i]) + 1e-9 * fabs(rate[0][i]))
+                fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
+        }
+    for (int k = 0; k < 4; k++)
+        free(rate[k]);
+    return fine;
+}
+
+static bool
+has_inertia(struct trial *w)
+{
+    for (size_t i = 0; i < w->f->element.n; i++)
+        if (w->f->element.at[i].type == EL_I)
+            return true;
+    diag_error(w->f->sources, "variational-form", w->f->at,
+               "the variational integrator does not take \"%s\": it has no inertia", w->f->name);
+    help(w);
+    return false;
+}
+
+bool
+variational_fits(bg_model *m, double t, double stop, const double *x)
+{
+    const flat_model *f = model_flat(m);
+    size_t n = model_nstates(m);
+    struct trial w = { .model = m, .f = f, .e = model_equations(m), .t = t, .later = t + 0.0618 * (stop - t), .x = x };
+    bool fine;
+
+    w.moved = bg_calloc(n + 1, sizeof(double));
+    for (int k = 0; k < 3; k++)
+        w.v[k] = bg_calloc(f->var.n + 1, sizeof(double));
+    w.group = bg_calloc(f->junction.n + 1, sizeof *w.group);
+    w.stores = bg_calloc(f->junction.n + 1, sizeof *w.stores);
+    for (size_t i = 0; i < n; i++)
+        w.moved[i] = x[i] + 1e-3 * (fabs(x[i]) + 1e-3) * (1.5 + scatter(i, 11));
+    fine = has_inertia(&w) && nothing_switches(&w);
+    if (fine && model_variables(m, t, x, w.v[0]) && model_variables(m, t, w.moved, w.v[1]) &&
+        model_variables(m, w.later, x, w.v[2]))
+        fine = ratios_are_fixed(&w) && elements_fit(&w);
+    fine = fine && displacements_follow(&w);
+    free(w.moved);
+    for (int k = 0; k < 3; k++)
+        free(w.v[k]);
+    free(w.group);
+    free(w.stores);
+    return fine;
+}
