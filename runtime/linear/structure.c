@@ -209,8 +209,7 @@ fill_matrices(struct work *w, struct dependence *d)
         work_spread(w, port_gives(w->f, s->dependent[i]), i, &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL },
                     1, port_name(w->f, s->dependent[i]));
     for (int k = 0; k < 4 && w->outputs; k++)
-        s->output[k] =
-            block_new(w, w->f->output.n, k == 0 ? s->nz : k == 1 ? s->nl : k == 2 ? s->nu : s->n);
+        s->output[k] = block_new(w, w->f->output.n, k == 0 ? s->nz : k == 1 ? s->nl : k == 2 ? s->nu : s->n);
     for (size_t i = 0; i < w->f->output.n && w->outputs; i++)
         work_spread(w, w->f->slot.at[w->f->output.at[i].def.first], i,
                     &(struct targets){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL }, 1,
@@ -236,8 +235,8 @@ any(const structure_block *b)
 }
 
 void
-structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations,
-               bool outputs, structure *s)
+structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, bool outputs,
+               structure *s)
 {
     flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
     struct work w = { .m = m,

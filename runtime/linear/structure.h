@@ -57,7 +57,8 @@ typedef struct structure {
     size_t *storage_state;                      /* [nz] row of x */
     bool *flow_in;                              /* [nl] the dissipator's input is its flow */
     structure_block matrix[M_COUNT];
-    structure_block output[4]; /* the text's outputs by z, d_out, u, x: y = J_YS z + J_YL d_out + ...; where asked for */
+    structure_block
+        output[4]; /* the text's outputs by z, d_out, u, x: y = J_YS z + J_YL d_out + ...; where asked for */
     /* of dependent storage: C_d (nd by nd), G (nd by n), G_S (nd by nz), what a rate that it adds does to dx/dt in the
      * end (n by nd) */
     double *C_d, *G, *G_S, *H;

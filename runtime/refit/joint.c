@@ -10,12 +10,12 @@ enum {
     BRANCHES = 6,     /* prospects of each that are fitted */
     ROUGH_STEPS = 8,  /* of a fit among many */
     FINE_STEPS = 40,  /* of one that stays */
-    LAST = 3,         /* sets that are fitted for their greatest error */
+    LAST = 2,         /* sets that are fitted for their greatest error */
     LAST_ROUNDS = 60, /* of weights, for that */
     EXCHANGES = 12    /* at most */
 };
-static const double WITHIN_SHARE_OF_AIM = 0.3, GROWS = 1.6; /* what may go at once */
-static const double BETTER = 0.995, HARDLY = 1.01;          /* an exchange is one; a dissipator's going is noticed */
+static const double UNSEEN_SHARE_OF_AIM = 1e-3, WITHIN_SHARE_OF_AIM = 0.3, GROWS = 1.6; /* what may go at once */
+static const double BETTER = 0.995, HARDLY = 1.01; /* an exchange is one; a dissipator's going is noticed */
 
 struct set {
     uint8_t *fate;
@@ -333,7 +333,7 @@ spare(const struct searcher *s, struct set *x)
             tidy(s, &c, false);
             if (c.states == x->states)
                 fit(s, &c, FINE_STEPS);
-            if (c.states == x->states && c.error <= HARDLY * x->error) {
+            if (c.states == x->states && c.error <= fmax(HARDLY * x->error, UNSEEN_SHARE_OF_AIM * s->o->yardstick)) {
                 set_free(x);
                 *x = c;
             } else {
@@ -379,20 +379,20 @@ joint_search(const network *k, const tuning *t, const frequencies *f, const join
     tidy(&s, &x, false);
     coarsen(&s, &x);
     narrow(&s, &x, &last);
-    for (size_t i = 0; i < last.n && i < LAST; i++)
-        for (int round = 0; round < EXCHANGES && exchange(&s, &last.at[i]); round++)
-            r->exchanges++;
+    for (int round = 0; last.n && round < EXCHANGES && exchange(&s, &last.at[0]); round++)
+        r->exchanges++;
     for (size_t i = 0; i < last.n && i < LAST; i++) {
-        frequencies own = frequencies_copy(f);
+        frequencies own;
         double error;
 
         spare(&s, &last.at[i]);
+        own = frequencies_copy(f);
         error = network_fit_worst(k, t, last.at[i].fate, &own, LAST_ROUNDS, last.at[i].theta);
         if (error < r->error) {
             joint_result old = *r;
 
-            *r = (joint_result){ last.at[i].fate, last.at[i].theta, error, last.at[i].states, old.tried, old.fits,
-                                 old.exchanges };
+            *r = (joint_result){ last.at[i].fate, last.at[i].theta, error,        last.at[i].states,
+                                 old.tried,       old.fits,         old.exchanges };
             last.at[i].fate = old.fate;
             last.at[i].theta = old.theta;
         }

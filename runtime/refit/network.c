@@ -201,6 +201,12 @@ is_in(const network *k, const uint8_t *fate, size_t i)
     return fate[i] != PART_GIVES_NOTHING && isfinite(k->part[i].coefficient);
 }
 
+static bool
+joins(const network *k, size_t a, size_t b)
+{
+    return k->J[a + k->n * b] != 0 || k->J[b + k->n * a] != 0;
+}
+
 /* Adds what hangs together with the part `first`; does it reach inputs, and outputs? */
 static void
 spread(const network *k, const uint8_t *fate, size_t first, size_t *group, size_t number, size_t *stack, bool reach[2])
@@ -217,11 +223,53 @@ spread(const network *k, const uint8_t *fate, size_t first, size_t *group, size_
         for (size_t y = 0; y < k->ny; y++)
             reach[1] = reach[1] || k->C[y + k->ny * i] != 0;
         for (size_t j = 0; j < k->n; j++)
-            if (!group[j] && is_in(k, fate, j) && (k->J[i + k->n * j] != 0 || k->J[j + k->n * i] != 0)) {
+            if (!group[j] && is_in(k, fate, j) && joins(k, i, j)) {
                 group[j] = number;
                 stack[depth++] = j;
             }
     }
+}
+
+/* The members in levels from one with few neighbours on, in each level those with few neighbours first. */
+static void
+order_members(const network *k, network_piece *p)
+{
+    size_t *degree = bg_calloc(k->n + 1, sizeof *degree), *out = bg_calloc(p->n + 1, sizeof *out), n = 0;
+    bool *done = bg_calloc(k->n + 1, sizeof *done);
+
+    for (size_t a = 0; a < p->n; a++)
+        for (size_t b = 0; b < p->n; b++)
+            degree[p->member[a]] += a != b && joins(k, p->member[a], p->member[b]);
+    for (size_t next = 0; n < p->n;) {
+        if (next == n) {
+            size_t first = SIZE_MAX;
+
+            for (size_t a = 0; a < p->n; a++)
+                if (!done[p->member[a]] && (first == SIZE_MAX || degree[p->member[a]] < degree[first]))
+                    first = p->member[a];
+            done[first] = true;
+            out[n++] = first;
+        }
+        for (size_t from = out[next++], begin = n, a = 0; a < p->n; a++) {
+            size_t part = p->member[a], at = n;
+
+            if (done[part] || !joins(k, from, part))
+                continue;
+            done[part] = true;
+            for (; at > begin && degree[out[at - 1]] > degree[part]; at--)
+                out[at] = out[at - 1];
+            out[at] = part;
+            n++;
+        }
+    }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < a; b++)
+            if (a - b > p->band && joins(k, out[a], out[b]))
+                p->band = a - b;
+    free(p->member);
+    p->member = out;
+    free(degree);
+    free(done);
 }
 
 void
@@ -243,6 +291,7 @@ network_piece_of(const network *k, const uint8_t *fate, network_piece *p)
             p->member[p->n++] = i;
             p->states += k->part[i].storage && fate[i] == PART_STAYS;
         }
+    order_members(k, p);
     free(group);
     free(stack);
     free(good);
@@ -257,21 +306,22 @@ network_piece_free(network_piece *p)
 
 bool
 network_at(const network *k, const network_piece *p, const uint8_t *fate, const double *factor, double omega,
-           double complex *G, double complex *from, double complex *to, double complex *inverse)
+           double complex *G, double complex *from, double complex *to, double complex *own)
 {
-    size_t n = p->n;
-    double complex *K = bg_malloc((n * n + 1) * sizeof *K);
-    lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot), order = (lapack_int)n;
+    size_t n = p->n, band = p->band, high = 3 * band + 1;
+    double complex *K = bg_calloc(n * high + 1, sizeof *K); /* entry (i, c) is K[2 band + i - c + high c] */
+    lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot), order = (lapack_int)n, b = (lapack_int)band,
+               lead = (lapack_int)high;
     bool fine;
 
     for (size_t c = 0; c < n; c++)
-        for (size_t i = 0; i < n; i++)
-            K[i + n * c] = -k->J[p->member[i] + k->n * p->member[c]];
+        for (size_t i = c > band ? c - band : 0; i < n && i <= c + band; i++)
+            K[2 * band + i - c + high * c] = -k->J[p->member[i] + k->n * p->member[c]];
     for (size_t i = 0; i < n; i++) {
         const network_part *q = &k->part[p->member[i]];
 
         if (fate[p->member[i]] == PART_STAYS)
-            K[i * (n + 1)] += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
+            K[2 * band + high * i] += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t u = 0; u < k->nu; u++)
@@ -279,9 +329,10 @@ network_at(const network *k, const network_piece *p, const uint8_t *fate, const 
         for (size_t y = 0; y < k->ny; y++)
             to[i + n * y] = k->C[y + k->ny * p->member[i]];
     }
-    fine = n == 0 || (LAPACKE_zgetrf(LAPACK_COL_MAJOR, order, order, K, order, pivot) == 0 &&
-                      LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'N', order, (lapack_int)k->nu, K, order, pivot, from, order) == 0 &&
-                      LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'T', order, (lapack_int)k->ny, K, order, pivot, to, order) == 0);
+    fine = n == 0 ||
+           (LAPACKE_zgbtrf(LAPACK_COL_MAJOR, order, order, b, b, K, lead, pivot) == 0 &&
+            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, (lapack_int)k->nu, K, lead, pivot, from, order) == 0 &&
+            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'T', order, b, b, (lapack_int)k->ny, K, lead, pivot, to, order) == 0);
     for (size_t y = 0; y < k->ny && fine; y++)
         for (size_t u = 0; u < k->nu; u++) {
             double complex g = k->D[y + k->ny * u];
@@ -291,9 +342,15 @@ network_at(const network *k, const network_piece *p, const uint8_t *fate, const 
             G[y + k->ny * u] = g;
             fine = fine && isfinite(creal(g)) && isfinite(cimag(g));
         }
-    if (fine && inverse && n) {
-        memcpy(inverse, K, n * n * sizeof *K);
-        fine = LAPACKE_zgetri(LAPACK_COL_MAJOR, order, inverse, order, pivot) == 0;
+    if (fine && own && n) {
+        double complex *inverse = bg_calloc(n * n, sizeof *inverse);
+
+        for (size_t i = 0; i < n; i++)
+            inverse[i * (n + 1)] = 1;
+        fine = LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, order, K, lead, pivot, inverse, order) == 0;
+        for (size_t i = 0; i < n; i++)
+            own[i] = inverse[i * (n + 1)];
+        free(inverse);
     }
     free(K);
     free(pivot);

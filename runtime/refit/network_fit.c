@@ -411,7 +411,8 @@ add_peaks(frequencies *f, const double *error, double least)
 double
 network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, frequencies *f, size_t rounds, double *theta)
 {
-    double *error = bg_calloc(f->ndense + 1, sizeof *error), *best = copied(theta, t->nparameters * sizeof *theta), least;
+    double *error = bg_calloc(f->ndense + 1, sizeof *error), *best = copied(theta, t->nparameters * sizeof *theta),
+           least;
     size_t since = 0;
 
     least = network_worst(k, t, fate, f, theta);
@@ -456,7 +457,7 @@ network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, freque
 /* Rows of the errors' derivatives and, for each prospect, what the errors would be. */
 struct outlook {
     size_t rows, columns, ncandidates, entries; /* of the response */
-    double *J, *error; /* rows by columns; rows by candidates */
+    double *J, *error;                          /* rows by columns; rows by candidates */
 };
 
 static bool
@@ -465,14 +466,14 @@ look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
     const network *k = x->k;
     const frequencies *f = x->f;
     size_t n = x->piece.n, row = 0;
-    double complex *inverse = bg_calloc(n * n + 1, sizeof *inverse);
+    double complex *diagonal = bg_calloc(n + 1, sizeof *diagonal);
     bool fine = true;
 
     set_factors(x);
     for (size_t i = 0; i < f->n && fine; i += every) {
         double weight = f->weight[i] / f->scale;
 
-        fine = network_at(k, &x->piece, x->fate, x->factor, f->omega[i], x->G, x->from, x->to, inverse);
+        fine = network_at(k, &x->piece, x->fate, x->factor, f->omega[i], x->G, x->from, x->to, diagonal);
         for (size_t u = 0; u < k->nu && fine; u++)
             for (size_t y = 0; y < k->ny; y++, row += 2) {
                 double complex e = weight * (x->G[y + k->ny * u] - f->G[i * f->size + y + k->ny * u]);
@@ -487,7 +488,7 @@ look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
                     size_t part = x->piece.member[m];
                     double complex product = weight * x->to[m + n * y] * x->from[m + n * u],
                                    pi = I * f->omega[i] * x->factor[part] * k->part[part].coefficient,
-                                   own = inverse[m + n * m], after[2];
+                                   own = diagonal[m], after[2];
 
                     if (!k->part[part].storage || x->fate[part] != PART_STAYS)
                         continue;
@@ -502,7 +503,7 @@ look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
                 }
             }
     }
-    free(inverse);
+    free(diagonal);
     return fine;
 }
 
@@ -532,8 +533,8 @@ judge(const struct outlook *o, prospect *p)
             for (size_t i = 0; i < m; i++)
                 g[a + n * c] += o->J[i + m * a] * o->error[i + m * c];
     memcpy(d, g, n * o->ncandidates * sizeof *d);
-    fine = n == 0 || LAPACKE_dposv(LAPACK_COL_MAJOR, 'U', (lapack_int)n, (lapack_int)o->ncandidates, N, (lapack_int)n, d,
-                                   (lapack_int)n) == 0;
+    fine = n == 0 || LAPACKE_dposv(LAPACK_COL_MAJOR, 'U', (lapack_int)n, (lapack_int)o->ncandidates, N, (lapack_int)n,
+                                   d, (lapack_int)n) == 0;
     for (size_t c = 0; c < o->ncandidates; c++) {
         double sum = 0;
 
@@ -560,8 +561,10 @@ network_prospects(const network *k, const tuning *t, const uint8_t *fate, const 
     fitting_open(&x, k, t, fate, f, theta);
     *n = 2 * x.piece.states;
     p = bg_calloc(*n + 1, sizeof *p);
-    o = (struct outlook){ .rows = 2 * f->size * ((f->n + every - 1) / every), .columns = x.nmoved, .ncandidates = *n,
-                           .entries = f->size };
+    o = (struct outlook){ .rows = 2 * f->size * ((f->n + every - 1) / every),
+                          .columns = x.nmoved,
+                          .ncandidates = *n,
+                          .entries = f->size };
     o.J = bg_calloc(o.rows * o.columns + 1, sizeof *o.J);
     o.error = bg_calloc(o.rows * *n + 1, sizeof *o.error);
     fine = look(&x, every, p, &o);

@@ -1,7 +1,7 @@
 /* network_fit.h - numbers of a piece of a network, so that it responds as the whole does
  *
- * The errors of the response at some frequencies, weighted, least in their sum of squares over logarithms of numbers: so
- * what is positive stays so. Derivatives are exact, of rank one each (network.h). For the greatest error over all
+ * The errors of the response at some frequencies, weighted, least in their sum of squares over logarithms of numbers:
+ * so what is positive stays so. Derivatives are exact, of rank one each (network.h). For the greatest error over all
  * frequencies the weights follow the errors (Lawson 1961), the least over all rounds is kept, and frequencies are added
  * where errors rise between those there are: sums of squares of so weighted errors are p-norms whose p grows.
  *
@@ -24,8 +24,8 @@ typedef struct frequencies {
     double *dense;
     double complex *dense_G;
 } frequencies;
-/* Of a stable system: `count` frequencies between which the response, or its logarithm of frequency, moves alike. False:
- * no response. */
+/* Of a stable system: `count` frequencies between which the response, or its logarithm of frequency, moves alike.
+ * False: no response. */
 bool frequencies_of(const state_space *s, const double complex *eigenvalue, size_t neigenvalues, size_t count,
                     frequencies *f);
 frequencies frequencies_copy(const frequencies *f);
@@ -59,8 +59,8 @@ typedef struct prospect {
     enum part_fate fate;
     double error; /* predicted to first order after fitting */
 } prospect;
-/* For all storage that stays, both ways; *n of them, malloc'ed, in no order. every: of the frequencies each so-manieth is
- * looked at. NULL: no response. */
+/* For all storage that stays, both ways; *n of them, malloc'ed, in no order. every: of the frequencies each so-manieth
+ * is looked at. NULL: no response. */
 prospect *network_prospects(const network *k, const tuning *t, const uint8_t *fate, const frequencies *f, size_t every,
                             const double *theta, size_t *n);
 

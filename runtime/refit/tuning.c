@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "inst.h"
+
 static const double ONE_POWER = 1e-7; /* two looks at a power agree so far */
 
 /* The coefficient of a part with the parameters as they are; NAN: its law is not linear. */
@@ -13,8 +15,13 @@ coefficient_now(bg_model *m, const network_part *q)
     const flat_model *f = model_flat(m);
     const flat_port *p = &f->port.at[q->port];
     const flat_law *law = port_law(f, q->port);
-    var_id gives = q->gives_effort ? p->e : p->f, gets = q->storage ? p->stored : q->gives_effort ? p->f : p->e,
-           left = law->out == Q_EFFORT ? p->e : law->out == Q_FLOW ? p->f : p->stored;
+    var_id gives = q->gives_effort ? p->e : p->f,
+           gets = q->storage        ? p->stored
+                  : q->gives_effort ? p->f
+                                    : p->e,
+           left = law->out == Q_EFFORT ? p->e
+                  : law->out == Q_FLOW ? p->f
+                                       : p->stored;
     uint32_t k = inst_slot_of(f, law->def, left == gives ? gets : gives);
     double slope[2] = { 0, 0 };
     node d;
