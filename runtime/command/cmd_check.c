@@ -7,34 +7,8 @@
 #include "quote.h"
 #include "report.h"
 
-static const char *const stages[] = { "ast", "graph", "causality", "equations", "ir" };
-enum { DUMP_AST, DUMP_GRAPH, DUMP_CAUSALITY, DUMP_EQUATIONS, DUMP_IR, DUMP_COUNT, DUMP_NONE = DUMP_COUNT };
-
-static const enum compile_stage needed[] = {
-    [DUMP_AST] = STAGE_PARSE,           [DUMP_GRAPH] = STAGE_GRAPH, [DUMP_CAUSALITY] = STAGE_CAUSALITY,
-    [DUMP_EQUATIONS] = STAGE_EQUATIONS, [DUMP_IR] = STAGE_MODEL,    [DUMP_NONE] = STAGE_EQUATIONS
-};
-
 static void
-dump_stage(loaded *l, int stage, FILE *out)
-{
-    char *ir;
-
-    switch (stage) {
-    case DUMP_AST: ast_dump(l->c.sources, l->c.ast, out); break;
-    case DUMP_GRAPH: flat_dump(l->c.flat, out); break;
-    case DUMP_CAUSALITY: causal_dump(l->c.flat, l->c.causal, out); break;
-    case DUMP_EQUATIONS: equations_dump(l->c.equations, out); break;
-    case DUMP_IR:
-        ir = model_ir(l->c.model);
-        fputs(ir, out);
-        free(ir);
-        break;
-    }
-}
-
-static void
-dump(loaded *l, int stage, FILE *out)
+dump(loaded *l, const char *pass, FILE *out)
 {
     char *text = NULL;
     size_t n = 0;
@@ -43,7 +17,7 @@ dump(loaded *l, int stage, FILE *out)
 
     if (!into)
         return;
-    dump_stage(l, stage, into);
+    compile_dump(&l->c, pass, into);
     fclose(into);
     quote(&clean, QUOTE_LINES, text, n);
     fwrite(clean.at, 1, clean.n, out);
@@ -286,17 +260,17 @@ check_others(const request *q, const loaded *l, FILE *out)
 }
 
 static int
-check_one(const request *q, const char *path, int stage, FILE *out)
+check_one(const request *q, const char *path, const char *pass, enum compile_stage stage, FILE *out)
 {
     loaded l;
-    int status = load(q, path, needed[stage], EXPERIMENT_OPTIONAL, &l);
+    int status = load(q, path, stage, EXPERIMENT_OPTIONAL, &l);
 
-    if (status == STATUS_DONE && stage != DUMP_NONE) {
+    if (status == STATUS_DONE && pass) {
         print_diagnostics(q, l.c.sources);
-        if (l.c.component && stage > DUMP_GRAPH)
-            complain("%s is a component: its %s depend on what joins its ports", l.c.flat->name, stages[stage]);
+        if (l.c.component)
+            complain("%s is a component: its %s depend on what joins its ports", l.c.flat->name, pass);
         else
-            dump(&l, stage, out);
+            dump(&l, pass, out);
     } else if (status == STATUS_DONE) {
         passive_notes(l.c.flat);
         print_diagnostics(q, l.c.sources);
@@ -312,25 +286,38 @@ check_one(const request *q, const char *path, int stage, FILE *out)
     return status;
 }
 
+/* The pass whose result is asked for, and the stage that has it. False: there is none of that name. */
+static bool
+find_dumped(const char *wanted, const char **pass, enum compile_stage *stage)
+{
+    strbuf all = { 0 };
+    enum compile_stage of;
+
+    for (size_t k = 0; (*pass = compile_dumped(k, stage)); k++) {
+        if (!strcmp(wanted, *pass))
+            break;
+        strbuf_printf(&all, "%s%s", k == 0 ? "" : compile_dumped(k + 1, &of) ? ", " : " and ", *pass);
+    }
+    if (!*pass)
+        complain("there is no stage \"%s\" to dump; there are %s", wanted, all.at);
+    strbuf_free(&all);
+    return *pass;
+}
+
 int
 cmd_check(const request *q)
 {
-    const char *wanted = q->text[OPT_DUMP];
-    int stage = DUMP_NONE, status = STATUS_DONE;
+    const char *pass = NULL;
+    enum compile_stage stage = STAGE_EQUATIONS;
+    int status = STATUS_DONE;
     outfile out;
 
-    if (wanted) {
-        for (stage = 0; stage < DUMP_COUNT && strcmp(wanted, stages[stage]);)
-            stage++;
-        if (stage == DUMP_COUNT) {
-            complain("there is no stage \"%s\" to dump; there are ast, graph, causality, equations and ir", wanted);
-            return STATUS_USAGE;
-        }
-    }
+    if (q->text[OPT_DUMP] && !find_dumped(q->text[OPT_DUMP], &pass, &stage))
+        return STATUS_USAGE;
     if (!outfile_open(&out, q->text[OPT_OUTPUT]))
         return complain_file(q->text[OPT_OUTPUT]);
     for (size_t i = 0; i < q->file.n; i++) {
-        int s = check_one(q, q->file.at[i], stage, out.out);
+        int s = check_one(q, q->file.at[i], pass, stage, out.out);
 
         if (s > status)
             status = s;

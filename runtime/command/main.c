@@ -171,13 +171,19 @@ static const struct command commands[] = {
       "  design        runs at all combinations of parameters 10 % up and down (or a fraction of them), analysed by "
       "variance: sums of squares, F\n"
       "                and p of main effects and two-factor interactions. The response is sum|y - y0|/sum|y0| over the "
-      "points of the grid",
+      "points of the grid\n"
+      "With --at TIME instead: derivatives of the outputs then, in SI units, by parameters, by initial values "
+      "(spring.q(0)) and by what is added\n"
+      "whenever an event or a sample sets a state (mass.p(+)); all, or those that --parameters names. --method adjoint "
+      "goes back along the run once\n"
+      "for each output, forward once for each parameter; taken is what is less.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_POINTS) | OPT(OPT_PARAMETERS) | OPT(OPT_DELTA) |
-          OPT(OPT_RESPONSE) | OPT(OPT_FRACTION),
+          OPT(OPT_RESPONSE) | OPT(OPT_FRACTION) | OPT(OPT_AT) | OPT(OPT_METHOD) | OPT(OPT_STEP),
       1, 1, cmd_sensitivity,
       "  bgc sensitivity quarter_car.bg -e smooth_curb\n  bgc sensitivity linear_quarter_car.bg -e step --delta 5% "
       "--points 2001 --json\n"
-      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n" },
+      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n"
+      "  bgc sensitivity ball.bg --at 1.5 --parameters 'g,height(0),body.p(+)' --json\n" },
     { "identify", "FILE --data FILE.csv",
       "What measured data say about parameters.\n"
       "The outputs named in the data's head, and its column time, are what the model is fitted to: least squares over "
