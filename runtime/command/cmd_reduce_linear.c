@@ -67,10 +67,12 @@ reduce_by_modes(const request *q, const char *target)
 
 /* ---------------------------------------------------------------- to a number of states */
 
+static const double ROUNDING = 1e-12; /* of the norm: an error like this is none */
+
 static double
 share(const order_report *of, const yardstick_row *r)
 {
-    return r->why ? NAN : r->error.upper / of->yard.norm.lower;
+    return r->why ? NAN : r->error.lower / of->yard.norm.lower;
 }
 
 void
@@ -84,8 +86,12 @@ order_write_json(json *j, const order_report *of)
     for (size_t i = 0; i < of->yard.row.n && i < 2; i++)
         json_key(j, key[i]), json_number(j, share(of, &of->yard.row.at[i]));
     if (of->yard.row.n > 1) {
-        json_key(j, "ratio"), json_number(j, share(of, &of->yard.row.at[1]) / share(of, &of->yard.row.at[0]));
-        json_key(j, "passive"), json_string(j, yardstick_passive(&of->yard, &of->yard.row.at[1]));
+        const yardstick_row *r = &of->yard.row.at[1];
+        double truncated = share(of, &of->yard.row.at[0]);
+
+        json_key(j, "error_bound"), json_number(j, r->why ? NAN : r->error.upper / of->yard.norm.lower);
+        json_key(j, "ratio"), json_number(j, truncated > ROUNDING ? share(of, r) / truncated : NAN);
+        json_key(j, "passive"), json_string(j, yardstick_passive(&of->yard, r));
     }
     json_key(j, "frequencies"), json_count(j, of->frequencies);
     json_key(j, "tried"), json_count(j, of->tried);

@@ -8,14 +8,16 @@
 enum {
     BEAM = 4,         /* sets of one size that are kept */
     BRANCHES = 6,     /* prospects of each that are fitted */
-    ROUGH_STEPS = 8,  /* of a fit among many */
+    COARSE_STEPS = 3, /* of a fit while there are many states */
+    ROUGH_STEPS = 8,  /* of one among many */
     FINE_STEPS = 40,  /* of one that stays */
     LAST = 2,         /* sets that are fitted for their greatest error */
     LAST_ROUNDS = 60, /* of weights, for that */
     EXCHANGES = 12    /* at most */
 };
 static const double UNSEEN_SHARE_OF_AIM = 1e-3, WITHIN_SHARE_OF_AIM = 0.3, GROWS = 1.6; /* what may go at once */
-static const double BETTER = 0.995, HARDLY = 1.01; /* an exchange is one; a dissipator's going is noticed */
+static const double BETTER = 0.995, HOPELESS = 2; /* an exchange, and what first order says of one, of the error */
+static const double HARDLY = 1.01;                /* a dissipator's going is noticed */
 
 struct set {
     uint8_t *fate;
@@ -187,7 +189,7 @@ coarsen(const struct searcher *s, struct set *x)
         if (best != SIZE_MAX) {
             struct set c = after(s, x, &p[best]);
 
-            fit(s, &c, ROUGH_STEPS);
+            fit(s, &c, COARSE_STEPS);
             set_free(x);
             *x = c;
         }
@@ -226,16 +228,17 @@ keep(const struct searcher *s, set_list *l, struct set *x, size_t most)
         set_free(&l->at[--l->n]);
 }
 
-/* The sets that come of x by one part more, fitted, into the lists of their sizes. */
+/* The sets that come of x by one part more, if it promises an error within limit, fitted, into the lists of their
+ * sizes. */
 static void
-branch(const struct searcher *s, const struct set *x, set_list *of, size_t branches)
+branch(const struct searcher *s, const struct set *x, set_list *of, size_t branches, double limit)
 {
     size_t n, made = 0;
     prospect *p = prospects(s, x, &n);
 
     if (n)
         qsort(p, n, sizeof *p, least_error_first);
-    for (size_t i = 0; i < n && made < branches && isfinite(p[i].error); i++) {
+    for (size_t i = 0; i < n && made < branches && p[i].error < limit; i++) {
         struct set c = after(s, x, &p[i]);
 
         if (c.states >= x->states || c.states == 0 || is_known(s, &of[c.states], &c)) {
@@ -295,7 +298,7 @@ exchange(const struct searcher *s, struct set *x)
         fit(s, &more, ROUGH_STEPS);
         of = bg_calloc(more.states + 1, sizeof *of);
         if (isfinite(more.error) && more.states > x->states)
-            branch(s, &more, of, 3);
+            branch(s, &more, of, 3, HOPELESS * x->error);
         for (size_t i = 0; i <= more.states; i++) {
             for (size_t c = 0; c < of[i].n; c++)
                 if (i <= s->o->states) {
@@ -354,7 +357,7 @@ narrow(const struct searcher *s, struct set *start, set_list *out)
     keep(s, &of[most], start, BEAM);
     for (size_t n = most; n > s->o->states; n--)
         for (size_t i = 0; i < of[n].n; i++)
-            branch(s, &of[n].at[i], of, BRANCHES);
+            branch(s, &of[n].at[i], of, BRANCHES, INFINITY);
     for (size_t n = 0; n <= most; n++) {
         for (size_t i = 0; i < of[n].n && n <= s->o->states; i++) {
             struct set copy = set_copy(s, &of[n].at[i]);

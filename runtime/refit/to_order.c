@@ -507,20 +507,18 @@ reduce_to_order(const char *path, const char *text, size_t length, const order_o
     network_piece piece = { 0 };
     strbuf cut = { 0 };
     enum order_result result;
-    const yardstick_row *truncated;
 
     *why = NULL;
     *r = (reduction){ .arena = arena_new(), .kept_share = NAN };
     *report = (order_report){ .states = o->states };
     result = open_model(&w, why);
     if (result == ORDER_DONE) {
-        truncated = &report->yard.row.at[0];
+        const yardstick_row *truncated = &report->yard.row.at[0];
+        double aim = truncated->why ? 1e-3 : fmax(truncated->error.upper / report->yard.norm.lower, 1e-9);
+
         report->frequencies = w.at.n;
         if (!joint_search(&w.network, &w.tuning.tuning, &w.at,
-                          &(joint_options){
-                              .states = o->states,
-                              .yardstick = truncated->why ? 1e-3 : truncated->error.upper / report->yard.norm.lower },
-                          &w.found)) {
+                          &(joint_options){ .states = o->states, .yardstick = aim }, &w.found)) {
             *why = bg_format("no set of elements with at most %zu states carries anything from inputs to outputs",
                              o->states);
             result = ORDER_FAILED;
