@@ -90,7 +90,8 @@ static const struct option_row {
                     "residues" },
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
-    [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_MDK] = { "mdk", 0, NULL,
+                  "mass, damping and stiffness matrices: of the model; identify: full ones from data alone" },
     [OPT_STEP] = { "step", 0, "H",
                    "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
     [OPT_METHOD] = { "method", 0, "NAME",
@@ -111,6 +112,9 @@ static const struct option_row {
     [OPT_ORDER] = { "order", 0, "N",
                     "of a linear model: down to N states, what goes and the numbers of what stays found together" },
     [OPT_JUNIT] = { "junit", 0, "FILE", "what was expected and how it came, as JUnit XML, for build servers" },
+    [OPT_WARN] = { "warn", 'W', "WHICH",
+                   "which warnings are given: none, all, no-CODE or CODE, one after the other; -Wno-junction-single" },
+    [OPT_WERROR] = { "werror", 0, NULL, "status 1 where there are warnings" },
     [OPT_ALLOW_READ] = { "allow-read", 0, "DIR",
                          "let the model read files (imports, tables) of this folder too; may be given several "
                          "times" }
@@ -258,6 +262,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_JSON: q->json = true; break;
     case OPT_SET: vec_push(&q->set, value); break;
     case OPT_INPUT: vec_push(&q->input, value); break;
+    case OPT_WARN: vec_push(&q->warn, value); break;
     case OPT_AT: vec_push(&q->at, value); break;
     case OPT_STATE: vec_push(&q->state, value); break;
     case OPT_TF: vec_push(&q->transfer, value); break;
@@ -468,6 +473,7 @@ request_free(request *q)
     vec_free(&q->file);
     vec_free(&q->set);
     vec_free(&q->input);
+    vec_free(&q->warn);
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);

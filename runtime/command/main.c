@@ -22,10 +22,11 @@
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
-      COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX,
-      cmd_check,
+      COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT) | OPT(OPT_WARN) |
+          OPT(OPT_WERROR),
+      1, SIZE_MAX, cmd_check,
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations "
-      "quarter_car.bg\n" },
+      "quarter_car.bg\n  bgc check --werror -Wno-port-unjoined *.bg\n" },
     { "run", "FILE",
       "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by "
@@ -116,7 +117,9 @@ static const struct command commands[] = {
       "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && "
       "bgc run parts\n"
       "  bgc partition half_car.bg -e flat_smooth --over bumps=0:40:9[mm] --plot ratios.svg\n" },
-    { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
+    { "diff", "A.bg B.bg",
+      "Compares two models part by part and their experiments; with -e, their outputs over an experiment too. Status 1 "
+      "where they differ.",
       COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
     { "graph", "FILE",
@@ -138,18 +141,24 @@ static const struct command commands[] = {
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve "
       "slowest are found (--eigenvalues, --near).\n"
       "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
+      "With --mdk the same as second order equations of the inertias' displacements, M q'' + D q' + K q = L u, where "
+      "springs move with the velocities\n"
+      "of inertias alone; of inputs that are velocities also N times their integral. --symbolic and --latex go with "
+      "it.\n"
       "--truncate and --against put reduced models beside this one: H-infinity errors between proved bounds, and "
       "whether they are passive.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) |
           OPT(OPT_LATEX) | OPT(OPT_TF) | OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) |
-          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR),
+          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR) |
+          OPT(OPT_MDK),
       1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq "
       ".eigenvalues\n"
       "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg "
       "--symbolic\n"
       "  bgc linearize rcl_ladder.bg --truncate 10 --against reduced.bg --bode compared.svg\n"
-      "  bgc linearize three_masses_effects.bg --poles poles.svg --effects effects.png --export model.npz\n" },
+      "  bgc linearize three_masses.bg --mdk\n  bgc linearize three_masses_effects.bg --poles poles.svg --effects "
+      "effects.png --export model.npz\n" },
     { "test", "FILE...",
       "Runs the experiments that expect something, and says whether it is so.\n"
       "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"
@@ -159,6 +168,19 @@ static const struct command commands[] = {
       "Status 1 where something does not hold, 3 where an experiment does not run.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_JUNIT), 1, SIZE_MAX, cmd_test,
       "  bgc test quarter_car.bg\n  bgc test *.bg --junit results.xml\n  bgc test reduced.bg -e smooth_curb --json\n" },
+    { "new", "FILE.bg", "Writes a first model, which runs as it is; never over a file that is there.", SPEAKING, 1, 1,
+      cmd_new, "  bgc new slider.bg && bgc run slider.bg --plot slider.svg\n" },
+    { "doc", "[MODULE[.MODEL] | FILE.bg [MODEL]]",
+      "Lists what the standard library has; of a module or file its models, of a model its ports, inputs, parameters "
+      "and what its comment says.",
+      OPT(OPT_JSON) | SPEAKING, 0, 2, cmd_doc,
+      "  bgc doc\n  bgc doc hydraulic\n  bgc doc hydraulic.Cylinder\n  bgc doc Cylinder\n  bgc doc tire.bg Wheel "
+      "--json\n" },
+    { "explain", "[CODE...]",
+      "Says what a message means and what to write. The code stands in brackets behind the message; without one all "
+      "are "
+      "listed.",
+      OPT(OPT_JSON) | SPEAKING, 0, SIZE_MAX, cmd_explain, "  bgc explain unit-clash\n  bgc explain | less\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.",
       SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import, "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",
@@ -196,6 +218,8 @@ static const struct command commands[] = {
       "tell; the text, with\n"
       "the numbers changed in the units they were written in, goes to -o FILE, or to the input itself with "
       "--in-place.\n"
+      "With `solver = variational` the model is its midpoint rule, in steps of the data's spacing unless max_step says "
+      "less, with its exact derivatives.\n"
       "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u "
       "from sampled forces u1, u2, ...\n"
       "and displacements y1, y2, ... (the force u3 acts on y3). Methods:\n"

@@ -821,8 +821,10 @@ one_way_resistors(void **unused)
     r = element(g, EL_R, j, "valve");
     element(g, EL_SF, j, "pump");
     g->way.at[r] = WAY_GIVES_FLOW;
-    assert_null(assign(g));
-    assert_string_equal(first_code(g), "causality-conflict");
+    /* what gives the flow that a source gives already is solved for its effort */
+    c = assign(g);
+    assert_non_null(c);
+    causal_free(c);
     graph_free(g);
 }
 
@@ -923,7 +925,7 @@ examine(graph *g, struct tally *t)
         /* laws that go one way only may contradict each other in a model that is regular otherwise */
         if (order != -1 && !(t->one_way && !strcmp(code, "causality-conflict"))) {
             flat_dump(g->f, stderr);
-            diag_print(g->f->sources, stderr, false, false);
+            diag_print(g->f->sources, stderr, false, DIAG_ALL);
             fail_msg("refused a model of order %d", order);
         }
     } else {
@@ -935,7 +937,7 @@ examine(graph *g, struct tally *t)
         if ((int)count_states(g, c) != order || !solvable(g, gain, c)) {
             flat_dump(g->f, stderr);
             causal_dump(g->f, c, stderr);
-            diag_print(g->f->sources, stderr, false, false);
+            diag_print(g->f->sources, stderr, false, DIAG_ALL);
             fail_msg("%zu states, order %d, %ssolvable", count_states(g, c), order, solvable(g, gain, c) ? "" : "not ");
         }
     }

@@ -26,7 +26,7 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     bool fine;
 
     if (!compile_text(&m, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "e" })) {
-        diag_print(m.sources, stderr, false, false);
+        diag_print(m.sources, stderr, false, DIAG_ALL);
         return false;
     }
     if (name)
@@ -46,7 +46,7 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     if (f.lost)
         print_message("%zu lost\n", f.lost);
     if (!fine)
-        diag_print(m.sources, stderr, false, false);
+        diag_print(m.sources, stderr, false, DIAG_ALL);
     sim_options_free(&o);
     compile_free(&m);
     return fine;
