@@ -54,6 +54,7 @@ enum option {
     OPT_TERMS,
     OPT_BONDS,
     OPT_SIMPLIFY,
+    OPT_INACTIVE,
     OPT_ALLOW_READ,
     OPT_MAX_TIME,
     OPT_MAX_STEPS,
@@ -132,6 +133,7 @@ typedef struct request {
     bool json, quiet, verbose;
     bool expect; /* compile what experiments expect too */
     bool open;   /* compile with inputs and sources that can be moved */
+    bool ports;  /* and with the efforts and flows of ports as outputs */
 } request;
 
 struct command {

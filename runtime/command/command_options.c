@@ -26,7 +26,7 @@ static const struct option_row {
                         "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible "
                         "(5%)" },
     [OPT_ALL] = { "all", 0, NULL, "all experiments of the file together" },
-    [OPT_BY] = { "by", 0, "WHAT", "element (default) or component" },
+    [OPT_BY] = { "by", 0, "WHAT", "element (default), component, or (of rank) frequency" },
     [OPT_SAMPLES] = { "samples", 0, "N",
                       "take kl from N uniform samples of the powers (the paper's 501), not from their exact "
                       "integrals" },
@@ -38,6 +38,10 @@ static const struct option_row {
     [OPT_BONDS] = { "bonds", 0, NULL, "look at bonds between junctions and two-ports too: drop, or let act one way" },
     [OPT_ROUNDS] = { "rounds", 0, "N",
                      "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
+    [OPT_INACTIVE] = { "inactive", 0, NULL,
+                       "take out, without loss, what no power goes through in the experiment: junctions at rest, "
+                       "sources "
+                       "of zero" },
     [OPT_SIMPLIFY] = { "simplify", 0, NULL,
                        "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN] = { "dry-run", 0, NULL, "print the difference, write nothing" },

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "codegen.h"
 #include "interrupt.h"
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
@@ -48,8 +49,10 @@ static const struct command commands[] = {
       "  rms              root mean square of the power\n"
       "  kl               share in the Karhunen-Loeve expansion of the powers\n"
       "  kl-normalised    the same, each element's power brought to length 1 first\n"
+      "  reaper           the expansion of the powers of all bonds: elements and how they are joined in one list\n"
       "  relative-energy  which bonds matter to the elements that store energy\n"
       "  junction         each bond against the largest at its junctions\n"
+      "With --by frequency: activity at the frequencies of what drives the experiment, a chirp say, by octaves.\n"
       "The last two flag bonds below a ratio of --threshold (5%). Of several experiments\n"
       "(-e A -e B, or --all) the greatest index of an element decides.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_BY) |
@@ -64,7 +67,8 @@ static const struct command commands[] = {
       "as the tolerances of\n"
       "all such experiments allow (or of those named with -e); with --bonds and --terms more than elements. With "
       "--threshold: the elements that\n"
-      "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become "
+      "matter least by a metric, activity or rms; by reaper, junction or relative-energy also bonds, which go or "
+      "become "
       "sources that act one way.\n"
       "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not "
       "seen; the gain at rest is put right in\n"
@@ -75,12 +79,13 @@ static const struct command commands[] = {
       "With --order N a linear model is brought down to N states: elements go and the numbers of the others are fitted "
       "in frequency, both searched\n"
       "together; beside the proved H-infinity error stands that of balanced truncation.\n"
+      "--inactive takes out, exactly, what no power goes through in the experiment, by itself or after the rest.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) |
-          OPT(OPT_BONDS) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_REFIT) |
-          OPT(OPT_ORDER) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE) |
-          OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
+          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE) |
+          OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_ORDER) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
+          OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
       1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 2% --verify -o "
       "reduced.bg\n"
@@ -308,6 +313,7 @@ main(int argc, char **argv)
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
+    codegen_owns_llvm = true;
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
     interrupt_install();
