@@ -144,6 +144,16 @@ struct command {
     const char *examples; /* lines */
 };
 
+/* How an option is written, and what the help says of it; letter 0 and argument NULL where there is none. */
+struct option_row {
+    const char *name;
+    char letter;
+    const char *argument, *what;
+};
+const struct option_row *option_row(enum option o);
+const struct command *command_at(size_t i);            /* in the order of the help; NULL after the last */
+const struct command *command_named(const char *name); /* NULL after a message */
+
 int cmd_check(const request *q);
 int cmd_run(const request *q);
 int cmd_rank(const request *q);
@@ -160,6 +170,8 @@ int cmd_test(const request *q);
 int cmd_doc(const request *q);
 int cmd_explain(const request *q);
 int cmd_new(const request *q);
+int cmd_man(const request *q);
+int cmd_completion(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

@@ -6,11 +6,7 @@
 
 #include "command_inside.h"
 
-static const struct option_row {
-    const char *name;
-    char letter;
-    const char *argument, *what;
-} options[OPT_COUNT] = {
+static const struct option_row options[OPT_COUNT] = {
     [OPT_HELP] = { "help", 'h', NULL, "this text" },
     [OPT_QUIET] = { "quiet", 'q', NULL, "errors only on standard error" },
     [OPT_VERBOSE] = { "verbose", 'v', NULL, "how it was done, on standard error" },
@@ -123,6 +119,12 @@ static const struct option_row {
                          "let the model read files (imports, tables) of this folder too; may be given several "
                          "times" }
 };
+
+const struct option_row *
+option_row(enum option o)
+{
+    return &options[o];
+}
 
 void
 print_command_help(const struct command *c, FILE *out)

@@ -186,6 +186,12 @@ static const struct command commands[] = {
       "are "
       "listed.",
       OPT(OPT_JSON) | SPEAKING, 0, SIZE_MAX, cmd_explain, "  bgc explain unit-clash\n  bgc explain | less\n" },
+    { "man", "[COMMAND]",
+      "Writes pages of the manual. Of a command, without one of bgc; with -o all of them into a folder.",
+      OPT(OPT_OUTPUT) | SPEAKING, 0, 1, cmd_man, "  bgc man check > bgc-check.1\n  bgc man -o man1\n" },
+    { "completion", "bash|zsh", "Writes what a shell needs to complete commands and options.",
+      OPT(OPT_OUTPUT) | SPEAKING, 1, 1, cmd_completion,
+      "  bgc completion bash > ~/.local/share/bash-completion/completions/bgc\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.",
       SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import, "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",
@@ -263,8 +269,14 @@ print_usage(FILE *out)
           out);
 }
 
-static const struct command *
-find_command(const char *name)
+const struct command *
+command_at(size_t i)
+{
+    return i < NCOMMANDS ? &commands[i] : NULL;
+}
+
+const struct command *
+command_named(const char *name)
 {
     const char *list[NCOMMANDS], *near;
 
@@ -329,7 +341,7 @@ main(int argc, char **argv)
         puts("bgc " BGC_VERSION);
         return finish(STATUS_DONE);
     }
-    if (!(c = find_command(argv[1])))
+    if (!(c = command_named(argv[1])))
         return STATUS_USAGE;
     status = request_parse(&q, c, argc - 2, argv + 2);
     if (status == STATUS_DONE && q.given & OPT(OPT_HELP))
