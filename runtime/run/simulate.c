@@ -309,8 +309,6 @@ main_loop(run *s)
             if (!run_take_step(s, t0, t1))
                 return false;
             switched = false;
-            if (s->blocks)
-                model_accept(s->model, s->t, s->x);
         }
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))
