@@ -1,8 +1,13 @@
 /* compile.c - see compile.h */
-#include <errno.h>
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
 #include "codegen.h"
 #include "compile.h"
+#include "verify_equations.h"
+#include "verify_graph.h"
+#include "verify_strokes.h"
 
 compile_shared *
 compile_shared_new(void)
@@ -35,54 +40,43 @@ begin(compilation *c)
         c->arena = arena_new();
 }
 
-static bool
-run_causality(compilation *c, const compile_options *o)
-{
-    flat_model *f = c->flat;
-    enum law_way *way = bg_calloc(f->port.n + 1, sizeof *way);
-    bool *varying = bg_calloc(f->element.n + 1, sizeof *varying),
-         *invertible = bg_calloc(f->port.n + 1, sizeof *invertible);
-    bool *stated = bg_calloc(f->port.n + 1, sizeof *stated);
+/* ---------------------------------------------------------------- what the passes do */
 
-    c->equations = equations_prepare(f);
-    c->equations->code = o && o->shared ? o->shared->code : NULL;
-    equations_ways(c->equations, way, varying, invertible, stated);
-    c->causal = causality(f, way, varying, invertible, stated);
-    free(way);
-    free(varying);
-    free(invertible);
-    free(stated);
-    return c->causal != NULL;
+static bool
+read_text(compilation *c, const compile_options *o)
+{
+    (void)o;
+    c->ast = parse_file(c->sources, c->names, c->arena, c->file);
+    return c->ast->ok && !diag_errors(c->sources);
+}
+
+static void
+dump_tree(const compilation *c, FILE *out)
+{
+    ast_dump(c->sources, c->ast, out);
 }
 
 static bool
-has_ports(const flat_model *f)
+find_units(compilation *c, const compile_options *o)
 {
-    for (int i = 0; i < f->ast->nstmt; i++)
-        if (f->ast->stmt[i]->kind == AST_STMT_PORT)
-            return true;
-    return false;
-}
-
-/* The stages behind the parser. */
-static bool
-run_model(compilation *c, enum compile_stage upto, const compile_options *o)
-{
-    elaborate_options eo = { 0 };
-
     if (!c->units && o && o->shared && o->shared->units) {
         c->units = o->shared->units;
         c->shared_units = true;
     }
     if (!c->units)
         c->units = units_new();
-    if (!c->units) {
+    if (!c->units)
         diag_error(c->sources, "units-missing", SPAN_NONE,
                    "the unit definitions of udunits2 cannot be read (package libudunits2-data)");
-        return false;
-    }
+    return c->units != NULL;
+}
+
+static bool
+write_out(compilation *c, const compile_options *o)
+{
+    elaborate_options eo = { .index = c->declared ? c->declared : &c->index };
+
     c->pool = pool_new();
-    eo.index = c->declared ? c->declared : &c->index;
     if (o) {
         eo.experiment = o->experiment;
         eo.model = o->model;
@@ -94,33 +88,192 @@ run_model(compilation *c, enum compile_stage upto, const compile_options *o)
         eo.expect = o->expect;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);
-    if (!c->flat || diag_errors(c->sources))
-        return false;
-    if (upto == STAGE_GRAPH)
-        return true;
-    c->component = upto < STAGE_MODEL && !eo.experiment && has_ports(c->flat);
-    if (c->component)
-        return true;
-    if (!run_causality(c, o))
-        return false;
-    if (upto == STAGE_CAUSALITY)
-        return true;
-    if (!equations_build(c->equations, c->causal))
-        return false;
-    if (upto == STAGE_EQUATIONS)
-        return true;
+    return c->flat && !diag_errors(c->sources);
+}
+
+static char *
+verify_flat(const compilation *c)
+{
+    return verify_graph(c->flat);
+}
+
+static void
+dump_graph(const compilation *c, FILE *out)
+{
+    flat_dump(c->flat, out);
+}
+
+static bool
+freeze_laws(compilation *c, const compile_options *o)
+{
+    c->equations = equations_prepare(c->flat);
+    c->equations->code = o && o->shared ? o->shared->code : NULL;
+    return true;
+}
+
+static bool
+assign_causality(compilation *c, const compile_options *o)
+{
+    flat_model *f = c->flat;
+    enum law_way *way = bg_calloc(f->port.n + 1, sizeof *way);
+    bool *varying = bg_calloc(f->element.n + 1, sizeof *varying),
+         *invertible = bg_calloc(f->port.n + 1, sizeof *invertible);
+    bool *stated = bg_calloc(f->port.n + 1, sizeof *stated);
+
+    (void)o;
+    equations_ways(c->equations, way, varying, invertible, stated);
+    c->causal = causality(f, way, varying, invertible, stated);
+    free(way);
+    free(varying);
+    free(invertible);
+    free(stated);
+    return c->causal != NULL;
+}
+
+static char *
+verify_causality(const compilation *c)
+{
+    return verify_strokes(c->flat, c->causal);
+}
+
+static void
+dump_causality(const compilation *c, FILE *out)
+{
+    causal_dump(c->flat, c->causal, out);
+}
+
+static bool
+build_equations(compilation *c, const compile_options *o)
+{
+    (void)o;
+    return equations_build(c->equations, c->causal);
+}
+
+static char *
+verify_definitions(const compilation *c)
+{
+    return verify_equations(c->equations);
+}
+
+static void
+dump_equations(const compilation *c, FILE *out)
+{
+    equations_dump(c->equations, out);
+}
+
+static bool
+make_model(compilation *c, const compile_options *o)
+{
     c->model = model_new(c->flat, c->causal, c->equations, o && o->long_run);
     return c->model != NULL;
 }
 
-static bool
-run_stages(compilation *c, uint32_t file, enum compile_stage upto, const compile_options *o)
+static void
+dump_ir(const compilation *c, FILE *out)
 {
-    c->ast = parse_file(c->sources, c->names, c->arena, file);
-    if (!c->ast->ok || diag_errors(c->sources))
-        return false;
-    return upto == STAGE_PARSE || run_model(c, upto, o);
+    char *ir = model_ir(c->model);
+
+    fputs(ir, out);
+    free(ir);
 }
+
+/* ---------------------------------------------------------------- the passes */
+
+enum { TREE = 1, UNITS = 2, GRAPH = 4, MODES = 8, STROKES = 16, EQUATIONS = 32, MODEL = 64 };
+
+/* From a text to a compiled model, top to bottom. `stage` is the first that cannot do without a pass; a pass whose
+ * result is there already (compile_another has a tree) is left out. */
+static const struct pass {
+    const char *name;
+    unsigned needs, gives;
+    enum compile_stage stage;
+    bool (*run)(compilation *c, const compile_options *o); /* false: errors were reported */
+    char *(*verify)(const compilation *c);                 /* NULL, or what is wrong with what it gave (free it) */
+    void (*dump)(const compilation *c, FILE *out);
+} passes[] = {
+    { "ast", 0, TREE, STAGE_PARSE, read_text, NULL, dump_tree },
+    { "units", 0, UNITS, STAGE_GRAPH, find_units, NULL, NULL },
+    { "graph", TREE | UNITS, GRAPH, STAGE_GRAPH, write_out, verify_flat, dump_graph },
+    { "modes", GRAPH, MODES, STAGE_CAUSALITY, freeze_laws, verify_flat, NULL },
+    { "causality", GRAPH | MODES, STROKES, STAGE_CAUSALITY, assign_causality, verify_causality, dump_causality },
+    { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
+      dump_equations },
+    { "ir", GRAPH | STROKES | EQUATIONS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
+};
+enum { NPASSES = sizeof passes / sizeof *passes };
+
+/* Are passes verified? In builds made to find mistakes always, else where the environment asks for it, as tests do. */
+static bool
+verifies(void)
+{
+#ifdef BGC_VERIFY
+    return true;
+#else
+    return getenv("BGC_VERIFY") != NULL;
+#endif
+}
+
+static bool
+is_sound(compilation *c, const struct pass *p)
+{
+    char *flaw = p->verify && verifies() ? p->verify(c) : NULL;
+
+    if (!flaw)
+        return true;
+    diag_error(c->sources, "internal-pass", c->flat->at, "internal error: the pass \"%s\" left what is not sound: %s",
+               p->name, flaw);
+    free(flaw);
+    return false;
+}
+
+static bool
+has_ports(const flat_model *f)
+{
+    for (int i = 0; i < f->ast->nstmt; i++)
+        if (f->ast->stmt[i]->kind == AST_STMT_PORT)
+            return true;
+    return false;
+}
+
+static bool
+run_passes(compilation *c, unsigned there, enum compile_stage upto, const compile_options *o)
+{
+    for (const struct pass *p = passes; p < passes + NPASSES && p->stage <= upto; p++) {
+        if ((there & p->gives) == p->gives)
+            continue;
+        assert((there & p->needs) == p->needs);
+        if (!p->run(c, o) || !is_sound(c, p))
+            return false;
+        there |= p->gives;
+        if (p->gives == GRAPH) {
+            c->component = upto < STAGE_MODEL && upto > STAGE_GRAPH && !(o && o->experiment) && has_ports(c->flat);
+            if (c->component)
+                return true;
+        }
+    }
+    return true;
+}
+
+const char *
+compile_dumped(size_t k, enum compile_stage *stage)
+{
+    for (size_t i = 0; i < NPASSES; i++)
+        if (passes[i].dump && k-- == 0) {
+            *stage = passes[i].stage;
+            return passes[i].name;
+        }
+    return NULL;
+}
+
+void
+compile_dump(const compilation *c, const char *name, FILE *out)
+{
+    for (size_t i = 0; i < NPASSES; i++)
+        if (passes[i].dump && !strcmp(passes[i].name, name))
+            passes[i].dump(c, out);
+}
+
+/* ---------------------------------------------------------------- ways in */
 
 bool
 compile_path(compilation *c, const char *path, enum compile_stage upto, const compile_options *o)
@@ -133,7 +286,8 @@ compile_path(compilation *c, const char *path, enum compile_stage upto, const co
         c->unreadable = true;
         return false;
     }
-    return run_stages(c, (uint32_t)file, upto, o);
+    c->file = (uint32_t)file;
+    return run_passes(c, 0, upto, o);
 }
 
 bool
@@ -141,7 +295,8 @@ compile_text(compilation *c, const char *path, const char *text, size_t n, enum 
              const compile_options *o)
 {
     begin(c);
-    return run_stages(c, (uint32_t)sources_add_text(c->sources, path, text, n), upto, o);
+    c->file = (uint32_t)sources_add_text(c->sources, path, text, n);
+    return run_passes(c, 0, upto, o);
 }
 
 bool
@@ -162,7 +317,7 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
     sources_lend(c->sources, of->sources, file);
     /* the owner's: compile_another changes nothing else of it */
     c->declared = (elaborate_index *)(uintptr_t)&of->index;
-    return run_model(c, upto, o);
+    return run_passes(c, TREE | UNITS, upto, o);
 }
 
 void

@@ -1,5 +1,7 @@
-/* compile.h - the stages in their order: text to compiled model
+/* compile.h - the passes in their order: text to compiled model
  *
+ * verifiers  what a pass gives is held against its rules before the next one reads it where the program was built for
+ *            that (BGC_VERIFY: debug builds, sanitizers) or the environment has BGC_VERIFY, as it has in tests
  * ownership  a compilation owns all it points to; compile_free releases it. Zero it before the first call.
  */
 #ifndef BG_COMPILE_H
@@ -25,6 +27,7 @@ typedef struct compilation {
     arena *arena;
     unit_system *units;
     pool *pool;
+    uint32_t file; /* of the sources: the one that is compiled */
     ast_file *ast;
     flat_model *flat;
     causal *causal;
@@ -62,5 +65,11 @@ bool compile_text(compilation *c, const char *path, const char *text, size_t n, 
  * empty, has messages of its own, and goes before `of`. */
 bool compile_another(compilation *c, const compilation *of, enum compile_stage upto, const compile_options *o);
 void compile_free(compilation *c);
+
+/* The k-th pass whose result can be printed, by the name that `--dump` has for it, and the stage that has it; NULL
+ * behind the last. */
+const char *compile_dumped(size_t k, enum compile_stage *stage);
+/* Prints it. c was taken to that stage. */
+void compile_dump(const compilation *c, const char *name, FILE *out);
 
 #endif

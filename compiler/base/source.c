@@ -327,6 +327,33 @@ diag_errors(const sources *s)
 {
     return s->nerrors;
 }
+
+size_t
+diag_warnings(const sources *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->diag.n; i++)
+        n += s->diag.at[i].severity == SEV_WARNING;
+    return n;
+}
+
+void
+diag_drop_warnings(sources *s, bool (*drop)(void *ctx, const char *code), void *ctx)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->diag.n; i++) {
+        diagnostic *d = &s->diag.at[i];
+
+        if (d->severity == SEV_WARNING && drop(ctx, d->code))
+            free(d->child);
+        else
+            s->diag.at[kept++] = *d;
+    }
+    s->diag.n = kept;
+}
+
 size_t
 diag_count(const sources *s)
 {
@@ -463,15 +490,29 @@ print_one(const sources *s, FILE *out, const struct look *l, const char *kind, c
         print_line(&s->text.at[at.file], at, out, color, l->off);
 }
 
+/* Notes about the text: the causality of its elements, its names. */
+static bool
+is_of_text(const char *code)
+{
+    static const char *const list[] = { "causality-derivative", "causality-divides", "modulated-spelling",
+                                        "name-shadow", "without-again" };
+
+    for (size_t i = 0; code && i < sizeof list / sizeof *list; i++)
+        if (!strcmp(code, list[i]))
+            return true;
+    return false;
+}
+
 void
-diag_print(const sources *s, FILE *out, bool color, bool quiet)
+diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent)
 {
     const struct look *l = color ? &colored : &plain;
 
     for (size_t i = 0; i < s->diag.n; i++) {
         const diagnostic *d = &s->diag.at[i];
 
-        if (quiet && d->severity != SEV_ERROR)
+        if (d->severity != SEV_ERROR &&
+            (extent == DIAG_ERRORS || (extent == DIAG_RUN && !s->nerrors && is_of_text(d->code))))
             continue;
         switch (d->severity) {
         case SEV_ERROR: print_one(s, out, l, "error", l->red, d->at, d->message, d->code); break;

@@ -76,13 +76,18 @@ void diag_help(sources *s, const char *fmt, ...) BG_PRINTF(2, 3);
 /* Nothing is kept or counted while muted: a trial that fails is nobody's mistake. */
 void diag_mute(sources *s, bool muted);
 size_t diag_errors(const sources *s); /* how many errors so far */
+size_t diag_warnings(const sources *s);
+/* Takes those warnings out again of whose code drop says so. */
+void diag_drop_warnings(sources *s, bool (*drop)(void *ctx, const char *code), void *ctx);
 size_t diag_count(const sources *s);
 /* The message of the first error, of the sources; "" without one. */
 const char *diag_first_error(const sources *s);
 const diagnostic *diag_at(const sources *s, size_t i); /* order of report */
-/* Prints all in the form `file:line:col: error: message [code]`, source line and underline, notes, helps.
- * quiet leaves out warnings and notes of their own. color: ANSI escapes. */
-void diag_print(const sources *s, FILE *out, bool color, bool quiet);
+/* Prints all in the form `file:line:col: error: message [code]`, source line and underline, notes, helps. Runs leave
+ * out the notes about the text, which a check has said, unless they may be why there is an error. color: ANSI escapes.
+ */
+enum diag_extent { DIAG_ALL, DIAG_RUN, DIAG_ERRORS };
+void diag_print(const sources *s, FILE *out, bool color, enum diag_extent extent);
 
 /* The name in list (n entries) nearest to what was written, or NULL if none is near. For "did you mean". */
 const char *nearest_name(const char *wrong, const char *const *list, size_t n);

@@ -219,6 +219,37 @@ solve_dense(const factor *f, double *b)
         b[j] *= f->column_scale[j];
 }
 
+static void
+solve_dense_transposed(const factor *f, double *b)
+{
+    size_t n = f->n;
+    const double *a = f->full;
+
+    for (size_t j = 0; j < n; j++)
+        b[j] *= f->column_scale[j];
+    if (n > TINY_MOST) {
+        LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'T', (lapack_int)n, 1, a, (lapack_int)n, f->pivot, b, (lapack_int)n);
+    } else {
+        for (size_t k = 0; k < n; k++) {
+            for (size_t i = 0; i < k; i++)
+                b[k] -= a[k * n + i] * b[i];
+            b[k] /= a[k * n + k];
+        }
+        for (size_t k = n; k-- > 0;)
+            for (size_t i = k + 1; i < n; i++)
+                b[k] -= a[k * n + i] * b[i];
+        for (size_t k = n; k-- > 0;) {
+            size_t p = (size_t)f->pivot[k] - 1;
+            double swap = b[k];
+
+            b[k] = b[p];
+            b[p] = swap;
+        }
+    }
+    for (size_t i = 0; i < n; i++)
+        b[i] *= f->row_scale[i];
+}
+
 /* ---------------------------------------------------------------- sparse */
 
 /* Refactors on the pivots of last time while these are good; else chooses new ones. */
@@ -277,6 +308,15 @@ factor_solve(factor *f, double *b)
     if (!f->dense)
         return f->numeric && klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
     solve_dense(f, b);
+    return true;
+}
+
+bool
+factor_solve_transposed(factor *f, double *b)
+{
+    if (!f->dense)
+        return f->numeric && klu_l_tsolve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
+    solve_dense_transposed(f, b);
     return true;
 }
 

@@ -306,6 +306,15 @@ jacobian_set_parameters(jacobian *j, const double *value)
     evaluator_reset(j->evaluator);
 }
 
+bool
+jacobian_follow_parameters(jacobian *j, const double *value, const var_id *changed, size_t n)
+{
+    if (!program_follow_parameters(j->program, value, changed, n))
+        return false;
+    evaluator_reset(j->evaluator);
+    return true;
+}
+
 double
 jacobian_code_seconds(const jacobian *j)
 {

@@ -20,6 +20,8 @@ jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory 
                        const var_id *weight, uint32_t nweights);
 void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
+/* The same of what reads the n that changed. False: nothing does. */
+bool jacobian_follow_parameters(jacobian *j, const double *value, const var_id *changed, size_t n);
 double jacobian_code_seconds(const jacobian *j);
 struct model_pattern jacobian_pattern(const jacobian *j);
 /* Does a stored value depend on more than parameters and modes? */

@@ -8,12 +8,6 @@
 
 /* ---------------------------------------------------------------- parameters */
 
-static void
-compute_parameters(bg_model *m)
-{
-    parameter_values(m->f, m->value, m->overridden);
-}
-
 double
 model_value(const bg_model *m, inst i)
 {
@@ -27,42 +21,73 @@ model_value(const bg_model *m, inst i)
     return value;
 }
 
+/* When a known mode switches. */
 static void
-distribute_parameters(bg_model *m)
+time_mode(bg_model *m, size_t k)
+{
+    if (m->e->mode.at[k].known) {
+        m->slope[k] = model_value(m, m->e->mode.at[k].slope);
+        m->offset[k] = model_value(m, m->e->mode.at[k].offset);
+    }
+}
+
+static void
+time_modes_anew(bg_model *m, const var_id *changed, size_t n)
+{
+    if (!m->known_modes.first) {
+        VEC(inst) line = { 0 };
+
+        for (size_t k = 0; k < m->e->mode.n; k++) {
+            bool known = m->e->mode.at[k].known;
+
+            vec_push(&line, known ? m->e->mode.at[k].slope : (inst){ 0 });
+            vec_push(&line, known ? m->e->mode.at[k].offset : (inst){ 0 });
+        }
+        readers_of(m->f, line.at, line.n, &m->known_modes);
+        vec_free(&line);
+    }
+    for (size_t c = 0; c < n; c++)
+        for (uint32_t i = m->known_modes.first[changed[c]]; i < m->known_modes.first[changed[c] + 1]; i++)
+            time_mode(m, m->known_modes.reader[i] / 2);
+}
+
+/* Brings what changed to where it is read. */
+static void
+follow_parameters(bg_model *m, const var_id *changed, size_t n)
 {
     for (int k = 0; k < PART_COUNT; k++)
-        if (m->evaluator[k]) {
-            program_set_parameters(m->program[k], m->value);
+        if (m->evaluator[k] && program_follow_parameters(m->program[k], m->value, changed, n))
             evaluator_reset(m->evaluator[k]);
-        }
     if (m->jacobian)
-        jacobian_set_parameters(m->jacobian, m->value);
+        jacobian_follow_parameters(m->jacobian, m->value, changed, n);
     if (m->net_partials)
-        jacobian_set_parameters(m->net_partials, m->value);
+        jacobian_follow_parameters(m->net_partials, m->value, changed, n);
     if (m->nets)
         nets_reset(m->nets);
     for (size_t k = 0; k < m->partials.n; k++)
-        partials_set_parameters(m->partials.at[k], m->value, m->overridden);
-    for (size_t k = 0; k < m->e->mode.n; k++)
-        if (m->e->mode.at[k].known) {
-            m->slope[k] = model_value(m, m->e->mode.at[k].slope);
-            m->offset[k] = model_value(m, m->e->mode.at[k].offset);
-        }
+        partials_follow_parameters(m->partials.at[k], m->value, m->overridden, changed, n);
+    time_modes_anew(m, changed, n);
 }
 
 var_id
 model_parameter(const bg_model *m, const char *name)
 {
-    for (uint32_t v = 0; v < m->f->var.n; v++)
-        if (m->f->var.at[v].kind == VAR_PARAM && !strcmp(m->f->var.at[v].name, name))
-            return v;
-    return VAR_NONE;
+    return parameter_store_find(m->parameters, name);
 }
 
 double
 model_parameter_value(const bg_model *m, var_id v)
 {
     return m->value[v];
+}
+
+void
+model_set(bg_model *m, var_id v, double value)
+{
+    const var_id *changed;
+    size_t n = parameter_store_set(m->parameters, v, value, &changed);
+
+    follow_parameters(m, changed, n);
 }
 
 bool
@@ -72,10 +97,7 @@ model_set_parameter(bg_model *m, const char *name, double value)
 
     if (v == VAR_NONE)
         return false;
-    m->overridden[v] = true;
-    m->value[v] = value;
-    compute_parameters(m);
-    distribute_parameters(m);
+    model_set(m, v, value);
     return true;
 }
 
@@ -199,8 +221,9 @@ model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
     m->memory.start = bg_calloc(eq->unknown.n + 1, sizeof(double));
     m->memory.started = bg_calloc(eq->block.n + 1, sizeof(bool));
     m->memory.failed = UINT32_MAX;
-    m->value = bg_calloc(f->var.n + 1, sizeof *m->value);
-    m->overridden = bg_calloc(f->var.n + 1, sizeof *m->overridden);
+    m->parameters = parameter_store_new(f);
+    m->value = parameter_store_values(m->parameters);
+    m->overridden = parameter_store_fixed(m->parameters);
     m->modes = bg_calloc(eq->mode.n + eq->held.n + 1, sizeof *m->modes);
     m->slope = bg_calloc(eq->mode.n + 1, sizeof *m->slope);
     m->offset = bg_calloc(eq->mode.n + 1, sizeof *m->offset);
@@ -229,8 +252,8 @@ model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
         if (v->kind == VAR_INTEGRAL && inst_known(v->init))
             m->stated[m->position[eq->state.at[i].var]] = true;
     }
-    compute_parameters(m);
-    distribute_parameters(m);
+    for (size_t k = 0; k < eq->mode.n; k++)
+        time_mode(m, k);
     if (eq->net.n)
         m->nets = nets_new(eq, m->modes, m->position, (nets_access){ m, net_rows_of, net_partials_of });
     m->compile_seconds = bg_cpu_seconds() - start;
@@ -259,8 +282,8 @@ model_free(bg_model *m)
     free(m->stated);
     free(m->memory.start);
     free(m->memory.started);
-    free(m->value);
-    free(m->overridden);
+    parameter_store_free(m->parameters);
+    readers_free(&m->known_modes);
     free(m->modes);
     free(m->slope);
     free(m->offset);

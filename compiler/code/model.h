@@ -269,7 +269,10 @@ struct curvature *model_curvature(bg_model *m, const var_id *by, size_t n);
 bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double *x);
 
 /* ---- parameters ---- */
-/* Sets a declared parameter (SI) and what is computed from it. False if the name is not one. */
+/* Sets a parameter that model_parameter found (SI), and what is computed from it: the cost is that of what reads these.
+ */
+void model_set(bg_model *m, var_id v, double value);
+/* The same by name. False if the name is not one. */
 bool model_set_parameter(bg_model *m, const char *name, double value);
 double model_value(const bg_model *m, inst i); /* value of a parameter expression */
 /* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */

@@ -38,10 +38,12 @@ struct bg_model {
     nets *nets; /* NULL: no ideal switches */
     jacobian *net_partials;
     block_memory memory;
-    double *value;    /* of parameters and literals, by variable */
-    bool *overridden; /* parameters set by model_set_parameter */
+    parameter_store *parameters;
+    double *value;          /* theirs, of literals too, by variable */
+    const bool *overridden; /* likewise: set from outside */
     double *modes;
     double *slope, *offset; /* of known modes */
+    readers known_modes;    /* which of them read a variable; first NULL: not asked for yet */
     const char **mode_text;
     clock_list clock;
     bool clocks_known;

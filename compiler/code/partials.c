@@ -188,12 +188,12 @@ partials_free(partials *p)
     free(p);
 }
 
-void
-partials_set_parameters(partials *p, const double *value, const bool *fixed)
+/* How computed parameters move with those asked for. */
+static void
+find_slopes(partials *p, const double *value, const bool *fixed)
 {
     parameter_moves now;
 
-    jacobian_set_parameters(p->inner, value);
     parameter_moves_find(p->e->f, value, fixed, p->by, p->nby, &now);
     for (uint32_t v = 0; v < p->e->f->var.n; v++)
         for (uint32_t m = p->moves.first[v]; m < p->moves.first[v + 1]; m++) {
@@ -203,6 +203,22 @@ partials_set_parameters(partials *p, const double *value, const bool *fixed)
                     p->slope[m] = now.entry.at[k].slope;
         }
     parameter_moves_free(&now);
+}
+
+void
+partials_set_parameters(partials *p, const double *value, const bool *fixed)
+{
+    jacobian_set_parameters(p->inner, value);
+    find_slopes(p, value, fixed);
+}
+
+void
+partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n)
+{
+    jacobian_follow_parameters(p->inner, value, changed, n);
+    /* what nothing is computed from, and is computed from nothing, moves as it did */
+    if (n > 1 || inst_known(p->e->f->var.at[changed[0]].def))
+        find_slopes(p, value, fixed);
 }
 
 struct model_pattern

@@ -34,6 +34,8 @@ partials *partials_new(equations *e, layout l, block_memory *memory, bool optimi
 void partials_free(partials *p);
 /* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
 void partials_set_parameters(partials *p, const double *value, const bool *fixed);
+/* The same where n changed, the first of them set. */
+void partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n);
 /* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */
 struct model_pattern partials_pattern(const partials *p);
 int partials_evaluate(partials *p, double t, const double *x, const double *modes, double *value);

@@ -266,25 +266,51 @@ program_optimise(program *g)
     return generate(g, true);
 }
 
+static double
+parameter_datum(const program *g, size_t i, const double *value)
+{
+    flat_model *f = g->e->f;
+    inst d = g->parameter.at[i].def;
+    VEC(double) slot = { 0 };
+    double x;
+
+    if (pool_node(f->pool, d.root)->op == EX_SLOT)
+        return value[f->slot.at[d.first]];
+    for (uint32_t k = 0; k < d.n; k++)
+        vec_push(&slot, value[f->slot.at[d.first + k]]);
+    x = ex_eval(f->pool, d.root, slot.at);
+    vec_free(&slot);
+    return x;
+}
+
 void
 program_set_parameters(program *g, const double *value)
 {
-    flat_model *f = g->e->f;
-    VEC(double) slot = { 0 };
+    for (size_t i = 0; i < g->parameter.n; i++)
+        g->p[i] = parameter_datum(g, i, value);
+}
 
-    for (size_t i = 0; i < g->parameter.n; i++) {
-        inst d = g->parameter.at[i].def;
+bool
+program_follow_parameters(program *g, const double *value, const var_id *changed, size_t n)
+{
+    bool any = false;
 
-        if (pool_node(f->pool, d.root)->op == EX_SLOT) {
-            g->p[i] = value[f->slot.at[d.first]];
-            continue;
-        }
-        slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++)
-            vec_push(&slot, value[f->slot.at[d.first + k]]);
-        g->p[i] = ex_eval(f->pool, d.root, slot.at);
+    if (!g->by_parameter.first) {
+        VEC(inst) def = { 0 };
+
+        for (size_t i = 0; i < g->parameter.n; i++)
+            vec_push(&def, g->parameter.at[i].def);
+        readers_of(g->e->f, def.at, def.n, &g->by_parameter);
+        vec_free(&def);
     }
-    vec_free(&slot);
+    for (size_t c = 0; c < n; c++)
+        for (uint32_t k = g->by_parameter.first[changed[c]]; k < g->by_parameter.first[changed[c] + 1]; k++) {
+            uint32_t i = g->by_parameter.reader[k];
+
+            g->p[i] = parameter_datum(g, i, value);
+            any = true;
+        }
+    return any;
 }
 
 void
@@ -294,6 +320,7 @@ program_free(program *g)
 
     if (!g)
         return;
+    readers_free(&g->by_parameter);
     pl = g->planner;
     vec_free(&pl->canon);
     vec_free(&pl->masks);

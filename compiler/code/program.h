@@ -15,6 +15,7 @@
 
 #include "codegen.h"
 #include "equations.h"
+#include "parameter_store.h"
 
 /* Where states and modes stand in x and m, by variable; UINT32_MAX elsewhere. */
 typedef struct layout {
@@ -77,6 +78,7 @@ typedef struct program {
     uint32_t *out_index; /* of each target: its place in the output array */
     VEC(parameter_slot) parameter;
     double *p;               /* their values */
+    readers by_parameter;    /* which of them read a variable; first NULL: not asked for yet */
     struct planner *planner; /* between plan and code */
     size_t nclasses, nkernels;
     size_t work;      /* operations of one run */
@@ -94,7 +96,9 @@ bool program_code(program *g, layout l, bool long_run);
 /* The same code again, optimised: worth its time once the program has run long enough. Both give the same bits. */
 bool program_optimise(program *g);
 void program_free(program *g);
-/* Recomputes parameter data from the values of parameters and literals (by variable). */
+/* Computes parameter data from the values of parameters and literals (by variable). */
 void program_set_parameters(program *g, const double *value);
+/* The same of what reads the n that changed. False: nothing does. */
+bool program_follow_parameters(program *g, const double *value, const var_id *changed, size_t n);
 
 #endif

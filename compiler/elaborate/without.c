@@ -1,7 +1,7 @@
 /* without.c - parts taken out of components and arrays, with their bonds, and what dangles after that
  *
  * A bond that is gone is no effort at a 1-junction and no flow at a 0-junction. What lost a bond by it and whose
- * absence says the same as what is left of it goes too, as in a reduction (runtime/reduce/rewrite.c): a two-port with
+ * absence says the same as what is left of it goes too, as in a reduction (cleanup.h, which both use): a two-port with
  * one side, an element whose junction went, a junction without bonds, a dead end (a junction with one bond) on a
  * junction that adds up the same, and a junction that a dead end holds at rest and that meets nothing else but
  * junctions which add up its zero. Ports of components stay. An element whose effort or flow is named (`mass.f`)
@@ -10,6 +10,7 @@
  * needs     all names declared (take_out_parts); the bonds as written (clean_up)
  * time      linear in parts and bonds
  */
+#include "cleanup.h"
 #include "elab.h"
 
 /* ---------------------------------------------------------------- what is named */
@@ -170,183 +171,66 @@ take_out_parts(elab *el)
 
 /* ---------------------------------------------------------------- what dangles */
 
-struct cleaning {
-    elab *el;
-    uint32_t *first, *at; /* links of each part, in compressed rows */
-    uint32_t *degree;     /* links still there */
-    uint32_t *passed;     /* a junction's links before this do not keep it */
-    bool *at_rest,
-        *looked; /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    VEC(uint32_t) open;
-};
-
+/* Parts and links as they are written, with what was taken out so far. */
 static void
-count_links(struct cleaning *c)
+gather_links(const elab *el, cleanup *c)
 {
-    elab *el = c->el;
-
-    c->first = bg_calloc(el->part.n + 2, sizeof *c->first);
-    c->degree = bg_calloc(el->part.n, sizeof *c->degree);
-    c->at = bg_calloc(2 * el->link.n, sizeof *c->at);
-    c->passed = bg_calloc(el->part.n, sizeof *c->passed);
-    c->at_rest = bg_calloc(el->part.n, sizeof *c->at_rest);
-    c->looked = bg_calloc(el->part.n, sizeof *c->looked);
+    cleanup_init(c, el->part.n, 2 * el->link.n);
     for (size_t k = 0; k < el->link.n; k++) {
         const link *l = &el->link.at[k];
 
         if (l->from != NONE)
-            c->first[l->from + 2]++;
+            c->part[l->from].nlinks++;
         if (l->to != NONE)
-            c->first[l->to + 2]++;
+            c->part[l->to].nlinks++;
     }
-    for (size_t k = 2; k < el->part.n + 2; k++)
-        c->first[k] += c->first[k - 1];
-    for (uint32_t k = 0; k < el->link.n; k++) {
+    cleanup_rows(c);
+    for (size_t k = 0; k < el->link.n; k++) {
         const link *l = &el->link.at[k];
 
         if (l->from != NONE)
-            c->at[c->first[l->from + 1]++] = k;
+            cleanup_put(c, l->from, (cleanup_link){ .to = l->to });
         if (l->to != NONE)
-            c->at[c->first[l->to + 1]++] = k;
+            cleanup_put(c, l->to, (cleanup_link){ .to = l->from });
     }
-    for (size_t k = 0; k < el->part.n; k++)
-        c->degree[k] = c->first[k + 1] - c->first[k];
-}
+    for (size_t k = 0; k < el->part.n; k++) {
+        const part *p = &el->part.at[k];
+        cleanup_part *x = &c->part[k];
+        bool passes = p->kind == PART_ELEMENT && is_two_port(p->element) && !p->field;
 
-static void
-drop_links(struct cleaning *c, uint32_t p)
-{
-    elab *el = c->el;
-
-    for (uint32_t k = c->first[p]; k < c->first[p + 1]; k++) {
-        link *l = &el->link.at[c->at[k]];
-        uint32_t other = l->from == p ? l->to : l->from;
-
-        if (l->gone)
-            continue;
-        l->gone = true;
-        c->degree[p]--;
-        if (other == NONE)
-            continue;
-        c->degree[other]--;
-        el->part.at[other].thinned = true;
-        if (!el->part.at[other].gone)
-            vec_push(&c->open, other);
+        x->kind = p->kind == PART_JUNCTION ? CLEANUP_JUNCTION : passes ? CLEANUP_TWO_PORT : CLEANUP_OTHER;
+        x->type = p->kind == PART_JUNCTION ? p->junction : p->element == EL_GY;
+        x->fixed = p->port;
+        x->least = p->kind != PART_ELEMENT ? 0 : passes ? 2 : 1;
     }
-}
-
-static uint32_t
-other_end(const link *l, uint32_t p)
-{
-    return l->from == p ? l->to : l->from;
-}
-
-/* The junction that a link of junction `at` leads to, straight or through one two-port; NONE: none. *like: it adds up
- * what this one's bond has zero of. */
-static uint32_t
-leads_to(const struct cleaning *c, uint32_t at, const link *l, bool *like)
-{
-    const elab *el = c->el;
-    uint32_t p = other_end(l, at);
-    bool turned = false;
-
-    if (p != NONE && el->part.at[p].kind == PART_ELEMENT && is_two_port(el->part.at[p].element) &&
-        !el->part.at[p].field && c->first[p + 1] - c->first[p] == 2) {
-        const link *a = &el->link.at[c->at[c->first[p]]];
-
-        turned = el->part.at[p].element == EL_GY;
-        p = other_end(a == l ? &el->link.at[c->at[c->first[p] + 1]] : a, p);
-    }
-    if (p == NONE || el->part.at[p].kind != PART_JUNCTION)
-        return NONE;
-    *like = (el->part.at[p].junction == el->part.at[at].junction) != turned;
-    return p;
-}
-
-static bool
-may_go(const part *p)
-{
-    return p->kind == PART_JUNCTION && !p->port;
-}
-
-/* Is junction `at` at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
- * keeps it until it goes. */
-static bool
-rests_alone(struct cleaning *c, uint32_t at)
-{
-    const elab *el = c->el;
-    uint32_t n = c->first[at + 1] - c->first[at], p;
-    bool like;
-
-    for (uint32_t k = 0; k < n && !c->looked[at]; k++) {
-        const link *l = &el->link.at[c->at[c->first[at] + k]];
-
-        p = l->gone ? NONE : leads_to(c, at, l, &like);
-        if (p != NONE && !like && !el->part.at[p].gone && c->degree[p] == 1 && may_go(&el->part.at[p]))
-            c->at_rest[at] = true;
-    }
-    c->looked[at] = true;
-    for (; c->at_rest[at] && c->passed[at] < n; c->passed[at]++) {
-        const link *l = &el->link.at[c->at[c->first[at] + c->passed[at]]];
-
-        if (!l->gone && (leads_to(c, at, l, &like) == NONE || like))
-            return false;
-    }
-    return c->at_rest[at];
-}
-
-static bool
-dangles(struct cleaning *c, uint32_t at)
-{
-    const elab *el = c->el;
-    const part *p = &el->part.at[at];
-    bool like;
-
-    if (p->kind == PART_ELEMENT)
-        return c->degree[at] < (is_two_port(p->element) && !p->field ? 2 : 1);
-    if (!may_go(p))
-        return false;
-    for (uint32_t k = c->first[at]; k < c->first[at + 1] && c->degree[at] == 1; k++) {
-        const link *l = &el->link.at[c->at[k]];
-        uint32_t far = l->gone ? NONE : leads_to(c, at, l, &like);
-
-        if (far == NONE)
-            continue;
-        if (like)
-            return true;
-        if (!c->at_rest[far] && may_go(&el->part.at[far])) {
-            c->at_rest[far] = true;
-            vec_push(&c->open, far);
-        }
-    }
-    return !c->degree[at] || rests_alone(c, at);
 }
 
 void
 clean_up(elab *el)
 {
-    struct cleaning c = { .el = el };
+    cleanup c;
 
     if (!el->without.n)
         return;
-    count_links(&c);
+    gather_links(el, &c);
+    cleanup_begin(&c);
     for (uint32_t p = 0; p < el->part.n; p++)
         if (el->part.at[p].gone)
-            drop_links(&c, p);
-    while (c.open.n) {
-        uint32_t p = c.open.at[--c.open.n];
+            cleanup_take(&c, p);
+    cleanup_run(&c);
+    for (uint32_t p = 0; p < el->part.n; p++)
+        if (c.part[p].gone && !el->part.at[p].gone) {
+            el->part.at[p].gone = true;
+            el->part.at[p].gone_at = el->without.at[0].ref->at;
+        }
+    for (size_t k = 0; k < el->link.n; k++) {
+        link *l = &el->link.at[k];
 
-        if (el->part.at[p].gone || !dangles(&c, p))
-            continue;
-        el->part.at[p].gone = true;
-        el->part.at[p].gone_at = el->without.at[0].ref->at;
-        drop_links(&c, p);
+        l->gone = (l->from != NONE && el->part.at[l->from].gone) || (l->to != NONE && el->part.at[l->to].gone);
+        if (l->gone && l->from != NONE)
+            el->part.at[l->from].thinned = true;
+        if (l->gone && l->to != NONE)
+            el->part.at[l->to].thinned = true;
     }
-    free(c.first);
-    free(c.at);
-    free(c.degree);
-    free(c.passed);
-    free(c.at_rest);
-    free(c.looked);
-    vec_free(&c.open);
+    cleanup_free(&c);
 }

@@ -488,83 +488,273 @@ use_relations(equations *e, struct groups *g)
     }
 }
 
-/* ---------------------------------------------------------------- the stage */
+/* ---------------------------------------------------------------- the steps */
 
-bool
-equations_build(equations *e, const causal *c)
+/* What the steps hand on beside the equations. */
+struct build {
+    equations *e;
+    struct groups group; /* of equations that are solved together, so far */
+    struct rates rate;
+    struct constraints constraint;
+    struct switches ideal;     /* ideal diodes and switches met among the elements */
+    uint32_t *component_group; /* [junction] of an open component */
+    size_t differentiated;     /* variables that the model itself differentiates: what sticking asks for may jump */
+};
+
+static bool
+find_equal(struct build *b)
 {
-    flat_model *f = e->f;
-    struct groups g = { 0 };
-    struct rates r = { .e = e, .g = &g, .ok = true };
-    struct constraints k = { 0 };
-    struct switches sw = { 0 };
-    size_t differentiated; /* by the model: what sticking asks for may jump */
-    uint32_t *component_group = bg_malloc((f->junction.n + 1) * sizeof *component_group);
-    bool ok = true;
+    equations_find_equal(b->e);
+    eq_sync(b->e);
+    return true;
+}
 
-    e->c = c;
-    equations_find_equal(e);
-    eq_sync(e);
+static bool
+group_components(struct build *b)
+{
+    const causal *c = b->e->c;
+
     for (size_t n = 0; n + 1 < c->component.n; n++) {
-        uint32_t group = group_new(&g);
+        uint32_t group = group_new(&b->group);
 
         for (uint32_t i = c->component.at[n]; i < c->component.at[n + 1]; i++)
-            component_group[c->open_junction.at[i]] = group;
+            b->component_group[c->open_junction.at[i]] = group;
     }
-    make_states(e);
+    return true;
+}
+
+static bool
+states(struct build *b)
+{
+    make_states(b->e);
+    return true;
+}
+
+static bool
+signals(struct build *b)
+{
+    flat_model *f = b->e->f;
+
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_SIGNAL)
-            eq_define(e, i, f->var.at[i].def);
-    vec_resize(&r.order, f->var.n);
+            eq_define(b->e, i, f->var.at[i].def);
+    return true;
+}
+
+static bool
+elements(struct build *b)
+{
+    flat_model *f = b->e->f;
+
+    vec_resize(&b->rate.order, f->var.n);
     for (uint32_t i = 0; i < f->element.n; i++) {
         flat_element el = f->element.at[i];
 
         for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
             if (el.type != EL_TF && el.type != EL_GY)
-                define_one_port(e, &g, &r, &k, &sw, p);
+                define_one_port(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, p);
             else if ((p - el.port0) % 2 == 0)
-                define_two_port(e, &g, &el, p, component_group);
+                define_two_port(b->e, &b->group, &el, p, b->component_group);
         }
     }
-    for (uint32_t i = 0; i < f->bond.n; i++) {
-        flat_bond b = f->bond.at[i];
+    return true;
+}
 
-        if (b.own != VAR_NONE && c->bond_from[i] == ST_OPEN && c->bond_to[i] == ST_OPEN)
-            group_add(&g, component_group[b.from], b.own,
-                      equations_combine(e, EX_SUB, inst_var(f, f->junction.at[b.from].common),
-                                        inst_var(f, f->junction.at[b.to].common)));
+static bool
+open_bonds(struct build *b)
+{
+    equations *e = b->e;
+    flat_model *f = e->f;
+
+    for (uint32_t i = 0; i < f->bond.n; i++) {
+        flat_bond x = f->bond.at[i];
+
+        if (x.own != VAR_NONE && e->c->bond_from[i] == ST_OPEN && e->c->bond_to[i] == ST_OPEN)
+            group_add(&b->group, b->component_group[x.from], x.own,
+                      equations_combine(e, EX_SUB, inst_var(f, f->junction.at[x.from].common),
+                                        inst_var(f, f->junction.at[x.to].common)));
     }
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        ok = equations_define_junction(e, &g, j, component_group) && ok;
-    use_relations(e, &g);
-    groups_split(e, &g);
-    /* der(expr) of the text: the same rates */
+    return true;
+}
+
+static bool
+junctions(struct build *b)
+{
+    bool ok = true;
+
+    for (uint32_t j = 0; j < b->e->f->junction.n; j++)
+        ok = equations_define_junction(b->e, &b->group, j, b->component_group) && ok;
+    return ok;
+}
+
+static bool
+relations_of_storage(struct build *b)
+{
+    use_relations(b->e, &b->group);
+    return true;
+}
+
+static bool
+split_groups(struct build *b)
+{
+    groups_split(b->e, &b->group);
+    return true;
+}
+
+/* der(expr) of the text */
+static bool
+written_rates(struct build *b)
+{
+    equations *e = b->e;
+    flat_model *f = e->f;
+
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
-        if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&g, i) == UINT32_MAX) {
-            var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&r, v);
+        if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&b->group, i) == UINT32_MAX) {
+            var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&b->rate, v);
 
             if (d != i)
                 eq_define(e, i, v == 0 ? inst_const(f, 1) : d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
-    define_rates(&r);
-    ok = ok && r.ok && constraints_make(&k, &r) && r.ok;
-    differentiated = r.differentiated.n;
-    stick_define(e, &g, &r);
-    switched_define(e, &g, &r, sw.at, sw.n);
-    ok = ok && r.ok;
-    make_powers(e);
-    eq_sync(e);
-    ok = ok && blocks_sort(e, &g);
-    if (ok) {
-        mark_only_outputs(e);
-        find_known_modes(e);
-        ok = check_values(e, &r, differentiated) && check_reinits(e);
-    }
-    rates_free(&r);
-    constraints_free(&k);
-    groups_free(&g);
-    vec_free(&sw);
-    free(component_group);
+    return true;
+}
+
+static bool
+rates(struct build *b)
+{
+    define_rates(&b->rate);
+    return b->rate.ok;
+}
+
+static bool
+residual_sources(struct build *b)
+{
+    return constraints_make(&b->constraint, &b->rate) && b->rate.ok;
+}
+
+static bool
+sticking(struct build *b)
+{
+    b->differentiated = b->rate.differentiated.n;
+    stick_define(b->e, &b->group, &b->rate);
+    return b->rate.ok;
+}
+
+static bool
+ideal_switches(struct build *b)
+{
+    switched_define(b->e, &b->group, &b->rate, b->ideal.at, b->ideal.n);
+    return b->rate.ok;
+}
+
+static bool
+powers_and_outputs(struct build *b)
+{
+    make_powers(b->e);
+    eq_sync(b->e);
+    return true;
+}
+
+static bool
+order_and_blocks(struct build *b)
+{
+    return blocks_sort(b->e, &b->group);
+}
+
+static bool
+only_outputs(struct build *b)
+{
+    mark_only_outputs(b->e);
+    return true;
+}
+
+static bool
+known_modes(struct build *b)
+{
+    find_known_modes(b->e);
+    return true;
+}
+
+static bool
+values(struct build *b)
+{
+    return check_values(b->e, &b->rate, b->differentiated);
+}
+
+static bool
+targets_of_reinit(struct build *b)
+{
+    return check_reinits(b->e);
+}
+
+/* Top to bottom. A step that `goes_on` is taken after errors too, so that all of them are said. */
+static const struct step {
+    bool (*run)(struct build *b); /* false: errors were reported */
+    bool goes_on;
+} steps[] = {
+    /* needs the graph; gives one name to common variables that bonds make equal. First: what cancels must have one name
+     * in all that follows. */
+    { find_equal, true },
+    /* needs the open components of causality; gives each a group, empty yet. Before elements, which fill them. */
+    { group_components, true },
+    /* needs what causality made a state; gives states with the variables that are their rates. */
+    { states, true },
+    /* needs nothing; gives signals their definitions in the text. */
+    { signals, true },
+    /* needs groups and states; gives what elements impose by their laws, in the direction of their strokes, and the
+     * unknowns and laws of open ones to their groups. Finds residual sources and ideal switches. */
+    { elements, true },
+    /* needs groups; gives bonds between open junctions of one kind the condition that both are equal. */
+    { open_bonds, true },
+    /* needs what elements bring to junctions; gives balances and common variables. With this every variable of the
+     * graph has a definition or a group. */
+    { junctions, true },
+    /* needs balances; puts in their place the sums that the rank check knows for dependent storage. Before anything is
+     * differentiated: one balance after the other would have no end. */
+    { relations_of_storage, true },
+    /* needs complete groups; gives smaller ones where that is possible. */
+    { split_groups, true },
+    /* needs all definitions; gives der(...) of the text its rate. Before `rates`, whose work it asks for. */
+    { written_rates, true },
+    /* needs to know whose rates were asked for, by dependent storage and by the text; gives their definitions. */
+    { rates, true },
+    /* needs rates; gives the conditions of residual sources, differentiated as often as they must be. Not after errors:
+     * it differentiates what has to be complete. */
+    { residual_sources, false },
+    /* needs all rates of the model itself, and counts them; gives sign(x) what keeps x at zero, which asks for more. */
+    { sticking, true },
+    /* needs the equations of all else; gives ideal switches theirs, as nets. */
+    { ideal_switches, true },
+    /* needs names of all variables; gives powers and outputs. Before the order: they make no variables behind it. */
+    { powers_and_outputs, true },
+    /* needs every equation; gives the order of evaluation and the blocks. Nothing may be defined from here on. */
+    { order_and_blocks, false },
+    /* needs the order; marks states that nothing but outputs reads. */
+    { only_outputs, false },
+    /* needs closed forms of loops, which the order has; gives modes that only time moves their course. */
+    { known_modes, false },
+    /* needs all of it: what only numbers tell, and what `reinit` may set. */
+    { values, false },
+    { targets_of_reinit, false },
+};
+
+bool
+equations_build(equations *e, const causal *c)
+{
+    struct build b = { .e = e,
+                       .rate = { .e = e, .ok = true },
+                       .component_group = bg_malloc((e->f->junction.n + 1) * sizeof *b.component_group) };
+    bool ok = true;
+
+    b.rate.g = &b.group;
+    e->c = c;
+    for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++)
+        if (ok || s->goes_on)
+            ok = s->run(&b) && ok;
+    rates_free(&b.rate);
+    constraints_free(&b.constraint);
+    groups_free(&b.group);
+    vec_free(&b.ideal);
+    free(b.component_group);
     return ok;
 }
 

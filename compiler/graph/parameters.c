@@ -82,6 +82,26 @@ parameter_values(const flat_model *f, double *value, const bool *fixed)
     vec_free(&x.slot);
 }
 
+struct ranks {
+    uint32_t *rank, n;
+};
+
+static void
+give_rank(void *ctx, var_id v)
+{
+    struct ranks *r = ctx;
+
+    r->rank[v] = ++r->n;
+}
+
+void
+parameter_order(const flat_model *f, uint32_t *rank)
+{
+    struct ranks r = { rank, 0 };
+
+    each_computed(f, NULL, give_rank, &r);
+}
+
 /* ---------------------------------------------------------------- how they move */
 
 /* The moves of a parameter are gathered in a chain, in no order. */

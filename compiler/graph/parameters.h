@@ -12,6 +12,9 @@
  * is there; fixed may be NULL. */
 void parameter_values(const flat_model *f, double *value, const bool *fixed);
 
+/* rank[v] of every computed parameter: from 1, each greater than those of what it is computed from; 0: not computed. */
+void parameter_order(const flat_model *f, uint32_t *rank);
+
 /* How parameters move with others. Moving a parameter moves what is computed from it (not what has fixed[v]; fixed may
  * be NULL), and nothing that it is computed from itself. The moves of parameter v by those asked for (VAR_NONE: by
  * nothing), to first order, at the given values, are entry[first[v] .. first[v+1]), slopes that happen to be 0 among

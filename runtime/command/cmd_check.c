@@ -3,38 +3,13 @@
 #include <string.h>
 
 #include "command.h"
+#include "lint.h"
 #include "passive.h"
 #include "quote.h"
 #include "report.h"
 
-static const char *const stages[] = { "ast", "graph", "causality", "equations", "ir" };
-enum { DUMP_AST, DUMP_GRAPH, DUMP_CAUSALITY, DUMP_EQUATIONS, DUMP_IR, DUMP_COUNT, DUMP_NONE = DUMP_COUNT };
-
-static const enum compile_stage needed[] = {
-    [DUMP_AST] = STAGE_PARSE,           [DUMP_GRAPH] = STAGE_GRAPH, [DUMP_CAUSALITY] = STAGE_CAUSALITY,
-    [DUMP_EQUATIONS] = STAGE_EQUATIONS, [DUMP_IR] = STAGE_MODEL,    [DUMP_NONE] = STAGE_EQUATIONS
-};
-
 static void
-dump_stage(loaded *l, int stage, FILE *out)
-{
-    char *ir;
-
-    switch (stage) {
-    case DUMP_AST: ast_dump(l->c.sources, l->c.ast, out); break;
-    case DUMP_GRAPH: flat_dump(l->c.flat, out); break;
-    case DUMP_CAUSALITY: causal_dump(l->c.flat, l->c.causal, out); break;
-    case DUMP_EQUATIONS: equations_dump(l->c.equations, out); break;
-    case DUMP_IR:
-        ir = model_ir(l->c.model);
-        fputs(ir, out);
-        free(ir);
-        break;
-    }
-}
-
-static void
-dump(loaded *l, int stage, FILE *out)
+dump(loaded *l, const char *pass, FILE *out)
 {
     char *text = NULL;
     size_t n = 0;
@@ -43,7 +18,7 @@ dump(loaded *l, int stage, FILE *out)
 
     if (!into)
         return;
-    dump_stage(l, stage, into);
+    compile_dump(&l->c, pass, into);
     fclose(into);
     quote(&clean, QUOTE_LINES, text, n);
     fwrite(clean.at, 1, clean.n, out);
@@ -158,6 +133,45 @@ report(const loaded *l, FILE *out)
         put_text(out, "  and %zu more loops\n", nblocks - 12);
 }
 
+/* Where it stands; without a place: null. */
+static void
+put_place(json *j, const sources *s, span at)
+{
+    bool placed = span_known(at) && at.file < sources_count(s);
+    int line = 0, col = 0, end_line = 0, end_col = 0;
+
+    if (placed) {
+        source_place(s, at.file, at.begin, &line, &col);
+        source_place(s, at.file, at.end, &end_line, &end_col);
+    }
+    json_key(j, "file"), json_string(j, placed ? source_path(s, at.file) : NULL);
+    json_key(j, "line"), json_number(j, placed ? line : NAN);
+    json_key(j, "column"), json_number(j, placed ? col : NAN);
+    json_key(j, "end_line"), json_number(j, placed ? end_line : NAN);
+    json_key(j, "end_column"), json_number(j, placed ? end_col : NAN);
+}
+
+/* `notes` are the texts alone, as they always were; `related` says where they stand. */
+static void
+put_children(json *j, const sources *s, const diagnostic *d)
+{
+    json_key(j, "notes");
+    json_open(j, '[');
+    for (size_t k = 0; k < d->nchild; k++)
+        json_string(j, d->child[k].message);
+    json_close(j, ']');
+    json_key(j, "related");
+    json_open(j, '[');
+    for (size_t k = 0; k < d->nchild; k++) {
+        json_open(j, '{');
+        json_key_string(j, "kind", d->child[k].help ? "help" : "note");
+        put_place(j, s, d->child[k].at);
+        json_key_string(j, "message", d->child[k].message);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 static void
 put_diagnostics(json *j, const sources *s)
 {
@@ -166,27 +180,13 @@ put_diagnostics(json *j, const sources *s)
     json_open(j, '[');
     for (size_t i = 0; s && i < diag_count(s); i++) {
         const diagnostic *d = diag_at(s, i);
-        bool placed = span_known(d->at) && d->at.file < sources_count(s);
-        int line = 0, col = 0, end_line = 0, end_col = 0;
 
-        if (placed) {
-            source_place(s, d->at.file, d->at.begin, &line, &col);
-            source_place(s, d->at.file, d->at.end, &end_line, &end_col);
-        }
         json_open(j, '{');
-        json_key(j, "severity"), json_string(j, severity[d->severity]);
-        json_key(j, "file"), json_string(j, placed ? source_path(s, d->at.file) : NULL);
-        json_key(j, "line"), json_number(j, placed ? line : NAN);
-        json_key(j, "column"), json_number(j, placed ? col : NAN);
-        json_key(j, "end_line"), json_number(j, placed ? end_line : NAN);
-        json_key(j, "end_column"), json_number(j, placed ? end_col : NAN);
-        json_key(j, "code"), json_string(j, d->code);
-        json_key(j, "message"), json_string(j, d->message);
-        json_key(j, "notes");
-        json_open(j, '[');
-        for (size_t k = 0; k < d->nchild; k++)
-            json_string(j, d->child[k].message);
-        json_close(j, ']');
+        json_key_string(j, "severity", severity[d->severity]);
+        put_place(j, s, d->at);
+        json_key_string(j, "code", d->code);
+        json_key_string(j, "message", d->message);
+        put_children(j, s, d);
         json_close(j, '}');
     }
     json_close(j, ']');
@@ -229,9 +229,72 @@ report_json(const loaded *l, bool fine, FILE *out)
     json_close(&j, '}');
 }
 
+/* ---------------------------------------------------------------- warnings */
+
+/* Those that a check gives. */
+static const char *const warnings[] = { "element-idle", "junction-alone", "junction-single", "port-unjoined",
+                                        "unit-hertz",   "unit-lost",      "value-unread" };
+enum { NWARNINGS = sizeof warnings / sizeof *warnings };
+
+static size_t
+find_warning(const char *code)
+{
+    size_t i = 0;
+
+    while (i < NWARNINGS && strcmp(warnings[i], code))
+        i++;
+    return i;
+}
+
+/* -W none, -W all, -Wno-CODE, -WCODE, the later ones over the earlier. */
+static bool
+is_unwanted(void *ctx, const char *code)
+{
+    const request *q = ctx;
+    bool unwanted = false;
+
+    for (size_t i = 0; i < q->warn.n; i++) {
+        const char *w = q->warn.at[i];
+        bool no = !strncmp(w, "no-", 3);
+
+        if (!strcmp(w, "none") || !strcmp(w, "all"))
+            unwanted = w[0] == 'n';
+        else if (!strcmp(w + 3 * no, code))
+            unwanted = no;
+    }
+    return unwanted;
+}
+
+static int
+check_wanted(const request *q)
+{
+    for (size_t i = 0; i < q->warn.n; i++) {
+        const char *w = q->warn.at[i], *code = w + 3 * !strncmp(w, "no-", 3), *near;
+
+        if (!strcmp(w, "none") || !strcmp(w, "all") || find_warning(code) < NWARNINGS)
+            continue;
+        near = nearest_name(code, warnings, NWARNINGS);
+        complain("there is no warning \"%s\"%s%s%s", code, near ? "; did you mean " : "", near ? near : "",
+                 near ? "?" : "; `bgc explain` lists the messages");
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
 struct checked {
-    map models;
-}; /* by name: said already */
+    map models; /* by name: said already */
+    size_t warnings;
+};
+
+/* What may be meant otherwise, of a model that has no errors. */
+static void
+warn(const request *q, const compilation *c, struct checked *done)
+{
+    lint_model(c->flat, c->ast);
+    diag_drop_warnings(c->sources, is_unwanted, (void *)q);
+    done->warnings += diag_warnings(c->sources);
+    print_diagnostics(q, c->sources);
+}
 
 static bool
 is_new(struct checked *done, const char *name)
@@ -256,81 +319,102 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
     more.c = (compilation){ 0 };
     if (!compile_another(&more.c, &l->c, STAGE_EQUATIONS, &o))
         status = STATUS_MODEL;
-    if (status != STATUS_DONE)
+    if (status != STATUS_DONE) {
         print_diagnostics(q, more.c.sources);
-    else if (is_new(done, more.c.flat->name) && !q->json)
-        report(&more, out);
+    } else if (is_new(done, more.c.flat->name)) {
+        warn(q, &more.c, done);
+        if (!q->json)
+            report(&more, out);
+    }
     compile_free(&more.c);
     return status;
 }
 
 /* The file's other experiments and models are read too, up to the first that has errors. */
 static int
-check_others(const request *q, const loaded *l, FILE *out)
+check_others(const request *q, const loaded *l, struct checked *done, FILE *out)
 {
-    struct checked done = { { 0 } };
     int status = STATUS_DONE;
 
-    is_new(&done, l->c.flat->name);
+    is_new(done, l->c.flat->name);
     for (size_t i = 0; i < l->others.n && status == STATUS_DONE; i++)
-        status = check_more(q, l, l->others.at[i], NULL, &done, out);
+        status = check_more(q, l, l->others.at[i], NULL, done, out);
     for (size_t i = 0; i < l->c.ast->ndecls && status == STATUS_DONE && !q->text[OPT_EXPERIMENT]; i++) {
         const ast_decl *d = &l->c.ast->decl[i];
 
         if (d->kind == AST_DECL_MODEL &&
-            map_get(&done.models, bg_hash_bytes(d->model->name, strlen(d->model->name), 0)) == MAP_NONE)
-            status = check_more(q, l, NULL, d->model->name, &done, out);
+            map_get(&done->models, bg_hash_bytes(d->model->name, strlen(d->model->name), 0)) == MAP_NONE)
+            status = check_more(q, l, NULL, d->model->name, done, out);
     }
-    map_free(&done.models);
     return status;
 }
 
 static int
-check_one(const request *q, const char *path, int stage, FILE *out)
+check_one(const request *q, const char *path, const char *pass, enum compile_stage stage, FILE *out)
 {
+    struct checked done = { { 0 }, 0 };
     loaded l;
-    int status = load(q, path, needed[stage], EXPERIMENT_OPTIONAL, &l);
+    int status = load(q, path, stage, EXPERIMENT_OPTIONAL, &l);
 
-    if (status == STATUS_DONE && stage != DUMP_NONE) {
+    if (status == STATUS_DONE && pass) {
         print_diagnostics(q, l.c.sources);
-        if (l.c.component && stage > DUMP_GRAPH)
-            complain("%s is a component: its %s depend on what joins its ports", l.c.flat->name, stages[stage]);
+        if (l.c.component)
+            complain("%s is a component: its %s depend on what joins its ports", l.c.flat->name, pass);
         else
-            dump(&l, stage, out);
+            dump(&l, pass, out);
     } else if (status == STATUS_DONE) {
         passive_notes(l.c.flat);
-        print_diagnostics(q, l.c.sources);
+        lint_values(l.c.sources, l.c.ast);
+        warn(q, &l.c, &done);
         if (q->json)
             report_json(&l, true, out);
         else
             report(&l, out);
-        status = check_others(q, &l, out);
+        status = check_others(q, &l, &done, out);
+        if (status == STATUS_DONE && done.warnings && q->given & OPT(OPT_WERROR))
+            status = STATUS_MODEL;
     } else if (q->json && (status == STATUS_MODEL || status == STATUS_NUMBERS)) {
         report_json(&l, false, out);
     }
+    map_free(&done.models);
     loaded_free(&l);
     return status;
+}
+
+/* The pass whose result is asked for, and the stage that has it. False: there is none of that name. */
+static bool
+find_dumped(const char *wanted, const char **pass, enum compile_stage *stage)
+{
+    strbuf all = { 0 };
+    enum compile_stage of;
+
+    for (size_t k = 0; (*pass = compile_dumped(k, stage)); k++) {
+        if (!strcmp(wanted, *pass))
+            break;
+        strbuf_printf(&all, "%s%s", k == 0 ? "" : compile_dumped(k + 1, &of) ? ", " : " and ", *pass);
+    }
+    if (!*pass)
+        complain("there is no stage \"%s\" to dump; there are %s", wanted, all.at);
+    strbuf_free(&all);
+    return *pass;
 }
 
 int
 cmd_check(const request *q)
 {
-    const char *wanted = q->text[OPT_DUMP];
-    int stage = DUMP_NONE, status = STATUS_DONE;
+    const char *pass = NULL;
+    enum compile_stage stage = STAGE_EQUATIONS;
+    int status = STATUS_DONE;
     outfile out;
 
-    if (wanted) {
-        for (stage = 0; stage < DUMP_COUNT && strcmp(wanted, stages[stage]);)
-            stage++;
-        if (stage == DUMP_COUNT) {
-            complain("there is no stage \"%s\" to dump; there are ast, graph, causality, equations and ir", wanted);
-            return STATUS_USAGE;
-        }
-    }
+    if ((status = check_wanted(q)) != STATUS_DONE)
+        return status;
+    if (q->text[OPT_DUMP] && !find_dumped(q->text[OPT_DUMP], &pass, &stage))
+        return STATUS_USAGE;
     if (!outfile_open(&out, q->text[OPT_OUTPUT]))
         return complain_file(q->text[OPT_OUTPUT]);
     for (size_t i = 0; i < q->file.n; i++) {
-        int s = check_one(q, q->file.at[i], stage, out.out);
+        int s = check_one(q, q->file.at[i], pass, stage, out.out);
 
         if (s > status)
             status = s;

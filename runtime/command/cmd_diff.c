@@ -123,6 +123,7 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
     if (compile_text(&x, a->path, a->text, a->length, STAGE_GRAPH, &ox) &&
         compile_text(&y, b->path, b->text, b->length, STAGE_GRAPH, &oy))
         diff_make(x.flat, y.flat, d);
+    diff_experiments(a->c.sources, a->c.ast, b->c.sources, b->c.ast, d);
     compile_free(&x);
     compile_free(&y);
 }
@@ -167,6 +168,16 @@ compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct outp
     map_free(&by_name);
 }
 
+static bool
+differ(const diff *d, const struct output_errors *errors)
+{
+    bool any = d->removed.n || d->added.n || d->changed.n;
+
+    for (size_t i = 0; i < errors->at.n; i++)
+        any = any || errors->at.at[i].e.max > 0;
+    return any;
+}
+
 int
 cmd_diff(const request *q)
 {
@@ -199,6 +210,8 @@ cmd_diff(const request *q)
             report(&d, &errors, a.experiment, stdout);
         if (fflush(stdout) != 0)
             status = complain_file("-");
+        else if (differ(&d, &errors))
+            status = STATUS_MODEL;
     }
     vec_free(&errors.at);
     diff_free(&d);

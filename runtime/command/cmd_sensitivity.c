@@ -8,6 +8,7 @@
 #include "factorial.h"
 #include "forward.h"
 #include "report.h"
+#include "sensitivity_command.h"
 #include "side_by_side.h"
 
 /* A full design has so many runs at most; beyond, a fraction is taken. */
@@ -324,11 +325,6 @@ study_model(struct study *s)
     int status;
 
     s->ny = model_noutputs(s->m);
-    if (!chosen_parameters(s->m, s->q->text[OPT_PARAMETERS], &s->c, &why)) {
-        complain("%s", why);
-        free(why);
-        return STATUS_USAGE;
-    }
     pick_outputs(s);
     if (s->output.n == 0) {
         complain("%s has no outputs to be sensitive", model_flat(s->m)->name);
@@ -338,6 +334,13 @@ study_model(struct study *s)
         return status_of(s->l->c.sources);
     adjust_run(&settings, s->m, &s->o);
     s->o.progress = NULL;
+    if (s->q->given & OPT(OPT_AT))
+        return derivatives_at(s->q, s->l, &s->o, s->output.at, s->output.n);
+    if (!chosen_parameters(s->m, s->q->text[OPT_PARAMETERS], &s->c, &why)) {
+        complain("%s", why);
+        free(why);
+        return STATUS_USAGE;
+    }
     s->points = s->q->points ? s->q->points : RUN_POINTS;
     s->time = bg_calloc(s->points, sizeof *s->time);
     for (size_t i = 0; i < s->points; i++)

@@ -55,7 +55,10 @@ print_diagnostics(const request *q, const sources *s)
 {
     fflush(stdout);
     if (s && diag_count(s))
-        diag_print(s, stderr, color_on(stderr), q->quiet);
+        diag_print(s, stderr, color_on(stderr),
+                   q->quiet                       ? DIAG_ERRORS
+                   : q->command->run == cmd_check ? DIAG_ALL
+                                                  : DIAG_RUN);
 }
 
 int

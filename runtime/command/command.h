@@ -98,6 +98,8 @@ enum option {
     OPT_JUNIT,
     OPT_REFIT,
     OPT_KEEP_PARTIAL,
+    OPT_WARN,
+    OPT_WERROR,
     OPT_COUNT
 };
 __extension__ typedef unsigned __int128 option_set; /* there are more than 64 */
@@ -108,7 +110,7 @@ struct command;
 typedef struct request {
     const struct command *command;
     VEC(const char *) file;
-    VEC(const char *) set, input;
+    VEC(const char *) set, input, warn;
     VEC(const char *) at, state, transfer, against; /* of linearize */
     VEC(size_t) truncate;
     size_t eigenvalues; /* 0: not given */
@@ -152,6 +154,9 @@ int cmd_linearize(const request *q);
 int cmd_identify(const request *q);
 int cmd_sensitivity(const request *q);
 int cmd_test(const request *q);
+int cmd_doc(const request *q);
+int cmd_explain(const request *q);
+int cmd_new(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

@@ -93,7 +93,8 @@ static const struct option_row {
     [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
     [OPT_STEP] = { "step", 0, "H",
                    "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
-    [OPT_METHOD] = { "method", 0, "NAME", "of --mdk: pem (default), variational, companion or modal" },
+    [OPT_METHOD] = { "method", 0, "NAME",
+                     "of --mdk: pem (default), variational, companion or modal; of --at: adjoint or forward" },
     [OPT_HORIZON] = { "horizon", 0, "N", "of --mdk: samples that the subspace step looks ahead (chosen)" },
     [OPT_PARAMETERS] = { "parameters", 0, "A,B,...", "the parameters that are moved (all that are given as numbers)" },
     [OPT_DELTA] = { "delta", 0, "SHARE", "how far a design moves parameters, up and down (10%)" },
@@ -108,6 +109,9 @@ static const struct option_row {
     [OPT_REFIT] = { "refit", 0, NULL,
                     "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
     [OPT_JUNIT] = { "junit", 0, "FILE", "what was expected and how it came, as JUnit XML, for build servers" },
+    [OPT_WARN] = { "warn", 'W', "WHICH",
+                   "which warnings are given: none, all, no-CODE or CODE, one after the other; -Wno-junction-single" },
+    [OPT_WERROR] = { "werror", 0, NULL, "status 1 where there are warnings" },
     [OPT_ALLOW_READ] = { "allow-read", 0, "DIR",
                          "let the model read files (imports, tables) of this folder too; may be given several "
                          "times" }
@@ -255,6 +259,7 @@ accept_option(request *q, int o, const char *value)
     case OPT_JSON: q->json = true; break;
     case OPT_SET: vec_push(&q->set, value); break;
     case OPT_INPUT: vec_push(&q->input, value); break;
+    case OPT_WARN: vec_push(&q->warn, value); break;
     case OPT_AT: vec_push(&q->at, value); break;
     case OPT_STATE: vec_push(&q->state, value); break;
     case OPT_TF: vec_push(&q->transfer, value); break;
@@ -460,6 +465,7 @@ request_free(request *q)
     vec_free(&q->file);
     vec_free(&q->set);
     vec_free(&q->input);
+    vec_free(&q->warn);
     vec_free(&q->at);
     vec_free(&q->state);
     vec_free(&q->transfer);

@@ -22,10 +22,11 @@
 
 static const struct command commands[] = {
     { "check", "FILE...", "Reads models up to their equations: mistakes, counts, dependent states, algebraic loops.",
-      COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT), 1, SIZE_MAX,
-      cmd_check,
+      COMMON | OPT(OPT_JSON) | OPT(OPT_EXPERIMENT) | OPT(OPT_SET) | OPT(OPT_DUMP) | OPT(OPT_OUTPUT) | OPT(OPT_WARN) |
+          OPT(OPT_WERROR),
+      1, SIZE_MAX, cmd_check,
       "  bgc check quarter_car.bg\n  bgc check --json *.bg | jq .diagnostics\n  bgc check --dump equations "
-      "quarter_car.bg\n" },
+      "quarter_car.bg\n  bgc check --werror -Wno-port-unjoined *.bg\n" },
     { "run", "FILE",
       "Simulates an experiment. The columns are the outputs and the recorded expressions, in their units.\n"
       "Of a folder that `bgc partition -o DIR` wrote: its partitions, those that do not wait for each other side by "
@@ -112,7 +113,9 @@ static const struct command commands[] = {
       "  bgc partition half_car.bg -e flat_smooth --freeze theta=0 --freeze rear.N=45[kN] --freeze front.N -o parts && "
       "bgc run parts\n"
       "  bgc partition half_car.bg -e flat_smooth --over bumps=0:40:9[mm] --plot ratios.svg\n" },
-    { "diff", "A.bg B.bg", "Compares two models part by part; with -e, their outputs over an experiment too.",
+    { "diff", "A.bg B.bg",
+      "Compares two models part by part and their experiments; with -e, their outputs over an experiment too. Status 1 "
+      "where they differ.",
       COMMON | RUNNING | OPT(OPT_JSON), 2, 2, cmd_diff,
       "  bgc diff full.bg reduced.bg\n  bgc diff full.bg reduced.bg -e smooth_curb --json\n" },
     { "graph", "FILE",
@@ -155,6 +158,19 @@ static const struct command commands[] = {
       "Status 1 where something does not hold, 3 where an experiment does not run.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_JUNIT), 1, SIZE_MAX, cmd_test,
       "  bgc test quarter_car.bg\n  bgc test *.bg --junit results.xml\n  bgc test reduced.bg -e smooth_curb --json\n" },
+    { "new", "FILE.bg", "Writes a first model, which runs as it is; never over a file that is there.", SPEAKING, 1, 1,
+      cmd_new, "  bgc new slider.bg && bgc run slider.bg --plot slider.svg\n" },
+    { "doc", "[MODULE[.MODEL] | FILE.bg [MODEL]]",
+      "Lists what the standard library has; of a module or file its models, of a model its ports, inputs, parameters "
+      "and what its comment says.",
+      OPT(OPT_JSON) | SPEAKING, 0, 2, cmd_doc,
+      "  bgc doc\n  bgc doc hydraulic\n  bgc doc hydraulic.Cylinder\n  bgc doc Cylinder\n  bgc doc tire.bg Wheel "
+      "--json\n" },
+    { "explain", "[CODE...]",
+      "Says what a message means and what to write. The code stands in brackets behind the message; without one all "
+      "are "
+      "listed.",
+      OPT(OPT_JSON) | SPEAKING, 0, SIZE_MAX, cmd_explain, "  bgc explain unit-clash\n  bgc explain | less\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.",
       SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import, "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",
@@ -167,13 +183,19 @@ static const struct command commands[] = {
       "  design        runs at all combinations of parameters 10 % up and down (or a fraction of them), analysed by "
       "variance: sums of squares, F\n"
       "                and p of main effects and two-factor interactions. The response is sum|y - y0|/sum|y0| over the "
-      "points of the grid",
+      "points of the grid\n"
+      "With --at TIME instead: derivatives of the outputs then, in SI units, by parameters, by initial values "
+      "(spring.q(0)) and by what is added\n"
+      "whenever an event or a sample sets a state (mass.p(+)); all, or those that --parameters names. --method adjoint "
+      "goes back along the run once\n"
+      "for each output, forward once for each parameter; taken is what is less.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_POINTS) | OPT(OPT_PARAMETERS) | OPT(OPT_DELTA) |
-          OPT(OPT_RESPONSE) | OPT(OPT_FRACTION),
+          OPT(OPT_RESPONSE) | OPT(OPT_FRACTION) | OPT(OPT_AT) | OPT(OPT_METHOD) | OPT(OPT_STEP),
       1, 1, cmd_sensitivity,
       "  bgc sensitivity quarter_car.bg -e smooth_curb\n  bgc sensitivity linear_quarter_car.bg -e step --delta 5% "
       "--points 2001 --json\n"
-      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n" },
+      "  bgc sensitivity beam.bg --parameters E,rho,b --fraction 1\n"
+      "  bgc sensitivity ball.bg --at 1.5 --parameters 'g,height(0),body.p(+)' --json\n" },
     { "identify", "FILE --data FILE.csv",
       "What measured data say about parameters.\n"
       "The outputs named in the data's head, and its column time, are what the model is fitted to: least squares over "

@@ -7,7 +7,7 @@ enum { SAMPLES = 1 << WHEN_SAMPLES, ASSERTS = 1 << WHEN_ASSERTS, STOPS = 1 << WH
 
 #define ENDS "runs that end at different times cannot be compared"
 #define PAST "its equations are linear in the present alone, and a delay reads the past"
-#define FOLLOWS "it follows derivatives by parameters, which samples, delays and ends of runs are not part of"
+#define FOLLOWS "it follows derivatives by parameters, which delays and ends of runs are not part of"
 
 /* option: with it alone; text: where the option's argument has that */
 static const struct refusal {
@@ -19,8 +19,8 @@ static const struct refusal {
 } refusals[] = {
     { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS | DELAYS,
       "a partition's text is made of bonds and signals alone" },
-    { "identify", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
-    { "sensitivity", -1, NULL, SAMPLES | STOPS | DELAYS, FOLLOWS },
+    { "identify", -1, NULL, STOPS | DELAYS, FOLLOWS },
+    { "sensitivity", -1, NULL, STOPS | DELAYS, FOLLOWS },
     { "linearize", -1, NULL, DELAYS, PAST },
     { "reduce", OPT_MODES, NULL, DELAYS, PAST },
     { "reduce", OPT_BAND, NULL, DELAYS, PAST },

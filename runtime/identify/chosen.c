@@ -17,6 +17,17 @@ is_number(const flat_model *f, var_id v)
     return true;
 }
 
+/* Up to the next comma that is not in brackets. */
+static size_t
+item_length(const char *list)
+{
+    size_t n = 0;
+
+    for (int depth = 0; list[n] && (depth > 0 || list[n] != ','); n++)
+        depth += (list[n] == '[') - (list[n] == ']');
+    return n;
+}
+
 bool
 chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
 {
@@ -30,7 +41,7 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
             vec_push(&c->name, f->var.at[v].name);
         }
     while (list && *list) {
-        size_t n = strcspn(list, ",");
+        size_t n = item_length(list);
         char *name = bg_format("%.*s", (int)n, list);
         var_id v = model_parameter(m, name);
         bool twice = false;
@@ -68,9 +79,95 @@ chosen_parameters(const bg_model *m, const char *list, chosen *c, char **why)
     return true;
 }
 
+/* Does a reinit or a sample set the state? */
+static bool
+jumps(const bg_model *m, size_t state)
+{
+    for (size_t r = 0; r < model_nreinits(m); r++)
+        if (model_reinit_state(m, r) == state && !model_reinit_remembers(m, r))
+            return true;
+    return false;
+}
+
+/* "spring.q(0)" or "mass.p(+)", of n letters. */
+static bool
+choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **why)
+{
+    bool jump = text[n - 2] == '+';
+    size_t state = SIZE_MAX;
+    VEC(const char *) known = { 0 };
+
+    for (size_t i = 0; i < model_nstates(m); i++) {
+        const char *name = model_state(m, i).name;
+
+        if (jump && !jumps(m, i))
+            continue;
+        vec_push(&known, name);
+        if (strlen(name) == n - 3 && !strncmp(name, text, n - 3))
+            state = i;
+    }
+    if (state != SIZE_MAX) {
+        if (jump)
+            vec_push(&c->jump, state);
+        else
+            vec_push(&c->initial, state);
+    } else {
+        char *name = bg_format("%.*s", (int)(n - 3), text);
+        const char *near = nearest_name(name, known.at, known.n);
+
+        *why = bg_format("%s has no state \"%s\"%s%s%s%s", model_flat(m)->name, name,
+                         jump ? " that is set by events" : "", near ? "; did you mean \"" : "", near ? near : "",
+                         near ? "\"?" : "");
+        free(name);
+    }
+    vec_free(&known);
+    return state != SIZE_MAX;
+}
+
+bool
+chosen_everything(const bg_model *m, const char *list, bool initial, chosen *c, char **why)
+{
+    strbuf rest = { 0 };
+    bool fine = true;
+
+    memset(c, 0, sizeof *c);
+    *why = NULL;
+    for (size_t i = 0; i < model_nstates(m) && !list; i++) {
+        if (initial && !model_state(m, i).holds)
+            vec_push(&c->initial, i);
+        if (jumps(m, i))
+            vec_push(&c->jump, i);
+    }
+    for (const char *at = list; at && *at && fine;) {
+        size_t n = item_length(at);
+
+        if (n > 3 && (!strncmp(at + n - 3, "(0)", 3) || !strncmp(at + n - 3, "(+)", 3)))
+            fine = choose_state(m, at, n, c, why);
+        else
+            strbuf_printf(&rest, "%s%.*s", rest.n ? "," : "", (int)n, at);
+        at += n + (at[n] == ',');
+    }
+    if (fine && (rest.n || c->initial.n + c->jump.n == 0 || !list)) {
+        chosen more;
+
+        fine = chosen_parameters(m, rest.n ? rest.at : NULL, &more, why);
+        if (!fine && !list && c->initial.n + c->jump.n) { /* none that are numbers */
+            free(*why);
+            *why = NULL;
+            fine = true;
+        }
+        c->by.at = more.by.at, c->by.n = more.by.n, c->by.cap = more.by.cap;
+        c->name.at = more.name.at, c->name.n = more.name.n, c->name.cap = more.name.cap;
+    }
+    strbuf_free(&rest);
+    return fine;
+}
+
 void
 chosen_free(chosen *c)
 {
+    vec_free(&c->initial);
+    vec_free(&c->jump);
     vec_free(&c->by);
     vec_free(&c->name);
 }

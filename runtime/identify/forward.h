@@ -1,20 +1,14 @@
 /* forward.h - a run's outputs at given times, and their exact derivatives by parameters
  *
- * The sensitivity equations  ds/dt = f_x s + f_z z + f_q,  0 = g_x s + g_z z + g_q,  dy = y_x s + y_z z + y_q
- *                            (partials.h) are linear in s. They
- * are solved along the run as it goes, on its own steps cut at the times wanted, by Radau IIA of order 5, which is
- * stiffly accurate: one factorisation a step serves all parameters. The run's steps are controlled by its tolerance;
- * those of s are the same, s having the same modes.
+ * The sensitivity equations are solved along the run as it goes, on its own steps cut at the times wanted (tangent.h).
+ * The run's steps are controlled by its tolerance; those of s are the same, s having the same modes. Of the variational
+ * integrator the derivatives are exact: its steps end at the times wanted. Where something switches, jumps or is
+ * sampled, s follows (crossing.h). At the start s is that of the initial values, or of the equilibrium (outset.h).
  *
- * Where something switches, the time of that moves with the parameters: with g the condition that changed sign,
- *     dt/dq = -(g_x s + g_q)/(g_x f + g_t),   s+ = R_x (s + f- dt/dq) + R_t dt/dq + R_q - f+ dt/dq
- * R being what a reinit gives (the state itself without one). At the start s is that of the initial values, or of the
- * equilibrium.
+ * Columns are parameters, then initial values of states, then sizes of jumps: what is added to what a reinit gives.
  *
  * units    SI
- * shapes   output[time][outputs]; derivative[time][outputs][parameters]
- * source   Hairer, Wanner (1996), Solving ODE II, IV.5 (Radau IIA); Galan, Feehery, Barton (1999), Appl. Numer. Math.
- *          31:17 (jumps)
+ * shapes   output[time][outputs]; derivative[time][outputs][columns]
  */
 #ifndef BG_FORWARD_H
 #define BG_FORWARD_H
@@ -24,7 +18,11 @@
 typedef struct forward {
     bg_model *model;
     const var_id *by;
-    size_t n; /* parameters; none: outputs alone */
+    size_t n;              /* parameters; no columns at all: outputs alone */
+    const size_t *initial; /* states, whose initial values are moved; not from an equilibrium */
+    size_t ninitial;
+    const size_t *jump; /* states, whose jumps at `when` and `every` are moved in size */
+    size_t njumps;
     const double *time;
     size_t ntimes;               /* ascending, within the run */
     double *output, *derivative; /* filled as far as the run got */
@@ -39,5 +37,8 @@ typedef struct forward {
 /* o: of the run; its points and what they carry are left out. False with a diagnostic: the run failed, or a derivative
  * has no value. */
 bool forward_run(forward *f, const sim_options *o);
+size_t forward_columns(const forward *f);
+/* Says that derivatives have no value at t. False. */
+bool forward_no_value(const bg_model *m, double t, const char *what);
 
 #endif

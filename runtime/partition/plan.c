@@ -40,8 +40,9 @@ decide(const struct planner *d, link *x, const char *always)
     bool out[2];
 
     for (int k = 0; k < 2; k++) {
-        /* where nothing flows at one end, the other says it alone */
-        x->inactive[k] = x->ratio[k] < d->out->limit || (isnan(x->ratio[k]) && x->ratio[1 - k] < d->out->limit);
+        /* Where no bond has power, as at a ground, its balance may matter all the same: currents meet at an effort of
+         * zero. */
+        x->inactive[k] = x->ratio[k] < d->out->limit;
         out[k] = x->inactive[k] && !x->strong[k] && !always;
     }
     x->fate = out[LINK_TAIL] && out[LINK_HEAD] ? LINK_GOES

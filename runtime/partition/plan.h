@@ -4,8 +4,9 @@
  * end does without that end's balance: there its effort (of a 1) or flow (of a 0) is left out, and the common variable
  * of that junction acts on the other end as a modulated source, with the two-port's modulus in it. Inactive at both
  * ends it goes. Only a causally weak end can be left out: one that brings the junction's common variable is refused.
- * Bonds to elements are external: an inactive one drives its element and does not feel it (a trivial driven partition),
- * which is for the reduction of elements to use, not for conditioning.
+ * A junction at which no bond has power says nothing of its bonds: none is inactive there. Bonds to elements are
+ * external: an inactive one drives its element and does not feel it (a trivial driven partition), which is for the
+ * reduction of elements to use, not for conditioning.
  *
  * source   Rideout and Stein, Tables 1 and 2
  */

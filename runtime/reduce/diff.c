@@ -28,8 +28,9 @@ const char *
 diff_what_name(enum diff_what w)
 {
     static const char *const name[] = {
-        [DIFF_ELEMENT] = "element",     [DIFF_JUNCTION] = "junction", [DIFF_BOND] = "bond",
-        [DIFF_PARAMETER] = "parameter", [DIFF_SIGNAL] = "signal",     [DIFF_OUTPUT] = "output"
+        [DIFF_ELEMENT] = "element",      [DIFF_JUNCTION] = "junction", [DIFF_BOND] = "bond",
+        [DIFF_PARAMETER] = "parameter",  [DIFF_SIGNAL] = "signal",     [DIFF_OUTPUT] = "output",
+        [DIFF_EXPERIMENT] = "experiment"
     };
     return name[w];
 }

@@ -138,7 +138,7 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     vec_free(&p.lost);
     vec_free(&p.replaced);
     free(p.reads0);
-    free(p.link);
+    cleanup_free(&p.clean);
     free(p.link_cut);
     free(p.request);
     free(p.live);

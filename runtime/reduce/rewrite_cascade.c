@@ -3,155 +3,49 @@
 
 #include "rewrite_inside.h"
 
-/* Takes a part out and looks at its neighbours. */
+/* What is cut, turned and held at present, for the clean-up. */
 static void
-take_out(struct plan *p, uint32_t i)
+prepare_cleanup(struct plan *p)
 {
-    struct part *x = &p->part.at[i];
+    cleanup *c = &p->clean;
 
-    if (x->gone)
-        return;
-    x->gone = true;
-    for (uint32_t k = 0; k < x->nlinks; k++) {
-        uint32_t j = p->link[x->link0 + k];
+    for (size_t i = 0; i < p->part.n; i++) {
+        const struct part *x = &p->part.at[i];
+        cleanup_part *y = &c->part[i];
 
-        if (rewrite_is_cut(p, x->link0 + k))
-            continue;
-        p->part.at[j].degree--;
-        if (!p->part.at[j].gone)
-            vec_push(&p->work, j);
+        y->kind = x->kind == PART_JUNCTION                 ? CLEANUP_JUNCTION
+                  : x->kind == PART_TWO_PORT && !x->turned ? CLEANUP_TWO_PORT
+                                                           : CLEANUP_OTHER;
+        y->type = y->kind == CLEANUP_JUNCTION ? x->node->type[0] == '1'
+                                              : y->kind == CLEANUP_TWO_PORT && strstr(x->node->type, "GY");
+        y->least = y->kind == CLEANUP_TWO_PORT && !x->fixed ? 2 : 0;
+        y->fixed = x->fixed;
+        y->held = x->held;
+        y->sources = 0;
+        for (uint32_t k = y->link0; k < y->link0 + y->nlinks; k++)
+            c->link[k].cut = p->link_cut[k] && !p->request[p->link_cut[k] - 1].off;
     }
-}
-
-/* Links of a junction.
- *
- * What a junction says without its last bonds: a 1-junction adds up efforts, a 0-junction flows, and no bond is zero of
- * these. So a dead end, a junction with one bond, passes that zero on. Where this leads to a junction that adds up the
- * same, the bond's absence says it too. Where it leads to one of the other kind, it holds that one's common variable at
- * zero, which only a junction at rest says, unless all else around that one adds up what is zero: then again absence
- * says it.
- */
-
-/* The junction that link k of a junction leads to, straight or through one two-port; NOBODY: none. *like: it adds up
- * what this one's bond has zero of. */
-static uint32_t
-leads_to(const struct plan *p, uint32_t i, uint32_t k, bool *like)
-{
-    const struct part *x = &p->part.at[i], *y;
-    uint32_t j = p->link[x->link0 + k];
-    bool turned = false;
-
-    y = &p->part.at[j];
-    if (y->kind == PART_TWO_PORT && y->nlinks == 2 && !y->turned && !rewrite_is_cut(p, y->link0) &&
-        !rewrite_is_cut(p, y->link0 + 1)) {
-        turned = strstr(y->node->type, "GY") != NULL;
-        j = p->link[y->link0 + (p->link[y->link0] == i)];
-        y = &p->part.at[j];
-    }
-    if (y->kind != PART_JUNCTION)
-        return NOBODY;
-    *like = (x->node->type[0] == y->node->type[0]) != turned;
-    return j;
-}
-
-static bool
-may_go(const struct part *x)
-{
-    return x->kind == PART_JUNCTION && !x->fixed && !(x->held && x->degree);
-}
-
-static void
-put_at_rest(struct plan *p, uint32_t i)
-{
-    if (p->part.at[i].at_rest || !may_go(&p->part.at[i]))
-        return;
-    p->part.at[i].at_rest = true;
-    vec_push(&p->work, i);
-}
-
-/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
- * keeps it until it goes. */
-static bool
-rests_alone(struct plan *p, uint32_t i)
-{
-    struct part *x = &p->part.at[i];
-    bool like;
-
-    if (x->sources)
-        return false;
-    for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
-        uint32_t j = rewrite_is_cut(p, x->link0 + k) ? NOBODY : leads_to(p, i, k, &like);
-
-        if (j != NOBODY && !like && !p->part.at[j].gone && p->part.at[j].degree == 1 && may_go(&p->part.at[j]))
-            x->at_rest = true;
-    }
-    x->looked = true;
-    for (; x->at_rest && x->passed < x->nlinks; x->passed++)
-        if (!rewrite_is_cut(p, x->link0 + x->passed) && !p->part.at[p->link[x->link0 + x->passed]].gone &&
-            (leads_to(p, i, x->passed, &like) == NOBODY || like))
-            return false;
-    return x->at_rest;
-}
-
-/* Does part i, which lost a bond or rests, dangle? */
-static bool
-dangles(struct plan *p, uint32_t i)
-{
-    struct part *x = &p->part.at[i];
-    bool like;
-
-    if (x->kind == PART_TWO_PORT)
-        return !x->fixed && !x->turned && x->degree < 2;
-    if (!may_go(x))
-        return false;
-    for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
-        uint32_t j = p->part.at[p->link[x->link0 + k]].gone || rewrite_is_cut(p, x->link0 + k)
-                         ? NOBODY
-                         : leads_to(p, i, k, &like);
-
-        if (j == NOBODY)
-            continue;
-        if (like)
-            return true;
-        put_at_rest(p, j);
-    }
-    return !x->degree || rests_alone(p, i);
+    for (size_t i = 0; i < p->nbonds; i++)
+        if (!p->request[i].off && p->bond[i].source && !p->bond[i].two_port)
+            c->part[p->bond[i].forward ? p->request[i].right : p->request[i].left].sources++;
 }
 
 void
 rewrite_cascade(struct plan *p)
 {
-    p->work.n = 0;
-    for (size_t i = 0; i < p->part.n; i++) {
-        p->part.at[i].gone = p->part.at[i].at_rest = p->part.at[i].looked = false;
-        p->part.at[i].degree = p->part.at[i].nlinks;
-        p->part.at[i].passed = p->part.at[i].sources = 0;
-    }
-    for (size_t i = 0; i < p->nbonds; i++) {
-        const struct request *r = &p->request[i];
-
-        if (r->off)
-            continue;
-        p->part.at[r->left].degree--;
-        p->part.at[r->right].degree--;
-        if (p->bond[i].source && !p->bond[i].two_port) {
-            struct part *x = &p->part.at[p->bond[i].forward ? r->right : r->left];
-
-            x->sources++;
-            x->degree++;
+    prepare_cleanup(p);
+    cleanup_begin(&p->clean);
+    for (size_t i = 0; i < p->nbonds; i++)
+        if (!p->request[i].off) {
+            cleanup_look(&p->clean, p->request[i].left);
+            cleanup_look(&p->clean, p->request[i].right);
         }
-        vec_push(&p->work, r->left);
-        vec_push(&p->work, r->right);
-    }
     for (size_t i = 0; i < p->part.n; i++)
         if (p->part.at[i].wanted != NOBODY)
-            take_out(p, (uint32_t)i);
-    while (p->work.n) {
-        uint32_t i = p->work.at[--p->work.n];
-
-        if (!p->part.at[i].gone && dangles(p, i))
-            take_out(p, i);
-    }
+            cleanup_take(&p->clean, (uint32_t)i);
+    cleanup_run(&p->clean);
+    for (size_t i = 0; i < p->part.n; i++)
+        p->part.at[i].gone = p->clean.part[i].gone;
 }
 
 static void
@@ -209,10 +103,10 @@ holder(struct plan *p, uint32_t i, map *seen)
         size_t to = p->work.n;
 
         for (; from < to; from++) {
-            const struct part *x = &p->part.at[p->work.at[from]];
+            const cleanup_part *x = &p->clean.part[p->work.at[from]];
 
             for (uint32_t k = 0; k < x->nlinks; k++) {
-                uint32_t j = p->link[x->link0 + k];
+                uint32_t j = p->clean.link[x->link0 + k].to;
                 const struct part *y = &p->part.at[j];
 
                 if (!y->gone || map_get(seen, j) != MAP_NONE)
@@ -253,8 +147,8 @@ hold(struct plan *p, uint32_t i)
         any = !x->held;
         x->held = true;
     }
-    for (uint32_t k = 0; x->kind == PART_TWO_PORT && k < x->nlinks; k++) {
-        struct part *y = &p->part.at[p->link[x->link0 + k]];
+    for (uint32_t k = 0; x->kind == PART_TWO_PORT && k < p->clean.part[i].nlinks; k++) {
+        struct part *y = &p->part.at[p->clean.link[p->clean.part[i].link0 + k].to];
 
         if (y->kind != PART_JUNCTION || y->held || y->thinned)
             continue;
@@ -301,7 +195,8 @@ rewrite_keep_needed(struct plan *p)
 
     for (uint32_t i = 0; i < p->part.n; i++) {
         const struct part *x = &p->part.at[i];
-        bool stranded = (x->kind == PART_ELEMENT || x->turned) && !x->gone && x->nlinks && !x->degree;
+        bool stranded = (x->kind == PART_ELEMENT || x->turned) && !x->gone && p->clean.part[i].nlinks &&
+                        !p->clean.part[i].degree;
         uint32_t e;
 
         if (!(x->gone && p->live[i]) && !stranded)

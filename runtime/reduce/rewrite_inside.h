@@ -2,6 +2,7 @@
 #ifndef BG_REWRITE_INSIDE_H
 #define BG_REWRITE_INSIDE_H
 
+#include "cleanup.h"
 #include "rewrite.h"
 #include "rewrite_without.h"
 
@@ -14,19 +15,13 @@ struct part {
     enum part_kind kind;
     const ast_node *node; /* of the declaration; NULL: a bond */
     span at;
-    uint32_t link0, nlinks; /* neighbours: link[link0 ...) */
-    uint32_t degree;        /* neighbours still there */
-    uint32_t wanted;        /* place in the list of what is to go, NOBODY if not in it */
-    uint32_t end[2];        /* a bond's two parts */
-    bool gone, fixed;       /* fixed: a port, or bonded within a loop: never goes by itself */
+    uint32_t wanted;  /* place in the list of what is to go, NOBODY if not in it */
+    uint32_t end[2];  /* a bond's two parts */
+    bool gone, fixed; /* fixed: a port, or bonded within a loop: never goes by itself */
     bool clamped;
-    span stored_read; /* who reads what it stores: SPAN_NONE: nobody */
-    bool thinned;     /* an earlier `without` took a bond of it: the language itself cleans it up */
-    bool held;        /* something that stays names it: it stays while a bond is left */
-    bool at_rest,
-        looked;       /* a junction: its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    uint32_t passed;  /* its links before this do not keep it */
-    uint32_t sources; /* that came to act on it where bonds were */
+    span stored_read;   /* who reads what it stores: SPAN_NONE: nobody */
+    bool thinned;       /* an earlier `without` took a bond of it: the language itself cleans it up */
+    bool held;          /* something that stays names it: it stays while a bond is left */
     const char *turned; /* a two-port that is a source now: its text */
 };
 
@@ -66,8 +61,8 @@ struct plan {
     VEC(uint32_t) chain0;              /* [statement] its first occurrence; one more at the end */
     VEC(struct reading) reading;       /* sorted by reader once gathered */
     uint32_t *reads0;                  /* [entity + 1] */
-    uint32_t *link;
-    uint32_t *link_cut; /* [link] 1 + request, 0: none */
+    cleanup clean;                     /* the same parts with their links, and what is left of them */
+    uint32_t *link_cut;                /* [link of clean] 1 + request, 0: none */
     const rewrite_bond *bond;
     size_t nbonds;
     struct request *request; /* [bond] */
@@ -93,7 +88,6 @@ void rewrite_declare(struct plan *p, const ast_stmt *s, bool nested);
 
 /* Gathers the chains' nodes and, from them, who is bonded to whom, in compressed rows. */
 void rewrite_gather_bonds(struct plan *p);
-bool rewrite_is_cut(const struct plan *p, uint32_t link);
 
 /* ---- rewrite_readers.c ---- */
 

@@ -103,7 +103,6 @@ rewrite_gather_bonds(struct plan *p)
 {
     VEC(struct pair) pair = { 0 };
     map cut_of = { 0 };
-    uint32_t total = 0;
 
     for (size_t i = 0; i < p->nbonds; i++) {
         p->request[i] = (struct request){ NOBODY, NOBODY, NOBODY, true };
@@ -126,8 +125,6 @@ rewrite_gather_bonds(struct plan *p)
                 uint32_t cut = map_get(&cut_of, s->chain.arrow[k - 1].begin);
 
                 vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
-                p->part.at[before].nlinks++;
-                p->part.at[o.part].nlinks++;
                 if (cut != MAP_NONE) {
                     p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
                     p->request[cut] = (struct request){ before, o.part, NOBODY, false };
@@ -147,26 +144,18 @@ rewrite_gather_bonds(struct plan *p)
         }
     }
     vec_push(&p->chain0, (uint32_t)p->occurrence.n);
-    for (size_t i = 0; i < p->part.n; i++) {
-        p->part.at[i].link0 = total;
-        total += p->part.at[i].nlinks;
-        p->part.at[i].nlinks = 0;
-    }
-    p->link = bg_calloc(total, sizeof *p->link);
-    p->link_cut = bg_calloc(total, sizeof *p->link_cut);
+    cleanup_init(&p->clean, p->part.n, 2 * pair.n);
+    for (size_t i = 0; i < 2 * pair.n; i++)
+        p->clean.part[pair.at[i / 2].end[i % 2]].nlinks++;
+    cleanup_rows(&p->clean);
+    p->link_cut = bg_calloc(2 * pair.n + 1, sizeof *p->link_cut);
     for (size_t i = 0; i < 2 * pair.n; i++) {
         const struct pair *y = &pair.at[i / 2];
-        struct part *x = &p->part.at[y->end[i % 2]];
+        const cleanup_part *x = &p->clean.part[y->end[i % 2]];
 
         p->link_cut[x->link0 + x->nlinks] = y->cut;
-        p->link[x->link0 + x->nlinks++] = y->end[1 - i % 2];
+        cleanup_put(&p->clean, y->end[i % 2], (cleanup_link){ .to = y->end[1 - i % 2] });
     }
     vec_free(&pair);
     map_free(&cut_of);
-}
-
-bool
-rewrite_is_cut(const struct plan *p, uint32_t link)
-{
-    return p->link_cut[link] && !p->request[p->link_cut[link] - 1].off;
 }

@@ -314,10 +314,7 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     t.clamped = bg_calloc(f->element.n + 1, sizeof *t.clamped);
     t.element_gone = bg_calloc(f->element.n, sizeof *t.element_gone);
     t.junction_gone = bg_calloc(f->junction.n, sizeof *t.junction_gone);
-    t.degree = bg_calloc(f->junction.n, sizeof *t.degree);
-    t.passed = bg_calloc(f->junction.n, sizeof *t.passed);
-    t.at_rest = bg_calloc(f->junction.n, sizeof *t.at_rest);
-    t.looked = bg_calloc(f->junction.n, sizeof *t.looked);
+    without_gather_links(&t);
     t.by_text = bg_calloc(all, sizeof *t.by_text);
     for (uint32_t e = 0; e < f->element.n; e++) {
         map_set(&t.element_of, map_ptr_key(f->element.at[e].name), e);
@@ -355,10 +352,7 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     free(t.clamped);
     free(t.element_gone);
     free(t.junction_gone);
-    free(t.degree);
-    free(t.passed);
-    free(t.at_rest);
-    free(t.looked);
+    cleanup_free(&t.clean);
     free(t.by_text);
     map_free(&t.top);
     map_free(&t.element_of);

@@ -14,126 +14,72 @@ is_two_port_element(const flat_element *e)
     return true;
 }
 
-static void
-thin(struct taking *t, uint32_t j)
-{
-    t->degree[j]--;
-    if (!t->junction_gone[j])
-        vec_push(&t->open, j);
-}
-
-static void
-drop_element(struct taking *t, uint32_t e)
-{
-    const flat_element *x = &t->f->element.at[e];
-
-    if (t->element_gone[e])
-        return;
-    t->element_gone[e] = true;
-    for (uint32_t k = 0; k < x->nports; k++)
-        thin(t, t->f->port.at[x->port0 + k].junction);
-}
-
-static void
-drop_junction(struct taking *t, uint32_t j)
-{
-    const flat_junction *x = &t->f->junction.at[j];
-
-    if (t->junction_gone[j])
-        return;
-    t->junction_gone[j] = true;
-    for (uint32_t k = 0; k < x->ninc; k++) {
-        const flat_incidence *i = &t->f->incidence.at[x->inc0 + k];
-
-        if (i->is_bond) {
-            const flat_bond *b = &t->f->bond.at[i->index];
-
-            thin(t, b->from == j ? b->to : b->from);
-        } else if (is_two_port_element(&t->f->element.at[t->f->port.at[i->index].element])) {
-            drop_element(t, t->f->port.at[i->index].element);
-        }
-    }
-}
-
-/* As compiler/elaborate/without.c, in the flat model. The junction that incidence i of junction j leads to, straight or
- * through one two-port; NOBODY: none. *near: the two-port or bond is still there. *like: it adds up what this one's
- * bond has zero of. */
 static uint32_t
-leads_to(const struct taking *t, uint32_t j, uint32_t i, bool *near, bool *like)
+part_of_element(const struct taking *t, uint32_t e)
+{
+    return (uint32_t)t->f->junction.n + e;
+}
+
+void
+without_gather_links(struct taking *t)
 {
     const flat_model *f = t->f;
-    const flat_incidence *x = &f->incidence.at[f->junction.at[j].inc0 + i];
-    bool turned = false;
-    uint32_t far;
+    cleanup *c = &t->clean;
 
-    if (x->is_bond) {
-        far = f->bond.at[x->index].from == j ? f->bond.at[x->index].to : f->bond.at[x->index].from;
-        *near = !t->junction_gone[far];
-    } else {
-        const flat_element *e = &f->element.at[f->port.at[x->index].element];
+    cleanup_init(c, f->junction.n + f->element.n, f->incidence.n + f->port.n);
+    for (uint32_t j = 0; j < f->junction.n; j++) {
+        const flat_junction *x = &f->junction.at[j];
 
-        *near = !t->element_gone[f->port.at[x->index].element];
-        if (!is_two_port_element(e))
-            return NOBODY;
-        turned = e->type == EL_GY;
-        far = f->port.at[e->port0 + (e->port0 == x->index)].junction;
+        c->part[j].kind = x->implicit ? CLEANUP_OTHER : CLEANUP_JUNCTION;
+        c->part[j].type = x->type;
+        c->part[j].fixed = x->port;
+        c->part[j].nlinks = x->ninc;
     }
-    if (f->junction.at[far].implicit)
-        return NOBODY;
-    *like = (f->junction.at[far].type == f->junction.at[j].type) != turned;
-    return far;
-}
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        const flat_element *x = &f->element.at[e];
+        cleanup_part *y = &c->part[part_of_element(t, e)];
+        bool passes = is_two_port_element(x);
 
-static bool
-may_go(const flat_junction *j)
-{
-    return !j->port && !j->implicit;
-}
-
-static bool
-rests_alone(struct taking *t, uint32_t j)
-{
-    uint32_t n = t->f->junction.at[j].ninc;
-    bool near, like;
-
-    for (uint32_t i = 0; i < n && !t->looked[j]; i++) {
-        uint32_t far = leads_to(t, j, i, &near, &like);
-
-        if (near && far != NOBODY && !like && !t->junction_gone[far] && t->degree[far] == 1 &&
-            may_go(&t->f->junction.at[far]))
-            t->at_rest[j] = true;
+        y->kind = passes ? CLEANUP_TWO_PORT : CLEANUP_OTHER;
+        y->type = x->type == EL_GY;
+        y->least = passes ? 2 : 0;
+        y->nlinks = x->nports;
     }
-    t->looked[j] = true;
-    for (; t->at_rest[j] && t->passed[j] < n; t->passed[j]++) {
-        uint32_t far = leads_to(t, j, t->passed[j], &near, &like);
+    cleanup_rows(c);
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        for (uint32_t k = 0; k < f->junction.at[j].ninc; k++) {
+            const flat_incidence *x = &f->incidence.at[f->junction.at[j].inc0 + k];
+            const flat_bond *b = x->is_bond ? &f->bond.at[x->index] : NULL;
 
-        if (near && (far == NOBODY || like))
-            return false;
-    }
-    return t->at_rest[j];
-}
-
-static bool
-dangles(struct taking *t, uint32_t j)
-{
-    const flat_junction *x = &t->f->junction.at[j];
-    bool near, like;
-
-    if (!may_go(x))
-        return false;
-    for (uint32_t i = 0; i < x->ninc && t->degree[j] == 1; i++) {
-        uint32_t far = leads_to(t, j, i, &near, &like);
-
-        if (!near || far == NOBODY)
-            continue;
-        if (like)
-            return true;
-        if (!t->at_rest[far] && may_go(&t->f->junction.at[far])) {
-            t->at_rest[far] = true;
-            vec_push(&t->open, far);
+            cleanup_put(c, j,
+                        (cleanup_link){ .to = b ? (b->from == j ? b->to : b->from)
+                                                : part_of_element(t, f->port.at[x->index].element) });
         }
+    for (uint32_t p = 0; p < f->port.n; p++)
+        cleanup_put(c, part_of_element(t, f->port.at[p].element), (cleanup_link){ .to = f->port.at[p].junction });
+}
+
+/* What the text itself loses goes with what it takes along; what dangles by that, the text's planner knows. */
+static void
+take_named(struct taking *t, const char *const *gone, size_t ngone)
+{
+    const flat_model *f = t->f;
+
+    for (size_t k = 0; k < ngone; k++) {
+        uint32_t e = map_get(&t->element_of, map_ptr_key(gone[k])), j = map_get(&t->junction_of, map_ptr_key(gone[k]));
+
+        if (e != MAP_NONE)
+            t->by_text[part_of_element(t, e)] = true, cleanup_take(&t->clean, part_of_element(t, e));
+        else if (j != MAP_NONE)
+            t->by_text[j] = true, cleanup_take(&t->clean, j);
     }
-    return !t->degree[j] || rests_alone(t, j);
+    t->clean.work.n = 0;
+    for (uint32_t e = 0; e < f->element.n; e++)
+        if (t->clean.part[part_of_element(t, e)].kind == CLEANUP_TWO_PORT)
+            cleanup_look(&t->clean, part_of_element(t, e));
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        if (f->junction.at[j].thinned && !t->clean.part[j].gone)
+            cleanup_look(&t->clean, j);
 }
 
 void
@@ -141,38 +87,16 @@ without_cascade(struct taking *t, const char *const *gone, size_t ngone)
 {
     const flat_model *f = t->f;
 
-    t->open.n = 0;
-    memset(t->element_gone, 0, f->element.n * sizeof *t->element_gone);
-    memset(t->junction_gone, 0, f->junction.n * sizeof *t->junction_gone);
-    memset(t->at_rest, 0, f->junction.n * sizeof *t->at_rest);
-    memset(t->looked, 0, f->junction.n * sizeof *t->looked);
-    memset(t->passed, 0, f->junction.n * sizeof *t->passed);
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        t->degree[j] = f->junction.at[j].ninc;
-    for (size_t k = 0; k < ngone; k++) {
-        uint32_t e = map_get(&t->element_of, map_ptr_key(gone[k])), j = map_get(&t->junction_of, map_ptr_key(gone[k]));
-
-        if (e != MAP_NONE) {
-            t->by_text[f->junction.n + e] = true;
-            drop_element(t, e);
-        } else if (j != MAP_NONE) {
-            t->by_text[j] = true;
-            drop_junction(t, j);
-        }
-    }
-    t->open.n = 0; /* what dangles by that, the text's planner knows */
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        if (f->junction.at[j].thinned && !t->junction_gone[j])
-            vec_push(&t->open, j);
+    cleanup_begin(&t->clean);
+    take_named(t, gone, ngone);
     for (uint32_t e = 0; e < f->element.n; e++)
         if (t->wanted[e] != NOBODY)
-            drop_element(t, e);
-    while (t->open.n) {
-        uint32_t j = t->open.at[--t->open.n];
-
-        if (!t->junction_gone[j] && dangles(t, j))
-            drop_junction(t, j);
-    }
+            cleanup_take(&t->clean, part_of_element(t, e));
+    cleanup_run(&t->clean);
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        t->junction_gone[j] = t->clean.part[j].gone;
+    for (uint32_t e = 0; e < f->element.n; e++)
+        t->element_gone[e] = t->clean.part[part_of_element(t, e)].gone;
 }
 
 static void

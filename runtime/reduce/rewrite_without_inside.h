@@ -2,6 +2,7 @@
 #ifndef BG_REWRITE_WITHOUT_INSIDE_H
 #define BG_REWRITE_WITHOUT_INSIDE_H
 
+#include "cleanup.h"
 #include "rewrite_without.h"
 
 enum { NOBODY = UINT32_MAX };
@@ -35,11 +36,8 @@ struct taking {
     uint32_t *wanted;            /* [element] place in the list, NOBODY */
     bool *clamped;               /* [element] its junction's common variable is taken out instead */
     bool *element_gone, *junction_gone;
-    uint32_t *degree; /* [junction] */
-    uint32_t *passed; /* [junction] its bonds before this do not keep it */
-    bool *at_rest,
-        *looked;   /* [junction] its effort (0) or flow (1) is zero; whether its first dead ends were looked for */
-    bool *by_text; /* [junction + element]: the planner of the text took it, and said so */
+    cleanup clean;                 /* junctions, then elements */
+    bool *by_text;                 /* [junction + element]: the planner of the text took it, and said so */
     map mentioned, mentioned_base; /* by other experiments: whole name, first name -> item in their list */
     VEC(span) mention;
     VEC(uint32_t) open;
@@ -59,6 +57,8 @@ bool without_stands_in_model(const struct taking *t, const ast_stmt *s);
 const char *without_literal_name(const flat_model *f, const ast_ref *ref, int n);
 
 /* ---- rewrite_without_cascade.c ---- */
+/* The flat model's parts and links, for the clean-up. */
+void without_gather_links(struct taking *t);
 void without_cascade(struct taking *t, const char *const *gone, size_t ngone);
 void without_block_named(struct taking *t);
 

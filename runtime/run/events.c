@@ -78,6 +78,13 @@ events_new(bg_model *m, double start, double stop)
 }
 
 void
+events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const double *x), void *ctx)
+{
+    e->follow = fire;
+    e->follow_ctx = ctx;
+}
+
+void
 events_free(events *e)
 {
     if (!e)

@@ -22,6 +22,9 @@ enum events_status {
 
 events *events_new(bg_model *m, double start, double stop);
 void events_free(events *e);
+/* Told before what a `when` or `every` sets: with the state and the modes that it finds; first: it is a first sample.
+ */
+void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const double *x), void *ctx);
 
 /* Sets all modes for (t, x) and what follows. Here as below, x moves where ideal switches ask for it. */
 enum events_status events_start(events *e, double t, double *x);

@@ -109,22 +109,25 @@ events_fail_assertion(events *e, size_t w, double t, const double *x)
 static enum events_status
 fire(events *e, size_t w, double t, double *x, bool follows, bool *moved)
 {
+    bool first = false;
+
     switch (e->when[w].kind) {
     case WHEN_ASSERTS: events_fail_assertion(e, w, t, x); return EVENTS_STOP;
     case WHEN_STOPS:
         if (e->stopped == SIZE_MAX)
             e->stopped = w;
         return EVENTS_SAME;
-    case WHEN_SAMPLES:
-        if (samples_first(e->samples, w) && !remember_first(e, w, t, x))
-            return EVENTS_FAILED;
-        break;
+    case WHEN_SAMPLES: first = samples_first(e->samples, w); break;
     case WHEN_TURNS:
         if (!allow_firing(e, w, t, follows))
             return EVENTS_STOP;
         *moved = true; /* an event, whatever it sets */
         break;
     }
+    if (e->follow)
+        e->follow(e->follow_ctx, w, first, x);
+    if (first && !remember_first(e, w, t, x))
+        return EVENTS_FAILED;
     return jump(e, w, t, x, moved) ? EVENTS_SWITCHED : EVENTS_STOP;
 }
 

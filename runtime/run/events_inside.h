@@ -44,8 +44,10 @@ struct events {
     struct model_when *when;
     bool *held, *turned; /* [nwhens] condition was true when last seen; turned true just now */
     double *reinit;      /* [nwhens + nreinits] */
-    samples *samples;    /* NULL: the text has none */
-    size_t stopped;      /* `stop when` that turned true, or SIZE_MAX */
+    void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
+    void *follow_ctx;
+    samples *samples; /* NULL: the text has none */
+    size_t stopped;   /* `stop when` that turned true, or SIZE_MAX */
     struct firing {
         double at, interval, since;
         unsigned count, closer;

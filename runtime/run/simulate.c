@@ -511,9 +511,11 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     s.follow = o->follow;
     if (o->audit && !o->follow) {
         s.audit = audit_new(m, rtol, o->solver == SIM_VARIATIONAL, s.start, s.stop);
-        s.audited = (sim_follower){ audit_start, audit_piece, audit_jump, s.audit };
+        s.audited = (sim_follower){ audit_start, audit_piece, audit_jump, NULL, s.audit };
         s.follow = &s.audited;
     }
+    if (s.follow && s.follow->fire)
+        events_follow(s.events, s.follow->fire, s.follow->ctx);
     s.watch = watch_new(m, o->activity);
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);

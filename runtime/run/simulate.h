@@ -24,6 +24,8 @@ typedef struct sim_follower {
     bool (*start)(void *ctx, double t, const double *x);
     bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
     bool (*jump)(void *ctx, double t, const double *before, const double *modes_before, const double *after);
+    void (*fire)(void *ctx, size_t when, bool first, const double *x); /* before a jump: that `when` acts on x, modes as
+                                                                           they are; first: sample. May be NULL */
     void *ctx;
 } sim_follower;
 

@@ -88,6 +88,6 @@ print_nowhere(const sources *s)
 
     if (!out)
         return;
-    diag_print(s, out, true, false);
+    diag_print(s, out, true, DIAG_ALL);
     fclose(out);
 }

@@ -70,7 +70,7 @@ main(int argc, char **argv)
             errors++;
         if (what && failures++ < MAX_SHOWN) {
             printf("seed %llu, %s (line %d): %s\n%s\n", (unsigned long long)seed, m.what, m.line, what, text);
-            diag_print(c.sources, stdout, false, true);
+            diag_print(c.sources, stdout, false, DIAG_ERRORS);
             puts("");
         }
         compile_free(&c);

@@ -163,7 +163,7 @@ static int
 failed(void *ctx, const sources *s)
 {
     (void)ctx;
-    diag_print(s, stdout, false, true);
+    diag_print(s, stdout, false, DIAG_ERRORS);
     return 1;
 }
 

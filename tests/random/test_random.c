@@ -34,7 +34,7 @@ failure(tally *t, const rgraph *g, const sources *s, const char *what)
         return;
     printf("seed %llu: %s\n%s", (unsigned long long)g->seed, what, g->text.at);
     if (s)
-        diag_print(s, stdout, false, true);
+        diag_print(s, stdout, false, DIAG_ERRORS);
     puts("");
 }
 

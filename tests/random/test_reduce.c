@@ -347,7 +347,7 @@ run_alone(const char *text, size_t n, const char *experiment, compilation *c, si
     }
     sim_options_free(&o);
     if (!fine)
-        diag_print(c->sources, stderr, false, true);
+        diag_print(c->sources, stderr, false, DIAG_ERRORS);
     return fine;
 }
 

@@ -718,8 +718,8 @@ main(int argc, char **argv)
     try("identify --mdk --data " FORCES, 0, LINES, NULL);
     try("identify --mdk --json --data " FORCES, 0, JSON, NULL);
     try("identify --mdk --step 0.1 --data " BAD_DATA, 2, LINES, NULL);
-    try("diff h.bg h2.bg -e EOD", 0, LINES, NULL);
-    try("diff h.bg h2.bg --json", 0, JSON, NULL);
+    try("diff h.bg h2.bg -e EOD", 1, LINES, NULL);
+    try("diff h.bg h2.bg --json", 1, JSON, NULL);
     try("fmt h.bg", 0, SOURCE, NULL);
     try("fmt --check h.bg", 0, LINES, NULL);
     try("fmt --check h2.bg", 1, LINES, NULL);

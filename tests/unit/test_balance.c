@@ -79,12 +79,12 @@ check_experiment(const char *path, const char *experiment)
     sim_result r = { 0 };
 
     if (!compile_path(&c, path, STAGE_MODEL, &o)) {
-        diag_print(c.sources, stderr, false, true);
+        diag_print(c.sources, stderr, false, DIAG_ERRORS);
         fail_msg("%s does not compile", path);
     }
     assert_true(sim_options_from_experiment(c.model, &so));
     if (!simulate(c.model, &so, &r)) {
-        diag_print(c.sources, stderr, false, true);
+        diag_print(c.sources, stderr, false, DIAG_ERRORS);
         fail_msg("%s, experiment %s does not run", path, experiment);
     }
     if (!(r.max_power_sum <= 1e-9))

@@ -923,7 +923,7 @@ examine(graph *g, struct tally *t)
         /* laws that go one way only may contradict each other in a model that is regular otherwise */
         if (order != -1 && !(t->one_way && !strcmp(code, "causality-conflict"))) {
             flat_dump(g->f, stderr);
-            diag_print(g->f->sources, stderr, false, false);
+            diag_print(g->f->sources, stderr, false, DIAG_ALL);
             fail_msg("refused a model of order %d", order);
         }
     } else {
@@ -935,7 +935,7 @@ examine(graph *g, struct tally *t)
         if ((int)count_states(g, c) != order || !solvable(g, gain, c)) {
             flat_dump(g->f, stderr);
             causal_dump(g->f, c, stderr);
-            diag_print(g->f->sources, stderr, false, false);
+            diag_print(g->f->sources, stderr, false, DIAG_ALL);
             fail_msg("%zu states, order %d, %ssolvable", count_states(g, c), order, solvable(g, gain, c) ? "" : "not ");
         }
     }

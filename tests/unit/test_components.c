@@ -46,7 +46,7 @@ has_lines(const char *path, const char *text, const char *experiment, const char
     strbuf b = { 0 };
 
     if (!elaborated(&c, path, text, experiment, NULL, 0)) {
-        diag_print(c.sources, stderr, false, false);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail_msg("not elaborated:\n%s", text);
     }
     dump(c.flat, &b);
@@ -83,7 +83,7 @@ refuses(const char *text, const char *experiment, const char *code, int line, co
         said = said || (!strcmp(d->code, code) && at == line && here);
     }
     if (!said) {
-        diag_print(c.sources, stderr, false, false);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail_msg("not said: [%s] in line %d, \"%s\", of:\n%s", code, line, message, text);
     }
     compile_free(&c);
@@ -333,7 +333,7 @@ imports(void **state)
                 said = said || (!strcmp(diag_at(c.sources, i)->code, wrong[k].code) &&
                                 strstr(diag_at(c.sources, i)->message, wrong[k].message));
             if (!said)
-                diag_print(c.sources, stderr, false, false);
+                diag_print(c.sources, stderr, false, DIAG_ALL);
             assert_true(said);
             compile_free(&c);
         }
@@ -370,7 +370,7 @@ reduced(const char *text, const char *experiment, const char *names_text, const 
     rewrite r;
 
     if (!elaborated(&a, "test.bg", text, experiment, NULL, 0)) {
-        diag_print(a.sources, stderr, false, false);
+        diag_print(a.sources, stderr, false, DIAG_ALL);
         fail_msg("not elaborated:\n%s", text);
     }
     for (char *w = strtok_r(list, " ", &save); w; w = strtok_r(NULL, " ", &save))
@@ -386,7 +386,7 @@ reduced(const char *text, const char *experiment, const char *names_text, const 
         assert_int_equal(r.blocked.n, 0);
     }
     if (!elaborated(&b, "test.bg", out.at, experiment, NULL, 0)) {
-        diag_print(b.sources, stderr, false, false);
+        diag_print(b.sources, stderr, false, DIAG_ALL);
         fail_msg("not elaborated:\n%s", out.at);
     }
     if (!rewrite_check(a.flat, &r, b.flat, &why))

@@ -53,7 +53,7 @@ done(struct run *r)
 static void
 print_said(const struct run *r)
 {
-    diag_print(r->s, stderr, false, false);
+    diag_print(r->s, stderr, false, DIAG_ALL);
 }
 
 /* The model's text between braces, `x` its experiment if it has one. */

@@ -16,7 +16,7 @@ compile(const char *body, bool fine)
     char *text = bg_format("model m {\n%s\n}\n", body);
 
     if (compile_text(&c, "test.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ 0 }) != fine) {
-        diag_print(c.sources, stderr, false, SEV_ERROR);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail_msg("%s:\n%s", fine ? "refused" : "accepted", text);
     }
     free(text);
@@ -38,7 +38,7 @@ refused(const char *body, const char *code)
     compilation c = compile(body, false);
 
     if (!says(&c, code)) {
-        diag_print(c.sources, stderr, false, SEV_ERROR);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail_msg("not said: %s", code);
     }
     compile_free(&c);

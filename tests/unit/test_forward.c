@@ -1,5 +1,5 @@
 /* test_forward.c - derivatives of outputs by parameters along runs, against central differences of whole runs and
- * against closed forms
+ * against closed forms; back along them, against the same forward
  */
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "adjoint.h"
 #include "chosen.h"
 #include "compile.h"
 #include "forward.h"
@@ -25,7 +26,7 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     bool fine;
 
     if (!compile_text(&m, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "e" })) {
-        diag_print(m.sources, stderr, false, false);
+        diag_print(m.sources, stderr, false, DIAG_ALL);
         return false;
     }
     if (name)
@@ -45,10 +46,79 @@ run(const char *text, const char *name, double value, const chosen *c, double *o
     if (f.lost)
         print_message("%zu lost\n", f.lost);
     if (!fine)
-        diag_print(m.sources, stderr, false, false);
+        diag_print(m.sources, stderr, false, DIAG_ALL);
     sim_options_free(&o);
     compile_free(&m);
     return fine;
+}
+
+/* At the end of the run, by everything that can be chosen: the adjoint's against the forward ones, 1e-8 of the greatest
+ * by each. */
+static void
+against_adjoint(const char *text)
+{
+    compilation m = { 0 };
+    sim_options o = { 0 };
+    chosen c;
+    char *why;
+    forward f;
+    adjoint a;
+    size_t ny, nx, columns;
+    uint32_t *output;
+
+    assert_true(compile_text(&m, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "e" }));
+    assert_true(sim_options_from_experiment(m.model, &o));
+    assert_true(chosen_everything(m.model, NULL, !o.equilibrium, &c, &why));
+    o.rtol = 1e-9;
+    ny = model_noutputs(m.model);
+    nx = model_nstates(m.model);
+    f = (forward){ .model = m.model,
+                   .by = c.by.at,
+                   .n = c.by.n,
+                   .initial = c.initial.at,
+                   .ninitial = c.initial.n,
+                   .jump = c.jump.at,
+                   .njumps = c.jump.n,
+                   .time = &o.stop,
+                   .ntimes = 1 };
+    columns = forward_columns(&f);
+    f.output = calloc(ny, sizeof *f.output);
+    f.derivative = calloc(ny * columns, sizeof *f.derivative);
+    assert_true(forward_run(&f, &o));
+    output = calloc(ny, sizeof *output);
+    for (uint32_t k = 0; k < ny; k++)
+        output[k] = k;
+    a = (adjoint){ .model = m.model, .by = c.by.at, .n = c.by.n, .output = output, .noutputs = ny };
+    a.value = calloc(ny, sizeof *a.value);
+    a.gradient = calloc(ny * c.by.n + 1, sizeof *a.gradient);
+    a.initial = calloc(ny * nx + 1, sizeof *a.initial);
+    a.jump = calloc(ny * nx + 1, sizeof *a.jump);
+    assert_true(adjoint_run(&a, &o));
+    for (size_t k = 0; k < ny; k++) {
+        assert_true(a.value[k] == f.output[k]);
+        for (size_t q = 0; q < columns; q++) {
+            size_t i = q - c.by.n, j = i - c.initial.n;
+            double ahead = f.derivative[k * columns + q], size = 0,
+                   back = q < c.by.n        ? a.gradient[k * c.by.n + q]
+                          : i < c.initial.n ? a.initial[k * nx + c.initial.at[i]]
+                                            : a.jump[k * nx + c.jump.at[j]];
+
+            for (size_t l = 0; l < ny; l++)
+                size = fmax(size, fabs(f.derivative[l * columns + q]));
+            if (!(fabs(ahead - back) <= 1e-8 * size + 1e-10))
+                fail_msg("output %zu, column %zu: forward %.12g, adjoint %.12g", k, q, ahead, back);
+        }
+    }
+    free(f.output);
+    free(f.derivative);
+    free(output);
+    free(a.value);
+    free(a.gradient);
+    free(a.initial);
+    free(a.jump);
+    sim_options_free(&o);
+    chosen_free(&c);
+    compile_free(&m);
 }
 
 /* Every derivative by every parameter within rel of central differences of so great a part of the parameter, in parts
@@ -62,6 +132,7 @@ against_differences(const char *text, double part, double rel)
     chosen c;
     char *why;
 
+    against_adjoint(text);
     assert_true(compile_text(&m, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "e" }));
     assert_true(chosen_parameters(m.model, NULL, &c, &why));
     n = c.by.n;
@@ -169,6 +240,54 @@ test_equilibrium(void **state)
         1e-5, 1e-6);
 }
 
+/* Three tanks and a closed pipe: what they hold together is conserved, so the equilibrium is that of the total. */
+static void
+test_equilibrium_of_totals(void **state)
+{
+    (void)state;
+    against_differences(
+        "model all { parameter a = 2; parameter b = 3; parameter q0 = 4; parameter R = 2; parameter F = 1;\n"
+        "0:x -> C:A = a { q(0) = q0; } x -> 1:p; p -> R:pipe = R; p -> 0:y; y -> C:B = b { q(0) = 1.5; }\n"
+        "y -> 1:s; s -> R:valve = 2*R; s -> 0:z; z -> C:D { e = q + 0.3*q^3; q(0) = 0.2; }\n"
+        "Se:lift = F -> p; output ea = A.e; output qd = D.q; output total = A.q + B.q + D.q; }\n"
+        "experiment e of all { stop = 2; start from equilibrium; }\n",
+        1e-5, 1e-6);
+}
+
+/* A sampled PI controller with a filtered derivative, its period and offset being parameters; the measurement is
+ * sampled by another clock; a rate limit switches. */
+static void
+test_samples(void **state)
+{
+    (void)state;
+    against_differences(
+        "model all { parameter T = 0.0931; parameter kp = 2; parameter ki = 1.5; parameter kd = 0.1; parameter R = 1; "
+        "parameter L = 0.7; parameter r = 1.2; parameter i0 = 0.3; parameter T2 = 0.0413; parameter off = 0.017;\n"
+        "signal u = 0; signal I = 0; signal y = 0; MSe:drive = u -> 1:l; l -> R:R = R; l -> I:L = L { f(0) = i0; }\n"
+        "every T2 offset off { y = 0.6*previous(y) + 0.4*l.f; }\n"
+        "every T { I = I + ki*T*(r - y); u = kp*(r - y) + I + kd*((r - y) - previous(r - y))/T; }\n"
+        "output i = l.f; output q = integral(l.f^2); }\n"
+        "experiment e of all { stop = 1.9; }\n",
+        1e-6, 1e-6);
+}
+
+/* The variational integrator: its derivatives are those of what it computes, however long its steps. */
+static void
+test_equal_steps(void **state)
+{
+    (void)state;
+    against_differences(
+        "model all { parameter m = 2; parameter M = 3; parameter k = 50; parameter k3 = 400; parameter b = 1; "
+        "parameter "
+        "c = 0.4; parameter p0 = 0.3; parameter F = 5; parameter w = 3; parameter n = 0.7;\n"
+        "1:a -> I:ma = m { p(0) = p0; } 1:v -> I:mb = M; a -> 0:s -> v; s -> 1:d; d -> C:spring { e = k*q + k3*q^3; "
+        "q(0) = 0.2; } d -> R:damper { e = b*f + c*f^3; }\n"
+        "Se:force = F*sin(w*time) -> v; v -> TF:lever = n -> 1:u; u -> I:tip = 0.5*m; u -> C:ground = 1/k;\n"
+        "output x = spring.q; output y = ground.q + spring.e; output z = ma.p; }\n"
+        "experiment e of all { stop = 2.2; solver = variational; max_step = 0.05; }\n",
+        1e-5, 1e-8);
+}
+
 /* q = q0 exp(-t/(RC)): dq/dR = q t/(R^2 C). */
 static void
 test_closed_form(void **state)
@@ -204,9 +323,14 @@ test_closed_form(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form), cmocka_unit_test(test_smooth),
-                                        cmocka_unit_test(test_stiff), cmocka_unit_test(test_switching),
-                                        cmocka_unit_test(test_equilibrium) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_closed_form),
+                                        cmocka_unit_test(test_smooth),
+                                        cmocka_unit_test(test_stiff),
+                                        cmocka_unit_test(test_switching),
+                                        cmocka_unit_test(test_equilibrium),
+                                        cmocka_unit_test(test_samples),
+                                        cmocka_unit_test(test_equilibrium_of_totals),
+                                        cmocka_unit_test(test_equal_steps) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ messages(const sources *s)
     FILE *out = open_memstream(&text, &n);
 
     assert_non_null(out);
-    diag_print(s, out, false, false);
+    diag_print(s, out, false, DIAG_ALL);
     fclose(out);
     return text;
 }

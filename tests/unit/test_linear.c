@@ -87,7 +87,7 @@ open_text(compilation *c, const char *text, const char *experiment)
 {
     if (!compile_text(c, "case.bg", text, strlen(text), STAGE_MODEL,
                       &(compile_options){ .experiment = experiment, .open = true })) {
-        diag_print(c->sources, stderr, false, false);
+        diag_print(c->sources, stderr, false, DIAG_ALL);
         fail_msg("it does not compile");
     }
 }

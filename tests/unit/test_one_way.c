@@ -20,7 +20,7 @@ read_text(const char *text)
     compilation c = { 0 };
 
     if (!compile_text(&c, "case.bg", text, strlen(text), STAGE_CAUSALITY, NULL)) {
-        diag_print(c.sources, stderr, false, false);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail();
     }
     return c;
@@ -37,7 +37,7 @@ check_after(const char *before, const rewrite *r, const char *want)
     assert_string_equal(out.at, want);
     assert_true(compile_text(&given, "case.bg", before, strlen(before), STAGE_GRAPH, NULL));
     if (!compile_text(&after, "case.bg", out.at, out.n, STAGE_GRAPH, NULL)) {
-        diag_print(after.sources, stderr, false, false);
+        diag_print(after.sources, stderr, false, DIAG_ALL);
         fail();
     }
     if (!rewrite_check(given.flat, r, after.flat, &why))

@@ -48,7 +48,7 @@ test_against_differences(void **state)
 
     (void)state;
     if (!compile_text(&c, "case.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "e" }))
-        diag_print(c.sources, stderr, false, false);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
     assert_non_null(c.model);
     assert_int_equal(model_nstates(c.model), NX);
     for (size_t i = 0; i < NAMES; i++)

@@ -35,7 +35,7 @@ read_text(const char *source)
     if (t.ast->ok)
         t.flat = elaborate(t.s, t.n, t.a, t.u, t.p, t.ast, &o);
     if (!t.flat)
-        diag_print(t.s, stderr, false, false);
+        diag_print(t.s, stderr, false, DIAG_ALL);
     assert_non_null(t.flat);
     return t;
 }

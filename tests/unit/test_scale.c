@@ -81,7 +81,7 @@ count(enum compile_stage stage, double n, size_t *of)
     compilation c = { 0 };
 
     if (!compile_text(&c, "row.bg", text, sizeof text - 1, stage, &o)) {
-        diag_print(c.sources, stderr, false, false);
+        diag_print(c.sources, stderr, false, DIAG_ALL);
         fail_msg("not compiled with n = %g", n);
     }
     of[ELEMENTS] = c.flat->element.n;

@@ -1,0 +1,185 @@
+/* cleanup.c - see cleanup.h */
+#include <stdlib.h>
+
+#include "cleanup.h"
+
+void
+cleanup_init(cleanup *c, size_t nparts, size_t nlinks)
+{
+    *c = (cleanup){ .part = bg_calloc(nparts + 1, sizeof *c->part),
+                    .nparts = nparts,
+                    .link = bg_calloc(nlinks + 1, sizeof *c->link) };
+}
+
+void
+cleanup_free(cleanup *c)
+{
+    free(c->part);
+    free(c->link);
+    vec_free(&c->work);
+    *c = (cleanup){ 0 };
+}
+
+void
+cleanup_rows(cleanup *c)
+{
+    uint32_t total = 0;
+
+    for (size_t i = 0; i < c->nparts; i++) {
+        c->part[i].link0 = total;
+        total += c->part[i].nlinks;
+        c->part[i].nlinks = 0;
+    }
+}
+
+void
+cleanup_put(cleanup *c, uint32_t part, cleanup_link l)
+{
+    c->link[c->part[part].link0 + c->part[part].nlinks++] = l;
+}
+
+void
+cleanup_begin(cleanup *c)
+{
+    c->work.n = 0;
+    for (size_t i = 0; i < c->nparts; i++) {
+        cleanup_part *x = &c->part[i];
+
+        x->gone = x->at_rest = x->looked = false;
+        x->passed = 0;
+        x->degree = x->sources;
+        for (uint32_t k = 0; k < x->nlinks; k++)
+            x->degree += !c->link[x->link0 + k].cut;
+    }
+}
+
+void
+cleanup_look(cleanup *c, uint32_t part)
+{
+    vec_push(&c->work, part);
+}
+
+void
+cleanup_take(cleanup *c, uint32_t part)
+{
+    cleanup_part *x = &c->part[part];
+
+    if (x->gone)
+        return;
+    x->gone = true;
+    for (uint32_t k = 0; k < x->nlinks; k++) {
+        const cleanup_link *l = &c->link[x->link0 + k];
+
+        if (l->cut || l->to == CLEANUP_NOBODY)
+            continue;
+        c->part[l->to].degree--;
+        if (!c->part[l->to].gone)
+            cleanup_look(c, l->to);
+    }
+}
+
+static bool
+may_go(const cleanup_part *x)
+{
+    return x->kind == CLEANUP_JUNCTION && !x->fixed && !(x->held && x->degree);
+}
+
+static bool
+is_there(const cleanup *c, const cleanup_link *l)
+{
+    return !l->cut && (l->to == CLEANUP_NOBODY || !c->part[l->to].gone);
+}
+
+/* The junction that a link of junction i leads to, straight or through one two-port; CLEANUP_NOBODY: none. *like: it
+ * adds up what this one's bond has zero of. */
+static uint32_t
+leads_to(const cleanup *c, uint32_t i, const cleanup_link *l, bool *like)
+{
+    const cleanup_part *x = &c->part[i], *y;
+    uint32_t far = l->to;
+    bool gyrates = false;
+
+    if (far == CLEANUP_NOBODY)
+        return CLEANUP_NOBODY;
+    y = &c->part[far];
+    if (y->kind == CLEANUP_TWO_PORT && y->nlinks == 2) {
+        const cleanup_link *side = &c->link[y->link0];
+
+        if (side[0].cut || side[1].cut)
+            return CLEANUP_NOBODY;
+        gyrates = y->type;
+        far = side[side[0].to == i].to;
+    }
+    if (far == CLEANUP_NOBODY || c->part[far].kind != CLEANUP_JUNCTION)
+        return CLEANUP_NOBODY;
+    *like = (x->type == c->part[far].type) != gyrates;
+    return far;
+}
+
+/* Is junction i at rest, and nothing around it needs to be told? Each link is looked at once: what keeps a junction
+ * keeps it until it goes. */
+static bool
+rests_alone(cleanup *c, uint32_t i)
+{
+    cleanup_part *x = &c->part[i];
+    const cleanup_link *link = &c->link[x->link0];
+    bool like;
+
+    if (x->sources)
+        return false;
+    for (uint32_t k = 0; k < x->nlinks && !x->looked; k++) {
+        uint32_t far = is_there(c, &link[k]) ? leads_to(c, i, &link[k], &like) : CLEANUP_NOBODY;
+
+        if (far != CLEANUP_NOBODY && !like && !c->part[far].gone && c->part[far].degree == 1 && may_go(&c->part[far]))
+            x->at_rest = true;
+    }
+    x->looked = true;
+    for (; x->at_rest && x->passed < x->nlinks; x->passed++)
+        if (is_there(c, &link[x->passed]) && (leads_to(c, i, &link[x->passed], &like) == CLEANUP_NOBODY || like))
+            return false;
+    return x->at_rest;
+}
+
+static void
+put_at_rest(cleanup *c, uint32_t i)
+{
+    if (c->part[i].at_rest || !may_go(&c->part[i]))
+        return;
+    c->part[i].at_rest = true;
+    cleanup_look(c, i);
+}
+
+/* Does part i, which lost a link or rests, dangle? */
+static bool
+dangles(cleanup *c, uint32_t i)
+{
+    const cleanup_part *x = &c->part[i];
+    bool like;
+
+    if (x->kind != CLEANUP_JUNCTION)
+        return x->degree < x->least;
+    if (!may_go(x))
+        return false;
+    for (uint32_t k = 0; k < x->nlinks && x->degree == 1; k++) {
+        const cleanup_link *l = &c->link[x->link0 + k];
+        uint32_t far = is_there(c, l) ? leads_to(c, i, l, &like) : CLEANUP_NOBODY;
+
+        if (far == CLEANUP_NOBODY)
+            continue;
+        if (like)
+            return true;
+        put_at_rest(c, far);
+    }
+    return !x->degree || rests_alone(c, i);
+}
+
+void
+cleanup_run(cleanup *c)
+{
+    while (c->work.n) {
+        uint32_t i = c->work.at[--c->work.n];
+
+        if (!c->part[i].gone && dangles(c, i))
+            cleanup_take(c, i);
+    }
+}

@@ -1,0 +1,447 @@
+/* crossing.c - see crossing.h */
+#include "crossing.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How far parameters and states are moved where a derivative is taken by differences, in parts of their size. */
+static const double MOVE = 1e-5;
+/* Memories that read other memories, at most so deep. */
+enum { MOST_DEPTH = 8 };
+
+struct crossings {
+    bg_model *m;
+    const var_id *by;
+    size_t n, nx, nmodes, nwhens, nreinits, lost;
+    double length;
+    VEC(firing) fired;
+    double *moved, *g[2], *reinit[2], *given, *ahead;
+};
+
+double
+parameter_step(const bg_model *m, var_id v)
+{
+    double at = fabs(model_parameter_value(m, v));
+
+    return MOVE * (at > 0 ? at : 1);
+}
+
+crossings *
+crossings_new(bg_model *m, const var_id *by, size_t n, double length)
+{
+    crossings *w = bg_calloc(1, sizeof *w);
+
+    *w = (crossings){ .m = m, .by = by, .n = n, .nx = model_nstates(m), .nmodes = model_nmodes(m), .length = length };
+    w->nwhens = model_nwhens(m);
+    w->nreinits = model_nreinits(m);
+    w->moved = bg_calloc(w->nx + 1, sizeof(double));
+    w->ahead = bg_calloc(w->nx + 1, sizeof(double));
+    w->given = bg_calloc(w->nreinits + 1, sizeof(double));
+    for (int i = 0; i < 2; i++) {
+        w->g[i] = bg_calloc(w->nmodes + 1, sizeof(double));
+        w->reinit[i] = bg_calloc(w->nwhens + w->nreinits + 1, sizeof(double));
+    }
+    return w;
+}
+
+static void
+firing_free(firing *f)
+{
+    free(f->x);
+    free(f->modes);
+}
+
+void
+crossings_free(crossings *w)
+{
+    if (!w)
+        return;
+    for (size_t i = 0; i < w->fired.n; i++)
+        firing_free(&w->fired.at[i]);
+    vec_free(&w->fired);
+    free(w->moved);
+    free(w->ahead);
+    free(w->given);
+    for (int i = 0; i < 2; i++) {
+        free(w->g[i]);
+        free(w->reinit[i]);
+    }
+    free(w);
+}
+
+void
+crossing_free(crossing *c)
+{
+    for (size_t i = 0; i < c->fired.n; i++)
+        firing_free(&c->fired.at[i]);
+    vec_free(&c->fired);
+    free(c->x);
+    free(c->modes);
+    free(c->modes_after);
+    for (int i = 0; i < 2; i++)
+        free(c->rate[i]);
+}
+
+size_t
+crossings_lost(const crossings *w)
+{
+    return w->lost;
+}
+
+static double *
+copy_of(const double *x, size_t n)
+{
+    double *to = bg_calloc(n + 1, sizeof *to);
+
+    if (n)
+        memcpy(to, x, n * sizeof *to);
+    return to;
+}
+
+static void
+set_modes(crossings *w, const double *modes)
+{
+    if (w->nmodes)
+        memcpy(model_modes(w->m), modes, w->nmodes * sizeof *modes);
+}
+
+void
+crossings_fire(crossings *w, size_t when, bool first, const double *x)
+{
+    vec_push(&w->fired, ((firing){ when, first, copy_of(x, w->nx), copy_of(model_modes(w->m), w->nmodes) }));
+}
+
+/* ---------------------------------------------------------------- what made it happen */
+
+/* How far from its border the condition k with value g is. */
+static double
+from_border(const struct model_mode *mode, double g)
+{
+    double away = fabs(g);
+
+    if (mode->kind == MODE_FLOOR)
+        return fabs(g - round(g));
+    for (size_t i = 0; mode->kind == MODE_PIECE && mode->table && i < mode->table->n; i++)
+        away = i ? fmin(away, fabs(g - mode->table->x[i])) : fabs(g - mode->table->x[0]);
+    return away;
+}
+
+/* Which condition made the switching: of those that changed the one that is nearest to its border in time. One that
+ * made the states jump may have changed back at once; it is at its border. */
+static void
+find_trigger(crossings *w, crossing *c, bool jumped)
+{
+    double d = 1e-2 * MOVE * w->length, least = 1e-4 * w->length;
+
+    for (int side = 0; side < 2; side++) {
+        double e = side ? -d : d;
+
+        for (size_t i = 0; i < w->nx; i++)
+            w->moved[i] = c->x[i] + e * c->rate[0][i];
+        if (model_conditions(w->m, c->t + e, w->moved, w->g[side]) != 0)
+            return;
+    }
+    for (size_t k = 0; k < w->nmodes; k++) {
+        double g = (w->g[0][k] + w->g[1][k]) / 2, dg = (w->g[0][k] - w->g[1][k]) / (2 * d), after;
+        struct model_mode mode = model_mode(w->m, k);
+        bool same = c->modes[k] == c->modes_after[k];
+
+        if (mode.kind == MODE_GIVEN || (same && !jumped) || dg == 0 || !isfinite(dg))
+            continue;
+        after = from_border(&mode, g) / fabs(dg);
+        if (after < (same ? fmin(least, 1e-9 * w->length) : least)) {
+            least = after;
+            c->trigger = k;
+            c->slope = dg;
+        }
+    }
+}
+
+/* Did a mode change that a condition sets? */
+static bool
+switched(const crossings *w, const crossing *c)
+{
+    for (size_t k = 0; k < w->nmodes; k++)
+        if (c->modes[k] != c->modes_after[k] && model_mode(w->m, k).kind != MODE_GIVEN)
+            return true;
+    return false;
+}
+
+bool
+crossings_jump(crossings *w, double t, const double *x, const double *modes, const double *after, crossing *c)
+{
+    bool fine, jumped = false;
+
+    *c = (crossing){ .t = t,
+                     .x = copy_of(x, w->nx),
+                     .modes = copy_of(modes, w->nmodes),
+                     .modes_after = copy_of(model_modes(w->m), w->nmodes),
+                     .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
+                     .trigger = SIZE_MAX,
+                     .sample = SIZE_MAX };
+    for (size_t i = 0; i < w->fired.n; i++) {
+        vec_push(&c->fired, w->fired.at[i]);
+        if (model_when(w->m, w->fired.at[i].when).kind == WHEN_SAMPLES)
+            c->sample = w->fired.at[i].when;
+    }
+    w->fired.n = 0;
+    fine = model_rhs(w->m, t, after, c->rate[1]) == 0;
+    set_modes(w, modes);
+    fine = fine && model_rhs(w->m, t, x, c->rate[0]) == 0;
+    for (size_t i = 0; i < w->nx; i++)
+        jumped |= x[i] != after[i];
+    if (fine && c->sample == SIZE_MAX)
+        find_trigger(w, c, jumped);
+    w->lost += fine && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
+    set_modes(w, c->modes_after);
+    return fine;
+}
+
+bool
+crossings_begin(crossings *w, double t, crossing *c)
+{
+    if (w->fired.n == 0)
+        return false;
+    *c = (crossing){ .t = t,
+                     .x = copy_of(w->fired.at[0].x, w->nx),
+                     .modes = copy_of(w->fired.at[0].modes, w->nmodes),
+                     .modes_after = copy_of(model_modes(w->m), w->nmodes),
+                     .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
+                     .trigger = SIZE_MAX,
+                     .sample = SIZE_MAX };
+    for (size_t i = 0; i < w->fired.n; i++)
+        vec_push(&c->fired, w->fired.at[i]);
+    w->fired.n = 0;
+    return true;
+}
+
+/* ---------------------------------------------------------------- differences */
+
+/* x and parameter q moved by e, time by e times dt: conditions, or reinits with the modes as they are. */
+static bool
+moved_values(crossings *w, double t, const double *x, const double *direction, size_t q, double e, double dt,
+             bool reinits, double *to)
+{
+    var_id v = q != SIZE_MAX ? w->by[q] : VAR_NONE;
+    const char *name = v != VAR_NONE ? model_flat(w->m)->var.at[v].name : NULL;
+    double at = name ? model_parameter_value(w->m, v) : 0;
+    int status;
+
+    for (size_t i = 0; i < w->nx; i++)
+        w->moved[i] = x[i] + (direction ? e * direction[i] : 0);
+    if (name)
+        model_set_parameter(w->m, name, at + e);
+    status = reinits ? model_reinits(w->m, t + e * dt, w->moved, to) : model_conditions(w->m, t + e * dt, w->moved, to);
+    if (name)
+        model_set_parameter(w->m, name, at);
+    return status == 0;
+}
+
+/* Both sides; *e: by how much, in parts of the direction. */
+static bool
+both_sides(crossings *w, double t, const double *x, const double *direction, size_t q, double *e, double dt,
+           bool reinits)
+{
+    double size = 0, part = 0;
+
+    for (size_t i = 0; i < w->nx && direction; i++) {
+        size = fmax(size, fabs(x[i]));
+        part = fmax(part, fabs(direction[i]));
+    }
+    *e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : part > 0 ? MOVE * (size > 0 ? size : 1) / part : MOVE;
+    if (!direction && q == SIZE_MAX)
+        *e = MOVE * w->length; /* time alone */
+    return moved_values(w, t, x, direction, q, *e, dt, reinits, reinits ? w->reinit[0] : w->g[0]) &&
+           moved_values(w, t, x, direction, q, -*e, dt, reinits, reinits ? w->reinit[1] : w->g[1]);
+}
+
+/* How the time of a sample moves with parameter q. */
+static double
+sample_moves(crossings *w, const crossing *c, size_t q)
+{
+    const char *name = model_flat(w->m)->var.at[w->by[q]].name;
+    double at = model_parameter_value(w->m, w->by[q]), e = parameter_step(w->m, w->by[q]), time[2], count;
+    struct model_when when = model_when(w->m, c->sample);
+
+    count = round((c->t - when.offset) / when.period);
+    for (int side = 0; side < 2; side++) {
+        model_set_parameter(w->m, name, side ? at - e : at + e);
+        when = model_when(w->m, c->sample);
+        time[side] = when.offset + count * when.period;
+    }
+    model_set_parameter(w->m, name, at);
+    return (time[0] - time[1]) / (2 * e);
+}
+
+/* ---------------------------------------------------------------- forward */
+
+/* What is set at a firing by its direction of change `ahead`: into it. memories: those alone, else all. */
+static bool
+set_ahead(crossings *w, const crossing *c, const firing *f, size_t q, double dt, bool memories)
+{
+    struct model_when when = model_when(w->m, f->when);
+    double e;
+
+    if (!both_sides(w, c->t, f->x, w->ahead, q, &e, dt, true))
+        return false;
+    for (size_t r = when.first; r < when.first + when.n; r++)
+        w->given[r] = (w->reinit[0][w->nwhens + r] - w->reinit[1][w->nwhens + r]) / (2 * e);
+    for (size_t r = when.first; r < when.first + when.n; r++)
+        if (!memories || model_reinit_remembers(w->m, r))
+            w->ahead[model_reinit_state(w->m, r)] = w->given[r];
+    return true;
+}
+
+/* How deep memories of a `when` may read one another. */
+static size_t
+memory_depth(const crossings *w, size_t when)
+{
+    struct model_when m = model_when(w->m, when);
+    size_t depth = 0;
+
+    for (size_t r = m.first; r < m.first + m.n; r++)
+        depth += model_reinit_remembers(w->m, r);
+    return depth < MOST_DEPTH ? depth : MOST_DEPTH;
+}
+
+/* 1 where reinit r makes state `jump` jump, and no memory follow; else 0. */
+static double
+of_size(const crossings *w, size_t r, size_t jump)
+{
+    return model_reinit_state(w->m, r) == jump && !model_reinit_remembers(w->m, r);
+}
+
+bool
+crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double *s)
+{
+    double dt = 0, e;
+    bool fine = true;
+
+    set_modes(w, c->modes);
+    if (c->sample != SIZE_MAX) {
+        dt = q != SIZE_MAX ? sample_moves(w, c, q) : 0;
+    } else if (c->trigger != SIZE_MAX) {
+        fine = both_sides(w, c->t, c->x, s, q, &e, 0, false);
+        dt = -(w->g[0][c->trigger] - w->g[1][c->trigger]) / (2 * e) / c->slope;
+    }
+    for (size_t i = 0; i < w->nx; i++)
+        w->ahead[i] = s[i] + c->rate[0][i] * dt;
+    for (size_t k = 0; k < c->fired.n && fine; k++) {
+        const firing *f = &c->fired.at[k];
+        struct model_when when = model_when(w->m, f->when);
+
+        set_modes(w, f->modes);
+        for (size_t d = f->first ? memory_depth(w, f->when) : 0; d > 0 && fine; d--)
+            fine = set_ahead(w, c, f, q, dt, true);
+        fine = fine && set_ahead(w, c, f, q, dt, false);
+        for (size_t r = when.first; r < when.first + when.n; r++)
+            w->ahead[model_reinit_state(w->m, r)] += of_size(w, r, jump);
+    }
+    for (size_t i = 0; i < w->nx; i++)
+        s[i] = w->ahead[i] - c->rate[1][i] * dt;
+    set_modes(w, c->modes_after);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- back */
+
+/* By how much state i is moved, at a crossing. */
+static double
+state_step(const crossings *w, const crossing *c, const double *x, size_t i)
+{
+    double size = fabs(x[i]) + 1e-3 * w->length * fabs(c->rate[0][i]);
+
+    return MOVE * (size > 0 ? size : 1);
+}
+
+/* lambda through what a firing set: w->given holds lambda of what each reinit gives. */
+static bool
+back_through(crossings *w, const crossing *c, const firing *f, bool memories, double *lambda, double *by_time,
+             double *gradient)
+{
+    struct model_when when = model_when(w->m, f->when);
+    double e;
+
+    for (size_t r = when.first; r < when.first + when.n; r++) {
+        size_t i = model_reinit_state(w->m, r);
+        bool set = !memories || model_reinit_remembers(w->m, r);
+
+        w->given[r] = set ? lambda[i] : 0;
+        if (set)
+            lambda[i] = 0;
+    }
+    memset(w->ahead, 0, w->nx * sizeof *w->ahead);
+    for (size_t k = 0; k < w->nx + w->n + 1; k++) { /* states, parameters, time */
+        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : SIZE_MAX;
+        double sum = 0;
+
+        if (k < w->nx) {
+            w->ahead[k] = 1;
+            e = state_step(w, c, f->x, k);
+            if (!moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, e, 0, true, w->reinit[0]) ||
+                !moved_values(w, c->t, f->x, w->ahead, SIZE_MAX, -e, 0, true, w->reinit[1]))
+                return false;
+            w->ahead[k] = 0;
+        } else if (!both_sides(w, c->t, f->x, NULL, q, &e, q == SIZE_MAX, true)) {
+            return false;
+        }
+        for (size_t r = when.first; r < when.first + when.n; r++)
+            sum += w->given[r] * (w->reinit[0][w->nwhens + r] - w->reinit[1][w->nwhens + r]) / (2 * e);
+        *(k < w->nx ? &lambda[k] : q != SIZE_MAX ? &gradient[q] : by_time) += sum;
+    }
+    return true;
+}
+
+/* lambda of the time of the crossing, to states and parameters. */
+static bool
+back_through_time(crossings *w, const crossing *c, double by_time, double *lambda, double *gradient)
+{
+    double e;
+
+    for (size_t q = 0; q < w->n && c->sample != SIZE_MAX; q++)
+        gradient[q] += by_time * sample_moves(w, c, q);
+    if (c->sample != SIZE_MAX || c->trigger == SIZE_MAX)
+        return true;
+    memset(w->ahead, 0, w->nx * sizeof *w->ahead);
+    for (size_t k = 0; k < w->nx + w->n; k++) {
+        if (k < w->nx) {
+            w->ahead[k] = 1;
+            e = state_step(w, c, c->x, k);
+            if (!moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, e, 0, false, w->g[0]) ||
+                !moved_values(w, c->t, c->x, w->ahead, SIZE_MAX, -e, 0, false, w->g[1]))
+                return false;
+            w->ahead[k] = 0;
+        } else if (!both_sides(w, c->t, c->x, NULL, k - w->nx, &e, 0, false)) {
+            return false;
+        }
+        *(k < w->nx ? &lambda[k] : &gradient[k - w->nx]) -= by_time * (w->g[0][c->trigger] - w->g[1][c->trigger]) /
+                                                            (2 * e) / c->slope;
+    }
+    return true;
+}
+
+bool
+crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient, double *by_jump)
+{
+    double by_time = 0;
+    bool fine = true;
+
+    for (size_t i = 0; i < w->nx; i++)
+        by_time -= c->rate[1][i] * lambda[i];
+    for (size_t k = c->fired.n; k-- > 0 && fine;) {
+        const firing *f = &c->fired.at[k];
+        struct model_when when = model_when(w->m, f->when);
+
+        for (size_t r = when.first; r < when.first + when.n; r++)
+            by_jump[model_reinit_state(w->m, r)] += of_size(w, r, model_reinit_state(w->m, r)) *
+                                                    lambda[model_reinit_state(w->m, r)];
+        set_modes(w, f->modes);
+        fine = back_through(w, c, f, false, lambda, &by_time, gradient);
+        for (size_t d = f->first ? memory_depth(w, f->when) : 0; d > 0 && fine; d--)
+            fine = back_through(w, c, f, true, lambda, &by_time, gradient);
+    }
+    for (size_t i = 0; i < w->nx; i++)
+        by_time += c->rate[0][i] * lambda[i];
+    set_modes(w, c->modes);
+    return fine && back_through_time(w, c, by_time, lambda, gradient);
+}

@@ -1,0 +1,406 @@
+/* tangent.c - see tangent.h */
+#include "tangent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "factor.h"
+
+#define ROOT6 2.4494897427831780982
+static const double stage[3] = { (4 - ROOT6) / 10, (4 + ROOT6) / 10, 1 };
+static const double radau[3][3] = { { (88 - 7 * ROOT6) / 360, (296 - 169 * ROOT6) / 1800, (-2 + 3 * ROOT6) / 225 },
+                                    { (296 + 169 * ROOT6) / 1800, (88 + 7 * ROOT6) / 360, (-2 - 3 * ROOT6) / 225 },
+                                    { (16 - ROOT6) / 36, (16 + ROOT6) / 36, 1.0 / 9 } };
+
+/* One entry of the step's matrix: 1 where it is the diagonal of a state, minus h times `part` times entry `from` of the
+ * partial derivatives at `place`; of a variable's equation that entry itself. */
+struct entry {
+    uint32_t from;
+    uint8_t place;
+    bool variable, diagonal, both; /* both: half of it is of place 1 */
+    double part;
+};
+
+struct tangent {
+    bg_model *m;
+    partials *partials;
+    struct model_pattern pattern;
+    size_t nx, nz, n, ny, nq, first_output;
+    bool equal;
+    size_t places, size; /* at which partial derivatives are taken; of the step's matrix */
+    double h;
+    double *value[3];
+    int64_t *column, *row; /* of the step's matrix */
+    VEC(struct entry) entry;
+    VEC(int64_t) rows;
+    double *matrix, *right;
+    factor *step;
+    int64_t *inner_column, *inner_row;
+    uint32_t *inner_from;
+    double *inner_value, *z;
+    factor *inner; /* g_z */
+};
+
+/* ---------------------------------------------------------------- matrices */
+
+static void
+add_entry(tangent *g, size_t row, struct entry e)
+{
+    vec_push(&g->rows, (int64_t)row);
+    vec_push(&g->entry, e);
+}
+
+/* Three stages of states and variables. */
+static void
+open_radau(tangent *g)
+{
+    size_t n = g->n;
+
+    for (size_t j = 0; j < 3; j++)
+        for (size_t c = 0; c < n; c++) {
+            for (size_t i = 0; i < 3; i++)
+                for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
+                    size_t r = (size_t)g->pattern.row[k];
+
+                    if (r < n && (r < g->nx || i == j))
+                        add_entry(g, i * n + r,
+                                  (struct entry){ .from = (uint32_t)k,
+                                                  .place = (uint8_t)j,
+                                                  .variable = r >= g->nx,
+                                                  .diagonal = r < g->nx && r == c && i == j,
+                                                  .part = radau[i][j] });
+                }
+            g->column[j * n + c + 1] = (int64_t)g->entry.n;
+        }
+}
+
+/* The states in the middle, and the variables at either end's time. */
+static void
+open_equal(tangent *g)
+{
+    size_t nx = g->nx, nz = g->nz, at = 0;
+
+    for (size_t c = 0; c < nx; c++) {
+        for (uint8_t i = 0; i < 3; i++) /* rates, variables at one end, at the other */
+            for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
+                size_t r = (size_t)g->pattern.row[k];
+
+                if (i == 0 && r < nx)
+                    add_entry(g, r,
+                              (struct entry){ .from = (uint32_t)k, .diagonal = r == c, .both = true, .part = 0.25 });
+                else if (i > 0 && r >= nx && r < g->n)
+                    add_entry(g, r + (i - 1u) * nz,
+                              (struct entry){ .from = (uint32_t)k, .place = (uint8_t)(i - 1), .variable = true });
+            }
+        g->column[++at] = (int64_t)g->entry.n;
+    }
+    for (uint8_t i = 0; i < 2; i++)
+        for (size_t c = nx; c < g->n; c++) {
+            for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
+                size_t r = (size_t)g->pattern.row[k];
+
+                if (r < g->n)
+                    add_entry(g, r < nx ? r : r + i * nz,
+                              (struct entry){ .from = (uint32_t)k, .place = i, .variable = r >= nx, .part = 0.25 });
+            }
+            g->column[++at] = (int64_t)g->entry.n;
+        }
+}
+
+/* g_z alone, for outputs at a point. */
+static void
+open_inner(tangent *g)
+{
+    size_t count = 0;
+
+    g->inner_column = bg_calloc(g->nz + 1, sizeof *g->inner_column);
+    g->inner_row = bg_calloc(g->pattern.nonzeros + 1, sizeof *g->inner_row);
+    g->inner_from = bg_calloc(g->pattern.nonzeros + 1, sizeof *g->inner_from);
+    g->inner_value = bg_calloc(g->pattern.nonzeros + 1, sizeof *g->inner_value);
+    g->z = bg_calloc(g->nz + 1, sizeof *g->z);
+    for (size_t c = 0; c < g->nz; c++) {
+        for (int64_t k = g->pattern.column[g->nx + c]; k < g->pattern.column[g->nx + c + 1]; k++) {
+            size_t r = (size_t)g->pattern.row[k];
+
+            if (r >= g->nx && r < g->n) {
+                g->inner_row[count] = (int64_t)(r - g->nx);
+                g->inner_from[count++] = (uint32_t)k;
+            }
+        }
+        g->inner_column[c + 1] = (int64_t)count;
+    }
+    g->inner = factor_new(g->nz, g->inner_column, g->inner_row, 0);
+}
+
+tangent *
+tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
+{
+    tangent *g;
+    partials *p = model_partials(m, by, n, model_noutputs(m));
+
+    if (!p)
+        return NULL;
+    g = bg_calloc(1, sizeof *g);
+    *g = (tangent){ .m = m, .partials = p, .pattern = model_partials_pattern(p), .nq = n, .equal = equal_steps };
+    g->nx = model_nstates(m);
+    g->ny = model_noutputs(m);
+    g->first_output = g->pattern.n - g->ny;
+    g->n = g->first_output - n;
+    g->nz = g->n - g->nx;
+    g->places = equal_steps ? 2 : 3;
+    g->size = equal_steps ? g->nx + 2 * g->nz : 3 * g->n;
+    for (int i = 0; i < 3; i++)
+        g->value[i] = bg_calloc(g->pattern.nonzeros + 1, sizeof(double));
+    g->column = bg_calloc(g->size + 1, sizeof *g->column);
+    (equal_steps ? open_equal : open_radau)(g);
+    g->row = bg_calloc(g->entry.n + 1, sizeof *g->row);
+    if (g->entry.n)
+        memcpy(g->row, g->rows.at, g->entry.n * sizeof *g->row);
+    vec_free(&g->rows);
+    g->matrix = bg_calloc(g->entry.n + 1, sizeof *g->matrix);
+    g->right = bg_calloc(g->size + 1, sizeof *g->right);
+    g->step = factor_new(g->size, g->column, g->row, 0);
+    open_inner(g);
+    return g;
+}
+
+void
+tangent_free(tangent *g)
+{
+    if (!g)
+        return;
+    for (int i = 0; i < 3; i++)
+        free(g->value[i]);
+    factor_free(g->step);
+    factor_free(g->inner);
+    vec_free(&g->entry);
+    vec_free(&g->rows);
+    free(g->column);
+    free(g->row);
+    free(g->matrix);
+    free(g->right);
+    free(g->inner_column);
+    free(g->inner_row);
+    free(g->inner_from);
+    free(g->inner_value);
+    free(g->z);
+    free(g);
+}
+
+struct model_pattern
+tangent_pattern(const tangent *g)
+{
+    return g->pattern;
+}
+const double *
+tangent_values(const tangent *g)
+{
+    return g->value[0];
+}
+
+/* ---------------------------------------------------------------- a step */
+
+size_t
+tangent_states(const tangent *g)
+{
+    return g->equal ? 1 : 3;
+}
+
+bool
+tangent_gather(const tangent *g, double t0, double t1, sim_dense *dense, void *of, double *x)
+{
+    if (g->equal) {
+        double *end = g->right; /* [nx] at least */
+
+        if (!dense(of, t0, x) || !dense(of, t1, end))
+            return false;
+        for (size_t i = 0; i < g->nx; i++)
+            x[i] = (x[i] + end[i]) / 2;
+        return true;
+    }
+    for (size_t i = 0; i < 3; i++)
+        if (!dense(of, i == 2 ? t1 : t0 + stage[i] * (t1 - t0), x + i * g->nx))
+            return false;
+    return true;
+}
+
+bool
+tangent_step(tangent *g, double t0, double t1, const double *x)
+{
+    double h = g->h = t1 - t0;
+    size_t singular;
+
+    for (size_t i = 0; i < g->places; i++) {
+        double t = g->equal ? (i ? t1 : t0) : i == 2 ? t1 : t0 + stage[i] * h;
+
+        if (model_partials_at(g->m, g->partials, t, g->equal ? x : x + i * g->nx, g->value[i]) != 0)
+            return false;
+    }
+    for (size_t k = 0; k < g->entry.n; k++) {
+        const struct entry *e = &g->entry.at[k];
+        double v = g->value[e->place][e->from] + (e->both ? g->value[1][e->from] : 0);
+
+        g->matrix[k] = e->variable ? v : e->diagonal - h * e->part * v;
+    }
+    return factor_numeric(g->step, g->matrix, &singular);
+}
+
+/* What entry k of a parameter's column, at place j, adds to row r of a step's right side: each is given to `take`. */
+static void
+column_of(const tangent *g, size_t q, void (*take)(double *to, double by, double *sum), double *sum)
+{
+    size_t n = g->n, nx = g->nx;
+
+    for (size_t j = 0; j < g->places; j++)
+        for (int64_t k = g->pattern.column[n + q]; k < g->pattern.column[n + q + 1]; k++) {
+            size_t r = (size_t)g->pattern.row[k];
+            double v = g->value[j][k];
+
+            if (r >= n)
+                continue;
+            if (r >= nx)
+                take(g->right + (g->equal ? r + j * g->nz : j * n + r), -v, sum);
+            else if (g->equal)
+                take(g->right + r, g->h / 4 * v, sum);
+            else
+                for (size_t i = 0; i < 3; i++)
+                    take(g->right + i * n + r, g->h * radau[i][j] * v, sum);
+        }
+}
+
+static void
+put(double *to, double by, double *sum)
+{
+    (void)sum;
+    *to += by;
+}
+
+static void
+gather(double *from, double by, double *sum)
+{
+    *sum += *from * by;
+}
+
+bool
+tangent_forward(tangent *g, size_t q, double *s)
+{
+    size_t nx = g->nx;
+    double none = 0;
+
+    memset(g->right, 0, g->size * sizeof *g->right);
+    for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
+        memcpy(g->right + i * g->n, s, nx * sizeof *s);
+    if (q != SIZE_MAX)
+        column_of(g, q, put, &none);
+    if (!factor_solve(g->step, g->right))
+        return false;
+    for (size_t i = 0; i < nx; i++)
+        s[i] = g->equal ? 2 * g->right[i] - s[i] : g->right[2 * g->n + i];
+    return true;
+}
+
+bool
+tangent_back(tangent *g, double *lambda, double *gradient)
+{
+    size_t nx = g->nx;
+
+    memset(g->right, 0, g->size * sizeof *g->right);
+    for (size_t i = 0; i < nx; i++)
+        g->right[(g->equal ? 0 : 2 * g->n) + i] = (g->equal ? 2 : 1) * lambda[i];
+    if (!factor_solve_transposed(g->step, g->right))
+        return false;
+    for (size_t i = 0; i < nx; i++)
+        lambda[i] = g->equal ? g->right[i] - lambda[i] : g->right[i] + g->right[g->n + i] + g->right[2 * g->n + i];
+    for (size_t q = 0; q < g->nq; q++)
+        column_of(g, q, gather, &gradient[q]);
+    return true;
+}
+
+/* ---------------------------------------------------------------- outputs at a point */
+
+bool
+tangent_point(tangent *g, double t, const double *x)
+{
+    size_t singular;
+
+    if (model_partials_at(g->m, g->partials, t, x, g->value[0]) != 0)
+        return false;
+    for (size_t c = 0; c < g->nz; c++)
+        for (int64_t k = g->inner_column[c]; k < g->inner_column[c + 1]; k++)
+            g->inner_value[k] = g->value[0][g->inner_from[k]];
+    return g->nz == 0 || factor_numeric(g->inner, g->inner_value, &singular);
+}
+
+/* Adds column c times by: to z's right side where it is wanted, to rows first .. first+n of rates or outputs. */
+static void
+add_column(const tangent *g, size_t c, double by, double *z, size_t first, size_t n, double *to)
+{
+    for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1] && by != 0; k++) {
+        size_t r = (size_t)g->pattern.row[k];
+
+        if (z && r >= g->nx && r < g->n)
+            z[r - g->nx] -= g->value[0][k] * by;
+        else if (r >= first && r < first + n)
+            to[r - first] += g->value[0][k] * by;
+    }
+}
+
+/* Rows first .. first+n for changes s of the states and of parameter q. */
+static bool
+rows_by(tangent *g, size_t q, const double *s, size_t first, size_t n, double *to)
+{
+    memset(g->z, 0, g->nz * sizeof *g->z);
+    memset(to, 0, n * sizeof *to);
+    for (size_t c = 0; c < g->nx; c++)
+        add_column(g, c, s[c], g->z, first, n, to);
+    if (q != SIZE_MAX)
+        add_column(g, g->n + q, 1, g->z, first, n, to);
+    if (g->nz && !factor_solve(g->inner, g->z))
+        return false;
+    for (size_t c = 0; c < g->nz; c++)
+        add_column(g, g->nx + c, g->z[c], NULL, first, n, to);
+    return true;
+}
+
+bool
+tangent_outputs(tangent *g, size_t q, const double *s, double *dy)
+{
+    return rows_by(g, q, s, g->first_output, g->ny, dy);
+}
+
+bool
+tangent_rates(tangent *g, size_t q, const double *s, double *ds)
+{
+    return rows_by(g, q, s, 0, g->nx, ds);
+}
+
+/* Column c of outputs and of variables' equations, by their weights. */
+static double
+weighed_column(const tangent *g, size_t c, const double *weight, const double *z)
+{
+    double sum = 0;
+
+    for (int64_t k = g->pattern.column[c]; k < g->pattern.column[c + 1]; k++) {
+        size_t r = (size_t)g->pattern.row[k];
+
+        if (r >= g->first_output)
+            sum += g->value[0][k] * weight[r - g->first_output];
+        else if (z && r >= g->nx && r < g->n)
+            sum -= g->value[0][k] * z[r - g->nx];
+    }
+    return sum;
+}
+
+bool
+tangent_outputs_back(tangent *g, const double *weight, double *lambda, double *gradient)
+{
+    for (size_t c = 0; c < g->nz; c++)
+        g->z[c] = weighed_column(g, g->nx + c, weight, NULL);
+    if (g->nz && !factor_solve_transposed(g->inner, g->z))
+        return false;
+    for (size_t c = 0; c < g->nx; c++)
+        lambda[c] += weighed_column(g, c, weight, g->z);
+    for (size_t q = 0; q < g->nq; q++)
+        gradient[q] += weighed_column(g, g->n + q, weight, g->z);
+    return true;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Commands that say what there is: explain, doc, new, diff. `sh commands.sh BGC SOURCES`
+bgc=$1 src=$2 fail=0
+dir=$(mktemp -d) && cd "$dir" || exit 2
+trap 'rm -rf "$dir"' EXIT
+
+bad() { echo "commands: $*"; fail=1; }
+status() { # STATUS COMMAND...: its output goes to out, errors to err
+    want=$1; shift
+    "$@" >out 2>err; got=$?
+    [ $got = "$want" ] || { bad "\`$*\` ended with $got, not $want"; cat err; }
+}
+
+# every code of the sources is explained, and nothing else. What looks like a code and is none: options, metrics, kinds of edits
+grep -rhoE '"[a-z][a-z0-9]*(-[a-z0-9]+)+"' "$src/grammar" "$src/compiler" "$src/runtime" --include='*.[chyl]' | tr -d '"' | sort -u >words
+for c in $("$bgc" -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do "$bgc" "$c" -h; done | grep -oE -- '--[a-z-]+' | sed 's/^--//' | sort -u >others
+printf '%s\n' kl-normalised relative-energy drop-bond move-declaration term-delete term-mean | sort -u - others >none
+"$bgc" explain | sed 's/ .*//' | sort -u >explained
+for c in $(comm -23 words none | comm -23 - explained); do bad "the code $c is not explained in grammar/MESSAGES.md"; done
+for c in $(comm -23 explained words | grep -v '^import$'); do bad "no message has the code $c, which grammar/MESSAGES.md explains"; done
+[ "$(wc -l <explained)" -gt 150 ] || bad "explain lists few codes"
+for c in $(cat explained); do
+    "$bgc" explain "$c" | sed 1d | grep -q '[a-z]' || bad "the explanation of $c is empty"
+done
+status 0 "$bgc" explain unit-clash
+grep -q "Two units do not fit" out || bad "explain says something else"
+status 2 "$bgc" explain unit-clsh
+grep -q 'did you mean "unit-clash"' err || bad "explain does not know the nearest code"
+status 0 "$bgc" explain --json unit-clash name-twice
+grep -q '^\[{"code":"unit-clash","text":"' out || bad "explain --json is something else"
+
+# every model of the library is listed and shown with its ports
+status 0 "$bgc" doc
+for m in $(cd "$src/stdlib" && find . -name '*.bg' | sed 's|^\./||; s|/|.|; s|\.bg$||'); do
+    grep -q "^$m  " out || bad "doc does not list $m"
+done
+status 0 "$bgc" doc hydraulic.Cylinder
+for line in '  0:head in hydraulic' '  area = 20 \[cm^2\]' '  Force on the rod: area\*e_head - area_rod\*e_rod_side.' 'import hydraulic;'; do
+    grep -q "^$line" out || bad "doc hydraulic.Cylinder lacks: $line"
+done
+cp out whole
+status 0 "$bgc" doc Cylinder && cmp -s out whole || bad "doc Cylinder is not hydraulic.Cylinder"
+status 0 "$bgc" doc hydraulic Cylinder && cmp -s out whole || bad "doc hydraulic Cylinder is not hydraulic.Cylinder"
+status 0 "$bgc" doc "$src/stdlib/hydraulic.bg" Tank && grep -q '  signal\|^  level \[m\]' out || bad "doc of a file"
+status 2 "$bgc" doc hydraulic.Cylindr && grep -q 'did you mean "Cylinder"' err || bad "doc does not know the nearest model"
+status 2 "$bgc" doc hydraulics && grep -q 'did you mean "hydraulic"' err || bad "doc does not know the nearest module"
+status 4 "$bgc" doc no_such_file.bg
+status 0 "$bgc" doc vehicle --json && grep -q '"name":"Tire"' out || bad "doc --json"
+
+# a first file runs without a warning, and nothing is overwritten
+for name in slider.bg 2nd-try.bg model.bg; do
+    status 0 "$bgc" new $name
+    status 0 "$bgc" check --werror $name
+    status 0 "$bgc" fmt --check $name
+    status 0 "$bgc" run $name && grep -q '^2,' out || bad "the first model of $name does not run to its end"
+    cp $name before
+    status 4 "$bgc" new $name && cmp -s $name before || bad "new changed $name"
+done
+ln -s nowhere link.bg
+status 4 "$bgc" new link.bg
+
+# diff: 0 the same, however it is laid out; 1 where something differs, experiments too
+status 0 "$bgc" diff slider.bg slider.bg && [ ! -s out ] || bad "a file differs from itself"
+sed 's/stop = 2 \[s\];/stop=2[s]; \/\/ short/; s/10 \[N\]/10[N]/' slider.bg >laid.bg
+status 0 "$bgc" diff slider.bg laid.bg
+sed 's/stop = 2/stop = 3/; s/10 \[N\] else/20 [N] else/' slider.bg >longer.bg
+status 1 "$bgc" diff slider.bg longer.bg
+grep -q '^~ experiment push: stop = 2 \[s\] -> stop = 3 \[s\]; let F = .*10 \[N\].* -> let F = .*20 \[N\]' out || bad "diff does not say what the experiments differ in"
+sed 's/^experiment push/experiment pull/' slider.bg >renamed.bg
+status 1 "$bgc" diff slider.bg renamed.bg
+grep -q '^- experiment push' out && grep -q '^+ experiment pull' out || bad "diff does not see another experiment"
+{ cat slider.bg; echo 'experiment more of slider { stop = 1; keep mass; }'; } >more.bg
+status 1 "$bgc" diff slider.bg more.bg
+sed 's/stop = 1;/stop = 1; rtol = 1e-9;/; s/ keep mass;//' more.bg >other.bg
+status 1 "$bgc" diff more.bg other.bg --json
+grep -q '"kind":"experiment","what":"- keep mass; + rtol = 1e-9"' out || bad "diff --json does not say what the experiments differ in"
+sed 's/b = 8 /b = 9 /' slider.bg >damped.bg
+status 1 "$bgc" diff slider.bg damped.bg -e push
+exit $fail
