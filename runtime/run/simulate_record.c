@@ -144,11 +144,6 @@ run_take_step(run *s, double t0, double t1)
         return run_fail_overflow(s, t0);
     if (!watch_step(s->watch, s->integrator, t1, s->x))
         return false;
-    if (s->blocks || watch_solves(s->watch)) {
-        model_accept(s->model, t1, s->x);
-        if (!watch_solved(s->watch, s->integrator, t1, s->x))
-            return false;
-    }
     int status = (s->inside || s->o->track || s->delays) && t1 > t0 ? take_pieces(s, t0, t1) : 0;
     if (status == TRACK_NOT_FINITE || status == TRACK_BEYOND)
         return false; /* watch_report says which output it is; the track's owner knows */

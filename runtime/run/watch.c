@@ -357,14 +357,13 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
         /* on its way through zero it has become less, mostly */
         if (!(before * now < 0) || fabs(before) < fabs(w->earlier[k]))
             continue;
-        if (integrator_dense(g, t0, w->x)) /* solutions are looked for from the near side */
-            model_accept(w->model, t0, w->x);
         if (is_pole(w, g, &of, t0, t, &zero)) {
             report_unknown(w, k, zero);
             return false;
         }
-        model_accept(w->model, t, x);
-        model_solved(w->model, w->solution);
+        if (model_rhs(w->model, t, x, w->rate) != 0)
+            return true;
+        model_solved(w->model, w->solution); /* it was scratch */
     }
     w->step = t - integrator_t0(g);
     swap = w->earlier;
