@@ -85,6 +85,7 @@ write_out(compilation *c, const compile_options *o)
         eo.weigh = o->weigh;
         eo.nweigh = o->nweigh;
         eo.open = o->open;
+        eo.ports = o->ports;
         eo.expect = o->expect;
     }
     c->flat = elaborate(c->sources, c->names, c->arena, c->units, c->pool, c->ast, &eo);

@@ -51,7 +51,7 @@ typedef struct compile_options {
     const span *weigh;
     size_t nweigh;                /* operands to be weighed (elaborate.h) */
     bool expect;                  /* what the experiment expects is made (elaborate.h) */
-    bool open;                    /* inputs and sources can be moved (elaborate.h) */
+    bool open, ports;             /* inputs and sources can be moved; ports are outputs too (elaborate.h) */
     const compile_shared *shared; /* NULL: nothing */
 } compile_options;
 

@@ -15,7 +15,10 @@
  * ownership  texts and arrays belong to the handle they come from and live as long as it (diagnostics: until the next
  *            call that runs)
  * threads    one handle per thread; no globals
- * memory     running out of it ends the program with a message
+ * memory     a call that runs out of it fails; the model it was for is of no use then (bgc_ok is false, its one
+ *            diagnostic has the code "no-memory"), and what it held is not given back. C++ within LLVM ends the
+ *            program by itself where it gets none
+ * the host   keeps its LLVM options and the threads of its BLAS
  */
 #ifndef BGC_H
 #define BGC_H
@@ -32,7 +35,8 @@ typedef struct bgc_model bgc_model;
 typedef struct bgc_run bgc_run;
 
 /* Reads and compiles a file, or a text of n bytes that messages call `name`. experiment: its name; NULL: the file's
- * only or first one, or none. Never NULL: bgc_ok tells whether it compiled. */
+ * only or first one, or none. NULL only where there is no memory for a handle: bgc_ok tells
+ * whether it compiled. */
 bgc_model *bgc_open(const char *path, const char *experiment);
 bgc_model *bgc_open_text(const char *name, const char *text, size_t n, const char *experiment);
 bool bgc_ok(const bgc_model *m);
@@ -62,6 +66,9 @@ const char *bgc_element_name(const bgc_model *m, size_t i);
 /* Sets a declared parameter, and what is computed from it, for the runs that follow. False if the model has none of
  * that name. */
 bool bgc_set(bgc_model *m, const char *parameter, double value);
+/* The same by number, SIZE_MAX if there is none of that name: for who sets it often. */
+size_t bgc_parameter_find(const bgc_model *m, const char *name);
+bool bgc_set_at(bgc_model *m, size_t parameter, double value);
 
 /* ---- evaluation ---- */
 bool bgc_initial(bgc_model *m, double t, double *x); /* x: bgc_state_count */

@@ -10,17 +10,45 @@
 
 enum { DEFAULT_POINTS = 501 };
 
+/* Absent from other BLAS. */
+extern void openblas_set_num_threads(int n) __attribute__((weak));
+extern int openblas_get_num_threads(void) __attribute__((weak));
+
 struct bgc_model {
     compilation c;
     char *experiment;
     bool ok;
-    map output; /* hash of the name -> output */
+    bool starved; /* memory ran out: nothing of it can be relied on any more, not even to be freed */
+    map output;   /* hash of the name -> output */
 };
 
 struct bgc_run {
     sim_result r;
     size_t noutputs, nstates, nelements;
 };
+
+/* ---------------------------------------------------------------- a guest in another program */
+
+/* Calls, and comes back if memory runs out: the model is starved then. BLAS has the host's threads again behind it. */
+static void
+as_guest(bgc_model *m, void (*call)(void *ctx), void *ctx)
+{
+    int threads = openblas_get_num_threads ? openblas_get_num_threads() : 0;
+    jmp_buf *before = bg_memory_refuge, here;
+
+    if (setjmp(here) == 0) {
+        bg_memory_refuge = &here;
+        call(ctx);
+    } else {
+        m->starved = true;
+        m->ok = false;
+    }
+    bg_memory_refuge = before;
+    if (openblas_set_num_threads && openblas_get_num_threads && openblas_get_num_threads() != threads)
+        openblas_set_num_threads(threads);
+}
+
+/* ---------------------------------------------------------------- opening */
 
 /* The experiment asked for, or the first there is. */
 static char *
@@ -57,31 +85,51 @@ compile_all(bgc_model *m, const char *wanted)
     }
 }
 
+struct opening {
+    bgc_model *m;
+    const char *path, *text, *experiment; /* text NULL: the file of that path */
+    size_t n;
+};
+
+static void
+open_now(void *ctx)
+{
+    struct opening *o = ctx;
+    compilation *c = &o->m->c;
+
+    if (o->text ? compile_text(c, o->path, o->text, o->n, STAGE_PARSE, NULL)
+                : compile_path(c, o->path, STAGE_PARSE, NULL)) {
+        compile_all(o->m, o->experiment);
+    } else if (c->unreadable) {
+        int why = errno;
+
+        if (!c->sources)
+            c->sources = sources_new();
+        diag_error(c->sources, "file-unreadable", SPAN_NONE, "%s: %s", o->path, strerror(why));
+    }
+}
+
+static bgc_model *
+open_as_guest(const char *path, const char *text, size_t n, const char *experiment)
+{
+    bgc_model *m = calloc(1, sizeof *m);
+    struct opening o = { m, path, text, experiment, n };
+
+    if (m)
+        as_guest(m, open_now, &o);
+    return m;
+}
+
 bgc_model *
 bgc_open(const char *path, const char *experiment)
 {
-    bgc_model *m = bg_calloc(1, sizeof *m);
-
-    if (compile_path(&m->c, path, STAGE_PARSE, NULL)) {
-        compile_all(m, experiment);
-    } else if (m->c.unreadable) {
-        int why = errno;
-
-        if (!m->c.sources)
-            m->c.sources = sources_new();
-        diag_error(m->c.sources, "file-unreadable", SPAN_NONE, "%s: %s", path, strerror(why));
-    }
-    return m;
+    return open_as_guest(path, NULL, 0, experiment);
 }
 
 bgc_model *
 bgc_open_text(const char *name, const char *text, size_t n, const char *experiment)
 {
-    bgc_model *m = bg_calloc(1, sizeof *m);
-
-    if (compile_text(&m->c, name, text, n, STAGE_PARSE, NULL))
-        compile_all(m, experiment);
-    return m;
+    return open_as_guest(name, text, n, experiment);
 }
 
 bool
@@ -95,15 +143,19 @@ bgc_free(bgc_model *m)
 {
     if (!m)
         return;
-    compile_free(&m->c);
-    map_free(&m->output);
-    free(m->experiment);
+    if (!m->starved) {
+        compile_free(&m->c);
+        map_free(&m->output);
+        free(m->experiment);
+    }
     free(m);
 }
 
 size_t
 bgc_diagnostic_count(const bgc_model *m)
 {
+    if (m->starved)
+        return 1;
     return m->c.sources ? diag_count(m->c.sources) : 0;
 }
 
@@ -117,6 +169,10 @@ bgc_diagnostic_at(const bgc_model *m, size_t i)
 
     if (i >= bgc_diagnostic_count(m))
         return out;
+    if (m->starved)
+        return (bgc_diagnostic){ .severity = BGC_ERROR,
+                                 .code = "no-memory",
+                                 .message = "there is not enough memory for this model" };
     d = diag_at(m->c.sources, i);
     out.severity = severity[d->severity];
     out.code = d->code;
@@ -178,40 +234,103 @@ bgc_output_find(const bgc_model *m, const char *name)
     return k == MAP_NONE ? SIZE_MAX : k;
 }
 
+/* ---------------------------------------------------------------- parameters, evaluation, runs */
+
+enum task { SET, INITIAL, RATES, OUTPUTS };
+struct evaluation {
+    bg_model *model;
+    enum task task;
+    var_id parameter;
+    double t;
+    const double *x;
+    double *out;
+    bool fine;
+};
+
+static void
+evaluate_now(void *ctx)
+{
+    struct evaluation *e = ctx;
+
+    switch (e->task) {
+    case SET:
+        model_set(e->model, e->parameter, e->t);
+        e->fine = true;
+        break;
+    case INITIAL: e->fine = model_initial(e->model, e->t, e->out); break;
+    case RATES: e->fine = model_rhs(e->model, e->t, e->x, e->out) == 0; break;
+    case OUTPUTS: e->fine = model_outputs(e->model, e->t, e->x, e->out) == 0; break;
+    }
+}
+
+static bool
+evaluate_as_guest(bgc_model *m, struct evaluation e)
+{
+    if (!m->ok)
+        return false;
+    e.model = m->c.model;
+    as_guest(m, evaluate_now, &e);
+    return m->ok && e.fine;
+}
+
+size_t
+bgc_parameter_find(const bgc_model *m, const char *name)
+{
+    var_id v = m->ok ? model_parameter(m->c.model, name) : VAR_NONE;
+
+    return v == VAR_NONE ? SIZE_MAX : v;
+}
+
+bool
+bgc_set_at(bgc_model *m, size_t parameter, double value)
+{
+    const flat_model *f = m->ok ? m->c.flat : NULL;
+
+    if (!f || parameter >= f->var.n || f->var.at[parameter].kind != VAR_PARAM)
+        return false;
+    return evaluate_as_guest(m, (struct evaluation){ .task = SET, .parameter = (var_id)parameter, .t = value });
+}
+
 bool
 bgc_set(bgc_model *m, const char *parameter, double value)
 {
-    return m->ok && model_set_parameter(m->c.model, parameter, value);
+    return bgc_set_at(m, bgc_parameter_find(m, parameter), value);
 }
+
 bool
 bgc_initial(bgc_model *m, double t, double *x)
 {
-    return m->ok && model_initial(m->c.model, t, x);
+    return evaluate_as_guest(m, (struct evaluation){ .task = INITIAL, .t = t, .out = x });
 }
 bool
 bgc_rates(bgc_model *m, double t, const double *x, double *dx)
 {
-    return m->ok && model_rhs(m->c.model, t, x, dx) == 0;
+    return evaluate_as_guest(m, (struct evaluation){ .task = RATES, .t = t, .x = x, .out = dx });
 }
 bool
 bgc_outputs(bgc_model *m, double t, const double *x, double *y)
 {
-    return m->ok && model_outputs(m->c.model, t, x, y) == 0;
+    return evaluate_as_guest(m, (struct evaluation){ .task = OUTPUTS, .t = t, .x = x, .out = y });
 }
 
-bgc_run *
-bgc_simulate(bgc_model *m, const bgc_run_options *o)
+struct simulation {
+    bgc_model *m;
+    const bgc_run_options *o;
+    bgc_run *run;
+};
+
+static void
+simulate_now(void *ctx)
 {
-    static const bgc_run_options none = { 0 };
+    struct simulation *w = ctx;
+    const bgc_run_options *o = w->o;
+    bg_model *model = w->m->c.model;
     sim_options s = { 0 };
     bgc_run *r;
-    bool fine;
 
-    if (!o)
-        o = &none;
-    if (!m->ok || !sim_options_from_experiment(m->c.model, &s)) {
+    if (!sim_options_from_experiment(model, &s)) {
         sim_options_free(&s);
-        return NULL;
+        return;
     }
     s.points = o->points ? o->points : DEFAULT_POINTS;
     s.outputs = s.states = true;
@@ -221,16 +340,25 @@ bgc_simulate(bgc_model *m, const bgc_run_options *o)
     if (o->atol > 0)
         s.atol = o->atol;
     r = bg_calloc(1, sizeof *r);
-    r->noutputs = model_noutputs(m->c.model);
-    r->nstates = model_nstates(m->c.model);
-    r->nelements = model_nelements(m->c.model);
-    fine = simulate(m->c.model, &s, &r->r);
-    sim_options_free(&s);
-    if (!fine) {
+    r->noutputs = model_noutputs(model);
+    r->nstates = model_nstates(model);
+    r->nelements = model_nelements(model);
+    if (simulate(model, &s, &r->r))
+        w->run = r;
+    else
         bgc_run_free(r);
-        return NULL;
-    }
-    return r;
+    sim_options_free(&s);
+}
+
+bgc_run *
+bgc_simulate(bgc_model *m, const bgc_run_options *o)
+{
+    static const bgc_run_options none = { 0 };
+    struct simulation w = { m, o ? o : &none, NULL };
+
+    if (m->ok)
+        as_guest(m, simulate_now, &w);
+    return m->ok ? w.run : NULL;
 }
 
 size_t

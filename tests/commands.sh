@@ -59,6 +59,30 @@ done
 ln -s nowhere link.bg
 status 4 "$bgc" new link.bg
 
+# pages of the manual and completion have every command and option of the help
+status 0 "$bgc" man -o pages
+for c in $("$bgc" -h | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+    [ -s pages/bgc-$c.1 ] || bad "no page bgc-$c.1"
+    grep -q "bgc..$c " pages/bgc.1 || bad "bgc.1 does not name $c"
+    "$bgc" man $c >one; cmp -s one pages/bgc-$c.1 || bad "man $c is not what man -o writes"
+    for o in $("$bgc" $c -h | sed -n '/^options/,/^examples/s/^  [ -][a-zA-Z ][, ] --\([a-z-]*\).*/\1/p'); do
+        tr -d '\\' <pages/bgc-$c.1 | grep -q "^\.B .*--$o" || bad "bgc-$c.1 lacks --$o"
+    done
+done
+status 2 "$bgc" man chek
+command -v groff >/dev/null && { groff -man -Tutf8 -ww pages/bgc-reduce.1 2>&1 >/dev/null | grep . && bad "groff complains of bgc-reduce.1"; }
+status 0 "$bgc" completion bash -o completion
+if command -v bash >/dev/null; then
+    bash -c '. ./completion; COMP_WORDS=(bgc ch); COMP_CWORD=1; _bgc; echo "${COMPREPLY[*]}"
+             COMP_WORDS=(bgc reduce --thr); COMP_CWORD=2; _bgc; echo "${COMPREPLY[*]}"
+             COMP_WORDS=(bgc run slid); COMP_CWORD=2; _bgc; echo "${COMPREPLY[*]}"' >out 2>err
+    printf 'check\n--threshold\nslider.bg\n' | cmp -s - out || { bad "completion in bash gives"; cat out err; }
+fi
+status 0 "$bgc" completion zsh -o _bgc
+grep -q "^    'reduce:Takes out of the source what matters least" _bgc && grep -q "'\*--threshold=\[" _bgc || bad "completion for zsh"
+command -v zsh >/dev/null && { zsh -n _bgc || bad "zsh does not read its completion"; }
+status 2 "$bgc" completion fish
+
 # diff: 0 the same, however it is laid out; 1 where something differs, experiments too
 status 0 "$bgc" diff slider.bg slider.bg && [ ! -s out ] || bad "a file differs from itself"
 sed 's/stop = 2 \[s\];/stop=2[s]; \/\/ short/; s/10 \[N\]/10[N]/' slider.bg >laid.bg

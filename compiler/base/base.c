@@ -8,12 +8,15 @@
 #include "base.h"
 
 void (*bg_before_no_memory)(void);
+_Thread_local jmp_buf *bg_memory_refuge;
 
 _Noreturn void
 bg_out_of_memory(size_t size)
 {
     static bool again;
 
+    if (bg_memory_refuge)
+        longjmp(*bg_memory_refuge, 1);
     if (again) /* what ends the program wanted some too */
         _exit(EXIT_NO_MEMORY);
     again = true;

@@ -7,6 +7,7 @@
 #ifndef BG_BASE_H
 #define BG_BASE_H
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,10 @@ enum { EXIT_NO_MEMORY = 5 };
 /* Called once before the program ends for want of memory, to remove what is unfinished; NULL: nothing. It may not ask
  * for memory. */
 extern void (*bg_before_no_memory)(void);
-/* Ends the program for want of `size` bytes. */
+/* For who is a guest in another program: where a want of memory goes instead of ending it (longjmp, 1), on this thread.
+ * What was being made is lost. NULL: nowhere. */
+extern _Thread_local jmp_buf *bg_memory_refuge;
+/* Ends the program for want of `size` bytes, or goes where bg_memory_refuge says. */
 _Noreturn void bg_out_of_memory(size_t size);
 void *bg_malloc(size_t size);
 void *bg_calloc(size_t n, size_t size);

@@ -200,22 +200,18 @@ is_one_way(const struct assign *a, uint32_t p)
     return causality_element_of(a, p)->type == EL_R && a->way[p] != WAY_EITHER;
 }
 
-static bool
-decide_laws(struct assign *a, bool report)
+/* A law that only gives what another one or a source gives already is solved for in a block. */
+static void
+decide_laws(struct assign *a)
 {
-    bool ok = true;
-
     for (uint32_t p = 0; a->one_way && p < a->s.nport; p++) {
         size_t mark = a->s.trail.n;
 
         if (!is_one_way(a, p) || a->released[p] || strokes_decide(&a->s, p, law_strength(a, p)))
             continue;
-        if (report)
-            causality_report_conflict(a);
         strokes_undo(&a->s, mark);
-        ok = false;
+        a->released[p] = true;
     }
-    return ok;
 }
 
 enum strength
@@ -298,8 +294,9 @@ causality_run(struct assign *a, bool report, enum mode mode)
         if (!a->forced[p])
             a->set_by[p] = END_NONE;
     }
-    if (!decide_sources(a, report) || !decide_laws(a, report))
+    if (!decide_sources(a, report))
         return CONTRADICTION;
+    decide_laws(a);
     for (size_t i = 0; i < a->candidate.n && mode == FINAL; i++) {
         uint32_t j = a->candidate.at[i];
 
@@ -352,8 +349,9 @@ resolve_all(struct assign *a, enum mode mode)
     memset(a->forced, 0, s->nport * sizeof *a->forced);
     for (uint32_t j = 0; j < s->njunction; j++)
         s->free_common[j] = true;
-    if (!decide_sources(a, false) || !decide_laws(a, false))
+    if (!decide_sources(a, false))
         return;
+    decide_laws(a);
     for (uint32_t j = 0; j < s->njunction && mode == FINAL; j++)
         a->state_junction[j] = a->state_junction[j] && strokes_try_state(s, j);
     if (mode != ANY_DIRECTION)

@@ -15,6 +15,10 @@
 
 #include "expr.h"
 
+/* The program is bgc itself, whose LLVM may be told what suits it; a host's options are left alone. Set before anything
+ * is compiled. */
+extern bool codegen_owns_llvm;
+
 enum space { SP_TIME, SP_X, SP_W, SP_P, SP_M, SP_OUT }; /* SP_W and SP_OUT can be written */
 
 /* Kernels write o[obase + i], i in [begin, end), o being w or the caller's output array; what one call writes it does

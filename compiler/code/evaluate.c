@@ -1,4 +1,5 @@
 /* evaluate.c - see evaluate.h */
+#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@ enum {
     MAX_ITERATIONS = 60,
     MAX_HALVINGS = 8,
     MAX_HOMOTOPY_STEPS = 200,
-    MAX_BISECTIONS = 60 /* then Newton's method is near enough */
+    MAX_BISECTIONS = 60, /* then Newton's method is near enough */
+    REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
+    MOST_SHARED = 100    /* unknowns of a block in which only sums of some are determined */
 };
 
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
@@ -18,6 +21,7 @@ static const double tiny_pivot = 1e-13;
 struct block_run {
     factor *factor;
     bool factored; /* constant matrix, factored for these parameters */
+    bool smooth;   /* reads no modes */
     double *value, *r, *z, *step, *trial, *weight;
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
@@ -30,6 +34,7 @@ struct block_run {
 #define CONVERGED 1e-13
 #define ROUNDED 1e-16
 #define NOTHING 1e-250
+#define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
 
 struct evaluator {
     program *g;
@@ -40,6 +45,19 @@ struct evaluator {
     const double *x, *modes;
     size_t work; /* operations done in quick code */
 };
+
+static bool
+reads_no_mode(const equations *e, const eq_block *q)
+{
+    for (uint32_t i = 0; i < q->n; i++) {
+        inst r = e->residual.at[q->residual0 + i];
+
+        for (uint32_t k = 0; k < r.n; k++)
+            if (e->f->var.at[e->f->slot.at[r.first + k]].kind == VAR_MODE)
+                return false;
+    }
+    return true;
+}
 
 evaluator *
 evaluator_new(program *g, block_memory *memory)
@@ -54,6 +72,7 @@ evaluator_new(program *g, block_memory *memory)
         struct block_run *b = &v->block[k];
         uint32_t n = g->block.at[k].n;
 
+        b->smooth = reads_no_mode(g->e, &g->e->block.at[g->block.at[k].block]);
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
         b->r = bg_calloc((size_t)n * 8, sizeof(double));
@@ -217,13 +236,49 @@ scaled_norm(const program_block *b, const double *r, const double *weight, uint3
     return norm;
 }
 
+/* The matrix is singular here, though not elsewhere: of junctions that block in a row only the sum of their efforts is
+ * determined. The step of Newton's method to the solution of least squares, whose parts are shared evenly; then the
+ * least steps, which round better. */
+static bool
+shared_step(const program_block *b, struct block_run *run, bool first)
+{
+    size_t n = b->n;
+    double *full = bg_calloc(n * n + 1, sizeof *full), *to = bg_calloc(2 * n + 1, sizeof *to), *s = to + n;
+    lapack_int rank;
+    bool ok;
+
+    for (uint32_t j = 0; j < n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++) {
+            full[j * n + (size_t)b->row[k]] = run->value[k];
+            to[b->row[k]] += first ? run->value[k] * run->z[j] : 0;
+        }
+    for (size_t i = 0; i < n; i++) {
+        double most = 0;
+
+        for (size_t j = 0; j < n; j++)
+            most = fmax(most, fabs(full[j * n + i]));
+        to[i] = most > 0 ? (to[i] - run->r[i]) / most : 0;
+        for (size_t j = 0; j < n && most > 0; j++)
+            full[j * n + i] /= most;
+    }
+    ok = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n, s,
+                        SHARED, &rank) == 0;
+    for (size_t i = 0; i < n; i++) {
+        run->step[i] = (first ? run->z[i] : 0) - to[i];
+        ok = ok && isfinite(to[i]);
+    }
+    free(full);
+    free(to);
+    return ok;
+}
+
 /* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int
 newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     uint32_t worst = 0;
     size_t singular;
-    int small_steps = 0;
+    int small_steps = 0, regular = 0, shared = 0;
 
     memcpy(run->most, run->seen, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
@@ -239,11 +294,15 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             return fail(v, b, worst, false);
         if (norm == 0)
             return 0;
-        if (!factor_numeric(run->factor, run->value, &singular))
+        if (factor_numeric(run->factor, run->value, &singular)) {
+            regular++;
+            memcpy(run->step, run->r, b->n * sizeof(double));
+            factor_solve(run->factor, run->step);
+        } else if (b->n == 1 || b->n > MOST_SHARED || !run->smooth || regular < REGULAR ||
+                   !shared_step(b, run, shared++ == 0)) {
             return is_zero(b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
-        memcpy(run->step, run->r, b->n * sizeof(double));
+        }
         memcpy(run->before, run->r, b->n * sizeof(double));
-        factor_solve(run->factor, run->step);
         for (uint32_t i = 0; i < b->n; i++) {
             if (run->step[i] != 0)
                 length = fmax(length, fabs(run->step[i]) / fmax(fabs(run->z[i]), fabs(run->z[i] - run->step[i])));
@@ -256,7 +315,7 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
         }
         /* steps at rounding level that no longer reduce the residual */
         if (length < 1e-13 && ++small_steps >= 2)
-            return 0;
+            return shared ? fail(v, b, worst, true) : 0;
         for (int halving = 0; halving <= MAX_HALVINGS; halving++) {
             double next;
             uint32_t dummy = 0;
@@ -273,7 +332,7 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
         }
         /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
          */
-        if (damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
+        if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
             return 0;
         memcpy(run->z, run->trial, b->n * sizeof(double));
     }

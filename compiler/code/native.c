@@ -42,6 +42,8 @@ const struct callee native_callees[EX_NOPS] = {
 
 /* ---------------------------------------------------------------- processor */
 
+bool codegen_owns_llvm;
+
 static once_flag llvm_once = ONCE_FLAG_INIT;
 
 static void
@@ -51,7 +53,8 @@ llvm_start(void)
      * the processor adds itself. A version without the option ignores it. */
     const char *const argument[] = { "bgc", "-disable-lsr" };
 
-    LLVMParseCommandLineOptions(2, argument, NULL);
+    if (codegen_owns_llvm)
+        LLVMParseCommandLineOptions(2, argument, NULL);
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
 }

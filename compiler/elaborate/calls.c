@@ -266,7 +266,7 @@ static const struct builtin {
     { "ceil", EX_CEIL, 1, RULE_PURE },
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
-static const char *const others[] = { "der", "integral", "table", "delay", "previous", "noise", "uniform" };
+static const char *const others[] = { "der", "integral", "table", "table2d", "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
 static const struct builtin *
@@ -481,6 +481,8 @@ resolve_call(builder *b, const ast_expr *e)
         return call_builtin(b, e, f);
     if (!strcmp(e->call.name, "delay"))
         return may_make(b, e) ? make_delay(b, e) : val_bad(el);
+    if (!strcmp(e->call.name, "table2d"))
+        return look_up_plane(b, e);
     if (!strcmp(e->call.name, "previous"))
         return make_previous(b, e);
     if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))

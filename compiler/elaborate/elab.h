@@ -25,6 +25,7 @@
  * field_laws.c  and their laws
  * reciprocity.c whether a storage field could create energy
  * table.c       tables from CSV files
+ * plane.c       tables over two quantities
  * when.c        events
  * weights.c     operands made weighable
  * experiment.c  the experiment's items
@@ -328,6 +329,7 @@ typedef struct elab {
     map refused;                 /* (scope, name) of what could not be declared, so that its uses say nothing further */
     bool incomplete;             /* a construct was refused that may declare any name, or say what bonds carry */
     struct csv_store *csv_store; /* table.c */
+    map planes;                  /* plane.c */
     uint64_t inlined;            /* operations copied from functions so far, weighted */
     bool inlined_too_much;       /* said so */
     int depth;                   /* of expressions being resolved */
@@ -631,6 +633,20 @@ uint32_t read_table(elab *el, const ast_expr *call, const char *file, const char
                     const unit **x, const unit **y);
 val read_matrix(elab *el, const ast_expr *call, const char *file); /* all of it */
 void tables_free(elab *el);
+
+/* ---- over two quantities (plane.c) ---- */
+
+/* z[i*cols + j] at x[i], y[j], in SI; units NULL where none is said. name: of the file, in quotes */
+typedef struct plane {
+    const char *name;
+    size_t rows, cols;
+    double *x, *y, *z;
+    const unit *x_unit, *y_unit, *z_unit;
+} plane;
+/* From a file (table.c). False after an error. plane_free it in any case. */
+bool read_plane(elab *el, const ast_expr *call, const char *file, plane *p);
+void plane_free(plane *p);
+val look_up_plane(builder *b, const ast_expr *e); /* table2d(...) */
 
 /* ---------------------------------------------------------------- events (when.c) */
 

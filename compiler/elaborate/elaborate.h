@@ -31,6 +31,8 @@ typedef struct elaborate_options {
     size_t nweigh; /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
     bool expect;   /* what the experiment expects is made (flat_experiment.expect) */
     bool open;     /* inputs and sources can be moved (flat.opening) */
+    bool
+        ports; /* behind the outputs of the text stand effort and flow of each port, then what was opened as an input */
     elaborate_index *index; /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;
 

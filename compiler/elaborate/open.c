@@ -4,6 +4,8 @@
  * source, a hidden parameter of 0 is added. Each has a second one that stands for its time derivative, because
  * equations may read that (der, a storage on an ideal source).
  *
+ * Who asks for it sees what moves as outputs: the efforts and flows of all ports, then the inputs that were opened.
+ *
  * Where nothing is asked for nothing is made.
  */
 #include "elab.h"
@@ -76,17 +78,41 @@ open_source(elab *el, uint32_t e)
     }
 }
 
+static void
+show(elab *el, const char *name, var_id v)
+{
+    vec_push(&el->f->output, ((flat_output){ .name = name,
+                                             .def = flat_inst(el->f, ex_slot(el->pool, 0), &v, 1),
+                                             .unit = el->f->var.at[v].unit }));
+}
+
+static void
+show_ports(elab *el)
+{
+    for (uint32_t p = 0; p < el->f->port.n; p++) {
+        const char *name = port_name(el->f, p);
+
+        show(el, arena_format(el->a, "%s.e", name), el->f->port.at[p].e);
+        show(el, arena_format(el->a, "%s.f", name), el->f->port.at[p].f);
+    }
+}
+
 void
 open_ends(elab *el)
 {
+    if (el->opt->ports)
+        show_ports(el);
     if (!el->opt->open)
         return;
     for (size_t i = 0; i < el->value.n; i++) {
         const value *v = &el->value.at[i];
 
         if (v->kind == AST_INPUT && !v->given && !v->gone)
-            for (uint32_t k = 0; k < v->count; k++)
+            for (uint32_t k = 0; k < v->count; k++) {
                 open_input(el, v->var + k);
+                if (el->opt->ports)
+                    show(el, el->f->var.at[v->var + k].name, v->var + k);
+            }
     }
     for (uint32_t e = 0; e < el->f->element.n; e++)
         if (el->f->element.at[e].type == EL_SE || el->f->element.at[e].type == EL_SF)

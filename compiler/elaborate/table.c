@@ -36,6 +36,7 @@ tables_free(elab *el)
 {
     struct csv_store *s = el->csv_store;
 
+    map_free(&el->planes);
     if (!s)
         return;
     for (size_t k = 0; k < s->file.n; k++) {
@@ -390,6 +391,105 @@ read_table(elab *el, const ast_expr *call, const char *file, const char *column,
     made = pool_add_table(el->pool, (ex_table){ first_arguments(el, call->at.file, t->name, k + 1), rows, x, y });
     map_set(&t->column, k, made);
     return made;
+}
+
+/* ---------------------------------------------------------------- two dimensions */
+
+/* The units in brackets of the corner cell, in their order: of x, of y, of the values. False after an error. */
+static bool
+corner_units(elab *el, const struct csv *t, const ast_expr *call, const unit *u[3])
+{
+    const char *text = source_text(el->s, t->file), *why;
+    struct cell c = t->cell.at[0];
+    size_t n = 0;
+
+    for (uint32_t i = c.begin; i < c.end; i++) {
+        uint32_t close = i + 1;
+
+        if (text[i] != '[')
+            continue;
+        while (close < c.end && text[close] != ']')
+            close++;
+        if (n == 3 || close == c.end) {
+            diag_error(el->s, "table-unit", cell_span(t, c),
+                       n == 3 ? "three units at most: of the first column, of the first row, of the values"
+                              : "the `]` of this unit is missing");
+            used_here(el, call);
+            return false;
+        }
+        if (!(u[n++] = unit_parse(el->u, arena_strndup(el->a, text + i + 1, close - i - 1), &why))) {
+            diag_error(el->s, "table-unit", (span){ t->file, i, close + 1 }, "the first cell of \"%s\": %s", t->name,
+                       why);
+            used_here(el, call);
+            return false;
+        }
+        i = close;
+    }
+    return true;
+}
+
+static bool
+plane_number(elab *el, const struct csv *t, size_t row, size_t column, const unit *u, double *x, const ast_expr *call)
+{
+    struct cell c = t->cell.at[row * t->ncols + column];
+
+    if (!cell_number(source_text(el->s, t->file), c, x)) {
+        diag_error(el->s, "table-number", cell_span(t, c), "row %u, column %zu of \"%s\" is \"%s\", not a number",
+                   t->line.at[row], column + 1, t->name, text_of(el, (span){ t->file, c.begin, c.end }));
+        used_here(el, call);
+        return false;
+    }
+    if (u)
+        *x = unit_scale(u) * *x + unit_offset(u);
+    return true;
+}
+
+static bool
+plane_rises(elab *el, const struct csv *t, const double *x, size_t n, bool column, const ast_expr *call)
+{
+    for (size_t k = 1; k < n; k++) {
+        if (x[k] > x[k - 1])
+            continue;
+        diag_error(el->s, "table-order", cell_span(t, t->cell.at[column ? (k + 1) * t->ncols : k + 1]),
+                   "the first %s of \"%s\" must rise from entry to entry", column ? "column" : "row", t->name);
+        used_here(el, call);
+        return false;
+    }
+    return true;
+}
+
+bool
+read_plane(elab *el, const ast_expr *call, const char *file, plane *p)
+{
+    struct csv *t = open_csv(el, call, file);
+    const unit *u[3] = { NULL, NULL, NULL };
+    bool fine = t->ok && corner_units(el, t, call, u);
+
+    if (!fine)
+        return false;
+    if (t->line.n < 2 || t->ncols < 2) {
+        diag_error(el->s, "table-empty", call->at, "the table \"%s\" has no values behind a first row and column",
+                   t->name);
+        return false;
+    }
+    p->rows = t->line.n - 1;
+    p->cols = t->ncols - 1;
+    p->x = bg_calloc(p->rows, sizeof *p->x);
+    p->y = bg_calloc(p->cols, sizeof *p->y);
+    p->z = bg_calloc(p->rows * p->cols, sizeof *p->z);
+    for (size_t j = 0; j < p->cols && fine; j++)
+        fine = plane_number(el, t, 0, j + 1, u[1], &p->y[j], call);
+    for (size_t i = 0; i < p->rows && fine; i++) {
+        fine = plane_number(el, t, i + 1, 0, u[0], &p->x[i], call);
+        for (size_t j = 0; j < p->cols && fine; j++)
+            fine = plane_number(el, t, i + 1, j + 1, u[2], &p->z[i * p->cols + j], call);
+    }
+    fine = fine && plane_rises(el, t, p->x, p->rows, true, call) && plane_rises(el, t, p->y, p->cols, false, call);
+    p->x_unit = u[0] ? unit_dimension(u[0]) : NULL;
+    p->y_unit = u[1] ? unit_dimension(u[1]) : NULL;
+    p->z_unit = u[2] ? unit_dimension(u[2]) : NULL;
+    p->name = arena_format(el->a, "\"%s\"", t->name);
+    return fine;
 }
 
 /* All of a file as a matrix; one row or one column is a vector. Units in its head are SI's affair, and of one

@@ -54,7 +54,8 @@ eq_define(equations *e, var_id v, inst def)
 }
 
 /* The law of a port, solved for y; where that has no closed form, y is found by iteration. */
-static void
+/* Makes y what the law says of it: a definition, or a group of its own, whose number is given; UINT32_MAX: none. */
+static uint32_t
 define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
 {
     flat_model *f = e->f;
@@ -66,7 +67,7 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
 
     if (equations_quantity_var(&f->port.at[law->port], law->out) == y) {
         eq_define(e, y, law->def);
-        return;
+        return UINT32_MAX;
     }
     r = equations_law_residual(e, law);
     k = inst_slot_of(f, r, y);
@@ -79,11 +80,12 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
             vec_push(&slots, f->slot.at[r.first + i]);
         eq_define(e, y, inst_part(e->composer, solution, slots.at, r.n));
         vec_free(&slots);
-    } else {
-        uint32_t group = group_new(g);
-
-        group_add(g, group, y, r);
+        return UINT32_MAX;
     }
+    uint32_t group = group_new(g);
+
+    group_add(g, group, y, r);
+    return group;
 }
 
 inst
@@ -156,6 +158,27 @@ struct switches {
     size_t n, cap;
 };
 
+/* A resistor that is an ideal switch on one of its pieces: each of them linear, one without slope (a closed valve), and
+ * the law is asked for what it does not give there. */
+static bool
+is_valve(equations *e, const flat_law *law)
+{
+    flat_model *f = e->f;
+    const flat_port *p = &f->port.at[law->port];
+    inst r = equations_law_residual(e, law);
+    bool *own = bg_calloc(r.n + 1, sizeof *own), valve;
+
+    for (uint32_t k = 0; k < r.n; k++) {
+        var_id v = f->slot.at[r.first + k];
+
+        own[k] = v == p->e || v == p->f;
+    }
+    valve = f->element.at[p->element].nports == 1 && equations_reads_mode(f, law->def) &&
+            ex_affine_in(f->pool, r.root, own, r.n);
+    free(own);
+    return valve;
+}
+
 static void
 define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
                 uint32_t port)
@@ -200,7 +223,12 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
         }
         break;
     }
-    default: define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
+    default: {
+        uint32_t group = define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
+
+        if (group != UINT32_MAX && is_valve(e, &law))
+            vec_push(sw, ((switch_group){ group, el->at }));
+    }
     }
 }
 

@@ -29,6 +29,8 @@ inst equations_combine(equations *e, enum ex_op op, inst a, inst b);
 
 /* ---- equations_prepare.c ---- */
 var_id equations_quantity_var(const flat_port *p, enum quantity q);
+/* Does a condition choose between alternatives? */
+bool equations_reads_mode(const flat_model *f, inst i);
 
 /* Does the law have a piece on which its value does not change with slot k? Then it has no inverse there. */
 bool equations_is_flat_in(pool *p, node n, uint32_t k);

@@ -16,9 +16,8 @@ inst_is_parameter(const flat_model *f, inst i)
     return true;
 }
 
-/* Does a condition choose between alternatives? */
-static bool
-reads_mode(const flat_model *f, inst i)
+bool
+equations_reads_mode(const flat_model *f, inst i)
 {
     for (uint32_t k = 0; k < i.n; k++)
         if (f->var.at[f->slot.at[i.first + k]].kind == VAR_MODE)
@@ -74,7 +73,7 @@ equations_prepare(flat_model *f)
     z = freezer_new(e);
     for (size_t i = 0; i < f->law.n; i++) {
         f->law.at[i].def = freeze(z, f->law.at[i].def, true, f->law.at[i].at);
-        f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && reads_mode(f, f->law.at[i].def);
+        f->law.at[i].switched = f->law.at[i].kind == LAW_RESIDUAL && equations_reads_mode(f, f->law.at[i].def);
     }
     for (size_t i = 0; i < f->var.n; i++) {
         enum var_kind kind = f->var.at[i].kind;

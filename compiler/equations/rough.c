@@ -60,6 +60,20 @@ exponential(pool *p, node u, node a)
     return ex_sub(p, g, h);
 }
 
+/* u^b = a. Where a condition says that a is 0, u is: Newton's method does not come to an end at a double zero. */
+static node
+root_equation(pool *p, node a, node u, double b)
+{
+    ex_node x = *pool_node(p, a);
+    double zero;
+
+    if (x.op == EX_SELECT && ex_is_const(p, x.b, &zero) && zero == 0)
+        return ex_make(p, EX_SELECT, x.a, ex_neg(p, u), root_equation(p, x.c, u, b));
+    if (x.op == EX_SELECT && ex_is_const(p, x.c, &zero) && zero == 0)
+        return ex_make(p, EX_SELECT, x.a, root_equation(p, x.b, u, b), ex_neg(p, u));
+    return ex_sub(p, a, ex_make(p, EX_SPOW, u, ex_const(p, b), NODE_NONE));
+}
+
 /* The equation that says u is n. */
 static node
 smooth_equation(pool *p, node n, node u)
@@ -68,7 +82,7 @@ smooth_equation(pool *p, node n, node u)
     double c, b = root_exponent(p, &x);
 
     if (b > 0)
-        return ex_sub(p, x.a, ex_make(p, EX_SPOW, u, ex_const(p, 1 / b), NODE_NONE));
+        return root_equation(p, x.a, u, 1 / b);
     if (x.op == EX_LN)
         return exponential(p, x.a, u);
     if (x.op == EX_EXP)

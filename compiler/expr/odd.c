@@ -321,6 +321,28 @@ of_select(pool *p, node n)
     return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, x, absolute)));
 }
 
+/* g(max(x, 0)) - g(max(-x, 0)), with g(0) = 0: sign(x)*g(|x|) */
+static node
+of_halves(pool *p, node n)
+{
+    node above = pool_node(p, n)->a, below = pool_node(p, n)->b, half = NODE_NONE, x = NODE_NONE;
+    size_t count;
+    const node *tape = ex_tape(p, above, &count);
+
+    for (size_t i = 0; i < count && half == NODE_NONE; i++) {
+        const ex_node *e = pool_node(p, tape[i]);
+
+        if (e->op == EX_MAX && (e->a == p->zero || e->b == p->zero)) {
+            half = tape[i];
+            x = e->a == p->zero ? e->b : e->a;
+        }
+    }
+    if (half == NODE_NONE || ex_is_const(p, x, NULL) || put_for(p, above, half, p->zero) != p->zero ||
+        put_for(p, above, x, ex_neg(p, x)) != below)
+        return n;
+    return of_product(p, ex_mul(p, call(p, EX_SIGN, x), put_for(p, above, half, call(p, EX_ABS, x))));
+}
+
 node
 ex_odd(pool *p, node n)
 {
@@ -339,6 +361,8 @@ ex_odd(pool *p, node n)
             made = of_product(p, made);
         else if (is(p, made, EX_SELECT))
             made = of_select(p, made);
+        else if (formal && is(p, made, EX_SUB))
+            made = of_halves(p, made);
         image[i] = made;
     }
     r = image[count - 1];

@@ -56,6 +56,18 @@ wrong_data(const char *path, char *why)
     return STATUS_USAGE;
 }
 
+/* Of the data, and of the first from the start: what the variational integrator's steps are unless they are told. */
+static double
+least_spacing(const fit_run *run)
+{
+    double least = INFINITY, before = run->o.start;
+
+    for (size_t i = 0; i < run->ntimes; before = run->time[i++])
+        if (run->time[i] - before > 1e-9 * (run->o.stop - run->o.start))
+            least = fmin(least, run->time[i] - before);
+    return isfinite(least) ? least : run->o.stop - run->o.start;
+}
+
 static int
 take_times(const loaded *l, const char *path, const measured *m, fit_run *run, struct timed *order)
 {
@@ -67,6 +79,8 @@ take_times(const loaded *l, const char *path, const measured *m, fit_run *run, s
     run->time = bg_malloc((m->rows + 1) * sizeof *run->time);
     for (size_t i = 0; i < m->rows; i++)
         run->time[i] = order[i].t;
+    if (run->o.solver == SIM_VARIATIONAL && !(run->o.max_step > 0))
+        run->o.max_step = least_spacing(run);
     return STATUS_DONE;
 }
 

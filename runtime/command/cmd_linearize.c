@@ -11,6 +11,7 @@
 #include "linear_figures.h"
 #include "linear_report.h"
 #include "linear_symbolic.h"
+#include "second_order_report.h"
 
 typedef VEC(double) points;
 
@@ -350,7 +351,8 @@ check_sparse(const request *q, const linearization *p)
         const char *name;
     } whole[] = {
         { OPT_TF, "tf" },     { OPT_TRUNCATE, "truncate" }, { OPT_AGAINST, "against" },   { OPT_EXPORT, "export" },
-        { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },  { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" }
+        { OPT_BODE, "bode" }, { OPT_STEP_FIGURE, "step" },  { OPT_SYMBOLIC, "symbolic" }, { OPT_LATEX, "latex" },
+        { OPT_MDK, "mdk" }
     };
 
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
@@ -380,7 +382,13 @@ show(const request *q, const loaded *l, const points *at, size_t number, lineari
     }
     v.ntransfer = list.n;
     v.transfer = (const size_t(*)[2])(const void *)list.at;
-    if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {
+    if (status == STATUS_DONE && (q->given & OPT(OPT_MDK))) {
+        if (!second_order_report(p, l->experiment, (q->given & OPT(OPT_SYMBOLIC)) != 0,
+                                 (q->given & OPT(OPT_LATEX)) != 0, out, q->json ? j : NULL, &why)) {
+            complain("%s is not of the form M q'' + D q' + K q = L u: %s", l->c.flat->name, why);
+            status = STATUS_NUMBERS;
+        }
+    } else if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {
         if (q->json)
             json_open(j, '{');
         if (!linear_symbolic(p, (q->given & OPT(OPT_LATEX)) != 0, out, q->json ? j : NULL, &why)) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "rank_frequency.h"
 #include "verify.h"
 #include "report.h"
 
@@ -84,8 +85,8 @@ write_ranking(json *j, const struct studies *s, const ranking *k)
 {
     write_head(j, s, k->metric, k->total);
     json_key_number(j, "threshold", s->threshold);
-    if (k->metric == METRIC_KL || k->metric == METRIC_KL_NORMALISED)
-        json_key(j, "samples"), json_count(j, measure_samples(s->study.at[0]->measure));
+    if (metric_expands(k->metric))
+        json_key(j, "samples"), json_count(j, measure_samples(s->study.at[0]->measure, k->metric));
     write_elements(j, s, k);
 }
 
@@ -116,7 +117,9 @@ write_ratio_experiments(json *j, const struct studies *s, const ratio_table *t, 
 static void
 write_relative(json *j, const struct studies *s, const ratio_table *t)
 {
-    static const char *const key[RATIO_VALUES] = { NULL, "energy", "ratio9", "ratio10" };
+    static const char *const key[RATIO_VALUES] = { NULL, "energy", "ratio9", "ratio10" }, *const alias[RATIO_VALUES] = {
+        NULL, NULL, "energy_ratio", "stored_ratio"
+    };
     double total = 0, sum = 0;
     size_t next;
 
@@ -154,6 +157,9 @@ write_relative(json *j, const struct studies *s, const ratio_table *t)
             for (int k = 0; k < RATIO_VALUES; k++)
                 if (key[k])
                     json_key_number(j, key[k], y->value[k]);
+            for (int k = 0; k < RATIO_VALUES; k++)
+                if (alias[k])
+                    json_key_number(j, alias[k], y->value[k]);
             json_key(j, "negligible"), json_bool(j, ratio_negligible(t, y, s->limit));
             write_ratio_experiments(j, s, t, next, key);
             json_close(j, '}');
@@ -218,11 +224,13 @@ put_expansion(size_t samples, bool normalised, FILE *out)
 static void
 put_notes(const struct studies *s, enum metric m, FILE *out)
 {
-    if (m == METRIC_KL || m == METRIC_KL_NORMALISED)
-        put_expansion(measure_samples(s->study.at[0]->measure), m == METRIC_KL_NORMALISED, out);
+    if (metric_expands(m))
+        put_expansion(measure_samples(s->study.at[0]->measure, m), m == METRIC_KL_NORMALISED, out);
     if (m == METRIC_RELATIVE)
-        put_text(out, "%d uniform samples; ratio10 where an element stores at least %g %% of its maximum\n",
-                 RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
+        put_text(
+            out,
+            "%d uniform samples; ratio10, of what is stored, where an element stores at least %g %% of its maximum\n",
+            RELATIVE_SAMPLES, 100 * RELATIVE_GUARD);
     if (s->study.n > 1) {
         fputs(metric_ranks(m) ? "decided by the greatest index over " : "greatest over ", out);
         for (size_t e = 0; e < s->study.n; e++)
@@ -389,8 +397,8 @@ read_metrics(struct studies *s)
             if (near)
                 complain("there is no metric \"%s\"; did you mean \"%s\"?", name, near);
             else
-                complain("there is no metric \"%s\"; there are activity, rms, kl, kl-normalised, relative-energy and "
-                         "junction",
+                complain("there is no metric \"%s\"; there are activity, rms, kl, kl-normalised, reaper, "
+                         "relative-energy and junction",
                          name);
         }
         free(name);
@@ -429,8 +437,18 @@ read_request(struct studies *s)
         }
         s->threshold = s->limit = share;
     }
-    if (by && strcmp(by, "element") && strcmp(by, "component")) {
-        complain("--by is element or component, not \"%s\"", by);
+    if (by && strcmp(by, "element") && strcmp(by, "component") && strcmp(by, "frequency")) {
+        complain("--by is element, component or frequency, not \"%s\"", by);
+        return STATUS_USAGE;
+    }
+    if (by && !strcmp(by, "frequency") && (s->nmetrics != 1 || s->metric[0] != METRIC_ACTIVITY)) {
+        complain("--by frequency is of activity alone");
+        return STATUS_USAGE;
+    }
+    if (by && !strcmp(by, "frequency") &&
+        (q->experiment.n > 1 ||
+         (q->given & (OPT(OPT_ALL) | OPT(OPT_VERIFY) | OPT(OPT_SAMPLES) | OPT(OPT_WITHOUT_SOURCES))))) {
+        complain("--by frequency is of one experiment, without --all, --verify, --samples and --without-sources");
         return STATUS_USAGE;
     }
     if ((q->given & OPT(OPT_ALL)) && q->experiment.n) {
@@ -536,6 +554,8 @@ cmd_rank(const request *q)
     loaded file = { 0 };
     int status = read_request(&s);
 
+    if (status == STATUS_DONE && q->text[OPT_BY] && !strcmp(q->text[OPT_BY], "frequency"))
+        return rank_by_frequency(q, s.threshold);
     if (status == STATUS_DONE)
         status = (q->given & OPT(OPT_ALL)) || q->experiment.n > 1 ? run_several(&s, &file) : run_one(&s);
     if (status == STATUS_DONE)

@@ -413,6 +413,12 @@ refit(const request *q, const loaded *l, const char *const *experiment, size_t n
     return result == REFIT_FAILED ? STATUS_NUMBERS : STATUS_DONE;
 }
 
+static bool
+by_component(const request *q)
+{
+    return q->text[OPT_BY] && !strcmp(q->text[OPT_BY], "component");
+}
+
 static int
 reduce_by_threshold(const request *q, const loaded *file, const char *target)
 {
@@ -420,18 +426,26 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
     reduce_options o = { .metric = METRIC_ACTIVITY,
                          .threshold = DEFAULT_THRESHOLD,
                          .rounds = q->rounds,
+                         .components = by_component(q),
                          .adjust = adjust_run,
                          .ctx = &settings };
     loaded l;
     int status;
 
     if (q->text[OPT_METRIC] &&
-        (!metric_find(q->text[OPT_METRIC], &o.metric) || (metric_ranks(o.metric) && !metric_is_integral(o.metric)))) {
-        complain("what goes is chosen by activity, rms, junction or relative-energy, not \"%s\"", q->text[OPT_METRIC]);
+        (!metric_find(q->text[OPT_METRIC], &o.metric) || o.metric == METRIC_KL || o.metric == METRIC_KL_NORMALISED)) {
+        complain("what goes is chosen by activity, rms, reaper, junction or relative-energy, not \"%s\"",
+                 q->text[OPT_METRIC]);
+        return STATUS_USAGE;
+    }
+    if (o.components && !metric_is_integral(o.metric)) {
+        complain("components are taken by activity or rms, or within tolerances");
         return STATUS_USAGE;
     }
     if (!metric_ranks(o.metric))
         o.threshold = DEFAULT_LIMIT;
+    if ((q->given & OPT(OPT_INACTIVE)) && !q->text[OPT_THRESHOLD] && !q->text[OPT_METRIC])
+        o.threshold = nextafter(1, 2); /* nothing else goes: more than all stays */
     if (q->text[OPT_THRESHOLD] && !parse_share(q->text[OPT_THRESHOLD], &o.threshold)) {
         complain("the threshold is a share like 99%% or 0.99, not \"%s\"", q->text[OPT_THRESHOLD]);
         return STATUS_USAGE;
@@ -449,8 +463,10 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         o.nset = l.set.n;
         result = reduce(&l.c, &o, &r, &why);
         progress_done(&settings);
-        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = &o.experiment,
+        if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
+            simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
+                                    .folds = (q->given & OPT(OPT_SIMPLIFY)) != 0,
+                                    .experiment = &o.experiment,
                                     .nexperiments = 1,
                                     .set = o.set,
                                     .nset = o.nset,
@@ -650,6 +666,7 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
                           .nexperiments = chosen->n,
                           .terms = (q->given & OPT(OPT_TERMS)) != 0,
                           .bonds = (q->given & OPT(OPT_BONDS)) != 0,
+                          .components = by_component(q),
                           .adjust = adjust_bounded,
                           .failed = failed,
                           .ctx = &settings };
@@ -670,8 +687,10 @@ reduce_within_tolerances(const request *q, const loaded *file, const name_list *
         o.set = l.set.at;
         o.nset = l.set.n;
         result = reduce_within(l.path, l.text, l.length, &o, &r, &why);
-        if (result == REDUCE_DONE && (q->given & OPT(OPT_SIMPLIFY))) {
-            simplify_options so = { .experiment = o.experiment,
+        if (result == REDUCE_DONE && (q->given & (OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE)))) {
+            simplify_options so = { .idle = (q->given & OPT(OPT_INACTIVE)) != 0,
+                                    .folds = (q->given & OPT(OPT_SIMPLIFY)) != 0,
+                                    .experiment = o.experiment,
                                     .nexperiments = o.nexperiments,
                                     .set = o.set,
                                     .nset = o.nset,
@@ -746,6 +765,14 @@ cmd_reduce(const request *q)
         complain("--parameters goes with --refit: those that are fitted");
         return STATUS_USAGE;
     }
+    if (q->text[OPT_BY] && strcmp(q->text[OPT_BY], "element") && strcmp(q->text[OPT_BY], "component")) {
+        complain("--by is element or component, not \"%s\"", q->text[OPT_BY]);
+        return STATUS_USAGE;
+    }
+    if (by_component(q) && (q->text[OPT_MODES] || q->text[OPT_BAND])) {
+        complain("--by component goes with a threshold or with tolerances");
+        return STATUS_USAGE;
+    }
     if (q->given & OPT(OPT_IN_PLACE))
         target = input;
     else if (!target && !q->json)
@@ -761,7 +788,7 @@ cmd_reduce(const request *q)
     status = load(q, input, STAGE_PARSE, EXPERIMENT_OPTIONAL, &file);
     if (status == STATUS_DONE) {
         find_experiments(q, file.c.ast, &chosen);
-        if (!by_threshold && !bounded)
+        if (!by_threshold && !bounded && !(q->given & OPT(OPT_INACTIVE)))
             bounded = chosen.n && any_within(file.c.ast, &chosen);
         if (bounded)
             status = check_names(q, &file, &chosen);

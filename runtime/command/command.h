@@ -54,6 +54,7 @@ enum option {
     OPT_TERMS,
     OPT_BONDS,
     OPT_SIMPLIFY,
+    OPT_INACTIVE,
     OPT_ALLOW_READ,
     OPT_MAX_TIME,
     OPT_MAX_STEPS,
@@ -131,6 +132,7 @@ typedef struct request {
     bool json, quiet, verbose;
     bool expect; /* compile what experiments expect too */
     bool open;   /* compile with inputs and sources that can be moved */
+    bool ports;  /* and with the efforts and flows of ports as outputs */
 } request;
 
 struct command {
@@ -140,6 +142,16 @@ struct command {
     int (*run)(const request *q);
     const char *examples; /* lines */
 };
+
+/* How an option is written, and what the help says of it; letter 0 and argument NULL where there is none. */
+struct option_row {
+    const char *name;
+    char letter;
+    const char *argument, *what;
+};
+const struct option_row *option_row(enum option o);
+const struct command *command_at(size_t i);            /* in the order of the help; NULL after the last */
+const struct command *command_named(const char *name); /* NULL after a message */
 
 int cmd_check(const request *q);
 int cmd_run(const request *q);
@@ -157,6 +169,8 @@ int cmd_test(const request *q);
 int cmd_doc(const request *q);
 int cmd_explain(const request *q);
 int cmd_new(const request *q);
+int cmd_man(const request *q);
+int cmd_completion(const request *q);
 
 /* Reads the arguments behind the command's name. STATUS_DONE, or STATUS_USAGE after a message. */
 int request_parse(request *q, const struct command *c, int argc, char **argv);

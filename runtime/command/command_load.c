@@ -233,6 +233,7 @@ load_rest(const request *q, enum compile_stage upto, enum experiment_choice choi
     o.set = l->set.at;
     o.nset = l->set.n;
     o.open = q->open;
+    o.ports = q->ports;
     o.expect = q->expect;
     if (!compile_text(&l->c, l->path, l->text, l->length, upto, &o)) {
         status = error_is_outside(l->c.sources) ? STATUS_USAGE : status_of(l->c.sources);

@@ -6,11 +6,7 @@
 
 #include "command_inside.h"
 
-static const struct option_row {
-    const char *name;
-    char letter;
-    const char *argument, *what;
-} options[OPT_COUNT] = {
+static const struct option_row options[OPT_COUNT] = {
     [OPT_HELP] = { "help", 'h', NULL, "this text" },
     [OPT_QUIET] = { "quiet", 'q', NULL, "errors only on standard error" },
     [OPT_VERBOSE] = { "verbose", 'v', NULL, "how it was done, on standard error" },
@@ -26,7 +22,7 @@ static const struct option_row {
                         "what the elements that stay must add up to (99%); of ratios: below it a bond is negligible "
                         "(5%)" },
     [OPT_ALL] = { "all", 0, NULL, "all experiments of the file together" },
-    [OPT_BY] = { "by", 0, "WHAT", "element (default) or component" },
+    [OPT_BY] = { "by", 0, "WHAT", "element (default), component, or (of rank) frequency" },
     [OPT_SAMPLES] = { "samples", 0, "N",
                       "take kl from N uniform samples of the powers (the paper's 501), not from their exact "
                       "integrals" },
@@ -38,6 +34,10 @@ static const struct option_row {
     [OPT_BONDS] = { "bonds", 0, NULL, "look at bonds between junctions and two-ports too: drop, or let act one way" },
     [OPT_ROUNDS] = { "rounds", 0, "N",
                      "by a threshold: rank what is left anew, N times in all, or until nothing goes (all); 1" },
+    [OPT_INACTIVE] = { "inactive", 0, NULL,
+                       "take out, without loss, what no power goes through in the experiment: junctions at rest, "
+                       "sources "
+                       "of zero" },
     [OPT_SIMPLIFY] = { "simplify", 0, NULL,
                        "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN] = { "dry-run", 0, NULL, "print the difference, write nothing" },
@@ -90,7 +90,8 @@ static const struct option_row {
                     "residues" },
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
-    [OPT_MDK] = { "mdk", 0, NULL, "full mass, damping and stiffness matrices from data alone, without a model" },
+    [OPT_MDK] = { "mdk", 0, NULL,
+                  "mass, damping and stiffness matrices: of the model; identify: full ones from data alone" },
     [OPT_STEP] = { "step", 0, "H",
                    "time between samples, s, of --mdk where the data have no column time; longest step of a run" },
     [OPT_METHOD] = { "method", 0, "NAME",
@@ -116,6 +117,12 @@ static const struct option_row {
                          "let the model read files (imports, tables) of this folder too; may be given several "
                          "times" }
 };
+
+const struct option_row *
+option_row(enum option o)
+{
+    return &options[o];
+}
 
 void
 print_command_help(const struct command *c, FILE *out)

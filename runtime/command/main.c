@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "codegen.h"
 #include "interrupt.h"
 
 #define SPEAKING (OPT(OPT_QUIET) | OPT(OPT_VERBOSE))
@@ -48,8 +49,10 @@ static const struct command commands[] = {
       "  rms              root mean square of the power\n"
       "  kl               share in the Karhunen-Loeve expansion of the powers\n"
       "  kl-normalised    the same, each element's power brought to length 1 first\n"
+      "  reaper           the expansion of the powers of all bonds: elements and how they are joined in one list\n"
       "  relative-energy  which bonds matter to the elements that store energy\n"
       "  junction         each bond against the largest at its junctions\n"
+      "With --by frequency: activity at the frequencies of what drives the experiment, a chirp say, by octaves.\n"
       "The last two flag bonds below a ratio of --threshold (5%). Of several experiments\n"
       "(-e A -e B, or --all) the greatest index of an element decides.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_BY) |
@@ -64,7 +67,8 @@ static const struct command commands[] = {
       "as the tolerances of\n"
       "all such experiments allow (or of those named with -e); with --bonds and --terms more than elements. With "
       "--threshold: the elements that\n"
-      "matter least by a metric, activity or rms; by junction or relative-energy also bonds, which go or become "
+      "matter least by a metric, activity or rms; by reaper, junction or relative-energy also bonds, which go or "
+      "become "
       "sources that act one way.\n"
       "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not "
       "seen; the gain at rest is put right in\n"
@@ -72,12 +76,13 @@ static const struct command commands[] = {
       "With --refit the parameters of what stays (or --parameters a,b) are then fitted to the outputs of the model as "
       "given, over the experiments;\n"
       "numbers in the lines of parameters change, and the report has those that were.\n"
+      "--inactive takes out, exactly, what no power goes through in the experiment, by itself or after the rest.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) |
-          OPT(OPT_BONDS) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_ROUNDS) | OPT(OPT_REFIT) |
-          OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) |
-          OPT(OPT_VERIFY_WITHIN),
+          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE) |
+          OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
+          OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
       1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 2% --verify -o "
       "reduced.bg\n"
@@ -137,18 +142,24 @@ static const struct command commands[] = {
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve "
       "slowest are found (--eigenvalues, --near).\n"
       "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
+      "With --mdk the same as second order equations of the inertias' displacements, M q'' + D q' + K q = L u, where "
+      "springs move with the velocities\n"
+      "of inertias alone; of inputs that are velocities also N times their integral. --symbolic and --latex go with "
+      "it.\n"
       "--truncate and --against put reduced models beside this one: H-infinity errors between proved bounds, and "
       "whether they are passive.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_OUTPUT) | OPT(OPT_AT) | OPT(OPT_STATE) | OPT(OPT_SYMBOLIC) |
           OPT(OPT_LATEX) | OPT(OPT_TF) | OPT(OPT_TRUNCATE) | OPT(OPT_AGAINST) | OPT(OPT_EXPORT) | OPT(OPT_BODE) |
-          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR),
+          OPT(OPT_STEP_FIGURE) | OPT(OPT_POLES) | OPT(OPT_EFFECTS) | OPT(OPT_EIGENVALUES) | OPT(OPT_NEAR) |
+          OPT(OPT_MDK),
       1, 1, cmd_linearize,
       "  bgc linearize macro_micro.bg\n  bgc linearize quarter_car.bg -e smooth_curb --at equilibrium --json | jq "
       ".eigenvalues\n"
       "  bgc linearize quarter_car.bg -e smooth_curb --at 1 --at 1.2 --tf step:y_s\n  bgc linearize two_masses.bg "
       "--symbolic\n"
       "  bgc linearize rcl_ladder.bg --truncate 10 --against reduced.bg --bode compared.svg\n"
-      "  bgc linearize three_masses_effects.bg --poles poles.svg --effects effects.png --export model.npz\n" },
+      "  bgc linearize three_masses.bg --mdk\n  bgc linearize three_masses_effects.bg --poles poles.svg --effects "
+      "effects.png --export model.npz\n" },
     { "test", "FILE...",
       "Runs the experiments that expect something, and says whether it is so.\n"
       "    expect y at 2 [s] = 0.2 [m] within 1 [mm];       a value at a time (without `at`: at the end)\n"
@@ -171,6 +182,12 @@ static const struct command commands[] = {
       "are "
       "listed.",
       OPT(OPT_JSON) | SPEAKING, 0, SIZE_MAX, cmd_explain, "  bgc explain unit-clash\n  bgc explain | less\n" },
+    { "man", "[COMMAND]",
+      "Writes pages of the manual. Of a command, without one of bgc; with -o all of them into a folder.",
+      OPT(OPT_OUTPUT) | SPEAKING, 0, 1, cmd_man, "  bgc man check > bgc-check.1\n  bgc man -o man1\n" },
+    { "completion", "bash|zsh", "Writes what a shell needs to complete commands and options.",
+      OPT(OPT_OUTPUT) | SPEAKING, 1, 1, cmd_completion,
+      "  bgc completion bash > ~/.local/share/bash-completion/completions/bgc\n" },
     { "import", "FILE", "Translates a YAML model file of BondGraphTools into this language.",
       SPEAKING | OPT(OPT_OUTPUT), 1, 1, cmd_import, "  bgc import modular.yaml -o modular.bg\n" },
     { "sensitivity", "FILE",
@@ -208,6 +225,8 @@ static const struct command commands[] = {
       "tell; the text, with\n"
       "the numbers changed in the units they were written in, goes to -o FILE, or to the input itself with "
       "--in-place.\n"
+      "With `solver = variational` the model is its midpoint rule, in steps of the data's spacing unless max_step says "
+      "less, with its exact derivatives.\n"
       "With --mdk no model is needed: full symmetric mass, damping and stiffness matrices of M q'' + D q' + K q = L u "
       "from sampled forces u1, u2, ...\n"
       "and displacements y1, y2, ... (the force u3 acts on y3). Methods:\n"
@@ -246,8 +265,14 @@ print_usage(FILE *out)
           out);
 }
 
-static const struct command *
-find_command(const char *name)
+const struct command *
+command_at(size_t i)
+{
+    return i < NCOMMANDS ? &commands[i] : NULL;
+}
+
+const struct command *
+command_named(const char *name)
 {
     const char *list[NCOMMANDS], *near;
 
@@ -296,6 +321,7 @@ main(int argc, char **argv)
     if (!open_streams())
         return STATUS_FILE;
     /* a reader that stops early (head, less) ends us quietly; a limit of file sizes is an error of the write */
+    codegen_owns_llvm = true;
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN);
     interrupt_install();
@@ -311,7 +337,7 @@ main(int argc, char **argv)
         puts("bgc " BGC_VERSION);
         return finish(STATUS_DONE);
     }
-    if (!(c = find_command(argv[1])))
+    if (!(c = command_named(argv[1])))
         return STATUS_USAGE;
     status = request_parse(&q, c, argc - 2, argv + 2);
     if (status == STATUS_DONE && q.given & OPT(OPT_HELP))

@@ -28,6 +28,10 @@ static const struct refusal {
     { "diff", -1, NULL, STOPS, ENDS },
     { "run", OPT_VERIFY, NULL, STOPS, ENDS },
     { "rank", OPT_METRIC, "kl", STOPS, "its samples are spread over the whole run beforehand" },
+    { "rank", OPT_METRIC, "reaper", STOPS, "its samples are spread over the whole run beforehand" },
+    { "rank", OPT_BY, "frequency", STOPS, "what drives the run is looked at from its start to its stop" },
+    { "rank", OPT_BY, "frequency", SAMPLES, "the steady state between two samples is none" },
+    { "rank", OPT_BY, "frequency", DELAYS, PAST },
 };
 
 static bool
@@ -67,7 +71,10 @@ refuse_events(const request *q, const flat_model *f)
         if (!found)
             continue;
         diag_error(f->sources, "refused", at, "`bgc %s%s%s%s` does not take `%s`: %s", r->command, option,
-                   r->text ? " -m " : "", r->text ? r->text : "", found, r->why);
+                   !r->text              ? ""
+                   : r->option == OPT_BY ? " --by "
+                                         : " -m ",
+                   r->text ? r->text : "", found, r->why);
         return true;
     }
     return false;

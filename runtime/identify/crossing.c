@@ -6,6 +6,8 @@
 
 /* How far parameters and states are moved where a derivative is taken by differences, in parts of their size. */
 static const double MOVE = 1e-5;
+/* Rates that differ by less than this part are the same. */
+static const double SAME = 1e-12;
 /* Memories that read other memories, at most so deep. */
 enum { MOST_DEPTH = 8 };
 
@@ -190,9 +192,12 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
     fine = fine && model_rhs(w->m, t, x, c->rate[0]) == 0;
     for (size_t i = 0; i < w->nx; i++)
         jumped |= x[i] != after[i];
-    if (fine && c->sample == SIZE_MAX)
+    c->smooth = c->fired.n == 0 && !jumped;
+    for (size_t i = 0; i < w->nx && c->smooth; i++)
+        c->smooth = fabs(c->rate[1][i] - c->rate[0][i]) <= SAME * fmax(fabs(c->rate[0][i]), fabs(c->rate[1][i]));
+    if (fine && c->sample == SIZE_MAX && !c->smooth)
         find_trigger(w, c, jumped);
-    w->lost += fine && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
+    w->lost += fine && !c->smooth && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
     set_modes(w, c->modes_after);
     return fine;
 }
@@ -317,6 +322,9 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
     double dt = 0, e;
     bool fine = true;
 
+    if (c->smooth)
+        return true;
+
     set_modes(w, c->modes);
     if (c->sample != SIZE_MAX) {
         dt = q != SIZE_MAX ? sample_moves(w, c, q) : 0;
@@ -425,6 +433,9 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
 {
     double by_time = 0;
     bool fine = true;
+
+    if (c->smooth)
+        return true;
 
     for (size_t i = 0; i < w->nx; i++)
         by_time -= c->rate[1][i] * lambda[i];

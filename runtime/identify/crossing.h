@@ -28,6 +28,7 @@ typedef struct crossing {
     double slope;                              /* of it in time */
     size_t sample;                             /* the `every` whose time it is, SIZE_MAX */
     VEC(firing) fired;
+    bool smooth; /* nothing fired, and the rates do not jump: when it happens does not matter */
 } crossing;
 void crossing_free(crossing *c);
 

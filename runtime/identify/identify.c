@@ -224,21 +224,28 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
                                 u, (lapack_int)n, vt, (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
         for (size_t d = 0; d < nfree; d++) {
-            bool unknown = !(sigma[d] > BLIND * sigma[0]) || noise > VAGUE * sigma[d];
+            /* what is merely vague adds to the errors of the others */
+            bool singular = !(sigma[d] > BLIND * sigma[0]), unknown = singular || noise > VAGUE * sigma[d];
 
             if (unknown) {
                 fit_direction direction = { bg_calloc(n, sizeof(double)) };
 
                 for (size_t c = 0; c < nfree; c++) {
                     direction.part[of[c]] = vt[c * nfree + d];
-                    blind[of[c]] |= vt[c * nfree + d] * vt[c * nfree + d] > SHARE;
+                    blind[of[c]] |= singular && vt[c * nfree + d] * vt[c * nfree + d] > SHARE;
                 }
                 vec_push(&r->unknown, direction);
-                continue;
             }
+            if (singular)
+                continue;
             for (size_t c = 0; c < nfree; c++)
                 for (size_t e = 0; e < nfree; e++)
                     cover[of[c] * n + of[e]] += vt[c * nfree + d] * vt[e * nfree + d] / (sigma[d] * sigma[d]);
+        }
+        for (size_t c = 0; c < nfree; c++) {
+            size_t k = of[c];
+
+            blind[k] |= noise * sqrt(cover[k * n + k]) > VAGUE;
         }
         for (size_t c = 0; c < nfree; c++) {
             size_t k = of[c];

@@ -32,6 +32,22 @@ next_cell(const char **p, const char *end, char separator, const char **from, co
     *p = s + (s < end);
 }
 
+/* Where the unit of a head begins, NULL: it has none. Of y[2] [mm] that of mm: y[2] is an item of an array. */
+static const char *
+unit_bracket(const char *from, const char *to)
+{
+    const char *at = to;
+
+    if (to == from || to[-1] != ']')
+        return NULL;
+    while (at > from && *at != '[')
+        at--;
+    if (*at != '[')
+        return NULL;
+    return at > from && !isspace((unsigned char)at[-1]) && strspn(at + 1, "0123456789,") == (size_t)(to - at - 2) ? NULL
+                                                                                                                  : at;
+}
+
 static bool
 read_head(const char *p, const char *end, char separator, measured *m, char **why)
 {
@@ -42,7 +58,7 @@ read_head(const char *p, const char *end, char separator, measured *m, char **wh
         const char *from, *to, *bracket;
 
         next_cell(&p, end, separator, &from, &to, &more);
-        bracket = to > from && to[-1] == ']' ? memchr(from, '[', (size_t)(to - from)) : NULL;
+        bracket = unit_bracket(from, to);
         if (bracket) {
             const char *close = bracket;
 

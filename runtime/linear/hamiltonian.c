@@ -8,9 +8,8 @@
 
 #define ROUNDING 1e-10
 
-/* x^T Q x / 2 is the energy near the point, over all states. */
-static double *
-energy(const linearization *l)
+double *
+hamiltonian_energy(const linearization *l)
 {
     const structure *s = &l->structure;
     const flat_model *f = model_flat(l->model);
@@ -73,7 +72,7 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
         free(in);
         return;
     }
-    whole = energy(l);
+    whole = hamiltonian_energy(l);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
             in[i] = in[i] || whole[i + n * k] != 0;

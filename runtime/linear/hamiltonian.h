@@ -19,6 +19,8 @@ typedef struct hamiltonian {
     char *why; /* there is no such form: a sentence */
 } hamiltonian;
 
+/* x^T Q x / 2 is the energy near the point, over all states: Q by columns, malloc'ed. There is a structured form. */
+double *hamiltonian_energy(const linearization *l);
 void hamiltonian_make(const linearization *l, hamiltonian *h);
 void hamiltonian_free(hamiltonian *h);
 

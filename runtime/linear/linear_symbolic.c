@@ -190,3 +190,19 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
     structure_free(&s);
     return !*why;
 }
+
+void
+linear_symbolic_matrix(const linearization *l, const char *name, const structure_block *b, bool latex, FILE *out,
+                       json *j)
+{
+    const flat_model *f = model_flat(l->model);
+    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.latex) };
+
+    if (j)
+        json_key(j, name), matrix_json(&naming, b, latex, j);
+    else if (b->rows && b->columns)
+        (latex ? matrix_latex : matrix_table)(&naming, name, b, out);
+    for (size_t v = 0; v < f->var.n; v++)
+        free(naming.latex[v]);
+    free(naming.latex);
+}

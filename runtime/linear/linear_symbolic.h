@@ -15,4 +15,8 @@
 /* The matrices S to B. j: as an object of this JSON, where there is one. False: *why (free it). */
 bool linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why);
 
+/* One such matrix alone, over the variables of the flat model. */
+void linear_symbolic_matrix(const linearization *l, const char *name, const structure_block *b, bool latex, FILE *out,
+                            json *j);
+
 #endif

@@ -15,6 +15,7 @@ static const struct {
                             [METRIC_RMS] = { "rms", "W" },
                             [METRIC_KL] = { "kl", "1" },
                             [METRIC_KL_NORMALISED] = { "kl-normalised", "1" },
+                            [METRIC_REAPER] = { "reaper", "1" },
                             [METRIC_RELATIVE] = { "relative-energy", "J" },
                             [METRIC_JUNCTION] = { "junction", "J" } };
 
@@ -65,6 +66,14 @@ junction_label(const flat_model *f, uint32_t junction, uint32_t port)
             return port_name(f, inc->index);
     }
     return j->name;
+}
+
+const char *
+bond_label(arena *a, const flat_model *f, const flat_bond *b)
+{
+    return b->name ? b->name
+                   : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
+                                  junction_label(f, b->to, UINT32_MAX));
 }
 
 /* ---------------------------------------------------------------- rankings */
@@ -212,6 +221,16 @@ struct connector {
     int sign;
 };
 
+/* Powers whose Karhunen-Loeve expansion is asked for: by the integrals of products of two of them, or by samples. */
+struct expansion {
+    size_t n;
+    const size_t *channel;
+    double *gram;                /* [n][n] integrals of products of powers, upper triangle of rows; NULL: samples */
+    double *rows;                /* [GRAM_ROWS][n] to be added to it */
+    size_t nrows, samples, room; /* taken; there is room for */
+    double *sampled;             /* [n][room] */
+};
+
 struct measure {
     bg_model *model;
     measure_options o;
@@ -222,16 +241,12 @@ struct measure {
     uint32_t *leader;
     size_t ports;    /* [ports] junction_port_leaders; where bonds are asked for */
     uint32_t *group; /* [elements] UINT32_MAX: of no component */
-    VEC(struct subject) subject;
+    VEC(struct subject) subject, connection;
+    arena *arena; /* of names of connections */
     activity_extra extra;
-    activity_sampler sampler[2];
-    size_t samples, room; /* taken for kl; there is room for */
-    double
-        *gram; /* [subjects][subjects] integrals of products of powers, upper triangle of rows; NULL: not asked for */
-    double *rows;
-    size_t nrows; /* [GRAM_ROWS][subjects] to be added to it */
+    activity_sampler sampler[3];
+    struct expansion of_subjects, of_connections;
     double product_root[5][5];
-    double *sampled; /* [subjects][room] */
     relative relative;
 };
 
@@ -266,31 +281,51 @@ evaluate_extra(void *ctx, double t, const double *x, const double *power, double
 static void
 take_powers(void *ctx, const activity_sample *s)
 {
-    measure *q = ctx;
+    struct expansion *x = ctx;
 
-    if (s->index >= q->room) {
-        size_t room = q->room * 2;
-        double *wider = bg_malloc((room * q->subject.n + 1) * sizeof *wider);
+    if (s->index >= x->room) {
+        size_t room = x->room * 2;
+        double *wider = bg_malloc((room * x->n + 1) * sizeof *wider);
 
-        for (size_t i = 0; i < q->subject.n; i++)
-            memcpy(wider + i * room, q->sampled + i * q->room, q->room * sizeof *wider);
-        free(q->sampled);
-        q->sampled = wider;
-        q->room = room;
+        for (size_t i = 0; i < x->n; i++)
+            memcpy(wider + i * room, x->sampled + i * x->room, x->room * sizeof *wider);
+        free(x->sampled);
+        x->sampled = wider;
+        x->room = room;
     }
-    for (size_t i = 0; i < q->subject.n; i++)
-        q->sampled[i * q->room + s->index] = s->value[q->subject.at[i].channel];
-    q->samples = s->index + 1;
+    for (size_t i = 0; i < x->n; i++)
+        x->sampled[i * x->room + s->index] = s->value[x->channel[i]];
+    x->samples = s->index + 1;
 }
 
 static void
-flush_gram(measure *q)
+flush_gram(struct expansion *x)
 {
-    int n = (int)q->subject.n;
+    int n = (int)x->n;
 
-    if (q->nrows) /* gram += rows' rows */
-        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, (int)q->nrows, 1, q->rows, n, 1, q->gram, n);
-    q->nrows = 0;
+    if (x->nrows) /* gram += rows' rows */
+        cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, n, (int)x->nrows, 1, x->rows, n, 1, x->gram, n);
+    x->nrows = 0;
+}
+
+static void
+multiply(struct expansion *x, double root, double product_root[5][5], const double *const value[5])
+{
+    if (!x->gram)
+        return;
+    for (int r = 0; r < 5; r++) {
+        double *row = x->rows + x->nrows++ * x->n;
+
+        for (size_t i = 0; i < x->n; i++) {
+            size_t c = x->channel[i];
+
+            row[i] = 0;
+            for (int k = r; k < 5; k++)
+                row[i] += root * product_root[r][k] * value[k][c];
+        }
+    }
+    if (x->nrows + 5 > GRAM_ROWS)
+        flush_gram(x);
 }
 
 /* A piece of a step adds the integrals of products of its powers. */
@@ -300,21 +335,8 @@ add_products(void *ctx, double h, const double *const value[5])
     measure *q = ctx;
     double root = sqrt(fmax(h, 0));
 
-    if (!q->gram)
-        return;
-    for (int r = 0; r < 5; r++) {
-        double *row = q->rows + q->nrows++ * q->subject.n;
-
-        for (size_t i = 0; i < q->subject.n; i++) {
-            size_t c = q->subject.at[i].channel;
-
-            row[i] = 0;
-            for (int k = r; k < 5; k++)
-                row[i] += root * q->product_root[r][k] * value[k][c];
-        }
-    }
-    if (q->nrows + 5 > GRAM_ROWS)
-        flush_gram(q);
+    multiply(&q->of_subjects, root, q->product_root, value);
+    multiply(&q->of_connections, root, q->product_root, value);
 }
 
 static void
@@ -429,42 +451,98 @@ find_subjects(measure *q)
     free(group);
 }
 
+/* The bonds of the text, in the order of bond values: of elements, then between junctions. */
+static void
+find_connections(measure *q)
+{
+    const flat_model *f = model_flat(q->model);
+
+    q->arena = arena_new();
+    for (uint32_t p = 0; p < f->port.n; p++) {
+        const flat_port *x = &f->port.at[p];
+        const flat_element *e = &f->element.at[x->element];
+        const char *at = junction_label(f, x->junction, p), *element = port_name(f, p);
+        struct subject s = { .channel = q->elements + q->groups + p };
+
+        if (q->leader[p] != p || (q->o.without_sources && is_source(e)))
+            continue;
+        s.row = row_of(f, x->element);
+        s.row.element = p;
+        s.row.name = x->bond_name
+                         ? x->bond_name
+                         : arena_format(q->arena, "%s -> %s", x->sign > 0 ? at : element, x->sign > 0 ? element : at);
+        vec_push(&q->connection, s);
+    }
+    for (uint32_t b = 0; b < f->bond.n; b++) {
+        struct subject s = { .channel = q->elements + q->groups + f->port.n + b };
+
+        s.row = (metric_row){ .element = (uint32_t)f->port.n + b,
+                              .type = "bond",
+                              .name = bond_label(q->arena, f, &f->bond.at[b]) };
+        vec_push(&q->connection, s);
+    }
+}
+
+/* An expansion of the powers in these channels: exact, up to so many and unless samples are asked for. */
+static void
+expand_over(measure *q, const struct subject *of, size_t n, struct expansion *x, size_t *nsamplers)
+{
+    size_t *channel = bg_malloc((n + 1) * sizeof *channel);
+
+    for (size_t i = 0; i < n; i++)
+        channel[i] = of[i].channel;
+    *x = (struct expansion){ .n = n, .channel = channel };
+    if (!q->o.samples && n <= KL_MOST_EXACT) {
+        quartic_tables t;
+
+        quartic_make_tables(&t);
+        quartic_product_root(&t, q->product_root);
+        x->gram = bg_calloc(n * n + 1, sizeof *x->gram);
+        x->rows = bg_malloc((GRAM_ROWS * n + 1) * sizeof *x->rows);
+        q->extra.step = add_products;
+    } else {
+        x->room = q->o.samples ? q->o.samples : KL_SAMPLES;
+        q->sampler[(*nsamplers)++] = (activity_sampler){ x->room, take_powers, x };
+        x->room += 8; /* windows round up */
+        x->sampled = bg_malloc((x->room * n + 1) * sizeof *x->sampled);
+    }
+}
+
+static void
+expansion_free(struct expansion *x)
+{
+    free((void *)x->channel);
+    free(x->sampled);
+    free(x->gram);
+    free(x->rows);
+}
+
 measure *
 measure_new(bg_model *m, const measure_options *o, sim_options *run)
 {
     measure *q = bg_calloc(1, sizeof *q);
+    bool of_bonds = o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION) | METRIC(METRIC_REAPER));
     size_t n = 0;
 
     q->model = m;
     q->o = *o;
     q->elements = model_nelements(m);
     find_subjects(q);
-    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION)) || q->connector.n) {
-        if (!model_need(m, PART_BONDS)) {
-            measure_free(q);
-            return NULL;
-        }
+    if ((of_bonds || q->connector.n) && !model_need(m, PART_BONDS)) {
+        measure_free(q);
+        return NULL;
     }
-    if (o->metrics & (METRIC(METRIC_RELATIVE) | METRIC(METRIC_JUNCTION))) {
+    if (of_bonds) {
         q->bonds = model_nbond_values(m);
         q->ports = model_flat(m)->port.n;
         q->leader = junction_port_leaders(model_flat(m));
     }
     q->extra = (activity_extra){ q->groups + q->bonds, evaluate_extra, q, NULL };
-    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)) && !o->samples &&
-        q->subject.n <= KL_MOST_EXACT) {
-        quartic_tables t;
-
-        quartic_make_tables(&t);
-        quartic_product_root(&t, q->product_root);
-        q->gram = bg_calloc(q->subject.n * q->subject.n + 1, sizeof *q->gram);
-        q->rows = bg_malloc((GRAM_ROWS * q->subject.n + 1) * sizeof *q->rows);
-        q->extra.step = add_products;
-    } else if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED))) {
-        q->room = o->samples ? o->samples : KL_SAMPLES;
-        q->sampler[n++] = (activity_sampler){ q->room, take_powers, q };
-        q->room += 8; /* windows round up */
-        q->sampled = bg_malloc((q->room * q->subject.n + 1) * sizeof *q->sampled);
+    if (o->metrics & (METRIC(METRIC_KL) | METRIC(METRIC_KL_NORMALISED)))
+        expand_over(q, q->subject.at, q->subject.n, &q->of_subjects, &n);
+    if (o->metrics & METRIC(METRIC_REAPER)) {
+        find_connections(q);
+        expand_over(q, q->connection.at, q->connection.n, &q->of_connections, &n);
     }
     if (o->metrics & METRIC(METRIC_RELATIVE)) {
         relative_begin(m, &q->relative);
@@ -489,54 +567,62 @@ measure_free(measure *q)
     vec_free(&q->connector);
     free(q->all_bonds);
     free(q->by_connectors);
-    free(q->sampled);
-    free(q->gram);
-    free(q->rows);
+    expansion_free(&q->of_subjects);
+    expansion_free(&q->of_connections);
+    vec_free(&q->connection);
+    if (q->arena)
+        arena_free(q->arena);
     free(q);
 }
 
 static bool
-expand(measure *q, bool normalised, double *importance)
+expand(struct expansion *x, bool normalised, double *importance)
 {
-    size_t n = q->subject.n;
-    double *s = bg_malloc(((q->gram ? n : q->samples) * n + 1) * sizeof *s);
+    size_t n = x->n;
+    double *s = bg_malloc(((x->gram ? n : x->samples) * n + 1) * sizeof *s);
     bool ok;
 
-    if (q->gram) {
-        flush_gram(q);
-        memcpy(s, q->gram, n * n * sizeof *s);
+    if (x->gram) {
+        flush_gram(x);
+        memcpy(s, x->gram, n * n * sizeof *s);
         ok = kl_importance_exact(s, n, normalised, importance);
         free(s);
         return ok;
     }
-
-    for (size_t i = 0; i < q->subject.n; i++)
-        memcpy(s + i * q->samples, q->sampled + i * q->room, q->samples * sizeof *s);
-    ok = kl_importance(s, q->samples, q->subject.n, normalised, importance);
+    for (size_t i = 0; i < n; i++)
+        memcpy(s + i * x->samples, x->sampled + i * x->room, x->samples * sizeof *s);
+    ok = kl_importance(s, x->samples, n, normalised, importance);
     free(s);
     return ok;
+}
+
+/* Of an integral, as the run has it. */
+static double
+integral_of(const sim_result *r, enum metric m, size_t channel)
+{
+    return m != METRIC_RMS        ? r->activity[channel]
+           : r->window_length > 0 ? sqrt(r->square[channel] / r->window_length)
+                                  : 0;
 }
 
 bool
 measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
 {
+    const struct subject *of = m == METRIC_REAPER ? q->connection.at : q->subject.at;
+    size_t n = m == METRIC_REAPER ? q->connection.n : q->subject.n;
     double *importance = NULL;
     bool ok = true;
 
     memset(out, 0, sizeof *out);
     out->metric = m;
-    if (m == METRIC_KL || m == METRIC_KL_NORMALISED) {
-        importance = bg_calloc(q->subject.n + 1, sizeof *importance);
-        ok = expand(q, m == METRIC_KL_NORMALISED, importance);
+    if (metric_expands(m)) {
+        importance = bg_calloc(n + 1, sizeof *importance);
+        ok = expand(m == METRIC_REAPER ? &q->of_connections : &q->of_subjects, m == METRIC_KL_NORMALISED, importance);
     }
-    for (size_t i = 0; ok && i < q->subject.n; i++) {
-        metric_row row = q->subject.at[i].row;
-        size_t c = q->subject.at[i].channel;
+    for (size_t i = 0; ok && i < n; i++) {
+        metric_row row = of[i].row;
 
-        row.value = importance             ? importance[i]
-                    : m != METRIC_RMS      ? r->activity[c]
-                    : r->window_length > 0 ? sqrt(r->square[c] / r->window_length)
-                                           : 0;
+        row.value = importance ? importance[i] : integral_of(r, m, of[i].channel);
         vec_push(&out->row, row);
     }
     free(importance);
@@ -545,9 +631,9 @@ measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out)
 }
 
 size_t
-measure_samples(const measure *q)
+measure_samples(const measure *q, enum metric m)
 {
-    return q->samples;
+    return m == METRIC_REAPER ? q->of_connections.samples : q->of_subjects.samples;
 }
 
 const relative *

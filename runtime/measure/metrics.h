@@ -3,12 +3,13 @@
  * activity         integral of |P| over the windows, J
  * rms              square root of the mean of P^2 over them, W
  * kl, kl-normalised   importance by the Karhunen-Loeve expansion of the sampled powers (kl.h), a share
+ * reaper           the same of all connections: the powers of all bonds, those between junctions included
  * relative-energy  at the junctions of elements that store energy: which bonds matter to them (relative.h)
  * junction         each bond against the largest at its junction (junction.h)
  *
- * The first four rank: sources count in the total and are marked, unless left out; two-ports and what else conserves
- * power do not appear. Ranked are elements or, by component, the instances that the model declares and the elements
- * that it has beside them.
+ * The first five rank: sources count in the total and are marked, unless left out. Two-ports and what else conserves
+ * power do not appear, but for the bonds of two-ports in reaper. Ranked are elements or, by component, the instances
+ * that the model declares and the elements that it has beside them; by reaper bonds.
  */
 #ifndef BG_METRICS_H
 #define BG_METRICS_H
@@ -22,6 +23,7 @@ enum metric {
     METRIC_RMS,
     METRIC_KL,
     METRIC_KL_NORMALISED,
+    METRIC_REAPER,
     METRIC_RELATIVE,
     METRIC_JUNCTION,
     METRIC_COUNT
@@ -33,6 +35,12 @@ enum { KL_MOST_EXACT = 1500, KL_SAMPLES = 501 };
 
 const char *metric_name(enum metric m);
 const char *metric_unit(enum metric m); /* "1": a pure number */
+/* Is it a Karhunen-Loeve expansion? */
+static inline bool
+metric_expands(enum metric m)
+{
+    return m == METRIC_KL || m == METRIC_KL_NORMALISED || m == METRIC_REAPER;
+}
 /* False if it is not a metric of this program. */
 bool metric_find(const char *name, enum metric *m);
 /* Comes from the integrals alone, without anything but `activity` in the options of the run. */
@@ -44,14 +52,15 @@ metric_is_integral(enum metric m)
 static inline bool
 metric_ranks(enum metric m)
 {
-    return m <= METRIC_KL_NORMALISED;
+    return m <= METRIC_REAPER;
 }
 
 /* ---- rankings ---- */
 enum decision { DECISION_STAYS, DECISION_GOES, DECISION_KEPT, DECISION_SOURCE };
 
 typedef struct metric_row {
-    uint32_t element; /* of the flat model; of a component its first */
+    uint32_t element; /* of the flat model; of a component its first; of a bond its place in the order of bond values
+                         (model.h) */
     const char *name, *type;
     bool source, keep;
     double value;           /* SI */
@@ -92,7 +101,8 @@ measure *measure_new(bg_model *m, const measure_options *o, sim_options *run);
 void measure_free(measure *q);
 /* After the run. False if the expansion does not converge. */
 bool measure_ranking(measure *q, const sim_result *r, enum metric m, ranking *out);
-size_t measure_samples(const measure *q);     /* taken for kl; 0: it is exact */
+/* Taken for the expansion of a metric; 0: it is exact */
+size_t measure_samples(const measure *q, enum metric m);
 const relative *measure_relative(measure *q); /* METRIC_RELATIVE; belongs to q */
 void measure_junction(const measure *q, const sim_result *r, junction_table *out);
 
@@ -101,5 +111,7 @@ bool is_two_port(const flat_element *e);
 /* "body", or for a junction that the text does not name the first element there, seen from a port (UINT32_MAX: from
  * none) the first other. */
 const char *junction_label(const flat_model *f, uint32_t junction, uint32_t port);
+/* A bond between junctions: its name, or its ends, "body -> strut". */
+const char *bond_label(arena *a, const flat_model *f, const flat_bond *b);
 
 #endif

@@ -4,14 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static const char *
-bond_label(arena *a, const flat_model *f, const flat_bond *b)
-{
-    return b->name ? b->name
-                   : arena_format(a, "%s -> %s", junction_label(f, b->from, UINT32_MAX),
-                                  junction_label(f, b->to, UINT32_MAX));
-}
-
 static int
 by_size(const void *pa, const void *pb)
 {

@@ -127,7 +127,7 @@ report_ranking(FILE *out, const ranking *r, const char *const *experiment, doubl
     table t = { .columns = 2 + n + (shares && !n ? 0 : 1) + 3 + terminal, .left = 2, .tail = terminal };
     double greatest = r->row.n ? r->row.at[0].index : 0;
 
-    table_put(&t, "element");
+    table_put(&t, r->metric == METRIC_REAPER ? "connection" : "element");
     table_put(&t, "type");
     for (int k = 0; k < n; k++)
         table_put(&t, "%s", experiment[k]);
@@ -186,8 +186,8 @@ report_ratios(FILE *out, const ratio_table *r, double limit, bool terminal, bool
         table_put(&t, "neighbour");
         table_put(&t, "energy [J]");
         table_put(&t, "neighbour's [J]");
-        table_put(&t, "ratio9");
-        table_put(&t, "ratio10");
+        table_put(&t, "of its energy (ratio9)");
+        table_put(&t, "of what it stores (ratio10)");
     } else {
         table_put(&t, "bond");
         table_put(&t, "activity [J]");

@@ -331,6 +331,49 @@ take_relative(const relative *r, bond_measure *out)
         }
 }
 
+/* Ports that are one bond of the text have the activity of that bond. */
+static void
+take_activity(const flat_model *f, const junction_table *t, bond_measure *out)
+{
+    uint32_t *leader = junction_port_leaders(f);
+
+    for (size_t i = 0; i < t->row.n; i++) {
+        const junction_row *x = &t->row.at[i];
+        double *at = x->is_bond ? &out->from[x->index] : &out->port[x->index];
+
+        *at = greater(*at, x->activity);
+        if (x->is_bond)
+            out->to[x->index] = *at;
+    }
+    for (uint32_t p = 0; p < f->port.n; p++)
+        out->port[p] = out->port[leader[p]];
+    free(leader);
+}
+
+/* Each with all that matters less. */
+static void
+take_reaper(const flat_model *f, const ranking *r, bond_measure *out)
+{
+    double total = 0, rest = 0;
+
+    for (size_t i = r->row.n; i-- > 0;)
+        total += r->row.at[i].source ? 0 : r->row.at[i].value;
+    for (size_t i = r->row.n; i-- > 0 && total > 0;) {
+        const metric_row *x = &r->row.at[i];
+
+        if (x->source)
+            continue;
+        rest += x->value;
+        if (x->element < f->port.n) {
+            out->port[x->element] = greater(out->port[x->element], rest / total);
+        } else {
+            double *from = &out->from[x->element - f->port.n], *to = &out->to[x->element - f->port.n];
+
+            *from = *to = greater(*from, rest / total);
+        }
+    }
+}
+
 static void
 begin_measure(const flat_model *f, bond_measure *out)
 {
@@ -346,7 +389,7 @@ begin_measure(const flat_model *f, bond_measure *out)
 bool
 bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric metric, double limit, bond_measure *out)
 {
-    measure_options mo = { .metrics = METRIC(metric) };
+    measure_options mo = { .metrics = METRIC(metric == METRIC_ACTIVITY ? METRIC_JUNCTION : metric) };
     bool fine = true;
 
     *out = (bond_measure){ .metric = metric, .limit = limit };
@@ -364,12 +407,19 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
         if (fine && r[i].adjust)
             r[i].adjust(r[i].ctx, c.model, &so);
         fine = fine && (q = measure_new(c.model, &mo, &so)) && simulate(c.model, &so, &run);
-        if (fine && metric == METRIC_JUNCTION) {
+        if (fine && (metric == METRIC_JUNCTION || metric == METRIC_ACTIVITY)) {
             junction_table t;
 
             measure_junction(q, &run, &t);
-            take_junction(f, &t, out);
+            (metric == METRIC_JUNCTION ? take_junction : take_activity)(f, &t, out);
             junction_free(&t);
+        } else if (fine && metric == METRIC_REAPER) {
+            ranking k;
+
+            fine = measure_ranking(q, &run, metric, &k);
+            if (fine)
+                take_reaper(f, &k, out);
+            ranking_free(&k);
         } else if (fine) {
             take_relative(measure_relative(q), out);
         }
@@ -389,6 +439,10 @@ why_small(const bond_candidate *x, enum metric metric, arena *a)
     strbuf b = { 0 };
     const char *text;
 
+    if (metric == METRIC_REAPER)
+        return isnan(x->ratio[0]) ? NULL
+                                  : arena_format(a, "with all that matters less %.3g %% of the whole",
+                                                 100 * fmax(x->ratio[0], isnan(x->ratio[1]) ? 0 : x->ratio[1]));
     if (metric == METRIC_RELATIVE)
         return isnan(x->ratio[0])
                    ? NULL
@@ -431,12 +485,12 @@ add(const bond_candidate *x, enum bond_way way, enum metric metric, arena *a, st
 
 /* The way that does without a bond's end goes first where that end is the smaller. */
 static int
-add_ways(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST], int n)
+add_ways(const bond_candidate *x, enum metric metric, arena *a, struct reading out[READINGS_MOST], int n)
 {
     bool backward_first = x->ratio[1] < x->ratio[0];
 
-    n = add(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, METRIC_JUNCTION, a, out, n);
-    return add(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, METRIC_JUNCTION, a, out, n);
+    n = add(x, backward_first ? BOND_BACKWARD : BOND_FORWARD, metric, a, out, n);
+    return add(x, backward_first ? BOND_FORWARD : BOND_BACKWARD, metric, a, out, n);
 }
 
 int
@@ -445,8 +499,8 @@ bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct rea
     bool tail = x->negligible[0], head = x->negligible[1];
 
     if (tail && head)
-        return metric == METRIC_JUNCTION ? add_ways(x, a, out, add(x, BOND_DROP, metric, a, out, 0))
-                                         : add(x, BOND_DROP, metric, a, out, 0);
+        return metric == METRIC_RELATIVE ? add(x, BOND_DROP, metric, a, out, 0)
+                                         : add_ways(x, metric, a, out, add(x, BOND_DROP, metric, a, out, 0));
     if (metric != METRIC_JUNCTION)
         return 0;
     return tail ? add(x, BOND_FORWARD, metric, a, out, 0) : head ? add(x, BOND_BACKWARD, metric, a, out, 0) : 0;
@@ -455,7 +509,7 @@ bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct rea
 int
 bonds_all_readings(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST])
 {
-    return add_ways(x, a, out, add(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
+    return add_ways(x, METRIC_JUNCTION, a, out, add(x, BOND_DROP, METRIC_JUNCTION, a, out, 0));
 }
 
 static double

@@ -38,7 +38,9 @@ typedef VEC(bond_candidate) bond_candidates;
 
 /* How much each bond and port matters, the greatest over several runs. METRIC_JUNCTION: activity over the greatest at
  * the junction. METRIC_RELATIVE: the greater of ratio9 and ratio10 to what stores beside it; from and to are the same.
- * NAN: nothing to compare with. */
+ * METRIC_ACTIVITY: the activity itself, of a port that is one bond with others theirs together. METRIC_REAPER: the
+ * share of it and of all that matters less, sources left out; from and to are the same. NAN: nothing
+ * to compare with. */
 typedef struct bond_measure {
     enum metric metric;
     double limit;      /* below it is negligible */
@@ -54,8 +56,9 @@ bool bonds_measure(const flat_model *f, const recording *r, size_t n, enum metri
                    bond_measure *out);
 void bond_measure_free(bond_measure *m);
 
-/* By junction activity: negligible at both ends, it is dropped, else one-way, the rest where that fails; at one end,
- * one-way. By relative energy: dropped. Returns how many readings there are, 0: it stays. why: in the arena. */
+/* By junction activity or reaper: negligible at both ends, it is dropped, else one-way, the rest where that fails; at
+ * one end, by junction activity, one-way. By relative energy: dropped. Returns how many readings there are, 0: it
+ * stays. why: in the arena. */
 int bonds_readings(const bond_candidate *x, enum metric metric, arena *a, struct reading out[READINGS_MOST]);
 /* What a search tries of a bond or two-port: all that it may. */
 int bonds_all_readings(const bond_candidate *x, arena *a, struct reading out[READINGS_MOST]);

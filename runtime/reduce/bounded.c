@@ -137,11 +137,13 @@ note_trial(struct search *d, struct candidate *const *set, size_t n, const struc
 /* ---------------------------------------------------------------- rounds */
 
 /* batch: the first. option: what each candidate's error alone was, where it was measured. predicts: the candidates'
- * errors, over what was left of the tolerances when the round began, were predicted, not measured. */
+ * errors, over what was left of the tolerances when the round began, were predicted, not measured. demand: of trials:
+ * of many candidates nobody needs to know by how much one fails. */
 struct order {
     VEC(struct candidate *) at;
     size_t batch;
     bool predicts;
+    const struct demand *demand;
     VEC(struct option) option;
 };
 
@@ -214,7 +216,7 @@ order_by_error(struct search *d, candidates *list, struct order *o)
                 who[n++] = i;
             }
         if (n)
-            foretell(d, NULL, 0, trial, n, false, of);
+            foretell(d, NULL, 0, trial, n, NULL, false, of);
         for (size_t k = 0; k < n; k++)
             y[who[k] * READINGS_MOST + (size_t)reading] = of[k];
     }
@@ -244,6 +246,7 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
     if (o->at.n)
         qsort(o->at.at, o->at.n, sizeof *o->at.at, bounded_by_prediction);
     o->predicts = predicts;
+    o->demand = &HASTY;
     o->batch = predicts ? fitting(o, 0, 1) : 1;
 }
 
@@ -287,7 +290,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
 {
     size_t batch = o->batch ? o->batch : 1, refused = 0;
     double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
-    struct ahead ahead = { 0 };
+    struct ahead ahead = { .demand = o->demand };
     bool internal = false;
 
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
@@ -303,7 +306,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             struct candidate *x = taken[*n];
 
             v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n)
-                           : try_set(d, taken, *n + batch, NULL);
+                           : try_set(d, taken, *n + batch, o->demand);
             internal = v.internal;
             if (internal)
                 break;
@@ -367,6 +370,45 @@ allow_steps(struct search *d, const struct version *v)
     }
 }
 
+/* A number that took a term's place, as the next text's term is called: "b1: -0.02". */
+static uint64_t
+mean_key(struct candidate *const *taken, size_t n, const char *name)
+{
+    size_t head = strcspn(name, ":");
+    char *number;
+    uint64_t key;
+    double mean = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (taken[i]->term != UINT32_MAX && !strcmp(taken[i]->name, name))
+            mean = taken[i]->mean;
+    if (!strncmp(name + head, ": -", 3))
+        mean = -mean;
+    number = bg_format("%.*s: %.9g", (int)head, name, mean);
+    key = bg_hash_bytes(number, strlen(number), 0);
+    free(number);
+    return key;
+}
+
+/* What a reader of the given text sees of an operation: a number that took a term's place and goes in its turn means
+ * that the term went. True: that is all of it. */
+static bool
+ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewrite_item *x)
+{
+    reduction *r = d->out;
+    uint32_t at = MAP_NONE;
+
+    if (x->kind == REWRITE_TERM_MEAN)
+        map_set(&d->means, mean_key(taken, n, x->name), (uint32_t)r->operation.n);
+    else if (x->kind == REWRITE_TERM_DELETE)
+        at = map_get(&d->means, bg_hash_bytes(x->name, strlen(x->name), 0));
+    if (at == MAP_NONE)
+        return false;
+    r->operation.at[at].kind = REWRITE_TERM_DELETE;
+    r->operation.at[at].why = "its mean first, which matters as little";
+    return true;
+}
+
 /* The accepted text becomes the one at hand. */
 static void
 commit(struct search *d, struct candidate *const *taken, size_t n, struct verdict *best)
@@ -382,6 +424,8 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
             map_set(&d->clamped, bg_hash_bytes(x->name, strlen(x->name), 0), 1);
         const char *said = reduction_said(r->arena, d->now.c[0].sources, x);
 
+        if (ends_mean(d, taken, n, x))
+            continue;
         vec_push(&r->operation, ((reduce_operation){ .kind = x->kind,
                                                      .name = x->name,
                                                      .line = trial_line(d, x->at),
@@ -584,6 +628,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     vec_free(&d.set);
     map_free(&d.kept_names);
     map_free(&d.clamped);
+    map_free(&d.means);
     term_candidates_free(&d.terms);
     free(d.most_steps);
     compile_shared_free(d.shared);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "components.h"
 
 static recording *
 recordings(const struct search *d)
@@ -71,6 +72,41 @@ zero_branches(const struct search *d, const flat_element *e, const bond_candidat
     return n;
 }
 
+/* Whole components; in[element]: it is part of one, and no candidate by itself. */
+static void
+find_components(struct search *d, const factor *at, bool *in, candidates *out)
+{
+    component_list list = { 0 };
+    uint32_t *of = components_find(&d->now.c[0], &list);
+    double *moved = bg_calloc(list.n + 1, sizeof *moved);
+
+    for (size_t e = 0; e < d->now.c[0].flat->element.n; e++) {
+        in[e] = of[e] != UINT32_MAX;
+        if (in[e])
+            moved[of[e]] += at ? at[e].activity : (double)e;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const component *x = &list.at[i];
+        struct candidate c = { .name = x->name,
+                               .element = UINT32_MAX,
+                               .term = UINT32_MAX,
+                               .nelements = (uint32_t)x->nelements,
+                               .nstorages = (uint32_t)x->nstorages,
+                               .line = trial_line(d, x->at),
+                               .predicted = moved[i],
+                               .nreadings = 1 };
+
+        c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
+        if (!x->once)
+            note_not_tried(d, "components of loops and arrays, as a whole");
+        else if (!x->keep && map_get(&d->kept_names, bg_hash_bytes(x->name, strlen(x->name), 0)) == MAP_NONE)
+            vec_push(out, c);
+    }
+    free(moved);
+    free(of);
+    vec_free(&list);
+}
+
 void
 bounded_find_elements(struct search *d, candidates *out)
 {
@@ -79,19 +115,24 @@ bounded_find_elements(struct search *d, candidates *out)
     bg_model **m = bg_calloc(d->o->nexperiments, sizeof *m);
     candidates zero = { 0 };
     bond_candidates bonds = { 0 };
-    bool known;
+    bool known, *in = bg_calloc(f->element.n + 1, sizeof *in);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
         m[i] = d->now.c[i].model;
     known = predict_factors(m, d->o->nexperiments, d->o->adjust, d->o->ctx, at);
 
+    if (d->o->components)
+        find_components(d, known ? at : NULL, in, out);
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
-        struct candidate x = { .element = i, .term = UINT32_MAX };
+        struct candidate x = { .element = i,
+                               .term = UINT32_MAX,
+                               .nelements = 1,
+                               .nstorages = e->type == EL_C || e->type == EL_I };
 
         bool rests = is_zero(d, e);
 
-        if ((is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
+        if (in[i] || (is_source(e) && !rests && !adds(f, e)) || is_two_port(e) || !e->node || !e->node->ref.nparts ||
             map_get(&d->kept_names, bg_hash_bytes(e->name, strlen(e->name), 0)) != MAP_NONE)
             continue;
         x.name = e->name;
@@ -113,6 +154,7 @@ bounded_find_elements(struct search *d, candidates *out)
     vec_free(&bonds);
     free(m);
     free(at);
+    free(in);
 }
 
 void

@@ -14,7 +14,7 @@ static const double WITHOUT_RUN = 3;
  * least. */
 enum { MOST_OPTIONS = 16, MOST_SETS = 600, BLOCK = 32 };
 
-/* The options of a set as bits; errors alone added up; at most so many states less. */
+/* The options of a set as bits; errors alone added up; at most so many states less; so many elements. */
 struct set {
     uint32_t options;
     double sum;
@@ -37,14 +37,6 @@ struct found {
     uint32_t states, elements;
     size_t simulations;
 };
-
-static bool
-is_storage(const struct search *d, const struct candidate *x)
-{
-    enum element_type t = d->now.c[0].flat->element.at[x->element].type;
-
-    return t == EL_C || t == EL_I;
-}
 
 static double
 weight(const struct option *x)
@@ -136,8 +128,8 @@ make_sets(const struct exchange *x, struct set *out)
             for (size_t k = 0; k < i; k++)
                 twice |= (bits >> k & 1) && x->option[k].candidate == x->option[i].candidate;
             s.sum += weight(&x->option[i]);
-            s.storages += is_storage(x->d, x->option[i].candidate);
-            s.n++;
+            s.storages += (int)x->option[i].candidate->nstorages;
+            s.n += (int)x->option[i].candidate->nelements;
         }
         if (!twice && may_be_smaller(x, &s))
             out[count++] = s;

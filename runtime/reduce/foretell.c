@@ -14,6 +14,7 @@ struct foretelling {
     struct candidate **set;
     size_t n; /* the last: the one that varies */
     const struct ahead_trial *list;
+    const struct demand *demand;
     bool until_fine, fine;
 };
 
@@ -32,7 +33,7 @@ foretell_one(void *ctx, size_t i, void *result)
         return false;
     f->set[f->n - 1] = x;
     x->chosen = f->list[i].reading;
-    v = try_set(d, f->set, f->n, NULL);
+    v = try_set(d, f->set, f->n, f->demand);
     y.fine = v.fine;
     y.ran = v.ran;
     y.refused = !v.fine && !v.internal && v.why && strlen(v.why) < sizeof y.why;
@@ -58,9 +59,9 @@ foretell_pays(void)
 
 void
 foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-         bool until_fine, struct outcome *out)
+         const struct demand *demand, bool until_fine, struct outcome *out)
 {
-    struct foretelling f = { .d = d, .n = nwith + 1, .list = list, .until_fine = until_fine };
+    struct foretelling f = { .d = d, .n = nwith + 1, .list = list, .demand = demand, .until_fine = until_fine };
     unsigned char *raw = bg_malloc(n * sizeof *out + 1);
 
     f.set = bg_malloc(f.n * sizeof(struct candidate *));
@@ -92,7 +93,7 @@ look_ahead(struct search *d, struct ahead *a, struct candidate *const *order, si
         for (int reading = order[k]->chosen; reading < order[k]->nreadings && a->n < a->block; reading++)
             list[a->n++] = (struct ahead_trial){ order[k], reading };
     a->at = bg_realloc(a->at, a->n * sizeof *a->at + 1);
-    foretell(d, taken, n, list, a->n, true, a->at);
+    foretell(d, taken, n, list, a->n, a->demand, true, a->at);
     free(list);
 }
 
@@ -126,7 +127,7 @@ ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, siz
             return (struct verdict){ .ran = y->ran, .worst = y->worst, .why = arena_strdup(d->out->arena, y->why) };
         }
     }
-    v = try_set(d, taken, n + 1, NULL);
+    v = try_set(d, taken, n + 1, a->demand);
     a->refused = v.fine || v.internal ? 0 : a->refused + 1;
     return v;
 }

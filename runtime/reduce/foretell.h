@@ -24,15 +24,16 @@ struct ahead_trial {
     int reading;
 };
 
-/* The outcomes of trials of `with` and each of the list. until_fine: what comes after a trial that is no refusal is of
- * no use. Nothing of the search is changed. */
+/* The outcomes of trials of `with` and each of the list. demand: as of try_set. until_fine: what comes after a trial
+ * that is no refusal is of no use. Nothing of the search is changed. */
 void foretell(struct search *d, struct candidate *const *with, size_t nwith, const struct ahead_trial *list, size_t n,
-              bool until_fine, struct outcome *out);
+              const struct demand *demand, bool until_fine, struct outcome *out);
 /* Do cores lie idle otherwise? */
 bool foretell_pays(void);
 
 /* Trials of a round in their order, looked ahead */
 struct ahead {
+    const struct demand *demand;
     struct outcome *at;
     size_t n, next, block;
     int refused;

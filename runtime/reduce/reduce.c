@@ -4,6 +4,7 @@
 
 #include "bonds.h"
 #include "columns.h"
+#include "components.h"
 #include "readings.h"
 #include "reduce.h"
 #include "rewrite_initial.h"
@@ -228,18 +229,62 @@ choose_named(const struct reducer *d, const struct version *v, const factor *at,
     map_free(&named);
 }
 
+/* The version's ranking: of its run, or by component, which takes another. False: that fails. */
+static bool
+rank_version(const struct reducer *d, const struct version *v, ranking *out)
+{
+    measure_options mo = { .metrics = METRIC(d->o->metric), .components = true };
+    sim_options so = { 0 };
+    sim_result r = { 0 };
+    measure *q = NULL;
+    bool fine;
+
+    if (!d->o->components) {
+        ranking_make(v->c->flat, &v->run, d->o->metric, out);
+        return true;
+    }
+    memset(out, 0, sizeof *out);
+    fine = sim_options_from_experiment(v->c->model, &so);
+    if (fine && d->o->adjust)
+        d->o->adjust(d->o->ctx, v->c->model, &so);
+    fine = fine && (q = measure_new(v->c->model, &mo, &so)) && simulate(v->c->model, &so, &r) &&
+           measure_ranking(q, &r, d->o->metric, out);
+    measure_free(q);
+    sim_options_free(&so);
+    sim_result_free(&r);
+    return fine;
+}
+
+/* A row of a ranking by component: the component, where it is one and may go. False: it is an element. */
+static bool
+add_component(const component_list *list, const uint32_t *of, const metric_row *row, choices *out)
+{
+    const component *x = of[row->element] == UINT32_MAX ? NULL : &list->at[of[row->element]];
+    struct chosen c = { .n = 1 };
+
+    if (!x)
+        return false;
+    c.name = x->name;
+    c.place = x->at;
+    c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
+    if (x->once && !x->keep)
+        vec_push(out, c);
+    return true;
+}
+
 /* Elements to try, the least important first: those behind the leading set that the threshold asks for. */
 static void
 choose(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
     const flat_model *f = v->c->flat;
+    component_list list = { 0 };
+    uint32_t *of = d->o->components ? components_find(v->c, &list) : NULL;
     ranking r;
-    double total = 0, rest;
+    double total = 0, rest = 0;
 
-    ranking_make(f, &v->run, d->o->metric, &r);
-    for (size_t i = r.row.n; i-- > 0;)
-        total += r.row.at[i].source ? 0 : r.row.at[i].value;
-    rest = 0;
+    if (rank_version(d, v, &r))
+        for (size_t i = r.row.n; i-- > 0;)
+            total += r.row.at[i].source ? 0 : r.row.at[i].value;
     /* from the small end: what may go together stays within the share that the threshold leaves */
     for (size_t i = r.row.n; i-- > 0 && total > 0;) {
         const metric_row *row = &r.row.at[i];
@@ -249,15 +294,34 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
+        if (!of || !add_component(&list, of, row, out))
+            add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
     }
     ranking_free(&r);
+    vec_free(&list);
+    free(of);
+}
+
+/* Is all that meets at the junction negligible? Then nothing has to be held there. */
+static bool
+junction_goes(const flat_model *f, const bond_measure *m, uint32_t junction)
+{
+    const flat_junction *j = &f->junction.at[junction];
+
+    for (uint32_t i = j->inc0; i < j->inc0 + j->ninc; i++) {
+        const flat_incidence *x = &f->incidence.at[i];
+
+        if (!((x->is_bond ? m->from[x->index] : m->port[x->index]) < m->limit))
+            return false;
+    }
+    return true;
 }
 
 /* Bonds and elements to try, the least important first: those that are negligible at their junctions. */
 static void
-choose_bonds(const struct reducer *d, const struct version *v, choices *out)
+choose_bonds(const struct reducer *d, const struct version *v, const factor *at, choices *out)
 {
+    double limit = d->o->metric == METRIC_REAPER ? nextafter(1 - d->o->threshold, 2) : d->o->threshold;
     const flat_model *f = v->c->flat;
     recording r = { .path = d->path,
                     .text = v->text,
@@ -270,7 +334,7 @@ choose_bonds(const struct reducer *d, const struct version *v, choices *out)
     bond_measure m;
     bond_candidates list = { 0 };
 
-    if (bonds_measure(f, &r, 1, d->o->metric, d->o->threshold, &m))
+    if (bonds_measure(f, &r, 1, d->o->metric, limit, &m))
         bonds_find(v->c, &m, d->out->arena, &list);
     bonds_sort(&list);
     for (size_t i = 0; i < list.n; i++) {
@@ -281,6 +345,10 @@ choose_bonds(const struct reducer *d, const struct version *v, choices *out)
         if (kept->element != UINT32_MAX)
             x.place = rewrite_place(f, f->element.at[kept->element].parent, kept->at);
         x.n = bonds_readings(kept, d->o->metric, d->out->arena, x.reading);
+        /* of an element the share says that its power is little, its factors why */
+        if (x.n && at && kept->element != UINT32_MAX && !is_two_port(&f->element.at[kept->element]) &&
+            !junction_goes(f, &m, f->port.at[f->element.at[kept->element].port0].junction))
+            x.n = readings_of(f, &f->element.at[kept->element], &at[kept->element], d->out->arena, x.reading);
         if (x.n)
             vec_push(out, x);
     }
@@ -494,7 +562,7 @@ static enum round
 do_round(struct reducer *d, const struct version *first, const struct version *v, struct version *next, char **why)
 {
     reduction *r = d->out;
-    factor *at = metric_is_integral(d->o->metric) ? find_factors(d, v) : NULL;
+    factor *at = metric_ranks(d->o->metric) ? find_factors(d, v) : NULL;
     choices all = { 0 }, taken = { 0 };
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
@@ -505,7 +573,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     else if (metric_is_integral(d->o->metric))
         choose(d, v, at, &all);
     else
-        choose_bonds(d, v, &all);
+        choose_bonds(d, v, at, &all);
     if (!take_most(d, first, v, &all, &taken, &best)) {
         *why = best.internal;
         best.internal = NULL;
@@ -579,10 +647,10 @@ measure_errors(reduction *r, const struct version *a, const struct version *b)
         measure_output(r, a, b, i, INST_NONE);
 }
 
-/* What the elements that are left have of the given model's measure; sources left out. A clamped one has become a
- * source. */
+/* What the elements (or components) that are left have of the given model's measure; sources left out. A clamped one
+ * has become a source. NAN: it was not measured. */
 static double
-kept_share(const struct version *first, const struct version *now, enum metric m)
+kept_share(const struct reducer *d, const struct version *first, const struct version *now)
 {
     map left = { 0 };
     ranking r;
@@ -592,7 +660,14 @@ kept_share(const struct version *first, const struct version *now, enum metric m
         if (!is_source(&now->c->flat->element.at[i]))
             map_set(&left, bg_hash_bytes(now->c->flat->element.at[i].name, strlen(now->c->flat->element.at[i].name), 0),
                     1);
-    ranking_make(first->c->flat, &first->run, m, &r);
+    for (size_t i = 0; i < now->c->flat->origin.n && d->o->components; i++) {
+        const char *name = now->c->flat->origin.at[i].name;
+
+        if (name)
+            map_set(&left, bg_hash_bytes(name, strlen(name), 0), 1);
+    }
+    if (!rank_version(d, first, &r))
+        total = kept = NAN;
     for (size_t i = r.row.n; i-- > 0;) {
         const metric_row *x = &r.row.at[i];
 
@@ -601,7 +676,7 @@ kept_share(const struct version *first, const struct version *now, enum metric m
     }
     ranking_free(&r);
     map_free(&left);
-    return total > 0 ? kept / total : 1;
+    return total <= 0 ? 1 : kept / total;
 }
 
 enum reduce_result
@@ -651,7 +726,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->steps_after = now->run.steps;
     out->evaluations_before = first.run.rhs_evaluations;
     out->evaluations_after = now->run.rhs_evaluations;
-    out->kept_share = metric_is_integral(o->metric) ? kept_share(&first, now, o->metric) : NAN;
+    out->kept_share = metric_is_integral(o->metric) ? kept_share(&d, &first, now) : NAN;
     measure_errors(out, &first, now);
     version_free(&last);
     version_free(&first);

@@ -23,7 +23,8 @@ typedef struct reduce_options {
     const struct elaborate_override *set;
     size_t nset;
     enum metric metric;
-    size_t rounds; /* at most; 0: one */
+    size_t rounds;   /* at most; 0: one */
+    bool components; /* whole components take the place of their elements; of activity and rms */
     const char *const *only;
     size_t nonly;     /* these elements are tried, whatever the threshold says; none: the threshold decides */
     double threshold; /* 0 .. 1: the share that stays; of METRIC_JUNCTION and METRIC_RELATIVE the ratio below which a
@@ -122,6 +123,7 @@ typedef struct bounded_options {
     double tolerance;
     const char *unit;
     bool terms, bonds; /* look at terms of sums, at bonds between junctions and two-ports too */
+    bool components;   /* whole components take the place of their elements */
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void (*failed)(void *ctx, const sources *s); /* the model as given does not run: its messages */
     void *ctx;

@@ -516,6 +516,26 @@ remember(map *m, const char *name)
         map_set(m, bg_hash_bytes(name, strlen(name), 0), 1);
 }
 
+/* With an instance all that it made goes. Its name is an element's in the plan. */
+static void
+remember_instances(const flat_model *f, map *gone)
+{
+    bool *in = bg_calloc(f->origin.n + 1, sizeof *in);
+
+    for (uint32_t i = 0; i < f->origin.n; i++) { /* what is in another stands behind it */
+        const flat_origin *o = &f->origin.at[i];
+
+        in[i] = (o->name && has(gone, o->name)) || (o->parent != UINT32_MAX && in[o->parent]);
+    }
+    for (uint32_t i = 0; i < f->element.n; i++)
+        if (f->element.at[i].parent != UINT32_MAX && in[f->element.at[i].parent])
+            remember(gone, f->element.at[i].name);
+    for (uint32_t i = 0; i < f->junction.n; i++)
+        if (f->junction.at[i].parent != UINT32_MAX && in[f->junction.at[i].parent])
+            remember(gone, f->junction.at[i].name);
+    free(in);
+}
+
 static int
 span_order(const void *a, const void *b)
 {
@@ -579,6 +599,7 @@ rewrite_check(const flat_model *before, const rewrite *r, const flat_model *afte
             remember(&plan.folded, r->item.at[i].name);
             remember(&plan.into, r->item.at[i].owner);
         }
+    remember_instances(before, &plan.gone);
     remember_unstated(before, r, &plan.unstated);
     after_plan.changed = plan.changed;
     after_plan.into = plan.into;

@@ -4,6 +4,7 @@
 
 #include "columns.h"
 #include "fold.h"
+#include "idle.h"
 #include "simplify.h"
 
 /* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the
@@ -22,19 +23,31 @@ struct version {
     double rtol;
 };
 
+typedef VEC(struct elaborate_override) overrides;
+
 struct simplifier {
     const char *path;
     const simplify_options *o;
     const sources *given;
     uint32_t file;
     reduction *r;
-    VEC(struct elaborate_override) set;
+    overrides set;
     map refused; /* hash of a name -> 1: said */
 };
+
+/* What one trial may take: a fold, or what is idle. */
+struct part {
+    const char *name, *why;
+    span at;
+    const fold *fold;
+    const idle_part *idle;
+};
+typedef VEC(struct part) parts;
 
 struct trial {
     struct version v;
     rewrite plan;
+    overrides set; /* those whose parameters are still there */
     const char *failure;
     char *internal;
 };
@@ -129,30 +142,63 @@ trial_free(const struct simplifier *d, struct trial *t)
 {
     version_free(d, &t->v);
     rewrite_free(&t->plan);
+    vec_free(&t->set);
     free(t->internal);
     *t = (struct trial){ 0 };
 }
 
-static void
-try_folds(struct simplifier *d, const struct version *now, const fold *const *list, size_t n, struct trial *t)
+static bool
+plan_parts(const struct version *now, const struct part *const *list, size_t n, rewrite *plan)
 {
+    const fold **folded = bg_calloc(n + 1, sizeof *folded);
+    const char **name = bg_calloc(n + 1, sizeof *name);
+    rewrite_bond *bond = bg_calloc(n + 1, sizeof *bond);
+    size_t nfolds = 0, nnames = 0, nbonds = 0;
+    bool fine;
+
+    for (size_t i = 0; i < n; i++)
+        if (list[i]->fold)
+            folded[nfolds++] = list[i]->fold;
+        else if (list[i]->idle->bond)
+            bond[nbonds++] = *list[i]->idle->bond;
+        else
+            name[nnames++] = list[i]->name;
+    fine = nfolds ? folds_plan(&now->c[0], folded, nfolds, plan)
+                  : rewrite_plan_bonds(now->c[0].flat, now->c[0].ast, name, nnames, NULL, 0, bond, nbonds, plan);
+    free(folded);
+    free(name);
+    free(bond);
+    return fine;
+}
+
+static void
+try_parts(struct simplifier *d, const struct version *now, const struct part *const *list, size_t n, struct trial *t)
+{
+    compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+    overrides all = d->set;
     strbuf text = { 0 };
 
     *t = (struct trial){ 0 };
-    if (!folds_plan(&now->c[0], list, n, &t->plan)) {
+    if (!plan_parts(now, list, n, &t->plan)) {
         t->internal = bg_strdup(t->plan.error ? t->plan.error : "unknown");
         return;
     }
+    if (t->plan.edits.list.n == 0)
+        return;
+    vec_resize(&t->set, all.n);
+    t->set.n = reduction_remaining(all.at, all.n, &t->plan, t->set.at);
     edits_apply(&t->plan.edits, now->text, now->length, &text);
     if (!text.at)
         strbuf_puts(&text, "");
+    d->set = t->set;
     t->failure = run_version(d, text.at, text.n, &t->v);
+    d->set = all;
     for (size_t i = 0; i < d->o->nexperiments && !t->failure; i++)
         t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
     if (!t->failure) {
-        compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+        compile_options after = { .experiment = d->o->experiment[0], .set = t->set.at, .nset = t->set.n };
 
-        t->internal = reduction_check(d->path, now->text, now->length, &co, &t->plan, t->v.text, t->v.length, &co);
+        t->internal = reduction_check(d->path, now->text, now->length, &co, &t->plan, t->v.text, t->v.length, &after);
     }
 }
 
@@ -168,21 +214,22 @@ line_of(const struct simplifier *d, span at)
 }
 
 static void
-refuse(struct simplifier *d, const fold *x, const char *why)
+refuse(struct simplifier *d, const struct part *x, const char *why)
 {
     uint64_t key = bg_hash_bytes(x->name, strlen(x->name), 0);
 
     if (map_get(&d->refused, key) != MAP_NONE)
         return;
     map_set(&d->refused, key, 1);
-    vec_push(&d->r->kept,
-             ((reduce_kept){ arena_strdup(d->r->arena, x->name), arena_format(d->r->arena, "fold: %s", why),
-                             line_of(d, x->at), (int)d->r->rounds.n + 1 }));
+    vec_push(&d->r->kept, ((reduce_kept){ arena_strdup(d->r->arena, x->name),
+                                          arena_format(d->r->arena, "%s: %s", x->fold ? "fold" : "idle", why),
+                                          line_of(d, x->at), (int)d->r->rounds.n + 1 }));
 }
 
 /* As many as go together: all at once, and where that fails in halves. False: internal. */
 static bool
-take_most(struct simplifier *d, const struct version *now, const folds *all, const fold **taken, struct trial *best)
+take_most(struct simplifier *d, const struct version *now, const parts *all, const struct part **taken,
+          struct trial *best)
 {
     size_t batch = all->n, ntaken = 0;
 
@@ -192,7 +239,7 @@ take_most(struct simplifier *d, const struct version *now, const folds *all, con
 
         for (size_t k = 0; k < n; k++)
             taken[ntaken + k] = &all->at[i + k];
-        try_folds(d, now, taken, ntaken + n, &t);
+        try_parts(d, now, taken, ntaken + n, &t);
         if (t.internal || !t.failure) {
             trial_free(d, best);
             *best = t;
@@ -212,17 +259,17 @@ take_most(struct simplifier *d, const struct version *now, const folds *all, con
 }
 
 static const char *
-why_folded(const folds *all, const rewrite_item *x)
+why_taken(const parts *all, const rewrite_item *x)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (all->at[i].at.begin == x->at.begin && all->at[i].name == x->name)
+        if (!strcmp(all->at[i].name, x->name) && (all->at[i].idle || all->at[i].at.begin == x->at.begin))
             return all->at[i].why;
     return NULL;
 }
 
 /* What the accepted text took. */
 static void
-record(struct simplifier *d, const folds *all, struct trial *best)
+record(struct simplifier *d, const parts *all, struct trial *best)
 {
     reduction *r = d->r;
 
@@ -233,7 +280,7 @@ record(struct simplifier *d, const folds *all, struct trial *best)
                                                      .name = arena_strdup(r->arena, x->name),
                                                      .line = line_of(d, x->at),
                                                      .round = (int)r->rounds.n + 1,
-                                                     .why = why_folded(all, x) }));
+                                                     .why = why_taken(all, x) }));
     }
     reduction_name_edits(r, d->given, d->file, &best->plan.edits);
     vec_push(&r->rounds, best->plan.edits);
@@ -320,43 +367,99 @@ finish(struct simplifier *d, struct version *now)
     }
 }
 
+/* What no power goes through, in all experiments. */
+static void
+find_idle(struct simplifier *d, const struct version *now, idle_parts *list, parts *out)
+{
+    recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
+
+    for (size_t i = 0; i < d->o->nexperiments; i++)
+        r[i] = (recording){ .path = d->path,
+                            .text = now->text,
+                            .length = now->length,
+                            .experiment = d->o->experiment[i],
+                            .set = d->set.at,
+                            .nset = d->set.n,
+                            .adjust = d->o->adjust,
+                            .ctx = d->o->ctx };
+    idle_find(&now->c[0], r, d->o->nexperiments, d->r->arena, list);
+    for (size_t i = 0; i < list->n; i++)
+        vec_push(out, ((struct part){ .name = list->at[i].name,
+                                      .why = "no power goes through",
+                                      .at = list->at[i].at,
+                                      .idle = &list->at[i] }));
+    free(r);
+}
+
+static void
+find_folds(struct simplifier *d, const struct version *now, folds *list, parts *out)
+{
+    folds_find(&now->c[0], d->r->arena, list);
+    for (size_t i = 0; i < list->n; i++)
+        vec_push(out, ((struct part){ .name = list->at[i].name,
+                                      .why = list->at[i].why,
+                                      .at = list->at[i].at,
+                                      .fold = &list->at[i] }));
+}
+
+/* Rounds of what is idle, or of folds, until nothing is left to take. False: internal. */
+static bool
+take_rounds(struct simplifier *d, bool idle, struct version *now, bool *any, char **why)
+{
+    bool changed = true, fine = true;
+
+    while (changed && fine) {
+        folds folded = { 0 };
+        idle_parts list = { 0 };
+        parts all = { 0 };
+        struct trial best = { 0 };
+        const struct part **taken;
+
+        if (idle)
+            find_idle(d, now, &list, &all);
+        else
+            find_folds(d, now, &folded, &all);
+        taken = bg_calloc(all.n + 1, sizeof *taken);
+        fine = take_most(d, now, &all, taken, &best);
+        changed = fine && best.plan.edits.list.n > 0;
+        if (!fine) {
+            *why = best.internal;
+            best.internal = NULL;
+        } else if (changed) {
+            record(d, &all, &best);
+            version_free(d, now);
+            *now = best.v;
+            best.v = (struct version){ 0 };
+            d->set.n = 0;
+            for (size_t i = 0; i < best.set.n; i++)
+                vec_push(&d->set, best.set.at[i]);
+            *any = true;
+        }
+        trial_free(d, &best);
+        free(taken);
+        vec_free(&all);
+        vec_free(&folded);
+        vec_free(&list);
+    }
+    return fine;
+}
+
 bool
 reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
                    char **why)
 {
     struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r };
     struct version now;
-    bool any = false, changed = true, fine = true;
+    bool any = false, fine = true;
     char *text = bg_malloc(r->length + 1);
 
     *why = NULL;
     memcpy(text, r->text, r->length + 1);
     remaining_set(&d);
     /* what was just run runs again */
-    changed = !run_version(&d, text, r->length, &now);
-    while (changed && fine) {
-        folds all = { 0 };
-        struct trial best = { 0 };
-        const fold **taken;
-
-        folds_find(&now.c[0], r->arena, &all);
-        taken = bg_calloc(all.n + 1, sizeof *taken);
-        fine = take_most(&d, &now, &all, taken, &best);
-        changed = fine && best.plan.edits.list.n > 0;
-        if (!fine) {
-            *why = best.internal;
-            best.internal = NULL;
-        } else if (changed) {
-            record(&d, &all, &best);
-            version_free(&d, &now);
-            now = best.v;
-            best.v = (struct version){ 0 };
-            any = true;
-        }
-        trial_free(&d, &best);
-        free(taken);
-        vec_free(&all);
-    }
+    if (!run_version(&d, text, r->length, &now))
+        fine = (!o->idle || take_rounds(&d, true, &now, &any, why)) &&
+               (!o->folds || take_rounds(&d, false, &now, &any, why));
     if (any)
         finish(&d, &now);
     version_free(&d, &now);

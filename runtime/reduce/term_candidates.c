@@ -245,9 +245,23 @@ rms_of(const struct seen *t)
 }
 
 static bool
-offered(const struct seen *t)
+occurs(const struct seen *t)
 {
     return t->occurs && !t->keep;
+}
+
+/* Of terms that go together the first stands for all. */
+static bool
+offered(const struct finding *s, uint32_t i)
+{
+    uint32_t with = s->out->terms.term.at[i].with;
+
+    if (with == UINT32_MAX)
+        return occurs(&s->seen[i]);
+    for (uint32_t k = with; k < s->out->terms.term.n && with == i; k++)
+        if (s->out->terms.term.at[k].with == with && !occurs(&s->seen[k]))
+            return false;
+    return with == i;
 }
 
 static bool
@@ -255,8 +269,8 @@ has_mean(const struct finding *s, uint32_t i)
 {
     const struct seen *t = &s->seen[i];
 
-    return s->out->terms.term.at[i].varies && !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) &&
-           t->spread <= ONE_MEAN * rms_of(t);
+    return s->out->terms.term.at[i].with == UINT32_MAX && s->out->terms.term.at[i].varies &&
+           !s->out->terms.term.at[i].no_number && t->n && isfinite(mean_of(t)) && t->spread <= ONE_MEAN * rms_of(t);
 }
 
 /* Predicted errors over their tolerances: of deleting term i at 2*i, of its mean at 2*i + 1. False: they are not known.
@@ -272,11 +286,16 @@ predict(struct finding *s, double *error)
     bool fine = true;
 
     for (uint32_t i = 0; i < n; i++) {
-        if (!offered(&s->seen[i]))
+        if (!offered(s, i))
             continue;
         of[count] = 2 * i;
-        *m = (weight_move){ 2 * i, -1 };
-        change[count++] = (weight_change){ m++, 1 };
+        change[count].move = m;
+        *m++ = (weight_move){ 2 * i, -1 };
+        for (uint32_t k = i + 1; k < n && s->out->terms.term.at[i].with == i; k++)
+            if (s->out->terms.term.at[k].with == i)
+                *m++ = (weight_move){ 2 * k, -1 };
+        change[count].n = (size_t)(m - change[count].move);
+        count++;
         if (!has_mean(s, i))
             continue;
         of[count] = 2 * i + 1;
@@ -393,7 +412,7 @@ term_candidates_find(const compilation *c, const recording *run, size_t nruns, c
             memcpy(element, s.seen[i].element.at, s.seen[i].element.n * sizeof *element);
         t->element = element;
         t->nelements = s.seen[i].element.n;
-        if (offered(&s.seen[i]))
+        if (offered(&s, i))
             add_candidate(&s, i, error);
         vec_free(&s.seen[i].element);
     }

@@ -16,6 +16,7 @@ struct finder {
     const char *owner;
     bool of_value, no_number;
     const ast_node *node;
+    const char *port; /* of a resistive field, whose equation it is */
 };
 
 static bool
@@ -118,6 +119,8 @@ find_sum(struct finder *f, const ast_expr *e, uint32_t within)
         x->owner = f->owner;
         x->of_value = f->of_value;
         x->no_number = f->no_number;
+        x->port = f->port;
+        x->with = NOWHERE;
         x->model = f->model;
         x->inner = f->inner;
         x->within = within;
@@ -173,29 +176,103 @@ find(struct finder *f, const ast_expr *e, uint32_t within)
     }
 }
 
+/* ---- what a resistive field says twice ---- */
+
+struct mention {
+    const char *port;
+    bool found;
+};
+
+static void
+see_mention(void *ctx, const ast_ref *r)
+{
+    struct mention *m = ctx;
+
+    m->found = m->found || r->part[0].name == m->port;
+}
+
+static bool
+reads_port(const term *x, const char *port)
+{
+    struct mention m = { port, false };
+
+    ast_each_ref(x->expr, see_mention, &m);
+    return m.found;
+}
+
+/* The same text, but for blanks and the sign. */
+static bool
+says_same(const term *x, const term *y)
+{
+    const char *a = x->text + x->minus, *b = y->text + y->minus;
+
+    for (;;) {
+        while (is_space(*a))
+            a++;
+        while (is_space(*b))
+            b++;
+        if (*a != *b || !*a)
+            return *a == *b;
+        a++;
+        b++;
+    }
+}
+
+static void
+join(terms *t, size_t i, size_t k)
+{
+    uint32_t first = t->term.at[k].with != NOWHERE ? t->term.at[k].with : (uint32_t)k;
+
+    if (t->term.at[i].with != NOWHERE && t->term.at[i].with < first)
+        first = t->term.at[i].with;
+    t->term.at[k].with = t->term.at[i].with = first;
+}
+
+/* Terms of one element from the first on: which go together. A field has few. */
+static void
+pair(struct finder *f, size_t first)
+{
+    terms *t = f->out;
+    size_t n = t->term.n;
+
+    for (int by_text = 1; by_text >= 0; by_text--)
+        for (size_t i = first; i < n; i++)
+            for (size_t k = first; k < i; k++) {
+                const term *x = &t->term.at[i], *y = &t->term.at[k];
+
+                if (!x->port || !y->port || x->port == y->port || !x->varies || !y->varies)
+                    continue;
+                if (by_text
+                        ? says_same(x, y)
+                        : x->with == NOWHERE && y->with == NOWHERE && reads_port(x, y->port) && reads_port(y, x->port))
+                    join(t, i, k);
+            }
+}
+
 static void
 find_node(struct finder *f, const ast_node *n)
 {
-    bool source;
+    size_t first = f->out->term.n;
 
     if (!n->type || n->ref.nparts != 1)
         return;
-    source = !strcmp(n->type, "Se") || !strcmp(n->type, "Sf");
     f->owner = n->ref.part[0].name;
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    if (!source)
-        find(f, n->linear, NOWHERE);
+    find(f, n->linear, NOWHERE);
     f->node = n;
     for (int i = 0; i < n->nitems; i++) {
         const ast_law_item *item = &n->item[i];
 
         f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") ||
                        (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
+        f->port = !strcmp(n->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
         if (item->kind == AST_LAW_EQUATION)
             find(f, item->right, NOWHERE);
     }
     f->no_number = false;
+    f->port = NULL;
+    pair(f, first);
 }
 
 /* What a model declares that is a number before the run. Nesting is bounded by the parser. */

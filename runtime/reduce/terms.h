@@ -1,10 +1,13 @@
 /* terms.h - the terms of sums that a model's text says: what may be deleted or replaced by its mean
  *
- * A term is an operand of + and - in the law of an element, in the modulation of a modulated one or in a signal: of the
+ * A term is an operand of + and - in the law of an element or source, in a modulation or in a signal: of the
  * model itself and of the components of its file that it is made of, in loops and conditional parts too. It is a piece
  * of the text, and one change of that changes all that the text makes of it: every instance of the component, every
- * round of the loop. Parameters, outputs, conditions, what instances are given, and sources that are not modulated have
- * no terms; sums of numbers and parameters alone have none either. Sums inside terms are sums of their own.
+ * round of the loop. Parameters, outputs, conditions and what instances are given have no terms; sums of numbers and
+ * parameters alone have none either. Sums inside terms are sums of their own.
+ *
+ * What a resistive field says twice, an action and its reaction, goes together: a term that stands in the equations of
+ * two ports, and else the term of one port's equation that reads another port and that port's that reads the first.
  *
  * cost     linear in the text
  */
@@ -29,6 +32,8 @@ typedef struct term {
     const ast_expr *expr;
     uint32_t sum;
     uint32_t within;  /* the term that its sum is in, UINT32_MAX: none */
+    const char *port; /* interned: of a resistive field, whose equation; else NULL */
+    uint32_t with;    /* it only goes with those of the same number: the first of them; UINT32_MAX: by itself */
     const char *text; /* as written, with its sign */
     const char *name; /* for reports: whose it is, and the text */
     const char *const *element;

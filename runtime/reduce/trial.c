@@ -176,7 +176,12 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
         enum rewrite_kind kind = x->reading[x->chosen].kind;
 
         if (x->term != UINT32_MAX) {
+            uint32_t with = d->terms.terms.term.at[x->term].with;
+
             what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
+            for (uint32_t k = x->term; k < d->terms.terms.term.n && with != UINT32_MAX; k++)
+                if (d->terms.terms.term.at[k].with == with)
+                    what[k] = what[x->term];
             mean[x->term] = x->mean;
             any_term = true;
         } else if (x->reading[x->chosen].bond) {

@@ -33,8 +33,9 @@ struct bound {
 };
 
 struct candidate {
-    const char *name;       /* interned in the version at hand: element; else what it is called */
-    uint32_t element, term; /* in that version; UINT32_MAX */
+    const char *name;              /* interned in the version at hand: element or component; else what it is called */
+    uint32_t element, term;        /* in that version; UINT32_MAX */
+    uint32_t nelements, nstorages; /* that it is: more than one of a component */
     int line;
     struct reading reading[READINGS_MOST];
     int nreadings, chosen;
@@ -55,6 +56,8 @@ struct verdict {
 struct demand {
     size_t states, elements;
 };
+/* Its run ends where an output is certainly too far off, whatever the size of the text. */
+static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 
 struct search {
     const bounded_options *o;
@@ -68,6 +71,7 @@ struct search {
     map kept_names; /* hash of an element's name -> 1: some experiment keeps it */
     map clamped; /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it
                     goes */
+    map means;   /* hash of a number that stands for a term, as a term of its own -> the operation that put it there */
     term_candidates terms;    /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
     size_t *most_steps;

@@ -18,16 +18,31 @@ outside(const events *e, uint32_t k, double g)
     return e->mode[k].kind == MODE_DOMAIN && g < -BELOW_ZERO * e->size[k];
 }
 
-bool
-events_look(events *e, double t, const double *x, double *g)
+/* The conditions, without a look at what roots are taken of. */
+static bool
+look_beyond(events *e, double t, const double *x, double *g)
 {
     if (model_conditions(e->model, t, x, g) != 0)
         return false;
     for (size_t i = 0; i < e->watched.n; i++)
-        if ((!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK) ||
-            outside(e, e->watched.at[i], g[e->watched.at[i]]))
+        if (!isfinite(g[e->watched.at[i]]) && e->mode[e->watched.at[i]].kind != MODE_STICK)
             return false;
     return true;
+}
+
+static bool
+roots_exist(const events *e, const double *g)
+{
+    for (size_t i = 0; i < e->watched.n; i++)
+        if (outside(e, e->watched.at[i], g[e->watched.at[i]]))
+            return false;
+    return true;
+}
+
+bool
+events_look(events *e, double t, const double *x, double *g)
+{
+    return look_beyond(e, t, x, g) && roots_exist(e, g);
 }
 
 bool
@@ -116,7 +131,7 @@ events_margin(events *e, double t, const double *x, double *least)
 {
     double low = INFINITY, noise = 0;
 
-    if (!events_look(e, t, x, e->g))
+    if (!look_beyond(e, t, x, e->g))
         return false;
     e->drift = 0;
     for (size_t i = 0; i < e->watched.n && e->any_sign && noise == 0; i++)
@@ -133,7 +148,7 @@ events_margin(events *e, double t, const double *x, double *least)
             e->drift = fmax(e->drift, fabs(e->g[k]) / size);
     }
     *least = low;
-    return true;
+    return low < 0 || roots_exist(e, e->g); /* behind a switching another branch is taken */
 }
 
 bool

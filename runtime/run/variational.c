@@ -156,6 +156,8 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
     return status != 0 ? status : 1;
 }
 
+#define OTHER_RATE "its rate is not made of velocities of inertias alone; a damper in series or a filter makes it so"
+
 /* ---------------------------------------------------------------- what it does not fit */
 
 struct trial {
@@ -391,9 +393,7 @@ displacements_follow(struct trial *w)
             if (!state_is_displacement(w, i))
                 continue;
             if (fabs(rate[1][i] - rate[0][i]) > 1e-8 * size)
-                fine = refuse(w, s.at, s.name,
-                              "its rate follows from forces, as of a damper in series, and not from the "
-                              "velocities of inertias alone");
+                fine = refuse(w, s.at, s.name, OTHER_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     1e-6 * fabs(rate[2][i] - rate[3][i]) + 1e-9 * fabs(rate[0][i]))
                 fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");

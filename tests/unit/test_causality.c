@@ -821,8 +821,10 @@ one_way_resistors(void **unused)
     r = element(g, EL_R, j, "valve");
     element(g, EL_SF, j, "pump");
     g->way.at[r] = WAY_GIVES_FLOW;
-    assert_null(assign(g));
-    assert_string_equal(first_code(g), "causality-conflict");
+    /* what gives the flow that a source gives already is solved for its effort */
+    c = assign(g);
+    assert_non_null(c);
+    causal_free(c);
     graph_free(g);
 }
 

@@ -1,0 +1,380 @@
+/* frequency.c - see frequency.h */
+#include "frequency.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+#include "response.h"
+
+enum { HARMONICS = FREQUENCY_SAMPLES / 2, BANDS_MOST = 13 }; /* octaves of so many harmonics */
+/* A harmonic of all inputs that is less than this part of the greatest is rounding. */
+static const double ROUNDING = 1e-12;
+/* Bands at the ends with less than this part of all activity are not shown. */
+static const double NOTHING = 1e-6;
+
+/* An input of the linear model: its harmonics, those of its rate being i omega times as large. */
+struct drive {
+    double complex *harmonic; /* [HARMONICS], the k-th of k/length */
+    bool of_rate;
+};
+
+struct spectrum {
+    bg_model *model;
+    const linearization *l;
+    struct drive *drive; /* [l->space.nu] */
+    double length;
+    double *power; /* [elements] scratch */
+};
+
+/* ---------------------------------------------------------------- what drives */
+
+/* Does that move, and by time alone? All that it reads is looked at, signals by what they read, modes by what they
+ * watch. */
+static bool
+moves_by_time(const bg_model *m, inst i)
+{
+    const flat_model *f = model_flat(m);
+    VEC(inst) todo = { 0 };
+    map seen = { 0 };
+    bool time = false, other = false;
+
+    vec_push(&todo, i);
+    while (todo.n && !other) {
+        inst x = todo.at[--todo.n];
+
+        for (uint32_t k = 0; k < x.n; k++) {
+            var_id id = inst_slots(f, x)[k];
+            const flat_var *v = &f->var.at[id];
+            inst by = v->kind == VAR_SIGNAL ? v->def
+                      : v->kind == VAR_MODE ? model_mode_watched(m, v->owner)
+                                            : INST_NONE;
+
+            if (v->kind == VAR_TIME) {
+                time = true;
+            } else if (v->kind != VAR_SIGNAL && v->kind != VAR_MODE) {
+                other = other || (v->kind != VAR_PARAM && v->kind != VAR_LITERAL);
+            } else if (!inst_known(by)) {
+                other = true;
+            } else if (map_get(&seen, id) == MAP_NONE) {
+                map_set(&seen, id, 1);
+                vec_push(&todo, by);
+            }
+        }
+    }
+    vec_free(&todo);
+    map_free(&seen);
+    return time && !other;
+}
+
+/* The law of a source that an opening moves. */
+static const flat_law *
+law_of(const flat_model *f, const flat_opening *o)
+{
+    const flat_element *e = &f->element.at[o->element];
+
+    for (uint32_t k = 0; k < e->nlaws; k++) {
+        const flat_law *law = &f->law.at[e->law0 + k];
+
+        if (!strcmp(port_name(f, law->port), o->name))
+            return law;
+    }
+    return NULL;
+}
+
+/* The output that is the first port's effort: behind those of the ports stand the inputs that were opened. */
+static size_t
+first_port(const flat_model *f)
+{
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < f->opening.n; i++)
+        inputs += f->opening.at[i].element == UINT32_MAX;
+    return f->output.n - inputs - 2 * f->port.n;
+}
+
+/* Which output is what the opening moves, SIZE_MAX: it rests, or follows the states, which is no drive. */
+static size_t
+output_of(const bg_model *m, const flat_opening *o)
+{
+    const flat_model *f = model_flat(m);
+    const flat_law *law = o->element == UINT32_MAX ? NULL : law_of(f, o);
+    size_t before = 0;
+
+    for (size_t i = 0; o->element == UINT32_MAX && &f->opening.at[i] < o; i++)
+        before += f->opening.at[i].element == UINT32_MAX;
+    if (o->element == UINT32_MAX)
+        return first_port(f) + 2 * f->port.n + before;
+    return law && moves_by_time(m, law->def) ? first_port(f) + 2 * law->port + (f->element.at[o->element].type == EL_SF)
+                                             : SIZE_MAX;
+}
+
+/* In place; n is a power of two. */
+static void
+transform(double complex *x, size_t n)
+{
+    for (size_t i = 1, j = 0; i < n; i++) { /* bits reversed */
+        size_t bit = n >> 1;
+
+        for (; j & bit; bit >>= 1)
+            j ^= bit;
+        j ^= bit;
+        if (i < j) {
+            double complex y = x[i];
+
+            x[i] = x[j];
+            x[j] = y;
+        }
+    }
+    for (size_t size = 2; size <= n; size *= 2)
+        for (size_t k = 0; k < size / 2; k++) {
+            double complex turn = cexp(-2 * M_PI * I * (double)k / (double)size);
+
+            for (size_t i = k; i < n; i += size) {
+                double complex a = x[i], b = turn * x[i + size / 2];
+
+                x[i] = a + b;
+                x[i + size / 2] = a - b;
+            }
+        }
+}
+
+static double complex *
+harmonics(const sim_result *r, size_t output, size_t noutputs)
+{
+    double complex *x = bg_malloc(FREQUENCY_SAMPLES * sizeof *x);
+
+    for (size_t i = 0; i < FREQUENCY_SAMPLES; i++)
+        x[i] = r->output[i * noutputs + output];
+    transform(x, FREQUENCY_SAMPLES);
+    for (size_t k = 0; k < HARMONICS; k++)
+        x[k] *= 2.0 / FREQUENCY_SAMPLES;
+    x[0] = 0; /* what rests */
+    return x;
+}
+
+static const flat_opening *
+opening_of(const flat_model *f, const char *name, bool *of_rate)
+{
+    for (size_t i = 0; i < f->opening.n; i++) {
+        const flat_opening *o = &f->opening.at[i];
+
+        *of_rate = o->rate_name == name;
+        if (o->name == name || *of_rate)
+            return o;
+    }
+    return NULL;
+}
+
+/* A source that moves by itself though the model has inputs: the linear model moves inputs alone. */
+static const char *
+left_out(const bg_model *m, const linearization *l)
+{
+    const flat_model *f = model_flat(m);
+
+    if (!l->input.n || l->input.at[0].element != UINT32_MAX)
+        return NULL;
+    for (size_t i = 0; i < f->opening.n; i++) {
+        const flat_opening *o = &f->opening.at[i];
+        const flat_law *law = o->element == UINT32_MAX ? NULL : law_of(f, o);
+
+        for (uint32_t k = 0; law && k < law->def.n; k++)
+            if (f->var.at[inst_slots(f, law->def)[k]].kind == VAR_TIME)
+                return o->name;
+    }
+    return NULL;
+}
+
+static char *
+find_drives(struct spectrum *s, const sim_result *r)
+{
+    const flat_model *f = model_flat(s->model);
+    const char *other = left_out(s->model, s->l);
+    bool any = false;
+
+    if (other)
+        return bg_format("source %s moves by itself beside the inputs of the model: make what moves it an input",
+                         other);
+    for (size_t k = 0; k < s->l->space.nu; k++) {
+        const flat_opening *o = opening_of(f, s->l->input.at[k].name, &s->drive[k].of_rate);
+        size_t output = o ? output_of(s->model, o) : SIZE_MAX;
+
+        if (output == SIZE_MAX)
+            continue;
+        s->drive[k].harmonic = harmonics(r, output, model_noutputs(s->model));
+        for (size_t i = 1; i < HARMONICS && !any; i++)
+            any = cabs(s->drive[k].harmonic[i]) > 0;
+    }
+    return any ? NULL : bg_strdup("no input and no source moves in this experiment");
+}
+
+/* ---------------------------------------------------------------- what follows */
+
+/* Mean of |middle + swing cos|. */
+static double
+mean_magnitude(double middle, double swing)
+{
+    middle = fabs(middle);
+    if (swing <= middle)
+        return middle;
+    return 2 / M_PI * (middle * asin(middle / swing) + sqrt((swing - middle) * (swing + middle)));
+}
+
+/* The linear model with efforts and flows of the ports as its outputs. */
+static state_space
+of_ports(const struct spectrum *s, size_t nports, size_t first)
+{
+    const state_space *a = &s->l->space;
+    state_space p = state_space_new(a->n, a->nu, 2 * nports);
+
+    memcpy(p.A, a->A, a->n * a->n * sizeof(double));
+    memcpy(p.B, a->B, a->n * a->nu * sizeof(double));
+    for (size_t i = 0; i < a->n; i++)
+        memcpy(p.C + i * p.ny, a->C + i * a->ny + first, p.ny * sizeof(double));
+    for (size_t i = 0; i < a->nu; i++)
+        memcpy(p.D + i * p.ny, a->D + i * a->ny + first, p.ny * sizeof(double));
+    return p;
+}
+
+/* The mean magnitude of each element's power at harmonic k. G: of ports by inputs. */
+static void
+find_powers(const struct spectrum *s, size_t k, const double complex *G, size_t ny)
+{
+    const flat_model *f = model_flat(s->model);
+    double complex rate = 2 * M_PI * I * (double)k / s->length;
+
+    for (uint32_t e = 0; e < f->element.n; e++) {
+        const flat_element *x = &f->element.at[e];
+        double complex net = 0, twice = 0;
+
+        for (uint32_t p = x->port0; p < x->port0 + x->nports; p++) {
+            double complex effort = 0, flow = 0;
+
+            for (size_t i = 0; i < s->l->space.nu; i++) {
+                double complex u = s->drive[i].harmonic ? s->drive[i].harmonic[k] : 0;
+
+                u *= s->drive[i].of_rate ? rate : 1;
+                effort += G[2 * p + ny * i] * u;
+                flow += G[2 * p + 1 + ny * i] * u;
+            }
+            net += effort * conj(flow) / 2;
+            twice += effort * flow / 2;
+        }
+        s->power[e] = mean_magnitude(creal(net), cabs(twice));
+    }
+}
+
+static double
+greatest_drive(const struct spectrum *s, size_t k)
+{
+    double top = 0;
+
+    for (size_t i = 0; i < s->l->space.nu; i++)
+        if (s->drive[i].harmonic)
+            top = fmax(top, cabs(s->drive[i].harmonic[k]));
+    return top;
+}
+
+/* Bands that have something, from the first to the last such. */
+static void
+trim(frequency_table *t)
+{
+    double band[BANDS_MOST] = { 0 }, all = 0;
+    size_t first = 0, last = t->nbands;
+
+    for (size_t e = 0; e < t->nelements; e++)
+        for (size_t b = 0; b < t->nbands; b++) {
+            band[b] += t->activity[e * t->nbands + b];
+            all += t->activity[e * t->nbands + b];
+        }
+    while (last > first && !(band[last - 1] > NOTHING * all))
+        last--;
+    while (first < last && !(band[first] > NOTHING * all))
+        first++;
+    for (size_t e = 0; e < t->nelements; e++)
+        for (size_t b = first; b < last; b++)
+            t->activity[e * (last - first) + b - first] = t->activity[e * t->nbands + b];
+    for (size_t b = first; b < last; b++) {
+        t->from[b - first] = t->from[b];
+        t->to[b - first] = t->to[b];
+    }
+    t->nbands = last - first;
+}
+
+static char *
+follow(struct spectrum *s, frequency_table *t)
+{
+    const flat_model *f = model_flat(s->model);
+    size_t nports = f->port.n;
+    double top = 0;
+    char *why = NULL;
+    state_space ports;
+    responder *r;
+    double complex *G = bg_malloc((2 * nports * (s->l->space.nu + 1) + 1) * sizeof *G);
+
+    ports = of_ports(s, nports, first_port(f));
+    r = responder_new(&ports);
+    for (size_t k = 1; k < HARMONICS; k++)
+        top = fmax(top, greatest_drive(s, k));
+    for (size_t k = 1, band = 0; k < HARMONICS && r && !why; k++) {
+        double frequency = (double)k / s->length;
+
+        while (k >= (size_t)2 << band)
+            band++;
+        if (!(greatest_drive(s, k) > ROUNDING * top))
+            continue;
+        if (!response_at(r, 2 * M_PI * frequency, G)) {
+            why = bg_format("there is no steady state at %g Hz, where the model resonates without damping", frequency);
+            break;
+        }
+        find_powers(s, k, G, 2 * nports);
+        for (size_t e = 0; e < t->nelements; e++)
+            t->activity[e * t->nbands + band] += s->power[e] * s->length;
+    }
+    if (!r)
+        why = bg_strdup("the linear model is not finite");
+    responder_free(r);
+    state_space_free(&ports);
+    free(G);
+    return why;
+}
+
+bool
+frequency_table_make(bg_model *m, const linearization *l, const sim_result *r, frequency_table *out)
+{
+    struct spectrum s = { .model = m, .l = l, .length = r->time[FREQUENCY_SAMPLES] - r->time[0] };
+    size_t n = model_nelements(m);
+
+    *out = (frequency_table){ .nelements = n,
+                              .nbands = BANDS_MOST,
+                              .from = bg_calloc(BANDS_MOST, sizeof(double)),
+                              .to = bg_calloc(BANDS_MOST, sizeof(double)),
+                              .activity = bg_calloc(n * BANDS_MOST + 1, sizeof(double)) };
+    s.drive = bg_calloc(l->space.nu + 1, sizeof *s.drive);
+    s.power = bg_calloc(n + 1, sizeof *s.power);
+    for (size_t b = 0; b < BANDS_MOST; b++) {
+        out->from[b] = (double)((size_t)1 << b) / s.length;
+        out->to[b] = 2 * out->from[b];
+    }
+    if (!l->space.A)
+        out->why = bg_format("it has more than %d states", (int)DENSE_MOST);
+    else if (!(out->why = find_drives(&s, r)))
+        out->why = follow(&s, out);
+    if (!out->why)
+        trim(out);
+    for (size_t k = 0; k < l->space.nu; k++)
+        free(s.drive[k].harmonic);
+    free(s.drive);
+    free(s.power);
+    return !out->why;
+}
+
+void
+frequency_table_free(frequency_table *t)
+{
+    free(t->from);
+    free(t->to);
+    free(t->activity);
+    free(t->why);
+    *t = (frequency_table){ 0 };
+}

@@ -1,0 +1,35 @@
+/* frequency.h - activity by frequency: which elements matter at which of the frequencies that a run is driven with
+ *
+ * What acts on the model (inputs, and sources that move by themselves) is decomposed over the run into harmonics of
+ * 1/length. For each of them alone the linear model at the start gives the steady state: efforts E and flows F of all
+ * ports, complex, and with them an element's power, the sum of Re(E F*)/2 + Re(E F exp(2i w t))/2 over its ports. The
+ * mean of its magnitude, times the length of the run, is the element's activity at that frequency. Of a resistor that
+ * is R |F|^2/2, of a storage |E F|/pi for each second (Louca 2016 has both for a quarter car).
+ *
+ * It is the motion about the operating point that counts, not what rests there; and harmonics act one after another, so
+ * that their activities add up to that of a run only where they hardly meet, as in a chirp.
+ *
+ * units    SI; frequencies in Hz
+ */
+#ifndef BG_FREQUENCY_H
+#define BG_FREQUENCY_H
+
+#include "linearize.h"
+#include "simulate.h"
+
+enum { FREQUENCY_SAMPLES = 16384 };
+
+/* Bands are octaves, from 1/length on; at both ends those with less than a millionth of everything are left out. */
+typedef struct frequency_table {
+    size_t nelements, nbands;
+    double *from, *to; /* [nbands] Hz */
+    double *activity;  /* [nelements][nbands] J */
+    char *why;         /* there is none: a sentence */
+} frequency_table;
+
+/* m: compiled with open ends and with ports (elaborate.h). l: linearized at the start of the run. r: its outputs at
+ * FREQUENCY_SAMPLES + 1 points. False: out->why. frequency_table_free it in any case. */
+bool frequency_table_make(bg_model *m, const linearization *l, const sim_result *r, frequency_table *out);
+void frequency_table_free(frequency_table *t);
+
+#endif

@@ -1,0 +1,35 @@
+/* second_order.h - a linear model as second order equations: M q'' + D q' + K q = L u (+ N times the integral of u)
+ *
+ * q are the displacements of the independent inertias, one for each momentum that is a state, from where they are at
+ * the point. With v = S p, de/dt = G v + G_u u and dp/dt = A_pp p + A_pe e + B u M = S^-T Q_pp S^-1 (Q: second
+ * derivatives of the energy, dependent inertias with it), D = -M S A_pp S^-1,  K = -M S A_pe G,  L = M S B,  N = M S
+ * A_pe G_u M is symmetric; D is but for gyrators, K but for forces that follow positions without an energy.
+ *
+ * source   Bruschetta, Picci, Saccon (2014), Automatica 50:559, eqs. 1.1, 1.2
+ * shapes   n by n by columns; L, N: n by the inputs
+ */
+#ifndef BG_SECOND_ORDER_H
+#define BG_SECOND_ORDER_H
+
+#include "linearize.h"
+
+typedef struct second_order {
+    size_t n, nu;
+    size_t *momentum; /* [n] states, in the order of the linearization */
+    double *M, *D, *K, *L, *N;
+    bool integrals;    /* N is not zero */
+    bool symmetric[3]; /* M, D, K, but for rounding */
+    double least[3];   /* least eigenvalues of their symmetric parts, relative to the greatest */
+    char *why;         /* there is no such form: a sentence that names the element */
+} second_order;
+
+void second_order_make(const linearization *l, second_order *s);
+void second_order_free(second_order *s);
+/* The name of coordinate i: its inertia's. free() it */
+char *second_order_name(const linearization *l, const second_order *s, size_t i);
+
+/* The same as expressions over variables of the flat model (the pool grows): M, D, K, L. False: *why (free it), where
+ * inertias move together or are a field; else structure_block_free each. */
+bool second_order_write(const linearization *l, const second_order *s, structure_block out[4], char **why);
+
+#endif

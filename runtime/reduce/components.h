@@ -1,0 +1,24 @@
+/* components.h - the instances that a model declares, as parts that go whole
+ *
+ * An instance that the model's own text declares once may go as an element does: with its bonds, by its name. One of a
+ * loop or an array may not, since its text says many.
+ */
+#ifndef BG_COMPONENTS_H
+#define BG_COMPONENTS_H
+
+#include "compile.h"
+
+typedef struct component {
+    const char *name; /* interned with the names of the tree */
+    uint32_t origin;  /* of the flat model */
+    span at;          /* its declaration */
+    size_t nelements, nstorages;
+    bool keep; /* something in it is kept by the experiment */
+    bool once; /* it may go */
+} component;
+typedef VEC(component) component_list;
+
+/* In the order of their first elements. of: [element] its component, or UINT32_MAX; malloc'ed. */
+uint32_t *components_find(const compilation *c, component_list *out);
+
+#endif

@@ -1,0 +1,181 @@
+/* test_gradients.c - outputs of random bond graphs at the end of a run, moved by parameters, initial values: along the
+ * run, back along it, and by differences of runs
+ *
+ * `test_gradients FIRST COUNT` takes the graphs FIRST .. FIRST+COUNT-1 (generate.h) over a short time. Forward and
+ * adjoint derivatives agree to 1e-8 of the greatest by each parameter; both agree with differences of fourth order of
+ * whole runs to 1e-6 of the slope, or to what the differences themselves can tell.
+ */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "adjoint.h"
+#include "chosen.h"
+#include "compile.h"
+#include "forward.h"
+#include "generate.h"
+
+#define WITHIN 1e-6
+#define STEP 1e-3 /* of a parameter */
+#define STOP 0.2  /* s */
+#define RTOL 1e-12
+
+struct tally {
+    size_t graphs, runs, columns, checks, sharp, failures;
+};
+
+static void
+failure(struct tally *t, const rgraph *g, const char *what)
+{
+    if (t->failures++ < 10)
+        printf("graph %llu: %s\n", (unsigned long long)g->seed, what);
+}
+
+/* Outputs at the end, with a parameter or an initial value moved by e. */
+static bool
+moved_run(bg_model *m, const chosen *c, size_t column, double e, const double *x0, double *y)
+{
+    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
+    double *x = calloc(model_nstates(m) + 1, sizeof *x), at = 0, end = STOP;
+    const char *name = column < c->by.n ? c->name.at[column] : NULL;
+    forward f = { .model = m, .time = &end, .ntimes = 1, .output = y };
+    bool fine;
+
+    memcpy(x, x0, model_nstates(m) * sizeof *x);
+    if (name) {
+        at = model_parameter_value(m, c->by.at[column]);
+        model_set_parameter(m, name, at + e);
+    } else {
+        x[c->initial.at[column - c->by.n]] += e;
+        o.x0 = x;
+    }
+    fine = forward_run(&f, &o) && f.done == 1;
+    if (name)
+        model_set_parameter(m, name, at);
+    free(x);
+    return fine;
+}
+
+static void
+by_differences(struct tally *t, const rgraph *g, bg_model *m, const chosen *c, size_t column, const double *x0,
+               const double *y0, const double *slope, size_t columns)
+{
+    static const double offset[4] = { 1, -1, 2, -2 };
+    size_t ny = model_noutputs(m);
+    double at = column < c->by.n ? model_parameter_value(m, c->by.at[column]) : x0[c->initial.at[column - c->by.n]],
+           h = STEP * (at != 0 ? fabs(at) : 1), *y = calloc(4 * ny + 1, sizeof *y);
+    bool fine = true;
+    char text[200];
+
+    for (int k = 0; k < 4 && fine; k++)
+        fine = moved_run(m, c, column, offset[k] * h, x0, y + k * ny);
+    for (size_t i = 0; i < ny && fine; i++) {
+        double near = (y[i] - y[ny + i]) / (2 * h), far = (y[2 * ny + i] - y[3 * ny + i]) / (4 * h),
+               want = (4 * near - far) / 3, got = slope[i * columns + column],
+               doubt = 300 * RTOL * (fabs(y0[i]) + fabs(near) * h) / h + fabs(near - far) * 0.02;
+
+        t->checks++;
+        t->sharp += doubt <= WITHIN * fabs(want);
+        if (fabs(got - want) <= WITHIN * fabs(want) + doubt + 1e-15)
+            continue;
+        snprintf(text, sizeof text, "output %zu by column %zu (%s): %.12g, by differences %.12g (doubtful to %.2g)", i,
+                 column, column < c->by.n ? c->name.at[column] : "initial", got, want, doubt);
+        failure(t, g, text);
+    }
+    free(y);
+}
+
+static void
+check_graph(struct tally *t, const rgraph *g)
+{
+    compilation c = { 0 };
+    chosen chosen_all = { 0 };
+    char *why = NULL;
+    double end = STOP;
+    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
+
+    t->graphs++;
+    if (!compile_text(&c, "random.bg", g->text.at, g->text.n, STAGE_MODEL, &(compile_options){ 0 })) {
+        compile_free(&c);
+        return;
+    }
+    if (chosen_everything(c.model, NULL, true, &chosen_all, &why) && model_noutputs(c.model)) {
+        size_t ny = model_noutputs(c.model), nx = model_nstates(c.model), n = chosen_all.by.n,
+               columns = n + chosen_all.initial.n;
+        forward f = { .model = c.model,
+                      .by = chosen_all.by.at,
+                      .n = n,
+                      .initial = chosen_all.initial.at,
+                      .ninitial = chosen_all.initial.n,
+                      .time = &end,
+                      .ntimes = 1,
+                      .output = calloc(ny + 1, sizeof(double)),
+                      .derivative = calloc(ny * columns + 1, sizeof(double)) };
+        uint32_t *output = calloc(ny + 1, sizeof *output);
+        adjoint a = { .model = c.model,
+                      .by = chosen_all.by.at,
+                      .n = n,
+                      .output = output,
+                      .noutputs = ny,
+                      .value = calloc(ny + 1, sizeof(double)),
+                      .gradient = calloc(ny * n + 1, sizeof(double)),
+                      .initial = calloc(ny * nx + 1, sizeof(double)),
+                      .jump = calloc(ny * nx + 1, sizeof(double)) };
+        double *x0 = calloc(nx + 1, sizeof *x0);
+
+        for (uint32_t i = 0; i < ny; i++)
+            output[i] = i;
+        if (model_initial(c.model, 0, x0) && forward_run(&f, &o) && f.done == 1 && f.lost == 0 && adjoint_run(&a, &o)) {
+            t->runs++;
+            t->columns += columns;
+            for (size_t q = 0; q < columns; q++) {
+                double size = 0;
+
+                for (size_t i = 0; i < ny; i++)
+                    size = fmax(size, fabs(f.derivative[i * columns + q]));
+                for (size_t i = 0; i < ny; i++) {
+                    double ahead = f.derivative[i * columns + q],
+                           back = q < n ? a.gradient[i * n + q] : a.initial[i * nx + chosen_all.initial.at[q - n]];
+                    char text[160];
+
+                    if (fabs(ahead - back) <= 1e-8 * size + 1e-12 * fabs(f.output[i]))
+                        continue;
+                    snprintf(text, sizeof text, "output %zu by column %zu: forward %.12g, adjoint %.12g", i, q, ahead,
+                             back);
+                    failure(t, g, text);
+                }
+                by_differences(t, g, c.model, &chosen_all, q, x0, f.output, f.derivative, columns);
+            }
+        }
+        free(f.output);
+        free(f.derivative);
+        free(output);
+        free(a.value);
+        free(a.gradient);
+        free(a.initial);
+        free(a.jump);
+        free(x0);
+    }
+    free(why);
+    chosen_free(&chosen_all);
+    compile_free(&c);
+}
+
+int
+main(int argc, char **argv)
+{
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1, count = argc > 2 ? strtoull(argv[2], NULL, 10) : 20;
+    struct tally t = { 0 };
+
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        rgraph *g = rg_generate(seed, 5);
+
+        check_graph(&t, g);
+        rg_free(g);
+    }
+    printf("%zu graphs, %zu ran; %zu columns, %zu slopes (%zu told to 1e-6 by differences), %zu failures\n", t.graphs,
+           t.runs, t.columns, t.checks, t.sharp, t.failures);
+    return t.failures > 0;
+}

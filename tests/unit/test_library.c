@@ -1,0 +1,117 @@
+/* test_library.c - libbgc as a guest in another program: what it cannot do it says, and leaves the host as it was */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "bgc.h"
+
+extern int openblas_get_num_threads(void) __attribute__((weak));
+extern void openblas_set_num_threads(int n) __attribute__((weak));
+
+static const char text[] = "model m {\n"
+                           "    parameter k = 4;\n"
+                           "    parameter k2 = 2*k;\n"
+                           "    1:v { f(0) = 1; }\n"
+                           "    v -> I:mass = 1;\n"
+                           "    v -> C:spring = 1/k2;\n"
+                           "    output x = spring.q;\n"
+                           "}\n"
+                           "experiment e of m { stop = 1; rtol = 1e-10; }\n";
+
+static bgc_model *
+opened(void)
+{
+    bgc_model *m = bgc_open_text("m.bg", text, strlen(text), NULL);
+
+    assert_non_null(m);
+    assert_true(bgc_ok(m));
+    return m;
+}
+
+/* x = sin(w t)/w with w^2 = k2 */
+static void
+assert_swings(bgc_model *m, double w)
+{
+    bgc_run *r = bgc_simulate(m, NULL);
+
+    assert_non_null(r);
+    assert_true(fabs(bgc_run_value(r, 500, bgc_output_find(m, "x")) - sin(w) / w) < 1e-8);
+    bgc_run_free(r);
+}
+
+static void
+test_parameters_by_number(void **state)
+{
+    bgc_model *m = opened();
+    size_t k = bgc_parameter_find(m, "k");
+
+    (void)state;
+    assert_swings(m, sqrt(8));
+    assert_true(bgc_set_at(m, k, 2));
+    assert_swings(m, 2);
+    assert_true(bgc_set(m, "k2", 9)); /* follows k no longer */
+    assert_true(bgc_set_at(m, k, 100));
+    assert_swings(m, 3);
+    assert_true(bgc_parameter_find(m, "spring") == SIZE_MAX);
+    assert_false(bgc_set(m, "spring", 1));
+    assert_false(bgc_set_at(m, SIZE_MAX, 1));
+    bgc_free(m);
+}
+
+/* More points than any memory holds: the call fails and says so, the host goes on. */
+static void
+test_no_memory(void **state)
+{
+    bgc_model *m, *other;
+
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* it ends the program itself, and what the model held is lost by contract */
+#endif
+    m = opened();
+    assert_null(bgc_simulate(m, &(bgc_run_options){ .points = SIZE_MAX / 4 }));
+    assert_false(bgc_ok(m));
+    assert_int_equal(bgc_diagnostic_count(m), 1);
+    assert_string_equal(bgc_diagnostic_at(m, 0).code, "no-memory");
+    assert_int_equal(bgc_state_count(m), 0);
+    assert_null(bgc_simulate(m, NULL));
+    assert_false(bgc_set(m, "k", 1));
+    other = opened();
+    assert_swings(other, sqrt(8));
+    bgc_free(other);
+    bgc_free(m);
+}
+
+static void
+test_threads_of_blas(void **state)
+{
+    bgc_model *m;
+
+    (void)state;
+    if (!openblas_get_num_threads || !openblas_set_num_threads)
+        skip();
+    openblas_set_num_threads(2);
+    if (openblas_get_num_threads() != 2)
+        skip(); /* one processor */
+    m = opened();
+    assert_swings(m, sqrt(8));
+    assert_int_equal(openblas_get_num_threads(), 2);
+    bgc_free(m);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parameters_by_number),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_threads_of_blas),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
