@@ -35,6 +35,7 @@ nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
         q->q = &e->net.at[k];
         q->tau = INFINITY;
         q->size = bg_calloc(q->q->nwatch + 1, sizeof *q->size);
+        q->ahead = bg_calloc(q->q->nwatch + 1, sizeof *q->ahead);
         q->settled = bg_calloc(q->q->nmodes + 1, sizeof *q->settled);
     }
     for (size_t w = 0; w < s->nwatch; w++)
@@ -138,6 +139,7 @@ nets_free(nets *s)
         forget_net(&s->net[k]);
         vec_free(&s->net[k].known);
         free(s->net[k].size);
+        free(s->net[k].ahead);
         free(s->net[k].settled);
     }
     free(s->net);
@@ -168,6 +170,12 @@ bool
 nets_watches(const nets *s, uint32_t mode)
 {
     return s->watched[mode];
+}
+
+bool
+nets_vary(const nets *s)
+{
+    return s->any_varies;
 }
 
 /* ---- coefficients ---- */

@@ -37,6 +37,7 @@ struct net {
     uint32_t last;     /* of known: most recently used */
     double tau;        /* s; shortest time that the coefficients have, INFINITY: none */
     double *size;      /* [nwatch] greatest difference so far */
+    double *ahead;     /* [nwatch] differences at the last look ahead */
     struct known *now; /* of the last solve */
     double *settled;   /* [nmodes] modes since the last search */
     bool bound;        /* they have constraints */

@@ -17,6 +17,7 @@ copy_states(double *to, const double *from, size_t n)
 enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
+#define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
 #define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
 #define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
 #define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
@@ -259,6 +260,7 @@ contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t
             }
             g += weight[o] * part;
         }
+        k->ahead[i] = fabs(g);
         if (margin_of(s, k, i, g) < -slack)
             which[n++] = i;
     }
@@ -325,12 +327,13 @@ admit(nets *s, struct net *k, double t, double *x, int *worst)
 {
     const eq_net *q = k->q;
     struct known *w = NULL;
-    double most = 0, *noise = s->c;
+    double most = 0, jumps = 0, *noise = s->c;
 
     *worst = 0;
     for (int i = 0; i < KICKS; i++) {
         if (net_kick(s, t, x, k, &most) != 0)
             return false;
+        jumps = fmax(jumps, most);
         if (most <= 1e-15)
             break;
     }
@@ -375,6 +378,8 @@ admit(nets *s, struct net *k, double t, double *x, int *worst)
             return false;
         for (uint32_t j = 0; j < q->n; j++)
             slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
+        if (jumps <= ROUNDED) /* else it is impulses that the look ahead sees */
+            slack += NEAR / 10 * k->ahead[i];
         if (margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
             return false;
         k->size[i] = fmax(k->size[i], fabs(g));
