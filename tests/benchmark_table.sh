@@ -1,7 +1,7 @@
 #!/bin/sh
 # benchmark_table.sh SCRIPT BGC - the table of examples/benchmarks.sh has the numbers that are published for balanced truncation to order 10
 set -eu
-table=$(sh "$1" "$2")
+table=$(sh "$1" "$2" quick)
 printf '%s\n' "$table"
 expect() {
     printf '%s\n' "$table" | grep -q "$1" || { echo "there is no line \"$1\""; exit 1; }

@@ -43,7 +43,7 @@ of_number(double v)
     }
     for (const char *c = text; *c; c++) {
         if (*c == 'e') {
-            exponent += atoi(c + 1);
+            exponent += (int)strtol(c + 1, NULL, 10);
             break;
         }
         if (*c < '0' || *c > '9') {

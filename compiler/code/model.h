@@ -220,6 +220,13 @@ size_t model_npoles(bg_model *m);
 int model_poles(bg_model *m, double t, const double *x, double *value);
 struct model_pole model_pole(bg_model *m, size_t k);
 
+/* ---- what rates need of equations that are solved together and that no determinant is looked at of: unknowns of
+ * nonlinear ones, and of nets of switches whose coefficients move. They may pass through infinity. ---- */
+size_t model_nsolved(bg_model *m); /* of nets after their first solution */
+/* Their values at the last evaluation of the rates (model_rhs, model_accept). */
+void model_solved(const bg_model *m, double *value);
+struct model_pole model_solved_pole(const bg_model *m, size_t k);
+
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
  * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole

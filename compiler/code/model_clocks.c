@@ -1,4 +1,4 @@
-/* model_clocks.c - what depends on time alone, and what is divided by: clocks, bends, poles */
+/* model_clocks.c - what depends on time alone, and what is divided by or may be infinite: clocks, bends, poles */
 #include <math.h>
 #include <string.h>
 
@@ -121,6 +121,59 @@ model_pole(bg_model *m, size_t k)
     out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
     strbuf_free(&b);
     return out;
+}
+
+size_t
+model_nsolved(bg_model *m)
+{
+    size_t n = 0;
+
+    if (!model_need(m, PART_RHS))
+        return 0;
+    for (size_t k = 0; k < m->program[PART_RHS]->block.n; k++) {
+        const program_block *b = &m->program[PART_RHS]->block.at[k];
+
+        if (!m->e->block.at[b->block].linear)
+            n += b->n;
+    }
+    return n + (m->nets && nets_vary(m->nets) ? m->e->held.n : 0);
+}
+
+void
+model_solved(const bg_model *m, double *value)
+{
+    const double *w = evaluator_variables(m->evaluator[PART_RHS]);
+
+    for (size_t k = 0; k < m->program[PART_RHS]->block.n; k++) {
+        const program_block *b = &m->program[PART_RHS]->block.at[k];
+
+        if (m->e->block.at[b->block].linear)
+            continue;
+        memcpy(value, w + b->w0, b->n * sizeof *value);
+        value += b->n;
+    }
+    if (m->nets && nets_vary(m->nets))
+        memcpy(value, m->modes + m->e->mode.n, m->e->held.n * sizeof *value);
+}
+
+struct model_pole
+model_solved_pole(const bg_model *m, size_t k)
+{
+    var_id v = VAR_NONE;
+
+    for (size_t i = 0; i < m->program[PART_RHS]->block.n && v == VAR_NONE; i++) {
+        const program_block *b = &m->program[PART_RHS]->block.at[i];
+        const eq_block *q = &m->e->block.at[b->block];
+
+        if (q->linear)
+            continue;
+        if (k < b->n)
+            v = m->e->unknown.at[q->unknown0 + k];
+        k -= v == VAR_NONE ? b->n : 0;
+    }
+    if (v == VAR_NONE)
+        v = m->e->held.at[k];
+    return (struct model_pole){ .at = m->f->var.at[v].at, .var = m->f->var.at[v].name };
 }
 
 span

@@ -172,6 +172,12 @@ nets_watches(const nets *s, uint32_t mode)
     return s->watched[mode];
 }
 
+bool
+nets_vary(const nets *s)
+{
+    return s->any_varies;
+}
+
 /* ---- coefficients ---- */
 
 /* Do the coefficients of the held unknowns depend on more than parameters and modes? What goes through kept variables

@@ -49,6 +49,8 @@ void nets_quiet(nets *s, double *g);
 /* Moves x back onto the constraints that hold, from where an integrator left it. */
 int nets_project(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
+bool
+nets_vary(const nets *s); /* do coefficients of unknowns move with time or states? Known after the first solution */
 
 /* Sets the modes of all nets for just behind t, and moves x where they ask for it. ahead: a time in which nothing else
  * happens. farther: 1, or how much farther than usual to look, where a contradiction grows so slowly that it was taken

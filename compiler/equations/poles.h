@@ -6,7 +6,7 @@
  *
  * Divisors that cannot be zero (1 + x^2, exp(x)) and those of parameters alone are left out. tan(x) divides by cos(x).
  * Of equations solved together those count that are linear in their unknowns with coefficients that move: the others'
- * matrices are theirs at a solution, which has to be there.
+ * matrices are theirs at a solution, which has to be there: of these the unknowns are looked at (runtime/run/watch.h).
  *
  * needs    all variables defined
  * cost     linear in the equations

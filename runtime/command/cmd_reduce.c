@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "command.h"
-#include "mode_reduction.h"
 #include "reduce.h"
+#include "reduce_command.h"
 #include "refit.h"
 #include "report.h"
 #include "simplify.h"
@@ -40,7 +40,7 @@ write_trials(json *j, const reduction *r)
 }
 
 static void
-write_json(const reduction *r, bool bounded, FILE *out)
+write_json(const reduction *r, bool bounded, const order_report *of, FILE *out)
 {
     json j = { .out = out };
 
@@ -102,6 +102,8 @@ write_json(const reduction *r, bool bounded, FILE *out)
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    if (of)
+        order_write_json(&j, of);
     json_close(&j, '}');
 }
 
@@ -185,7 +187,7 @@ put_trials(FILE *out, const reduction *r)
 }
 
 static void
-report(const reduction *r, bool bounded, bool verbose, FILE *out)
+report(const reduction *r, bool bounded, const order_report *of, bool verbose, FILE *out)
 {
     table t = { .columns = bounded ? 7 : 5, .left = bounded ? 2 : 1 };
 
@@ -228,6 +230,8 @@ report(const reduction *r, bool bounded, bool verbose, FILE *out)
             put_text(out, "  %s stays: %s\n", r->kept.at[i].name, r->kept.at[i].why);
     if (r->kept.n > NAMES_SHOWN && !(bounded && verbose))
         put_text(out, "  %zu more stay\n", r->kept.n - NAMES_SHOWN);
+    if (of)
+        order_put(of, out);
     if (r->error.n == 0 || r->rounds.n == 0)
         return;
     if (bounded)
@@ -341,9 +345,9 @@ verify_both(const request *q, const loaded *l, const reduction *r, const char *c
 }
 
 /* Where the text goes: the file, standard output, or nowhere. */
-static int
-write_results(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
-              bool bounded, const char *target)
+int
+reduction_write(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
+                bool bounded, const order_report *of, const char *target)
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
     int status = q->given & OPT(OPT_VERIFY) ? verify_both(q, l, r, experiment, nexperiments) : STATUS_DONE;
@@ -360,9 +364,9 @@ write_results(const request *q, const loaded *l, reduction *r, const char *const
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
     if (q->json && !(text_out && !dry))
-        write_json(r, bounded, stdout);
+        write_json(r, bounded, of, stdout);
     else if (!q->quiet)
-        report(r, bounded, q->verbose, dry || text_out ? stderr : stdout);
+        report(r, bounded, of, q->verbose, dry || text_out ? stderr : stdout);
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
 }
 
@@ -380,12 +384,12 @@ finish(const request *q, loaded *l, enum reduce_result result, reduction *r, con
     } else if (result == REDUCE_INTERNAL)
         complain("internal error: the reduced text is not what was meant, nothing is written: %s", why);
     else
-        status = write_results(q, l, r, experiment->at, experiment->n, bounded, target);
+        status = reduction_write(q, l, r, experiment->at, experiment->n, bounded, NULL, target);
     return status;
 }
 
-static void
-adjust_quietly(void *ctx, bg_model *m, sim_options *o)
+void
+reduction_adjust(void *ctx, bg_model *m, sim_options *o)
 {
     adjust_run(ctx, m, o);
     o->progress = NULL; /* many short runs */
@@ -470,7 +474,7 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
                                     .nexperiments = 1,
                                     .set = o.set,
                                     .nset = o.nset,
-                                    .adjust = adjust_quietly,
+                                    .adjust = reduction_adjust,
                                     .ctx = &settings };
 
             if (!reduction_simplify(l.path, &so, l.c.sources, l.c.ast->file, &r, &why))
@@ -479,71 +483,12 @@ reduce_by_threshold(const request *q, const loaded *file, const char *target)
         print_diagnostics(q, l.c.sources);
         status = result == REDUCE_FAILED ? status_of(l.c.sources) : STATUS_DONE;
         if (result == REDUCE_DONE)
-            status = refit(q, &l, &o.experiment, 1, adjust_quietly, &settings, &r);
+            status = refit(q, &l, &o.experiment, 1, reduction_adjust, &settings, &r);
         if (status == STATUS_DONE)
             status = finish(q, &l, result, &r, &used, false, target, why);
         vec_free(&used);
         free(why);
         reduction_free(&r);
-    }
-    loaded_free(&l);
-    return status;
-}
-
-/* ---------------------------------------------------------------- by eigenvalues */
-
-static int
-reduce_by_modes(const request *q, const char *target)
-{
-    request opened = *q;
-    loaded l;
-    int status;
-
-    opened.open = true;
-    status = load(&opened, q->file.at[0], STAGE_MODEL, EXPERIMENT_OPTIONAL, &l);
-    if (status == STATUS_DONE && (q->given & OPT(OPT_VERIFY)) && !l.experiment) {
-        complain("--verify runs an experiment, and %s has none", l.path);
-        status = STATUS_USAGE;
-    }
-    if (status == STATUS_DONE) {
-        compile_options o = { .experiment = l.experiment, .set = l.set.at, .nset = l.set.n };
-        double *x = bg_calloc(model_nstates(l.c.model) + 1, sizeof *x), t;
-        linearization p = { 0 };
-        mode_choice keep = { 0 };
-        strbuf notes = { 0 };
-        reduction r = { 0 };
-        char *why = NULL;
-
-        if (!reduction_point(l.c.model, &t, x)) {
-            status = status_of(l.c.sources);
-        } else if (!linearize_at(l.c.model, t, x, &p)) {
-            complain("%s cannot be linearized: %s", l.c.flat->name, p.why);
-            status = STATUS_NUMBERS;
-        } else if (!p.space.nu || !p.space.ny) {
-            complain(
-                "%s has no %s: what is neither driven nor seen goes, so that nothing would be left of it; declare %s",
-                l.c.flat->name, p.space.nu ? "output" : "input and no source",
-                p.space.nu ? "an output that reads what matters" : "an input that drives it");
-            status = STATUS_USAGE;
-        } else if ((why = q->text[OPT_MODES] ? choose_modes(&p, q->text[OPT_MODES], &keep)
-                                             : choose_band(&p, q->text[OPT_BAND], &keep))) {
-            complain("%s", why);
-            status = STATUS_USAGE;
-        } else if (!reduce_to_modes(l.path, l.text, l.length, &o, &p, &keep, &r, &notes, &why)) {
-            complain("%s cannot be reduced to these eigenvalues: %s", l.c.flat->name, why);
-            status = STATUS_NUMBERS;
-        } else {
-            status = write_results(q, &l, &r, &l.experiment, 1, false, target);
-            if (!q->quiet && !q->json && notes.n)
-                fputs(notes.at, (q->given & OPT(OPT_DRY_RUN)) || (target && !strcmp(target, "-")) ? stderr : stdout);
-        }
-        print_diagnostics(q, l.c.sources);
-        free(x);
-        free(keep.keep);
-        free(why);
-        strbuf_free(&notes);
-        reduction_free(&r);
-        linearization_free(&p);
     }
     loaded_free(&l);
     return status;
@@ -757,11 +702,11 @@ cmd_reduce(const request *q)
         complain("a threshold or a metric is one way to choose what goes, --within, --bonds and --terms are another");
         return STATUS_USAGE;
     }
-    if ((q->given & OPT(OPT_REFIT)) && q->set.n) {
+    if ((q->given & (OPT(OPT_REFIT) | OPT(OPT_ORDER))) && q->set.n) {
         complain("--refit changes the numbers of the text, --set gives others");
         return STATUS_USAGE;
     }
-    if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & OPT(OPT_REFIT))) {
+    if ((q->given & OPT(OPT_PARAMETERS)) && !(q->given & (OPT(OPT_REFIT) | OPT(OPT_ORDER)))) {
         complain("--parameters goes with --refit: those that are fitted");
         return STATUS_USAGE;
     }
@@ -777,6 +722,15 @@ cmd_reduce(const request *q)
         target = input;
     else if (!target && !q->json)
         target = "-";
+    if (q->given & OPT(OPT_ORDER)) {
+        if (by_threshold || bounded || q->text[OPT_MODES] || q->text[OPT_BAND] || by_component(q) ||
+            (q->given & (OPT(OPT_INACTIVE) | OPT(OPT_SIMPLIFY)))) {
+            complain("a number of states (--order) is one way to choose what goes; thresholds, tolerances, "
+                     "eigenvalues, --by component, --inactive and --simplify are others");
+            return STATUS_USAGE;
+        }
+        return reduce_by_order(q, target);
+    }
     if (q->text[OPT_MODES] || q->text[OPT_BAND]) {
         if (by_threshold || bounded || (q->given & OPT(OPT_REFIT)) || (q->text[OPT_MODES] && q->text[OPT_BAND])) {
             complain("eigenvalues are one way to choose what goes (--modes or --band), thresholds, tolerances and "

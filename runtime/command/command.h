@@ -98,6 +98,7 @@ enum option {
     OPT_STARTS,
     OPT_JUNIT,
     OPT_REFIT,
+    OPT_ORDER,
     OPT_KEEP_PARTIAL,
     OPT_WARN,
     OPT_WERROR,
@@ -125,7 +126,7 @@ typedef struct request {
     double stop;                               /* s */
     size_t points, samples, max_steps, rounds; /* 0: not given */
     double max_seconds, verify_bound;          /* of a run, likewise */
-    size_t horizon, fraction, starts;
+    size_t horizon, fraction, starts, order;
     double delta; /* share */
     double step;  /* s */
     enum sim_solver solver;

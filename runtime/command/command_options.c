@@ -109,6 +109,8 @@ static const struct option_row options[OPT_COUNT] = {
     [OPT_STARTS] = { "starts", 0, "N", "search from N starts, the best counts (1)" },
     [OPT_REFIT] = { "refit", 0, NULL,
                     "fit the parameters of what stays (--parameters, else all) to the outputs of the model as given" },
+    [OPT_ORDER] = { "order", 0, "N",
+                    "of a linear model: down to N states, what goes and the numbers of what stays found together" },
     [OPT_JUNIT] = { "junit", 0, "FILE", "what was expected and how it came, as JUnit XML, for build servers" },
     [OPT_WARN] = { "warn", 'W', "WHICH",
                    "which warnings are given: none, all, no-CODE or CODE, one after the other; -Wno-junction-single" },
@@ -330,6 +332,11 @@ accept_option(request *q, int o, const char *value)
         if (strcmp(value, "all") && (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x)))
             return command_wrong(q, "--rounds is a whole number from 1 on, or all, not \"%s\"", value);
         q->rounds = strcmp(value, "all") ? (size_t)x : SIZE_MAX;
+        break;
+    case OPT_ORDER:
+        if (!parse_number(value, &x) || x < 1 || x > 1e6 || x != floor(x))
+            return command_wrong(q, "--order is a whole number of states from 1 on, not \"%s\"", value);
+        q->order = (size_t)x;
         break;
     case OPT_POINTS:
         if (!parse_number(value, &x) || x < 2 || x > 1e8 || x != floor(x))

@@ -207,3 +207,14 @@ chosen_readers(const bg_model *m, var_id v, bool *reads)
     }
     free(seen);
 }
+
+bool
+chosen_reads(const bg_model *m, inst i, var_id v)
+{
+    const flat_model *f = model_flat(m);
+    uint8_t *seen = bg_calloc(f->var.n + 1, 1);
+    bool reads = reads_it(f, i, v, seen, 0);
+
+    free(seen);
+    return reads;
+}

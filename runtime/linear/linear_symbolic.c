@@ -167,7 +167,7 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
 
     for (size_t i = 0; i < l->space.n; i++)
         x[l->order[i]] = l->x[i];
-    structure_make(l->model, l->time, x, l->order, true, l->as_equations, &s);
+    structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &s);
     free(x);
     *why = s.why ? bg_strdup(s.why) : NULL;
     if (!*why && j)

@@ -389,12 +389,12 @@ find_all(linearization *l, double t, const double *x, const state_space *all, co
     if (l->switched) /* which bonds are open changes with the mode */
         l->structure.why = bg_strdup("ideal switches are in it: the matrices are those of the mode that holds there");
     else
-        structure_make(l->model, t, x, l->order, false, false, &l->structure);
+        structure_make(l->model, t, x, l->order, false, false, false, &l->structure);
     compare_ways(l, all, c);
     if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
         structure_free(&l->structure);
         l->as_equations = true;
-        structure_make(l->model, t, x, l->order, false, true, &l->structure);
+        structure_make(l->model, t, x, l->order, false, true, false, &l->structure);
         compare_ways(l, all, c);
     }
     l->modes_known = modes_find(l->space.n, l->space.A, &l->modes);

@@ -240,8 +240,8 @@ name_of(const linearization *l, size_t i)
 
 /* ---------------------------------------------------------------- the text */
 
-static void
-record_plan(reduction *r, const sources *s, uint32_t file, rewrite *plan)
+void
+record_reduction(reduction *r, const sources *s, uint32_t file, rewrite *plan)
 {
     for (size_t i = 0; i < plan->item.n; i++) {
         const rewrite_item *x = &plan->item.at[i];
@@ -486,7 +486,7 @@ take_out(const char *path, const char *text, size_t length, const compile_option
             strbuf_puts(now, "");
         *why = reduction_check(path, text, length, o, &plan, now->at, now->n, o);
         fine = !*why;
-        record_plan(r, plain.sources, plain.ast->file, &plan);
+        record_reduction(r, plain.sources, plain.ast->file, &plan);
     } else if (fine) {
         char *copy = bg_format("%.*s", (int)length, text);
 

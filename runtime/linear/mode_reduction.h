@@ -18,6 +18,9 @@
 /* The point that is reduced at: where the experiment begins, at rest if it says so. False: diagnostics. */
 bool reduction_point(bg_model *m, double *t, double *x);
 
+/* A plan's items and edits as a round of *r; file: of the text that it changes, in s. */
+void record_reduction(reduction *r, const sources *s, uint32_t file, rewrite *plan);
+
 typedef struct mode_choice {
     bool *keep;
     size_t n;

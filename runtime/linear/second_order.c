@@ -432,7 +432,7 @@ second_order_write(const linearization *l, const second_order *s, structure_bloc
 
     for (size_t i = 0; i < l->space.n; i++)
         x[l->order[i]] = l->x[i];
-    structure_make(l->model, l->time, x, l->order, true, l->as_equations, &t);
+    structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &t);
     free(x);
     *why = t.why             ? bg_strdup(t.why)
            : l->structure.nd ? bg_strdup("inertias or springs move together; their matrices are numbers alone")

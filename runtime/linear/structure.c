@@ -208,6 +208,12 @@ fill_matrices(struct work *w, struct dependence *d)
     for (size_t i = 0; i < s->nd; i++)
         work_spread(w, port_gives(w->f, s->dependent[i]), i, &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL },
                     1, port_name(w->f, s->dependent[i]));
+    for (int k = 0; k < 4 && w->outputs; k++)
+        s->output[k] = block_new(w, w->f->output.n, k == 0 ? s->nz : k == 1 ? s->nl : k == 2 ? s->nu : s->n);
+    for (size_t i = 0; i < w->f->output.n && w->outputs; i++)
+        work_spread(w, w->f->slot.at[w->f->output.at[i].def.first], i,
+                    &(struct targets){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL }, 1,
+                    w->f->output.at[i].name);
 }
 
 static void
@@ -229,7 +235,8 @@ any(const structure_block *b)
 }
 
 void
-structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, structure *s)
+structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, bool outputs,
+               structure *s)
 {
     flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
     struct work w = { .m = m,
@@ -239,6 +246,7 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
                       .s = s,
                       .pool = text ? f->pool : NULL,
                       .nvars = f->var.n,
+                      .outputs = outputs,
                       .as_equations = as_equations,
                       .fine = true };
     struct dependence d = { 0 };
@@ -313,6 +321,8 @@ structure_free(structure *s)
         free(all[i]);
     for (int k = 0; k < M_COUNT; k++)
         block_free(&s->matrix[k]);
+    for (int k = 0; k < 4; k++)
+        block_free(&s->output[k]);
     *s = (structure){ 0 };
 }
 

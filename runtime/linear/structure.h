@@ -57,6 +57,8 @@ typedef struct structure {
     size_t *storage_state;                      /* [nz] row of x */
     bool *flow_in;                              /* [nl] the dissipator's input is its flow */
     structure_block matrix[M_COUNT];
+    structure_block
+        output[4]; /* the text's outputs by z, d_out, u, x: y = J_YS z + J_YL d_out + ...; where asked for */
     /* of dependent storage: C_d (nd by nd), G (nd by n), G_S (nd by nz), what a rate that it adds does to dx/dt in the
      * end (n by nd) */
     double *C_d, *G, *G_S, *H;
@@ -71,7 +73,7 @@ typedef struct structure {
  * i. Modes as they are. text: with expressions. as_equations: see above; there is no dependent storage then (nd is 0).
  * structure_free it in any case; the pool grows with what is made. */
 void structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations,
-                    structure *s);
+                    bool outputs, structure *s);
 void structure_free(structure *s);
 const char *structure_matrix_name(enum structure_matrix k);
 

@@ -34,6 +34,7 @@ struct work {
     bool *rests;            /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
     uint32_t *kind, *index; /* [column] of FREE_*, number */
     bool *block_seen;
+    bool outputs;      /* their rows too */
     bool as_equations; /* dependent storage by the model's own equations */
     bool fine;
 };

@@ -313,5 +313,7 @@ work_relations(struct work *w)
             if (f->var.at[v].kind == VAR_SIGNAL || f->var.at[v].kind == VAR_RATE || f->var.at[v].kind == VAR_AUX)
                 work_need(w, v);
         }
+    for (size_t i = 0; i < f->output.n && w->outputs; i++)
+        work_need(w, f->slot.at[f->output.at[i].def.first]);
     signal_rows(w);
 }

@@ -309,8 +309,11 @@ main_loop(run *s)
             if (!run_take_step(s, t0, t1))
                 return false;
             switched = false;
-            if (s->blocks)
+            if (s->blocks || watch_solves(s->watch)) {
                 model_accept(s->model, s->t, s->x);
+                if (!watch_solved(s->watch, s->integrator, s->t, s->x))
+                    return false;
+            }
         }
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))

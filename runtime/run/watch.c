@@ -9,12 +9,19 @@
 /* Towards a zero of the divisor the rates are looked at where it has these parts of its size at the step's end. Of a
  * quotient that stays smooth (sin(x)/x) the differences from place to place fall with the parts; of a logarithm's they
  * stay, of a pole's they grow. */
-enum { PLACES = 4 };
+enum { PLACES = 4, LEAST_PLACES = 3 };
 static const double part[PLACES] = { 1e-1, 1e-2, 1e-3, 1e-4 };
+static const double REACHED = 2;   /* of the part */
 static const double BOUNDED = 0.5; /* of the first difference: below it the last is that of a smooth function */
 static const double NOTHING =
     1e-6; /* of the rate's size, here or on the way of its state so far: what no difference is looked at below */
-enum { HALVINGS = 50 };
+/* Grown so much at both ends after some halvings: it changes its sign through infinity. Later, next to a pole,
+ * equations have any solution within rounding. */
+static const double GROWN = 2;
+/* An unknown on its way to infinity, beside what it was where it began to grow; the steps, beside the time since then,
+ * on the way and at its end. */
+static const double RISEN = 1e6, SHRUNK = 1e-4, AT_POLE = 1e-11;
+enum { HALVINGS = 50, SOON = 10 };
 
 struct bad_output {
     double t;
@@ -26,11 +33,23 @@ struct watch {
     bg_model *model;
     size_t nx, ny, n, nf;
     bool powers, looking, begun;
-    double begin;          /* s, of the run */
-    double *before, *now;  /* [n] divisors, at the last accepted point and at the present one */
-    double *x, *f[PLACES]; /* scratch: states; rates, then powers */
+    double begin;                 /* s, of the run */
+    double *before, *now;         /* [n] divisors, at the last accepted point and at the present one */
+    double *x, *rate, *f[PLACES]; /* scratch: states; rates; rates, then powers */
+    size_t nu;
+    double *earlier, *solved, *solution; /* [nu] unknowns at the two last accepted points, and where one looks */
+    double step;                         /* s, the last; INFINITY: none yet */
+    double *rose_from, *rose_at;         /* [nu] what it was, and when, since when it has only grown */
     size_t points;
     struct bad_output *output; /* [ny] */
+};
+
+/* What may be zero: a divisor, or the reciprocal of an unknown. */
+struct subject {
+    size_t k;
+    bool unknown;
+    double at_start, at_end; /* of the part of the step */
+    bool risen;              /* it has grown by decades, in ever shorter steps: this one begins at the pole itself */
 };
 
 watch *
@@ -47,6 +66,7 @@ watch_new(bg_model *m, bool powers)
     w->before = bg_calloc(w->n + 1, sizeof(double));
     w->now = bg_calloc(w->n + 1, sizeof(double));
     w->x = bg_calloc(w->nx + 1, sizeof(double));
+    w->rate = bg_calloc(w->nx + 1, sizeof(double));
     w->output = bg_calloc(w->ny + 1, sizeof *w->output);
     return w;
 }
@@ -64,6 +84,12 @@ watch_free(watch *w)
     free(w->before);
     free(w->now);
     free(w->x);
+    free(w->rate);
+    free(w->earlier);
+    free(w->solved);
+    free(w->solution);
+    free(w->rose_from);
+    free(w->rose_at);
     free(w);
 }
 
@@ -121,13 +147,35 @@ watch_start(watch *w, double t, const double *x)
         w->begin = t;
     w->begun = true;
     w->looking = w->n && model_poles(w->model, t, x, w->before) == 0;
+    if (!w->earlier && w->nx && (w->nu = model_nsolved(w->model)) > 0) {
+        w->earlier = bg_calloc(w->nu, sizeof(double));
+        w->solved = bg_calloc(w->nu, sizeof(double));
+        w->solution = bg_calloc(w->nu, sizeof(double));
+        w->rose_from = bg_calloc(w->nu, sizeof(double));
+        w->rose_at = bg_calloc(w->nu, sizeof(double));
+    }
+    if (w->nu) {
+        memset(w->earlier, 0, w->nu * sizeof(double));
+        model_solved(w->model, w->solved);
+        memcpy(w->rose_from, w->solved, w->nu * sizeof(double));
+    }
+    w->step = INFINITY;
+    for (size_t k = 0; k < w->nu; k++)
+        w->rose_at[k] = t;
 }
 
-/* The divisor at t of the last step, whose state is left in w->x. NAN: it cannot be evaluated. */
+/* The subject at t of the last step, whose state is left in w->x. NAN: it cannot be evaluated. */
 static double
-divisor_at(watch *w, integrator *g, size_t k, double t)
+subject_at(watch *w, integrator *g, const struct subject *s, double t)
 {
-    return integrator_dense(g, t, w->x) && model_poles(w->model, t, w->x, w->now) == 0 ? w->now[k] : NAN;
+    if (!integrator_dense(g, t, w->x))
+        return NAN;
+    if (!s->unknown)
+        return model_poles(w->model, t, w->x, w->now) == 0 ? w->now[s->k] : NAN;
+    if (model_rhs(w->model, t, w->x, w->rate) != 0)
+        return NAN;
+    model_solved(w->model, w->solution);
+    return 1 / w->solution[s->k];
 }
 
 /* Rates, and powers where they count, at t of the last step. */
@@ -138,43 +186,55 @@ rates_at(watch *w, integrator *g, double t, double *f)
            (!w->powers || model_powers(w->model, t, w->x, f + w->nx) == 0);
 }
 
-/* Do the rates grow without bound from t0 towards the place in (t0, t1] where divisor k is zero? *zero: that place. */
+/* Do the rates grow without bound from t0 towards the place in (t0, t1] where the subject is zero? *zero: that place.
+ * What changes its sign through infinity is no divisor there. */
 static bool
-is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
+is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, double *zero)
 {
-    double lo = t0, hi = t1, at_start = w->before[k], at_place[PLACES];
+    double lo = t0, hi = t1, at_start = s->at_start, at_place[PLACES], at[2] = { s->at_start, s->at_end };
+    double grown = GROWN * fmax(fabs(at[0]), fabs(at[1]));
+    int n;
 
     for (int i = 0; i < HALVINGS && lo + (hi - lo) / 2 > lo && lo + (hi - lo) / 2 < hi; i++) {
-        double middle = lo + (hi - lo) / 2, d = divisor_at(w, g, k, middle);
+        double middle = lo + (hi - lo) / 2, d = subject_at(w, g, s, middle);
+        bool beyond = d == 0 || (d < 0) != (at_start < 0);
 
         if (isnan(d)) { /* the very place: what is divided by zero there may be finite beside it */
             hi = middle;
             break;
         }
-        *(d == 0 || (d < 0) != (at_start < 0) ? &hi : &lo) = middle;
+        *(beyond ? &hi : &lo) = middle;
+        at[beyond] = d;
+        if (i < SOON && fabs(at[0]) > grown && fabs(at[1]) > grown)
+            return false;
     }
     *zero = hi;
-    for (int i = 0; i < PLACES; i++) { /* where the divisor has that part of what it was */
-        double near = t0, far = *zero;
+    for (n = 0; n < PLACES; n++) { /* where the divisor has that part of what it was */
+        double near = t0, far = *zero, at_near = at_start;
 
         for (int j = 0; j < HALVINGS; j++) {
-            double middle = near + (far - near) / 2, d = divisor_at(w, g, k, middle);
+            double middle = near + (far - near) / 2, d = subject_at(w, g, s, middle);
+            bool before = fabs(d) > part[n] * fabs(at_start) && (d < 0) == (at_start < 0);
 
             if (!(middle > near && middle < far))
                 break;
-            *(fabs(d) > part[i] * fabs(at_start) && (d < 0) == (at_start < 0) ? &near : &far) = middle;
+            *(before ? &near : &far) = middle;
+            at_near = before ? d : at_near;
         }
-        at_place[i] = near;
-        if (!w->f[i])
-            w->f[i] = bg_calloc(w->nf + 1, sizeof(double));
-        if (!rates_at(w, g, near, w->f[i]))
+        /* equations solved together may have no solution that rounding lets find so near to a pole */
+        if (s->unknown && fabs(at_near) > REACHED * part[n] * fabs(at_start))
+            break;
+        at_place[n] = near;
+        if (!w->f[n])
+            w->f[n] = bg_calloc(w->nf + 1, sizeof(double));
+        if (!rates_at(w, g, near, w->f[n]))
             return true;
     }
-    if (!(at_place[PLACES - 1] > at_place[0]))
-        return false; /* it is zero all along: the step begins there */
+    if (n < LEAST_PLACES || !(at_place[n - 1] > at_place[0]))
+        return s->risen; /* it is zero all along: the step begins there */
     for (size_t i = 0; i < w->nf; i++) {
-        double first = fabs(w->f[1][i] - w->f[0][i]), last = fabs(w->f[PLACES - 1][i] - w->f[PLACES - 2][i]);
-        double size = fmax(fabs(w->f[0][i]), fabs(w->f[PLACES - 1][i]));
+        double first = fabs(w->f[1][i] - w->f[0][i]), last = fabs(w->f[n - 1][i] - w->f[n - 2][i]);
+        double size = fmax(fabs(w->f[0][i]), fabs(w->f[n - 1][i]));
 
         if (i<w->nx && * zero> w->begin)
             size = fmax(size, fabs(w->x[i]) / (*zero - w->begin));
@@ -182,6 +242,13 @@ is_pole(watch *w, integrator *g, size_t k, double t0, double t1, double *zero)
             return true;
     }
     return false;
+}
+
+static void
+help_pole(sources *s)
+{
+    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor "
+                 "away from zero.");
 }
 
 static void
@@ -203,8 +270,7 @@ report_pole(watch *w, size_t k, double t)
         diag_error(s, "run-pole", p.at,
                    "the equations have no finite solution at %.6g s: they divide by %s, which changes its sign there",
                    t, p.text);
-    diag_help(s, "What goes through infinity comes back as another number each time: stop before, or keep the divisor "
-                 "away from zero.");
+    help_pole(s);
 }
 
 bool
@@ -227,7 +293,9 @@ watch_step(watch *w, integrator *g, double t, const double *x)
 
         if (!(w->before[k] * now < 0))
             continue;
-        if (is_pole(w, g, k, integrator_t0(g), t, &zero)) {
+        struct subject of = { .k = k, .at_start = w->before[k], .at_end = now };
+
+        if (is_pole(w, g, &of, integrator_t0(g), t, &zero)) {
             report_pole(w, k, zero);
             return false;
         }
@@ -237,5 +305,70 @@ watch_step(watch *w, integrator *g, double t, const double *x)
     swap = w->before;
     w->before = w->now;
     w->now = swap;
+    return true;
+}
+
+/* ---- unknowns ---- */
+
+bool
+watch_solves(const watch *w)
+{
+    return w->nu > 0;
+}
+
+static void
+report_unknown(watch *w, size_t k, double t)
+{
+    struct model_pole p = model_solved_pole(w->model, k);
+    sources *s = model_flat(w->model)->sources;
+
+    diag_error(
+        s, "run-pole", p.at,
+        "the equations that \"%s\" is solved from have no finite solution at %.6g s: it changes its sign through "
+        "infinity there",
+        p.var, t);
+    help_pole(s);
+}
+
+bool
+watch_solved(watch *w, integrator *g, double t, const double *x)
+{
+    double *swap, zero;
+
+    model_solved(w->model, w->solution);
+    for (size_t k = 0; k < w->nu; k++) {
+        double before = w->solved[k], now = w->solution[k], t0 = integrator_t0(g);
+        struct subject of = { .k = k,
+                              .unknown = true,
+                              .at_start = 1 / before,
+                              .at_end = 1 / now,
+                              .risen = fabs(before) > RISEN * fabs(w->rose_from[k]) &&
+                                       t - t0 < SHRUNK * (t0 - w->rose_at[k]) };
+
+        /* there: next to infinity any number solves the equations, within rounding */
+        if (of.risen && (fabs(now) * RISEN < fabs(before) || fmax(t - t0, w->step) < AT_POLE * (t0 - w->rose_at[k]))) {
+            report_unknown(w, k, t);
+            return false;
+        }
+        if (fabs(now) < fabs(before)) {
+            w->rose_from[k] = now;
+            w->rose_at[k] = t;
+        }
+        /* on its way through zero it has become less, mostly */
+        if (!(before * now < 0) || fabs(before) < fabs(w->earlier[k]))
+            continue;
+        if (is_pole(w, g, &of, t0, t, &zero)) {
+            report_unknown(w, k, zero);
+            return false;
+        }
+        if (model_rhs(w->model, t, x, w->rate) != 0)
+            return true;
+        model_solved(w->model, w->solution); /* it was scratch */
+    }
+    w->step = t - integrator_t0(g);
+    swap = w->earlier;
+    w->earlier = w->solved;
+    w->solved = w->solution;
+    w->solution = swap;
     return true;
 }

@@ -3,7 +3,8 @@
  * Outputs: nothing reads them, so that a run goes on where one has no value; each is reported once, with the first time
  * and the operation that has none. Poles: a divisor that changes its sign within a step was zero there. Where the rates
  * grow without bound towards that place the run has to end; sin(x)/x has a divisor that changes its sign too, and
- * nothing happens.
+ * nothing happens. What solves nonlinear equations, or those of ideal switches, has no divisor to look at: its
+ * reciprocal is one, that changes its sign where the unknown does and grew before.
  *
  * units    SI
  * errors   go to the model's sources (codes "run-output", "run-pole")
@@ -28,5 +29,9 @@ size_t watch_report(watch *w);
 void watch_start(watch *w, double t, const double *x);
 /* The part of the last step up to (t, x) is accepted. False: a pole is in it. */
 bool watch_step(watch *w, integrator *g, double t, const double *x);
+/* Are there equations solved together whose unknowns may pass through infinity? Known once a run has set out. Then this
+ * is asked too, after model_accept there. */
+bool watch_solves(const watch *w);
+bool watch_solved(watch *w, integrator *g, double t, const double *x);
 
 #endif

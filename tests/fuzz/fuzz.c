@@ -39,13 +39,12 @@ first_experiment(const ast_file *f)
     return NULL;
 }
 
-bool
-fuzz_compile(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto)
+static bool
+compile_with(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto, compile_options o)
 {
     static unit_system *units;
     static unsigned texts;
     compilation first = { 0 };
-    compile_options o = { 0 };
     char *experiment = NULL;
     bool ok;
 
@@ -61,6 +60,18 @@ fuzz_compile(compilation *c, const char *path, const void *text, size_t n, enum 
     must(ok == (diag_errors(c->sources) == 0), ok ? "accepted with an error" : "refused without an error", NULL);
     free(experiment);
     return ok;
+}
+
+bool
+fuzz_compile(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto)
+{
+    return compile_with(c, path, text, n, upto, (compile_options){ 0 });
+}
+
+bool
+fuzz_compile_open(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto)
+{
+    return compile_with(c, path, text, n, upto, (compile_options){ .open = true });
 }
 
 void

@@ -22,6 +22,8 @@ bool leads_elsewhere(const uint8_t *data, size_t size);
  * many texts, which takes longer than all else. A refusal comes with an error, an acceptance without one. Free with
  * fuzz_free. */
 bool fuzz_compile(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto);
+/* The same with inputs and sources that can be moved. */
+bool fuzz_compile_open(compilation *c, const char *path, const void *text, size_t n, enum compile_stage upto);
 void fuzz_free(compilation *c);
 /* The first experiment of a tree, or NULL. */
 const char *first_experiment(const ast_file *f);

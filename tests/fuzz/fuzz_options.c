@@ -46,11 +46,15 @@ leave(void)
 static void
 fill(void)
 {
-    put("m.bg", "model m { 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = 1; v -> C:small = 1000; output o = v.f; }\n"
-                "experiment e of m { stop = 1; observe o within 0.1; }\nexperiment f of m { stop = 2; }\n");
+    put("m.bg",
+        "model m { parameter k = 1; input u = 0; MSe:push = u -> 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = k; "
+        "v -> C:small = 1000; output o = v.f; }\n"
+        "experiment e of m { stop = 1; observe o within 0.1; expect o at 0 = 1 within 0.1; }\n"
+        "experiment f of m { stop = 2; }\n");
     put("n.bg", "model m { 1:v { f(0) = 1; } v -> I:mass = 1; v -> R:r = 1; output o = v.f; }\nexperiment e of m { "
                 "stop = 1; }\n");
     put("t.csv", "time,x\n0,1\n1,2\n");
+    put("d.csv", "time,o\n0,1\n0.5,0.5\n1,0.3\n");
     put("y.yaml", "version: \"0.1\"\nmodels:\n  /:\n    components:\n      C: base:C?C=1\n      R: base:R?r=1\n    "
                   "netlist:\n      - [C, R]\nroot: /\n");
 }

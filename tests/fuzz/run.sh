@@ -14,7 +14,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$root/build-fuzz}
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-parse front edit run reduce yaml table options}
+harnesses=${*:-parse front edit run reduce linear yaml table options}
 jobs=$(nproc 2>/dev/null || echo 2)
 export OPENBLAS_NUM_THREADS=1
 mkdir -p "$build/found"
@@ -38,7 +38,7 @@ targets() {
 # seeds HARNESS
 seeds() {
     case $1 in
-        parse|front|edit|run) echo "$root/tests/fuzz/corpus/model $root/tests/run $root/tests/messages $root/tests/models $root/examples $root/stdlib" ;;
+        parse|front|edit|run|linear) echo "$root/tests/fuzz/corpus/model $root/tests/run $root/tests/messages $root/tests/models $root/examples $root/stdlib" ;;
         reduce) echo "$root/tests/fuzz/corpus/model $root/tests/run" ;;
         yaml) echo "$root/tests/fuzz/corpus/yaml $root/tests/import" ;;
         *) echo "$root/tests/fuzz/corpus/$1" ;;
@@ -50,6 +50,7 @@ fuzz() {
     mkdir -p "$corpus"
     case $1 in
         reduce) longest=4096 ;;
+        linear) longest=8192 ;;
         options) longest=400 ;;
     esac
     # a smoke has no time to read every model of the tests

@@ -403,6 +403,23 @@ model_pole(bg_model *m, size_t k)
     (void)m, (void)k;
     return (struct model_pole){ SPAN_NONE, NULL, "" };
 }
+size_t
+model_nsolved(bg_model *m)
+{
+    (void)m;
+    return 0;
+}
+void
+model_solved(const bg_model *m, double *value)
+{
+    (void)m, (void)value;
+}
+struct model_pole
+model_solved_pole(const bg_model *m, size_t k)
+{
+    (void)m, (void)k;
+    return (struct model_pole){ SPAN_NONE, NULL, "" };
+}
 char *
 model_explain_output(bg_model *m, size_t k, double t, const double *x)
 {

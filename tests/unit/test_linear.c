@@ -715,7 +715,7 @@ check_expressions(compilation *c, const double *x)
 
     if (!linearize_at(c->model, 0, x, &l))
         fail_msg("%s", l.why);
-    structure_make(c->model, 0, x, l.order, true, l.as_equations, &s);
+    structure_make(c->model, 0, x, l.order, true, l.as_equations, false, &s);
     if (s.why)
         fail_msg("%s", s.why);
     assert_true(model_variables(c->model, 0, x, v));

@@ -1,0 +1,19 @@
+/* reduce_command.h - what the files of bgc reduce share */
+#ifndef BG_REDUCE_COMMAND_H
+#define BG_REDUCE_COMMAND_H
+
+#include "command.h"
+#include "json.h"
+#include "to_order.h"
+
+/* The text to its place and the report to its own; of: NULL, or of a reduction to a number of states. */
+int reduction_write(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
+                    bool bounded, const order_report *of, const char *target);
+void reduction_adjust(void *ctx, bg_model *m, sim_options *o); /* adjust_run without progress: many short runs */
+
+int reduce_by_modes(const request *q, const char *target);
+int reduce_by_order(const request *q, const char *target);
+void order_write_json(json *j, const order_report *of);
+void order_put(const order_report *of, FILE *out);
+
+#endif

@@ -1,0 +1,358 @@
+/* network.c - see network.h */
+#include "network.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dense.h"
+
+/* A part each for storage and dissipators, in the order of the structure. */
+static bool
+list_parts(bg_model *m, const structure *s, network *k, char **why)
+{
+    const flat_model *f = model_flat(m);
+
+    k->n = s->nz + s->nl;
+    k->part = bg_calloc(k->n + 1, sizeof *k->part);
+    for (size_t i = 0; i < k->n; i++) {
+        bool storage = i < s->nz;
+        uint32_t port = storage ? s->storage[i] : s->dissipator[i - s->nz];
+        const flat_element *el = &f->element.at[f->port.at[port].element];
+        double gain = storage ? s->matrix[M_S].value[i + s->nz * s->storage_state[i]]
+                              : s->matrix[M_L].value[(i - s->nz) * (s->nl + 1)];
+
+        if (el->nports != 1) {
+            *why = bg_format("%s is a field: elements of one port each are taken out and fitted", el->name);
+            return false;
+        }
+        k->part[i] = (network_part){ .port = port,
+                                     .storage = storage,
+                                     .coefficient = gain != 0 ? 1 / gain : INFINITY,
+                                     .gives_effort = storage ? !port_has_momentum(f, port) : s->flow_in[i - s->nz] };
+    }
+    return true;
+}
+
+/* Columns of sources to columns of inputs: what B by sources and B by inputs say together. */
+static bool
+sources_by_inputs(const linearization *l, const structure *s, double *W)
+{
+    size_t n = s->n, nu = l->space.nu, rows = n > s->nu ? n : s->nu;
+    double *M = bg_calloc(n * s->nu + 1, sizeof *M), *X = bg_calloc(rows * nu + 1, sizeof *X),
+           *sigma = bg_calloc(rows + 1, sizeof *sigma), *check = bg_calloc(n * nu + 1, sizeof *check), size;
+    lapack_int rank;
+    bool fine;
+
+    memcpy(M, s->matrix[M_B].value, n * s->nu * sizeof *M);
+    for (size_t c = 0; c < nu; c++)
+        memcpy(X + rows * c, l->space.B + n * c, n * sizeof *X);
+    fine = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)s->nu, (lapack_int)nu, M, (lapack_int)n, X,
+                          (lapack_int)rows, sigma, 1e-12, &rank) == 0;
+    for (size_t c = 0; c < nu; c++)
+        memcpy(W + s->nu * c, X + rows * c, s->nu * sizeof *W);
+    memcpy(check, l->space.B, n * nu * sizeof *check);
+    dense_multiply(n, s->nu, nu, 1, s->matrix[M_B].value, W, -1, check);
+    size = dense_norm(n * nu, l->space.B);
+    fine = fine && dense_norm(n * nu, check) <= 1e-9 * size;
+    free(M);
+    free(X);
+    free(sigma);
+    free(check);
+    return fine;
+}
+
+static void
+fill(const linearization *l, const structure *s, const double *W, network *k)
+{
+    size_t n = k->n, nz = s->nz, nl = s->nl, nu = l->space.nu;
+    double *by_source = bg_calloc(n * s->nu + 1, sizeof *by_source);
+
+    k->nu = nu;
+    k->ny = l->space.ny;
+    k->J = bg_calloc(n * n + 1, sizeof(double));
+    k->B = bg_calloc(n * nu + 1, sizeof(double));
+    k->C = bg_calloc(k->ny * n + 1, sizeof(double));
+    k->D = bg_calloc(k->ny * nu + 1, sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+        bool storage = i < nz;
+        size_t row = storage ? s->storage_state[i] : i - nz, rows = storage ? s->n : nl;
+
+        for (size_t c = 0; c < nz; c++)
+            k->J[i + n * c] = s->matrix[storage ? M_J_SS : M_J_LS].value[row + rows * c];
+        for (size_t c = 0; c < nl; c++)
+            k->J[i + n * (nz + c)] = s->matrix[storage ? M_J_SL : M_J_LL].value[row + rows * c];
+        for (size_t c = 0; c < s->nu; c++)
+            by_source[i + n * c] = s->matrix[storage ? M_J_SU : M_J_LU].value[row + rows * c];
+    }
+    dense_multiply(n, s->nu, nu, 1, by_source, W, 0, k->B);
+    memcpy(k->C, s->output[0].value, k->ny * nz * sizeof(double));
+    memcpy(k->C + k->ny * nz, s->output[1].value, k->ny * nl * sizeof(double));
+    dense_multiply(k->ny, s->nu, nu, 1, s->output[2].value, W, 0, k->D);
+    free(by_source);
+}
+
+static bool
+any(const structure_block *b)
+{
+    for (size_t i = 0; i < b->rows * b->columns; i++)
+        if (b->value[i] != 0)
+            return true;
+    return false;
+}
+
+/* The network's response is the model's: what neither of them says of the other would show here. */
+static bool
+same_response(const linearization *l, const network *k)
+{
+    size_t ny = k->ny, nu = k->nu, n = k->n;
+    uint8_t *fate = bg_calloc(n + 1, 1);
+    double *factor = bg_calloc(n + 1, sizeof *factor), omega = fmax(l->modes.size, 1e-300);
+    double complex *G = bg_calloc(ny * nu + 1, sizeof *G), *from = bg_calloc(n * nu + 1, sizeof *from),
+                   *to = bg_calloc(n * ny + 1, sizeof *to), *M = bg_calloc(l->space.n * l->space.n + 1, sizeof *M),
+                   *X = bg_calloc(l->space.n * nu + 1, sizeof *X);
+    network_piece p;
+    bool fine = true;
+
+    for (size_t i = 0; i < n; i++)
+        factor[i] = 1;
+    network_piece_of(k, fate, &p);
+    for (int at = 0; at < 3 && fine; at++, omega /= 7) {
+        double size = 0, off = 0;
+        size_t order = l->space.n;
+
+        for (size_t i = 0; i < order * order; i++)
+            M[i] = (i % (order + 1) == 0 ? I * omega : 0) - l->space.A[i];
+        for (size_t i = 0; i < order * nu; i++)
+            X[i] = l->space.B[i];
+        fine = network_at(k, &p, fate, factor, omega, G, from, to, NULL) && dense_solve_complex(order, M, nu, X);
+        for (size_t y = 0; y < ny && fine; y++)
+            for (size_t u = 0; u < nu; u++) {
+                double complex exact = l->space.D[y + ny * u];
+
+                for (size_t i = 0; i < order; i++)
+                    exact += l->space.C[y + ny * i] * X[i + order * u];
+                size = fmax(size, cabs(exact));
+                off = fmax(off, cabs(exact - G[y + ny * u]));
+            }
+        fine = fine && off <= 1e-8 * size;
+    }
+    network_piece_free(&p);
+    free(fate);
+    free(factor);
+    free(G);
+    free(from);
+    free(to);
+    free(M);
+    free(X);
+    return fine;
+}
+
+bool
+network_of(bg_model *m, const linearization *l, network *k, char **why)
+{
+    structure s = { 0 };
+    double *x = bg_calloc(l->space.n + 1, sizeof *x), *W = NULL;
+
+    *k = (network){ 0 };
+    *why = NULL;
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    structure_make(m, l->time, x, l->order, false, false, true, &s);
+    W = bg_calloc(s.nu * l->space.nu + 1, sizeof *W);
+    if (s.why)
+        *why = bg_strdup(s.why);
+    else if (s.nd)
+        *why = bg_format("%s is dependent storage", port_name(model_flat(m), s.dependent[0]));
+    else if (s.nz != s.n)
+        *why = bg_strdup("it has states that are no element's: integrals of signals");
+    else if (s.modulated || any(&s.output[3]))
+        *why = bg_strdup("moduli, sources or laws read states");
+    else if (!sources_by_inputs(l, &s, W))
+        *why = bg_strdup("its inputs do not act through sources alone");
+    else if (list_parts(m, &s, k, why)) {
+        fill(l, &s, W, k);
+        if (!same_response(l, k))
+            *why = bg_strdup("its elements alone do not give its response");
+    }
+    structure_free(&s);
+    free(x);
+    free(W);
+    return !*why;
+}
+
+void
+network_free(network *k)
+{
+    free(k->part);
+    free(k->J);
+    free(k->B);
+    free(k->C);
+    free(k->D);
+    *k = (network){ 0 };
+}
+
+/* ---------------------------------------------------------------- a piece of it */
+
+static bool
+is_in(const network *k, const uint8_t *fate, size_t i)
+{
+    return fate[i] != PART_GIVES_NOTHING && isfinite(k->part[i].coefficient);
+}
+
+static bool
+joins(const network *k, size_t a, size_t b)
+{
+    return k->J[a + k->n * b] != 0 || k->J[b + k->n * a] != 0;
+}
+
+/* Adds what hangs together with the part `first`; does it reach inputs, and outputs? */
+static void
+spread(const network *k, const uint8_t *fate, size_t first, size_t *group, size_t number, size_t *stack, bool reach[2])
+{
+    size_t depth = 0;
+
+    stack[depth++] = first;
+    group[first] = number;
+    while (depth) {
+        size_t i = stack[--depth];
+
+        for (size_t u = 0; u < k->nu; u++)
+            reach[0] = reach[0] || k->B[i + k->n * u] != 0;
+        for (size_t y = 0; y < k->ny; y++)
+            reach[1] = reach[1] || k->C[y + k->ny * i] != 0;
+        for (size_t j = 0; j < k->n; j++)
+            if (!group[j] && is_in(k, fate, j) && joins(k, i, j)) {
+                group[j] = number;
+                stack[depth++] = j;
+            }
+    }
+}
+
+/* The members in levels from one with few neighbours on, in each level those with few neighbours first. */
+static void
+order_members(const network *k, network_piece *p)
+{
+    size_t *degree = bg_calloc(k->n + 1, sizeof *degree), *out = bg_calloc(p->n + 1, sizeof *out), n = 0;
+    bool *done = bg_calloc(k->n + 1, sizeof *done);
+
+    for (size_t a = 0; a < p->n; a++)
+        for (size_t b = 0; b < p->n; b++)
+            degree[p->member[a]] += a != b && joins(k, p->member[a], p->member[b]);
+    for (size_t next = 0; n < p->n;) {
+        if (next == n) {
+            size_t first = SIZE_MAX;
+
+            for (size_t a = 0; a < p->n; a++)
+                if (!done[p->member[a]] && (first == SIZE_MAX || degree[p->member[a]] < degree[first]))
+                    first = p->member[a];
+            done[first] = true;
+            out[n++] = first;
+        }
+        for (size_t from = out[next++], begin = n, a = 0; a < p->n; a++) {
+            size_t part = p->member[a], at = n;
+
+            if (done[part] || !joins(k, from, part))
+                continue;
+            done[part] = true;
+            for (; at > begin && degree[out[at - 1]] > degree[part]; at--)
+                out[at] = out[at - 1];
+            out[at] = part;
+            n++;
+        }
+    }
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < a; b++)
+            if (a - b > p->band && joins(k, out[a], out[b]))
+                p->band = a - b;
+    free(p->member);
+    p->member = out;
+    free(degree);
+    free(done);
+}
+
+void
+network_piece_of(const network *k, const uint8_t *fate, network_piece *p)
+{
+    size_t *group = bg_calloc(k->n + 1, sizeof *group), *stack = bg_calloc(k->n + 1, sizeof *stack), groups = 0;
+    bool *good = bg_calloc(k->n + 2, sizeof *good);
+
+    *p = (network_piece){ .member = bg_calloc(k->n + 1, sizeof *p->member) };
+    for (size_t i = 0; i < k->n; i++)
+        if (!group[i] && is_in(k, fate, i)) {
+            bool reach[2] = { false, false };
+
+            spread(k, fate, i, group, ++groups, stack, reach);
+            good[groups] = reach[0] && reach[1];
+        }
+    for (size_t i = 0; i < k->n; i++)
+        if (group[i] && good[group[i]]) {
+            p->member[p->n++] = i;
+            p->states += k->part[i].storage && fate[i] == PART_STAYS;
+        }
+    order_members(k, p);
+    free(group);
+    free(stack);
+    free(good);
+}
+
+void
+network_piece_free(network_piece *p)
+{
+    free(p->member);
+    *p = (network_piece){ 0 };
+}
+
+bool
+network_at(const network *k, const network_piece *p, const uint8_t *fate, const double *factor, double omega,
+           double complex *G, double complex *from, double complex *to, double complex *own)
+{
+    size_t n = p->n, band = p->band, high = 3 * band + 1;
+    double complex *K = bg_calloc(n * high + 1, sizeof *K); /* entry (i, c) is K[2 band + i - c + high c] */
+    lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot), order = (lapack_int)n, b = (lapack_int)band,
+               lead = (lapack_int)high;
+    bool fine;
+
+    for (size_t c = 0; c < n; c++)
+        for (size_t i = c > band ? c - band : 0; i < n && i <= c + band; i++)
+            K[2 * band + i - c + high * c] = -k->J[p->member[i] + k->n * p->member[c]];
+    for (size_t i = 0; i < n; i++) {
+        const network_part *q = &k->part[p->member[i]];
+
+        if (fate[p->member[i]] == PART_STAYS)
+            K[2 * band + high * i] += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t u = 0; u < k->nu; u++)
+            from[i + n * u] = k->B[p->member[i] + k->n * u];
+        for (size_t y = 0; y < k->ny; y++)
+            to[i + n * y] = k->C[y + k->ny * p->member[i]];
+    }
+    fine = n == 0 ||
+           (LAPACKE_zgbtrf(LAPACK_COL_MAJOR, order, order, b, b, K, lead, pivot) == 0 &&
+            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, (lapack_int)k->nu, K, lead, pivot, from, order) == 0 &&
+            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'T', order, b, b, (lapack_int)k->ny, K, lead, pivot, to, order) == 0);
+    for (size_t y = 0; y < k->ny && fine; y++)
+        for (size_t u = 0; u < k->nu; u++) {
+            double complex g = k->D[y + k->ny * u];
+
+            for (size_t i = 0; i < n; i++)
+                g += k->C[y + k->ny * p->member[i]] * from[i + n * u];
+            G[y + k->ny * u] = g;
+            fine = fine && isfinite(creal(g)) && isfinite(cimag(g));
+        }
+    if (fine && own && n) {
+        double complex *inverse = bg_calloc(n * n, sizeof *inverse);
+
+        for (size_t i = 0; i < n; i++)
+            inverse[i * (n + 1)] = 1;
+        fine = LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, order, K, lead, pivot, inverse, order) == 0;
+        for (size_t i = 0; i < n; i++)
+            own[i] = inverse[i * (n + 1)];
+        free(inverse);
+    }
+    free(K);
+    free(pivot);
+    return fine;
+}

@@ -1,0 +1,558 @@
+/* to_order.c - see to_order.h */
+#include "to_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "array_numbers.h"
+#include "columns.h"
+#include "gramians.h"
+#include "mode_reduction.h"
+#include "numbers.h"
+#include "response.h"
+#include "simulate.h"
+#include "tuning.h"
+
+enum { FREQUENCIES = 60, PARTS_MOST = 1500 };
+static const double ANOTHER = 1e-9; /* of a number: it is another */
+
+/* A text, compiled with inputs and sources open, and its linear model. */
+struct linear_text {
+    compilation c;
+    linearization l;
+};
+
+struct work {
+    const char *path, *text;
+    size_t length;
+    const order_options *o;
+    reduction *r;
+    order_report *report;
+    struct linear_text full;
+    network network;
+    tuning_choice tuning;
+    frequencies at;
+    joint_result found;
+};
+
+static void
+linear_free(struct linear_text *x)
+{
+    linearization_free(&x->l);
+    compile_free(&x->c);
+}
+
+static bool
+linear_of(const struct work *w, const char *text, size_t length, struct linear_text *x, char **why)
+{
+    compile_options o = { .experiment = w->o->experiment, .open = true };
+    double *at, t;
+    bool fine;
+
+    *x = (struct linear_text){ 0 };
+    if (!compile_text(&x->c, w->path, text, length, STAGE_MODEL, &o)) {
+        const char *first = diag_first_error(x->c.sources);
+
+        *why = bg_strdup(first ? first : "it does not compile");
+        return false;
+    }
+    at = bg_calloc(model_nstates(x->c.model) + 1, sizeof *at);
+    fine = reduction_point(x->c.model, &t, at) && linearize_at(x->c.model, t, at, &x->l);
+    if (!fine)
+        *why = bg_strdup(x->l.why                         ? x->l.why
+                         : diag_first_error(x->c.sources) ? diag_first_error(x->c.sources)
+                                                          : "it has no linear model where it begins");
+    free(at);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- numbers of the text */
+
+/* Parameters of one number of the text move together, and what is no number of it does not move. */
+static void
+join_places(struct work *w)
+{
+    tuning_choice *t = &w->tuning;
+    VEC(number_place) place = { 0 };
+    size_t *becomes = bg_calloc(t->parameter.by.n + 1, sizeof *becomes);
+
+    for (size_t p = 0; p < t->parameter.by.n; p++) {
+        const char *name = t->parameter.name.at[p];
+        number_place at = number_find(&w->full.c, t->parameter.by.at[p], name);
+        size_t item, q = 0;
+        const ast_stmt *array = array_of(&w->full.c, name, &item);
+
+        vec_push(&place, at);
+        while (q < p && !(at.known && !array && place.at[q].known && place.at[q].at.begin == at.at.begin))
+            q++;
+        becomes[p] = q;
+        if ((array ? isnan(array_scale(&w->full.c, array)) : !at.known || at.offset != 0)) {
+            becomes[p] = SIZE_MAX;
+            vec_push(&t->left, bg_format("%s: it is no number of this file", name));
+        }
+    }
+    for (size_t i = 0; i < w->network.n; i++) {
+        size_t kept = 0;
+
+        for (size_t j = 0; j < t->tuning.of[i].n; j++) {
+            tuned *x = &t->tuning.of[i].at[j];
+
+            x->parameter = becomes[x->parameter];
+            if (x->parameter != SIZE_MAX)
+                t->tuning.of[i].at[kept++] = *x;
+        }
+        t->tuning.of[i].n = kept;
+    }
+    vec_free(&place);
+    free(becomes);
+}
+
+/* Is parameter p read by something that stays? */
+static bool
+is_read(const struct work *w, const network_piece *piece, size_t p)
+{
+    for (size_t m = 0; m < piece->n; m++) {
+        size_t part = piece->member[m];
+
+        for (size_t j = 0; j < w->tuning.tuning.of[part].n && w->found.fate[part] == PART_STAYS; j++)
+            if (w->tuning.tuning.of[part].at[j].parameter == p)
+                return true;
+    }
+    return false;
+}
+
+static double
+now(const struct work *w, size_t p)
+{
+    return w->tuning.start.at[p] * exp(w->found.theta[p]);
+}
+
+static void
+note_number(struct work *w, size_t p, span at, double scale)
+{
+    reduction *r = w->r;
+    double from = w->tuning.start.at[p], to = now(w, p);
+    char *was = number_written(from / scale), *is = number_written(to / scale);
+    int line, unused;
+
+    source_place(w->full.c.sources, w->full.c.ast->file, (uint32_t)reduction_origin(r, at.begin), &line, &unused);
+    vec_push(&w->report->number,
+             ((order_number){ arena_strdup(r->arena, w->tuning.parameter.name.at[p]), from, to, line }));
+    vec_push(&r->operation, ((reduce_operation){ .kind = REWRITE_REFIT,
+                                                 .name = arena_strdup(r->arena, w->tuning.parameter.name.at[p]),
+                                                 .line = line,
+                                                 .round = (int)r->rounds.n + 1,
+                                                 .why = arena_format(r->arena, "%s becomes %s", was, is) }));
+    free(was);
+    free(is);
+}
+
+/* All items of the array that parameter p is one of, written at once. */
+static void
+write_array(const struct work *w, const struct linear_text *small, const network_piece *piece, const ast_stmt *array,
+            bool shorten, edits *e)
+{
+    VEC(double) value = { 0 };
+    double scale = array_scale(&small->c, array);
+    size_t last = 0;
+
+    for (size_t i = 1;; i++) {
+        char *name = bg_format("%s[%zu]", array->value.name, i);
+        var_id v = model_parameter(small->c.model, name);
+
+        if (v != VAR_NONE)
+            vec_push(&value, model_parameter_value(small->c.model, v) / scale);
+        for (size_t p = 0; p < w->tuning.parameter.by.n && v != VAR_NONE; p++)
+            if (!strcmp(w->tuning.parameter.name.at[p], name) && is_read(w, piece, p)) {
+                value.at[i - 1] = now(w, p) / scale;
+                last = i;
+            }
+        free(name);
+        if (v == VAR_NONE)
+            break;
+    }
+    if (last)
+        array_write(&small->c, array, value.at, shorten ? last : value.n, shorten && last < value.n, e);
+    vec_free(&value);
+}
+
+/* The edits of numbers in the text without what went. */
+static void
+write_numbers(struct work *w, const struct linear_text *small, const network_piece *piece, bool shorten, bool note,
+              edits *e)
+{
+    VEC(const ast_stmt *) done = { 0 };
+
+    for (size_t p = 0; p < w->tuning.parameter.by.n; p++) {
+        const char *name = w->tuning.parameter.name.at[p];
+        var_id v = model_parameter(small->c.model, name);
+        size_t item, k = 0;
+        const ast_stmt *array = array_of(&small->c, name, &item);
+        number_place at;
+        char *text;
+
+        if (v == VAR_NONE || fabs(w->found.theta[p]) <= ANOTHER || !is_read(w, piece, p))
+            continue;
+        if (array) {
+            if (note)
+                note_number(w, p, array->at, array_scale(&small->c, array));
+            while (k < done.n && done.at[k] != array)
+                k++;
+            if (k == done.n) {
+                vec_push(&done, array);
+                write_array(w, small, piece, array, shorten, e);
+            }
+            continue;
+        }
+        at = number_find(&small->c, v, name);
+        if (note)
+            note_number(w, p, at.at, at.scale);
+        text = number_written(now(w, p) / at.scale);
+        edits_replace(e, at.at.begin, at.at.end, text, strlen(text));
+        free(text);
+    }
+    vec_free(&done);
+}
+
+/* ---------------------------------------------------------------- what goes */
+
+/* Is the part's going that of its bond (its own variable is zero), or does its junction rest? */
+static bool
+is_drop(const struct work *w, size_t part)
+{
+    const flat_model *f = w->full.c.flat;
+    const network_part *q = &w->network.part[part];
+    bool effort_zero = q->gives_effort == (w->found.fate[part] == PART_GIVES_NOTHING);
+
+    return effort_zero == (f->junction.at[f->port.at[q->port].junction].type == 1);
+}
+
+/* Does it touch what stays? What does not goes in any way. */
+static bool
+touches(const struct work *w, const network_piece *piece, size_t part)
+{
+    const network *k = &w->network;
+
+    for (size_t m = 0; m < piece->n; m++)
+        if (piece->member[m] == part || k->J[part + k->n * piece->member[m]] != 0 ||
+            k->J[piece->member[m] + k->n * part] != 0)
+            return true;
+    return false;
+}
+
+static const char *
+name_in(const flat_model *f, const char *name)
+{
+    for (uint32_t e = 0; e < f->element.n; e++)
+        if (!strcmp(f->element.at[e].name, name))
+            return f->element.at[e].name;
+    return NULL;
+}
+
+/* The text without what went. clamps: which parts are clamped, the others are dropped. */
+static bool
+take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf *out, bool record, char **why)
+{
+    compile_options o = { .experiment = w->o->experiment };
+    compilation plain = { 0 };
+    VEC(const char *) name = { 0 };
+    VEC(rewrite_change) change = { 0 };
+    rewrite plan = { 0 };
+    bool fine = compile_text(&plain, w->path, w->text, w->length, STAGE_GRAPH, &o);
+
+    for (size_t i = 0; i < w->network.n && fine; i++) {
+        const char *element = name_in(plain.flat, port_name(w->full.c.flat, w->network.part[i].port));
+        bool stays = false;
+
+        for (size_t m = 0; m < piece->n; m++)
+            stays = stays || (piece->member[m] == i && w->found.fate[i] == PART_STAYS);
+        if (stays || !element)
+            continue;
+        if (clamped[i])
+            vec_push(&change, ((rewrite_change){ .kind = REWRITE_CLAMP, .owner = element, .name = element }));
+        else
+            vec_push(&name, element);
+    }
+    fine = fine && rewrite_plan_model(plain.flat, plain.ast, name.at, name.n, change.at, change.n, &plan);
+    if (!fine)
+        *why = bg_strdup(plan.error ? plan.error : "the text does not compile");
+    if (fine) {
+        edits_apply(&plan.edits, w->text, w->length, out);
+        if (!out->at)
+            strbuf_puts(out, "");
+        *why = reduction_check(w->path, w->text, w->length, &o, &plan, out->at, out->n, &o);
+        fine = !*why;
+    }
+    if (fine && record)
+        record_reduction(w->r, plain.sources, plain.ast->file, &plan);
+    rewrite_free(&plan);
+    vec_free(&name);
+    vec_free(&change);
+    compile_free(&plain);
+    return fine;
+}
+
+/* Does the text respond as the network says (theta NULL: with the numbers as they were)? */
+static bool
+responds(const struct work *w, const linearization *l, const double *theta)
+{
+    double *none = bg_calloc(w->tuning.tuning.nparameters + 1, sizeof *none), off = 0;
+    frequencies f = w->at;
+    responder *r = l->space.nu == w->network.nu && l->space.ny == w->network.ny ? responder_new(&l->space) : NULL;
+    bool fine = r != NULL;
+
+    f.G = bg_calloc(f.n * f.size + 1, sizeof *f.G);
+    for (size_t i = 0; i < f.n && fine; i++)
+        fine = response_at(r, f.omega[i], f.G + i * f.size);
+    if (fine)
+        off = network_error(&w->network, &w->tuning.tuning, w->found.fate, &f, theta ? theta : none);
+    free(f.G);
+    free(none);
+    responder_free(r);
+    return fine && off <= 1e-7;
+}
+
+/* What touches what stays goes as the network has it; where dropping it says the same, it is dropped. */
+static bool
+cut_text(struct work *w, const network_piece *piece, strbuf *out, char **why)
+{
+    bool *clamped = bg_calloc(w->network.n + 1, sizeof *clamped), fine = false;
+    struct linear_text small;
+
+    for (size_t i = 0; i < w->network.n; i++)
+        clamped[i] = !(w->found.fate[i] == PART_STAYS) && touches(w, piece, i) && !is_drop(w, i);
+    for (size_t i = 0; i <= w->network.n; i++) {
+        strbuf text = { 0 };
+        bool last = i == w->network.n, same;
+
+        if (!last && !clamped[i])
+            continue;
+        if (!last)
+            clamped[i] = false;
+        same = take_out(w, piece, clamped, &text, false, why) && linear_of(w, text.at, text.n, &small, why) &&
+               responds(w, &small.l, NULL);
+        linear_free(&small);
+        if (!last && !same) {
+            clamped[i] = true;
+            free(*why);
+            *why = NULL;
+        } else if (last) {
+            fine = same;
+        }
+        strbuf_free(&text);
+    }
+    if (fine)
+        fine = take_out(w, piece, clamped, out, true, why);
+    else if (!*why)
+        *why = bg_strdup("the text without what went does not respond as it should");
+    free(clamped);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- in time */
+
+static bool
+run(const struct work *w, const char *text, size_t length, compilation *c, track *k, sim_result *result, char **why)
+{
+    compile_options o = { .experiment = w->o->experiment };
+    sim_options so = { 0 };
+    bool fine = compile_text(c, w->path, text, length, STAGE_MODEL, &o) && sim_options_from_experiment(c->model, &so);
+
+    if (fine) {
+        if (w->o->adjust)
+            w->o->adjust(w->o->ctx, c->model, &so);
+        k->n = model_noutputs(c->model);
+        so.track = k;
+        so.outputs = true;
+        fine = simulate(c->model, &so, result);
+    }
+    if (!fine)
+        *why = bg_strdup(diag_first_error(c->sources) ? diag_first_error(c->sources) : "it does not run");
+    sim_options_free(&so);
+    return fine;
+}
+
+static bool
+compare_runs(struct work *w, char **why)
+{
+    compilation a = { 0 }, b = { 0 };
+    track x = { 0 }, y = { 0 };
+    sim_result p = { 0 }, q = { 0 };
+    bool fine = run(w, w->text, w->length, &a, &x, &p, why) && run(w, w->r->text, w->r->length, &b, &y, &q, why);
+
+    for (size_t i = 0; fine && i < a.flat->output.n; i++) {
+        const flat_output *o = &a.flat->output.at[i];
+        size_t in = model_find_output(b.flat, o->name);
+        const char *shown = unit_shown(o->unit, o->display);
+        track_difference d;
+
+        if (in == SIZE_MAX)
+            continue;
+        d = track_compare(&x, i, &y, in);
+        vec_push(
+            &w->r->error,
+            ((reduce_error){ .experiment = w->o->experiment,
+                             .output = arena_strdup(w->r->arena, o->name),
+                             .unit = shown ? arena_strdup(w->r->arena, shown) : NULL,
+                             .shown = o->display ? unit_scale(o->display) : 1,
+                             .max = d.max,
+                             .rms = d.rms,
+                             .avasim = d.reference > 0 ? 1 - d.mean / (SHARE_WITHOUT_TOLERANCE * d.reference) : NAN,
+                             .within = NAN }));
+    }
+    if (fine) {
+        w->r->steps_before = p.steps;
+        w->r->steps_after = q.steps;
+        w->r->evaluations_before = p.rhs_evaluations;
+        w->r->evaluations_after = q.rhs_evaluations;
+    }
+    sim_result_free(&p);
+    sim_result_free(&q);
+    track_free(&x);
+    track_free(&y);
+    compile_free(&a);
+    compile_free(&b);
+    return fine;
+}
+
+/* ---------------------------------------------------------------- the whole */
+
+static enum order_result
+open_model(struct work *w, char **why)
+{
+    const linearization *l = &w->full.l;
+    yardstick *y = &w->report->yard;
+
+    if (!linear_of(w, w->text, w->length, &w->full, why))
+        return ORDER_FAILED;
+    w->r->model = arena_strdup(w->r->arena, w->full.c.flat->name);
+    w->r->states_before = l->space.n;
+    w->r->elements_before = model_nelements(w->full.c.model);
+    if (l->space.n <= w->o->states)
+        *why = bg_format("it has %zu states already", l->space.n);
+    else if (!l->space.nu || !l->space.ny)
+        *why = bg_format("it has no %s", l->space.nu ? "output" : "input and no source");
+    else if (l->space.n > PARTS_MOST)
+        *why = bg_format("it has %zu states, and up to %d are reduced so", l->space.n, PARTS_MOST);
+    else if (!network_of(w->full.c.model, l, &w->network, why) ||
+             !tuning_of(w->full.c.model, &w->network, w->o->parameters, &w->tuning, why))
+        return ORDER_REFUSED;
+    if (*why)
+        return ORDER_REFUSED;
+    join_places(w);
+    if (!yardstick_open(&l->space, y)) {
+        *why = bg_strdup(y->why);
+        return ORDER_REFUSED;
+    }
+    yardstick_truncate(y, w->o->states);
+    if (!frequencies_of(&y->full, l->modes.eigenvalue, l->modes.count, FREQUENCIES, &w->at)) {
+        *why = bg_strdup("nothing goes from its inputs to its outputs");
+        return ORDER_REFUSED;
+    }
+    return ORDER_DONE;
+}
+
+/* The text with its numbers: with arrays as short as what is read, where that compiles. */
+static bool
+number_text(struct work *w, const strbuf *cut, const network_piece *piece, char **why)
+{
+    struct linear_text small, last = { 0 };
+    bool fine = linear_of(w, cut->at, cut->n, &small, why);
+
+    for (int way = 0; fine && way < 2; way++) {
+        edits e = { 0 };
+        strbuf text = { 0 };
+        bool good;
+
+        write_numbers(w, &small, piece, way == 0, false, &e);
+        good = edits_seal(&e, cut->n, why);
+        if (good)
+            edits_apply(&e, cut->at, cut->n, &text);
+        good = good && linear_of(w, text.at, text.n, &last, why) && responds(w, &last.l, w->found.theta);
+        if (good) {
+            edits unused = { 0 };
+
+            write_numbers(w, &small, piece, way == 0, true, &unused);
+            edits_free(&unused);
+            vec_push(&w->r->rounds, e);
+            w->r->text = text.at;
+            w->r->length = text.n;
+            w->r->states_after = last.l.space.n;
+            w->r->elements_after = model_nelements(last.c.model);
+            yardstick_against(&w->report->yard, "elements that stay, refitted", &last.l.space);
+            linear_free(&last);
+            break;
+        }
+        linear_free(&last);
+        edits_free(&e);
+        strbuf_free(&text);
+        fine = way == 0;
+        if (fine) {
+            free(*why);
+            *why = NULL;
+        } else if (!*why) {
+            *why = bg_strdup("the text with its numbers does not respond as it should");
+        }
+    }
+    linear_free(&small);
+    return fine;
+}
+
+enum order_result
+reduce_to_order(const char *path, const char *text, size_t length, const order_options *o, reduction *r,
+                order_report *report, char **why)
+{
+    struct work w = { .path = path, .text = text, .length = length, .o = o, .r = r, .report = report };
+    network_piece piece = { 0 };
+    strbuf cut = { 0 };
+    enum order_result result;
+
+    *why = NULL;
+    *r = (reduction){ .arena = arena_new(), .kept_share = NAN };
+    *report = (order_report){ .states = o->states };
+    result = open_model(&w, why);
+    if (result == ORDER_DONE) {
+        const yardstick_row *truncated = &report->yard.row.at[0];
+        double aim = truncated->why ? 1e-3 : fmax(truncated->error.upper / report->yard.norm.lower, 1e-9);
+
+        report->frequencies = w.at.n;
+        if (!joint_search(&w.network, &w.tuning.tuning, &w.at,
+                          &(joint_options){ .states = o->states, .yardstick = aim }, &w.found)) {
+            *why = bg_format("no set of elements with at most %zu states carries anything from inputs to outputs",
+                             o->states);
+            result = ORDER_FAILED;
+        }
+        report->tried = w.found.tried;
+        report->fits = w.found.fits;
+        report->exchanges = w.found.exchanges;
+    }
+    if (result == ORDER_DONE) {
+        network_piece_of(&w.network, w.found.fate, &piece);
+        if (!cut_text(&w, &piece, &cut, why) || !number_text(&w, &cut, &piece, why) ||
+            (o->experiment && !compare_runs(&w, why)))
+            result = ORDER_FAILED;
+    }
+    for (size_t i = 0; i < w.tuning.left.n; i++) {
+        vec_push(&report->left, w.tuning.left.at[i]);
+        w.tuning.left.at[i] = NULL;
+    }
+    strbuf_free(&cut);
+    network_piece_free(&piece);
+    joint_result_free(&w.found);
+    frequencies_free(&w.at);
+    tuning_choice_free(&w.tuning, &w.network);
+    network_free(&w.network);
+    linear_free(&w.full);
+    return result;
+}
+
+void
+order_report_free(order_report *r)
+{
+    for (size_t i = 0; i < r->left.n; i++)
+        free(r->left.at[i]);
+    vec_free(&r->left);
+    vec_free(&r->number);
+    yardstick_free(&r->yard);
+}
