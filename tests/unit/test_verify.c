@@ -214,7 +214,7 @@ open_forgotten(compilation *c)
 static void
 defined_by_nothing(compilation *c)
 {
-    var_id of;
+    var_id of = VAR_NONE;
 
     reader(c, &of);
     c->equations->var.at[of].kind = DEF_NONE;
@@ -222,7 +222,7 @@ defined_by_nothing(compilation *c)
 static void
 read_too_early(compilation *c)
 {
-    var_id of, v = reader(c, &of);
+    var_id of = VAR_NONE, v = reader(c, &of);
     uint32_t rank = c->equations->var.at[v].rank;
 
     c->equations->var.at[v].rank = c->equations->var.at[of].rank;
@@ -231,7 +231,7 @@ read_too_early(compilation *c)
 static void
 given_by_nobody(compilation *c)
 {
-    var_id of;
+    var_id of = VAR_NONE;
 
     reader(c, &of);
     c->equations->var.at[of].kind = DEF_GIVEN;
@@ -239,7 +239,7 @@ given_by_nobody(compilation *c)
 static void
 defined_nowhere(compilation *c)
 {
-    var_id of;
+    var_id of = VAR_NONE;
 
     reader(c, &of);
     c->flat->var.at[of].at = SPAN_NONE;
