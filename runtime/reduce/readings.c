@@ -17,8 +17,10 @@ clampable(const flat_model *f, const flat_element *e)
 int
 readings_of(const flat_model *f, const flat_element *e, const factor *at, arena *a, struct reading out[READINGS_MOST])
 {
-    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1,
-         rests_first = at && at->common < CLEARLY * fmin(at->own, 1);
+    bool common = f->junction.at[f->port.at[e->port0].junction].type == 1;
+    /* of little power and yet the greatest of a sum: the other variable is small, also where it is part of no sum */
+    bool stiff = at && !isfinite(at->common) && isfinite(at->own) && at->own > 1;
+    bool rests_first = stiff || (at && at->common < CLEARLY * fmin(at->own, 1));
     struct reading drop = { .kind = REWRITE_ELEMENT }, clamp = { .kind = REWRITE_CLAMP };
     int n = 0;
 
@@ -28,6 +30,9 @@ readings_of(const flat_model *f, const flat_element *e, const factor *at, arena 
     if (at && isfinite(at->common))
         clamp.why = arena_format(a, "the %s of its junction is %.2g of its neighbours'", common ? "flow" : "effort",
                                  at->common);
+    if (stiff)
+        clamp.why = arena_format(a, "of little power, its %s is %.2g of the greatest it is added to",
+                                 common ? "effort" : "flow", at->own);
     if (!clampable(f, e)) {
         out[n++] = drop;
     } else if (rests_first) {
