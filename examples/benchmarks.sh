@@ -16,8 +16,11 @@ one() {
     "$bgc" reduce "$here/$2" -e "$3" --threshold "$5" -q -o "$work/elements_20.bg" >"$work/log" 2>&1
     refitted=
     if [ -z "$quick" ]; then
-        refitted="--against $work/refitted_10.bg"
-        "$bgc" reduce "$here/$2" -e "$3" --order 10 --refit -q -o "$work/refitted_10.bg" >"$work/log" 2>&1
+        if "$bgc" reduce "$here/$2" -e "$3" --order 10 --refit -q -o "$work/refitted_10.bg" >"$work/log" 2>&1; then
+            refitted="--against $work/refitted_10.bg"
+        else
+            sed "s/^bgc: /$1: /" "$work/log" >&2
+        fi
     fi
     "$bgc" linearize "$here/$2" -e "$3" --truncate 10 --truncate 20 --against "$work/elements_10.bg" --against "$work/elements_20.bg" $refitted -q -o "$work/table"
     awk -v name="$1" '
