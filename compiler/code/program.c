@@ -266,33 +266,37 @@ program_optimise(program *g)
     return generate(g, true);
 }
 
+typedef VEC(double) slot_values;
+
+/* slot: room that is used again. */
 static double
-parameter_datum(const program *g, size_t i, const double *value)
+parameter_datum(const program *g, size_t i, const double *value, slot_values *slot)
 {
     flat_model *f = g->e->f;
     inst d = g->parameter.at[i].def;
-    VEC(double) slot = { 0 };
-    double x;
 
     if (pool_node(f->pool, d.root)->op == EX_SLOT)
         return value[f->slot.at[d.first]];
+    slot->n = 0;
     for (uint32_t k = 0; k < d.n; k++)
-        vec_push(&slot, value[f->slot.at[d.first + k]]);
-    x = ex_eval(f->pool, d.root, slot.at);
-    vec_free(&slot);
-    return x;
+        vec_push(slot, value[f->slot.at[d.first + k]]);
+    return ex_eval(f->pool, d.root, slot->at);
 }
 
 void
 program_set_parameters(program *g, const double *value)
 {
+    slot_values slot = { 0 };
+
     for (size_t i = 0; i < g->parameter.n; i++)
-        g->p[i] = parameter_datum(g, i, value);
+        g->p[i] = parameter_datum(g, i, value, &slot);
+    vec_free(&slot);
 }
 
 bool
 program_follow_parameters(program *g, const double *value, const var_id *changed, size_t n)
 {
+    slot_values slot = { 0 };
     bool any = false;
 
     if (!g->by_parameter.first) {
@@ -307,9 +311,10 @@ program_follow_parameters(program *g, const double *value, const var_id *changed
         for (uint32_t k = g->by_parameter.first[changed[c]]; k < g->by_parameter.first[changed[c] + 1]; k++) {
             uint32_t i = g->by_parameter.reader[k];
 
-            g->p[i] = parameter_datum(g, i, value);
+            g->p[i] = parameter_datum(g, i, value, &slot);
             any = true;
         }
+    vec_free(&slot);
     return any;
 }
 
