@@ -21,8 +21,6 @@ bool factor_solve_transposed(factor *f, double *b); /* the same with the matrix 
 /* Of the last matrix that was regular, at least its sign: what is beyond all doubles stays within them. 0: there was
  * none. */
 double factor_determinant(const factor *f);
-/* Of the last matrix, within what doubles reach; 0: it was not regular. */
-double factor_determinant(const factor *f);
 double factor_fill(const factor *f);  /* nonzeros of L+U, estimated before the first factorisation */
 double factor_flops(const factor *f); /* of one factorisation */
 

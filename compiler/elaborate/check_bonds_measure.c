@@ -199,23 +199,6 @@ bonds_same_unit(struct check *c, node na, measure a, node nb, measure b)
     return a;
 }
 
-/* x as a fraction with a small denominator */
-static bool
-fraction(double x, int *num, int *den)
-{
-    if (!(fabs(x) <= 100))
-        return false;
-    for (*den = 1; *den <= 12; ++*den) {
-        double n = round(x * *den);
-
-        if (fabs(x * *den - n) < 1e-9) {
-            *num = (int)n;
-            return true;
-        }
-    }
-    return false;
-}
-
 static measure
 to_power(struct check *c, const ex_node *x)
 {
@@ -224,7 +207,7 @@ to_power(struct check *c, const ex_node *x)
     int num, den;
 
     if (ex_is_const(c->el->pool, x->b, &exponent)) {
-        if (!fraction(exponent, &num, &den))
+        if (!(fabs(exponent) <= 100) || !small_fraction(exponent, &num, &den))
             return anything;
         return raised(c, a, num, den);
     }

@@ -167,8 +167,7 @@ units_divide(elab *el, val a, val b)
     return product(el, a, b, x && y ? unit_divide(el->u, x, y) : NULL);
 }
 
-/* x as a fraction with a small denominator */
-static bool
+bool
 small_fraction(double x, int *num, int *den)
 {
     if (!(fabs(x) <= 1000))

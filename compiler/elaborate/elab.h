@@ -600,6 +600,7 @@ val units_together(elab *el, const char *verb, val a, span a_at, val b, span b_a
 val units_multiply(elab *el, val a, val b);
 val units_divide(elab *el, val a, val b);
 val units_power(elab *el, val a, span a_at, val exponent, span exponent_at);
+bool small_fraction(double x, int *num, int *den); /* is |x| <= 1000 one, with a denominator up to 12? */
 /* v is given to something declared in target (as written, NULL: nothing known). name: "parameter \"k\"" */
 bool units_give(elab *el, val v, span at, const unit *target, const char *name);
 bool units_pure(elab *el, val v, span at, const char *name); /* an argument of sin, exp, ... */
@@ -643,9 +644,8 @@ typedef struct plane {
     double *x, *y, *z;
     const unit *x_unit, *y_unit, *z_unit;
 } plane;
-/* From a file (table.c). False after an error. plane_free it in any case. */
+/* From a file (table.c). False after an error. */
 bool read_plane(elab *el, const ast_expr *call, const char *file, plane *p);
-void plane_free(plane *p);
 val look_up_plane(builder *b, const ast_expr *e); /* table2d(...) */
 
 /* ---------------------------------------------------------------- events (when.c) */

@@ -13,7 +13,7 @@
 
 #include "elab.h"
 
-void
+static void
 plane_free(plane *p)
 {
     free(p->x);

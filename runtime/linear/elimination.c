@@ -385,13 +385,3 @@ elimination_express(const elimination *r, uint32_t column, term *one)
     }
     return r->row.at[r->pivot[column]].s;
 }
-
-size_t
-elimination_left(const elimination *r)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->row.n; i++)
-        n += !r->row.at[i].used && r->row.at[i].s.n > 0;
-    return n;
-}

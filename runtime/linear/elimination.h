@@ -40,7 +40,5 @@ bool elimination_exchange(elimination *r, uint32_t solved, uint32_t free);
 /* A variable as a sum over those that were no pivots: of a pivot the row that holds it, with coefficient 1, the others
  * being minus what it is. Valid until the next elimination. */
 sum elimination_express(const elimination *r, uint32_t column, term *one); /* one: room for a free variable's own */
-/* Rows left over that are not empty: relations between variables that may not be pivots. */
-size_t elimination_left(const elimination *r);
 
 #endif

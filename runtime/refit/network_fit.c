@@ -360,7 +360,7 @@ errors_at(struct fitting *x, const double *omega, const double complex *G, size_
     return worst;
 }
 
-double
+static double
 network_worst(const network *k, const tuning *t, const uint8_t *fate, const frequencies *f, const double *theta)
 {
     struct fitting x;

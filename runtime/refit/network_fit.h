@@ -47,9 +47,8 @@ double network_error(const network *k, const tuning *t, const uint8_t *fate, con
 /* Moves theta. steps: at most so many. The error as above. */
 double network_fit(const network *k, const tuning *t, const uint8_t *fate, const frequencies *f, size_t steps,
                    double *theta);
-/* The greatest relative error (largest singular value) over the dense frequencies. */
-double network_worst(const network *k, const tuning *t, const uint8_t *fate, const frequencies *f, const double *theta);
-/* Moves theta to lessen that; f's weights are changed and frequencies added. */
+/* Moves theta to lessen the greatest relative error (largest singular value) over the dense frequencies; f's weights
+ * are changed and frequencies added. */
 double network_fit_worst(const network *k, const tuning *t, const uint8_t *fate, frequencies *f, size_t rounds,
                          double *theta);
 
