@@ -164,7 +164,7 @@ reduce_by_order(const request *q, const char *target)
         if (result == ORDER_DONE)
             status = reduction_write(q, &l, &r, &l.experiment, l.experiment ? 1 : 0, false, &of, target);
         else
-            complain("%s cannot be reduced to %zu states: %s", l.path, q->order, why);
+            complain("%s cannot be reduced to %zu state%s: %s", l.path, q->order, q->order == 1 ? "" : "s", why);
         if (result != ORDER_DONE)
             status = result == ORDER_REFUSED ? STATUS_USAGE : STATUS_NUMBERS;
         free(why);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "columns.h"
 #include "dense.h"
 
 /* A part each for storage and dissipators, in the order of the structure. */
@@ -93,13 +94,15 @@ fill(const linearization *l, const structure *s, const double *W, network *k)
     free(by_source);
 }
 
-static bool
-any(const structure_block *b)
+/* The first output that reads what an element stores rather than an effort or a flow; SIZE_MAX: none does. */
+static size_t
+reads_stored(const structure_block *by_states)
 {
-    for (size_t i = 0; i < b->rows * b->columns; i++)
-        if (b->value[i] != 0)
-            return true;
-    return false;
+    for (size_t i = 0; i < by_states->rows; i++)
+        for (size_t k = 0; k < by_states->columns; k++)
+            if (by_states->value[i + by_states->rows * k] != 0)
+                return i;
+    return SIZE_MAX;
 }
 
 /* The network's response is the model's: what neither of them says of the other would show here. */
@@ -167,8 +170,12 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
         *why = bg_format("%s is dependent storage", port_name(model_flat(m), s.dependent[0]));
     else if (s.nz != s.n)
         *why = bg_strdup("it has states that are no element's: integrals of signals");
-    else if (s.modulated || any(&s.output[3]))
+    else if (s.modulated)
         *why = bg_strdup("moduli, sources or laws read states");
+    else if (reads_stored(&s.output[3]) != SIZE_MAX)
+        *why = bg_format(
+            "the output %s reads what an element stores; its effort or flow (e = q/C, f = p/I) says the same",
+            model_output(model_flat(m), (uint32_t)reads_stored(&s.output[3]))->name);
     else if (!sources_by_inputs(l, &s, W))
         *why = bg_strdup("its inputs do not act through sources alone");
     else if (list_parts(m, &s, k, why)) {
