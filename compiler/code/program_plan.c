@@ -307,7 +307,8 @@ compare_position(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Members class by class along the graph; places in w and in the output follow, classes with kernels first. */
+/* Members class by class along the graph; places in w and in the output follow, whether or not a class gets a kernel:
+ * the order of states, and with it the last digits of a run, is the same with and without code that is kept. */
 static void
 order_classes(program *g)
 {
@@ -329,8 +330,6 @@ order_classes(program *g)
     for (size_t k = 0; k < pl->class_.n; k++) {
         struct class_ *c = &pl->class_.at[k];
 
-        if (!c->kernel)
-            continue;
         qsort_r(pl->order.at + c->first, c->n, sizeof(uint32_t), compare_position, pl);
         c->obase = c->to_out ? out : w;
         *(c->to_out ? &out : &w) += c->n;
@@ -343,16 +342,6 @@ order_classes(program *g)
             else
                 g->routine->w_position[a->var] = c->obase + i;
         }
-    }
-    for (size_t i = 0; i < g->assign.n; i++) {
-        assign *a = &g->assign.at[i];
-
-        if (pl->class_.at[a->class_].kernel)
-            continue;
-        if (a->var == VAR_NONE)
-            g->routine->out_index[a->target] = out++;
-        else
-            g->routine->w_position[a->var] = w++;
     }
     for (size_t k = 0; k < g->block.n; k++) {
         program_block *b = &g->routine->block.at[k];
