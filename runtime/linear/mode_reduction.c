@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gramians.h"
-#include "hamiltonian.h"
 #include "mode_reduction.h"
 #include "response.h"
 #include "simulate.h"
@@ -391,12 +390,11 @@ reduction_point(bg_model *m, double *t, double *x)
     return fine;
 }
 
-/* Balanced truncation to as many states beside what is left, and whether that is passive. */
+/* Balanced truncation to as many states beside what is left. */
 static void
 note_yardstick(const linearization *full, const linearization *small, strbuf *notes)
 {
     yardstick y = { 0 };
-    hamiltonian h;
 
     if (full->space.n <= YARDSTICK_MOST && small->space.nu == full->space.nu && small->space.ny == full->space.ny) {
         if (yardstick_open(&full->space, &y)) {
@@ -426,13 +424,6 @@ note_yardstick(const linearization *full, const linearization *small, strbuf *no
                               100 * r->error.lower / y.norm.lower, y.norm.lower);
         }
     }
-    hamiltonian_make(small, &h);
-    if (h.why)
-        strbuf_printf(notes, "  whether what is left is passive is not known: %s\n", h.why);
-    else
-        strbuf_puts(notes, h.passive ? "  what is left is passive: without inputs its stored energy only falls\n"
-                                     : "  what is left is not passive\n");
-    hamiltonian_free(&h);
     yardstick_free(&y);
 }
 

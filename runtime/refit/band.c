@@ -24,12 +24,6 @@ band_free(band_matrix *m)
     *m = (band_matrix){ 0 };
 }
 
-double complex *
-band_entry(const band_matrix *m, size_t i, size_t c)
-{
-    return m->at + (2 * m->band + i - c + (3 * m->band + 1) * c);
-}
-
 /* y -= a x. By parts: a product of complex numbers looks for infinities, which no factor here needs. */
 static void
 subtract(double complex *y, double complex a, const double complex *x, size_t n)
@@ -63,6 +57,20 @@ size_of(double complex x)
     return fabs(creal(x)) + fabs(cimag(x));
 }
 
+static double complex
+inverse_of(double complex x)
+{
+    double size = size_of(x), re = creal(x) / size, im = cimag(x) / size, square = (re * re + im * im) * size;
+
+    return re / square - I * (im / square);
+}
+
+static double complex
+product(double complex a, double complex b)
+{
+    return creal(a) * creal(b) - cimag(a) * cimag(b) + I * (creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+
 static size_t
 least(size_t a, size_t b)
 {
@@ -92,7 +100,7 @@ band_factor(band_matrix *m)
 
     for (size_t j = 0; j < m->n; j++) {
         size_t rows = below(m, j), at = 0;
-        double complex *column = band_entry(m, j, j), inverse;
+        double complex *column = band_entry(m, j, j);
 
         for (size_t t = 1; t <= rows; t++)
             if (size_of(column[t]) > size_of(column[at]))
@@ -103,9 +111,9 @@ band_factor(band_matrix *m)
         right = least(m->n - 1, right > j + m->band + at ? right : j + m->band + at);
         for (size_t c = j; c <= right && at; c++)
             exchange(band_entry(m, j, c), band_entry(m, j + at, c));
-        inverse = 1 / column[0];
+        column[0] = inverse_of(column[0]);
         for (size_t t = 1; t <= rows; t++)
-            column[t] *= inverse;
+            column[t] = product(column[t], column[0]);
         for (size_t c = j + 1; c <= right; c++) {
             double complex *other = band_entry(m, j, c);
 
@@ -135,7 +143,7 @@ backward(const band_matrix *m, double complex *b, size_t to)
     for (size_t j = m->n; j-- > to;) {
         size_t above = least(2 * m->band, j - to);
 
-        b[j] /= *band_entry(m, j, j);
+        b[j] = product(b[j], *band_entry(m, j, j));
         if (b[j] != 0)
             subtract(b + j - above, b[j], band_entry(m, j - above, j), above);
     }
@@ -154,7 +162,7 @@ band_solve_transposed(const band_matrix *m, double complex *b)
     for (size_t j = 0; j < m->n; j++) {
         size_t above = least(2 * m->band, j);
 
-        b[j] = less_products(b[j], band_entry(m, j - above, j), b + j - above, above) / *band_entry(m, j, j);
+        b[j] = product(less_products(b[j], band_entry(m, j - above, j), b + j - above, above), *band_entry(m, j, j));
     }
     for (size_t j = m->n; j-- > 0;) {
         b[j] = less_products(b[j], band_entry(m, j, j) + 1, b + j + 1, below(m, j));

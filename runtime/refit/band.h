@@ -14,14 +14,18 @@
 
 typedef struct band_matrix {
     size_t n, band;
-    double complex *at; /* overwritten by its factors */
+    double complex *at; /* overwritten by its factors, pivots by their inverses */
     size_t *pivot;      /* [n] */
 } band_matrix;
 
 /* All entries zero. */
 band_matrix band_new(size_t n, size_t band);
 void band_free(band_matrix *m);
-double complex *band_entry(const band_matrix *m, size_t i, size_t c);
+static inline double complex *
+band_entry(const band_matrix *m, size_t i, size_t c)
+{
+    return m->at + (2 * m->band + i - c + (3 * m->band + 1) * c);
+}
 
 /* False: singular. */
 bool band_factor(band_matrix *m);
