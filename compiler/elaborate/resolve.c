@@ -200,7 +200,11 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                        unit_text(unit_dimension(u)));
             return val_bad(el);
         }
-        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u), .stated = !unit_is_number(u) };
+        v = (val){ .fit = FIT_UNIT,
+                   .unit = unit_dimension(u),
+                   .stated = !unit_is_number(u),
+                   .said = u,
+                   .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
         v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }
@@ -286,6 +290,7 @@ combine(builder *b, const ast_expr *e, val x, val y)
         } else {
             op = e->bin.op == AST_ADD ? EX_ADD : EX_SUB;
             r = units_together(el, op == EX_ADD ? "added" : "subtracted", x, xa, y, ya);
+            r.zero = zero_of_sum(op == EX_ADD, x, y);
         }
         if (!r.bad)
             r.n = ex_make(el->pool, op, x.n, y.n, NODE_NONE);

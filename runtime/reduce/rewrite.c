@@ -91,9 +91,9 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
 
         if (x != MAP_NONE)
             p.part.at[x].clamped = true;
-        if (change[i].kind == REWRITE_LET) {
+        if (change[i].kind == REWRITE_LET || (change[i].kind == REWRITE_INITIAL && !change[i].owner)) {
             vec_push(&p.lost, change[i].at);
-            rewrite_note(&p, REWRITE_LET, change[i].name, change[i].at);
+            rewrite_note(&p, change[i].kind, change[i].name, change[i].at);
             r->item.at[r->item.n - 1].owner = change[i].name;
         }
     }
