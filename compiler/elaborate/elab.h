@@ -564,6 +564,11 @@ void builder_free(builder *b);
 /* The expression as a template over b's slots. whole: it is given to something as it stands, so that degC has its
  * offset. */
 val resolve(builder *b, const ast_expr *e, bool whole);
+/* What an operator of the text becomes, its operands turned round (`a > b` is `b < a`) or not; what is done to them:
+ * "added". */
+enum ex_op tree_operation(enum ast_binary op);
+bool tree_turned(enum ast_binary op);
+const char *tree_verb(enum ast_binary op);
 val read_ref(builder *b, const ast_ref *r);
 val read_variable(builder *b, var_id v);         /* in its unit, where that is known */
 val read_two_port(builder *b, const ast_ref *r); /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */

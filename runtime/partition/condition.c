@@ -86,7 +86,7 @@ text_fails(const recording *run_of, size_t nruns, const char *text, size_t lengt
 
     for (size_t i = 0; i < nruns && !why; i++) {
         const recording *r = &run_of[i];
-        compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+        compile_options co = recording_options(r);
         compilation c = { 0 };
         sim_options so = { 0 };
         sim_result run = { 0 };
@@ -118,7 +118,7 @@ static void
 try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
 {
     const recording *r = &d->run[0];
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    compile_options co = recording_options(r);
 
     *t = (struct trial){ 0 };
     if (!make_plan(d, at, n, &t->plan)) {
@@ -252,7 +252,7 @@ struct ran {
 static bool
 run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    compile_options co = recording_options(r);
     sim_options so = { 0 };
     sim_result run = { 0 };
     bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) &&

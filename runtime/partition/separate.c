@@ -714,7 +714,7 @@ separate_text(const recording *run, size_t nruns,
               parts *out, char **why)
 {
     struct splitter d = { .run = run, .nruns = nruns, .a = a, .out = out };
-    compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };
+    compile_options co = recording_options(run);
     struct one *x = NULL;
     bool fine = compile_text(&d.c, run->path, run->text, run->length, STAGE_GRAPH, &co);
 

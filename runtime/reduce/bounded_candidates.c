@@ -18,7 +18,8 @@ recordings(const struct search *d)
                             .set = d->set.at,
                             .nset = d->set.n,
                             .adjust = d->o->adjust,
-                            .ctx = d->o->ctx };
+                            .ctx = d->o->ctx,
+                            .shared = d->shared };
     return r;
 }
 

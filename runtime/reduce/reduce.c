@@ -38,9 +38,10 @@ struct reducer {
     const reduce_options *o;
     reduction *out;
     const char *path;
-    overrides set;     /* those whose parameters are still there */
-    map said;          /* hash of a name -> 1: reported as kept */
-    size_t most_steps; /* of a run; 0: not bounded */
+    overrides set;          /* those whose parameters are still there */
+    map said;               /* hash of a name -> 1: reported as kept */
+    size_t most_steps;      /* of a run; 0: not bounded */
+    compile_shared *shared; /* of all trials */
 };
 
 /* What became of taking a set of choices out. */
@@ -182,7 +183,8 @@ run(const struct reducer *d, struct version *v)
 static struct compile_options
 options(const struct reducer *d, const overrides *set)
 {
-    return (struct compile_options){ .experiment = d->o->experiment, .set = set->at, .nset = set->n };
+    return (
+        struct compile_options){ .experiment = d->o->experiment, .set = set->at, .nset = set->n, .shared = d->shared };
 }
 
 /* How small the factors of each element's power are, or NULL. */
@@ -682,7 +684,10 @@ kept_share(const struct reducer *d, const struct version *first, const struct ve
 enum reduce_result
 reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 {
-    struct reducer d = { .o = o, .out = out, .path = source_path(c->sources, c->ast->file) };
+    struct reducer d = { .o = o,
+                         .out = out,
+                         .path = source_path(c->sources, c->ast->file),
+                         .shared = compile_shared_new() };
     struct version first = { .c = c,
                              .text = source_text(c->sources, c->ast->file),
                              .length = source_length(c->sources, c->ast->file) };
@@ -700,6 +705,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     if (!run(&d, &first)) {
         version_free(&first);
         vec_free(&d.set);
+        compile_shared_free(d.shared);
         return REDUCE_FAILED;
     }
     for (size_t round = 0; step == ROUND_CHANGED && round < (o->rounds ? o->rounds : 1); round++) {
@@ -732,6 +738,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     version_free(&first);
     vec_free(&d.set);
     map_free(&d.said);
+    compile_shared_free(d.shared);
     return result;
 }
 

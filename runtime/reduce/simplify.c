@@ -32,7 +32,8 @@ struct simplifier {
     uint32_t file;
     reduction *r;
     overrides set;
-    map refused; /* hash of a name -> 1: said */
+    map refused;            /* hash of a name -> 1: said */
+    compile_shared *shared; /* of all trials */
 };
 
 /* What one trial may take: a fold, or what is idle. */
@@ -67,6 +68,15 @@ version_free(const struct simplifier *d, struct version *v)
     *v = (struct version){ 0 };
 }
 
+static compile_options
+options(const struct simplifier *d, size_t experiment)
+{
+    return (compile_options){ .experiment = d->o->experiment[experiment],
+                              .set = d->set.at,
+                              .nset = d->set.n,
+                              .shared = d->shared };
+}
+
 /* NULL, or why the text does not run. Takes the text over. */
 static const char *
 run_version(struct simplifier *d, char *text, size_t length, struct version *v)
@@ -80,7 +90,7 @@ run_version(struct simplifier *d, char *text, size_t length, struct version *v)
                            .run = bg_calloc(d->o->nexperiments, sizeof *v->run),
                            .outputs = bg_calloc(d->o->nexperiments, sizeof *v->outputs) };
     for (size_t i = 0; i < d->o->nexperiments && !why; i++) {
-        compile_options co = { .experiment = d->o->experiment[i], .set = d->set.at, .nset = d->set.n };
+        compile_options co = options(d, i);
         compilation *c = &v->c[i];
         sim_options so = { 0 };
 
@@ -174,7 +184,7 @@ plan_parts(const struct version *now, const struct part *const *list, size_t n, 
 static void
 try_parts(struct simplifier *d, const struct version *now, const struct part *const *list, size_t n, struct trial *t)
 {
-    compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
+    compile_options co = options(d, 0);
     overrides all = d->set;
     strbuf text = { 0 };
 
@@ -196,8 +206,10 @@ try_parts(struct simplifier *d, const struct version *now, const struct part *co
     for (size_t i = 0; i < d->o->nexperiments && !t->failure; i++)
         t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
     if (!t->failure) {
-        compile_options after = { .experiment = d->o->experiment[0], .set = t->set.at, .nset = t->set.n };
+        compile_options after = co;
 
+        after.set = t->set.at;
+        after.nset = t->set.n;
         t->internal = reduction_check(d->path, now->text, now->length, &co, &t->plan, t->v.text, t->v.length, &after);
     }
 }
@@ -448,7 +460,7 @@ bool
 reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
                    char **why)
 {
-    struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r };
+    struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r, .shared = compile_shared_new() };
     struct version now;
     bool any = false, fine = true;
     char *text = bg_malloc(r->length + 1);
@@ -465,5 +477,6 @@ reduction_simplify(const char *path, const simplify_options *o, const sources *s
     version_free(&d, &now);
     vec_free(&d.set);
     map_free(&d.refused);
+    compile_shared_free(d.shared);
     return fine;
 }
