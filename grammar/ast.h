@@ -326,8 +326,10 @@ typedef struct ast_file {
     size_t ndecls;
     span *comment;
     size_t ncomments; /* in order of the text, without the newline */
-    bool ok;          /* no syntax error */
-    bool units;       /* something outside of its experiments has a unit, or it imports */
+    const char **named;
+    size_t nnamed; /* files, in order of the text; columns of tables too */
+    bool ok;       /* no syntax error */
+    bool units;    /* something outside of its experiments has a unit, or it imports */
 } ast_file;
 
 /* How deep a tree is at most, so that passes may recurse: brackets, braces and else-ifs nest AST_MAX_NESTING levels,

@@ -157,6 +157,7 @@ decl: MODEL NAME size_params text '{' stmts '}' {
     | IMPORT STRING ';' {
         ast_import *i = arena_alloc(p->a, sizeof *i);
 
+        vec_push(&p->named, $STRING);
         *i = (ast_import){ .at = @$, .is_file = true, .path = $STRING, .path_at = @STRING };
         file_add(p, (ast_decl){ .kind = AST_DECL_IMPORT, .import = i });
     }

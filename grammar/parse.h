@@ -93,6 +93,7 @@ struct parse {
     bool broken; /* some error was reported */
     size_t errors;
     struct list decls;
+    VEC(const char *) named;        /* files: by imports, tables, expectations */
     struct seen_token last, before; /* the token the parser looks at, and the one before */
     struct pending *pending;        /* read but not yet handed out (parse.c) */
     bool recovering;                /* skip to where a statement ends */

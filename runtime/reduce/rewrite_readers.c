@@ -75,8 +75,10 @@ read_node(struct plan *p, const ast_node *n, bool nested)
     uint32_t part = n->ref.nparts ? rewrite_find_part(p, n->ref.part[0].name) : NOBODY;
     uint32_t reader = nested || part == NOBODY ? rewrite_world(p) : part;
 
-    if (nested && part != NOBODY)
+    if (nested && part != NOBODY) {
         add_reading(p, reader, part, n->at);
+        p->part.at[part].fixed = true;
+    }
     read_expr(p, reader, n->linear, NULL);
     read_expr(p, reader, n->such_that, NULL);
     for (int i = 0; i < n->nitems; i++) {

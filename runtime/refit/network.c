@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "band.h"
 #include "columns.h"
 #include "dense.h"
 
@@ -315,51 +316,44 @@ bool
 network_at(const network *k, const network_piece *p, const uint8_t *fate, const double *factor, double omega,
            double complex *G, double complex *from, double complex *to, double complex *own)
 {
-    size_t n = p->n, band = p->band, high = 3 * band + 1;
-    double complex *K = bg_calloc(n * high + 1, sizeof *K); /* entry (i, c) is K[2 band + i - c + high c] */
-    lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot), order = (lapack_int)n, b = (lapack_int)band,
-               lead = (lapack_int)high;
+    size_t n = p->n, nu = k->nu, ny = k->ny;
+    band_matrix K = band_new(n, p->band);
     bool fine;
 
     for (size_t c = 0; c < n; c++)
-        for (size_t i = c > band ? c - band : 0; i < n && i <= c + band; i++)
-            K[2 * band + i - c + high * c] = -k->J[p->member[i] + k->n * p->member[c]];
+        for (size_t i = c > p->band ? c - p->band : 0; i < n && i <= c + p->band; i++)
+            *band_entry(&K, i, c) = -k->J[p->member[i] + k->n * p->member[c]];
     for (size_t i = 0; i < n; i++) {
         const network_part *q = &k->part[p->member[i]];
 
         if (fate[p->member[i]] == PART_STAYS)
-            K[2 * band + high * i] += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t u = 0; u < k->nu; u++)
+            *band_entry(&K, i, i) += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
+        for (size_t u = 0; u < nu; u++)
             from[i + n * u] = k->B[p->member[i] + k->n * u];
-        for (size_t y = 0; y < k->ny; y++)
-            to[i + n * y] = k->C[y + k->ny * p->member[i]];
+        for (size_t y = 0; y < ny; y++)
+            to[i + n * y] = k->C[y + ny * p->member[i]];
     }
-    fine = n == 0 ||
-           (LAPACKE_zgbtrf(LAPACK_COL_MAJOR, order, order, b, b, K, lead, pivot) == 0 &&
-            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, (lapack_int)k->nu, K, lead, pivot, from, order) == 0 &&
-            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'T', order, b, b, (lapack_int)k->ny, K, lead, pivot, to, order) == 0);
-    for (size_t y = 0; y < k->ny && fine; y++)
-        for (size_t u = 0; u < k->nu; u++) {
-            double complex g = k->D[y + k->ny * u];
+    fine = band_factor(&K);
+    for (size_t u = 0; u < nu && fine; u++)
+        band_solve(&K, from + n * u);
+    for (size_t y = 0; y < ny && fine; y++)
+        band_solve_transposed(&K, to + n * y);
+    for (size_t y = 0; y < ny && fine; y++)
+        for (size_t u = 0; u < nu; u++) {
+            double complex g = k->D[y + ny * u];
 
             for (size_t i = 0; i < n; i++)
-                g += k->C[y + k->ny * p->member[i]] * from[i + n * u];
-            G[y + k->ny * u] = g;
+                g += k->C[y + ny * p->member[i]] * from[i + n * u];
+            G[y + ny * u] = g;
             fine = fine && isfinite(creal(g)) && isfinite(cimag(g));
         }
-    if (fine && own && n) {
-        double complex *inverse = bg_calloc(n * n, sizeof *inverse);
+    if (fine && own) {
+        double complex *work = bg_calloc(n + 1, sizeof *work);
 
         for (size_t i = 0; i < n; i++)
-            inverse[i * (n + 1)] = 1;
-        fine = LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, order, K, lead, pivot, inverse, order) == 0;
-        for (size_t i = 0; i < n; i++)
-            own[i] = inverse[i * (n + 1)];
-        free(inverse);
+            own[i] = band_inverse_entry(&K, i, work);
+        free(work);
     }
-    free(K);
-    free(pivot);
+    band_free(&K);
     return fine;
 }
