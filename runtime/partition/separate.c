@@ -556,7 +556,7 @@ take_out_others(struct one *x, strbuf *text, char **why)
         if (k != x->k)
             vec_push(&name, names_intern_z(c.names, element));
     }
-    if (fine && !rewrite_plan_model(c.flat, c.ast, name.at, name.n, NULL, 0, &plan)) {
+    if (fine && !rewrite_plan(&(rewrite_request){ .f = c.flat, .file = c.ast, .name = name.at, .n = name.n }, &plan)) {
         *why = bg_strdup(plan.error);
         fine = false;
     }

@@ -160,7 +160,14 @@ without(const struct text_run *first, const char *text, const uint32_t *part, co
         else if (way[i] == 2)
             change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x, .name = x };
     }
-    if (rewrite_plan_bonds(f, first->c.ast, name, nnames, change, nchanges, NULL, 0, &plan) && plan.edits.list.n)
+    if (rewrite_plan(&(rewrite_request){ .f = f,
+                                         .file = first->c.ast,
+                                         .name = name,
+                                         .n = nnames,
+                                         .change = change,
+                                         .nchanges = nchanges },
+                     &plan) &&
+        plan.edits.list.n)
         edits_apply(&plan.edits, text, strlen(text), &out);
     rewrite_free(&plan);
     return out.at;
