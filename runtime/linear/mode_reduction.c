@@ -9,6 +9,7 @@
 #include "response.h"
 #include "simulate.h"
 #include "transfer.h"
+#include "version.h"
 #include "yardstick.h"
 
 #define NOTHING 1e-7 /* of the greatest effect: none */
@@ -468,7 +469,8 @@ take_out(const char *path, const char *text, size_t length, const compile_option
             vec_push(&name, plain.flat->element.at[plain.flat->port.at[port].element].name);
     }
     if (fine && name.n)
-        fine = rewrite_plan_model(plain.flat, plain.ast, name.at, name.n, NULL, 0, &plan);
+        fine = rewrite_plan(&(rewrite_request){ .f = plain.flat, .file = plain.ast, .name = name.at, .n = name.n },
+                            &plan);
     if (!fine)
         *why = bg_strdup(plan.error ? plan.error : "the text does not compile without an experiment's values");
     if (fine && name.n && plan.edits.list.n) {

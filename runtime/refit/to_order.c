@@ -13,6 +13,7 @@
 #include "response.h"
 #include "simulate.h"
 #include "tuning.h"
+#include "version.h"
 
 enum { FREQUENCIES = 60, PARTS_MOST = 1500 };
 static const double ANOTHER = 1e-9; /* of a number: it is another */
@@ -275,7 +276,13 @@ take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf
         else
             vec_push(&name, element);
     }
-    fine = fine && rewrite_plan_model(plain.flat, plain.ast, name.at, name.n, change.at, change.n, &plan);
+    fine = fine && rewrite_plan(&(rewrite_request){ .f = plain.flat,
+                                                    .file = plain.ast,
+                                                    .name = name.at,
+                                                    .n = name.n,
+                                                    .change = change.at,
+                                                    .nchanges = change.n },
+                                &plan);
     if (!fine)
         *why = bg_strdup(plan.error ? plan.error : "the text does not compile");
     if (fine) {
