@@ -59,14 +59,14 @@ intrinsic(gen *g, LLVMBuilderRef b, const char *name, LLVMValueRef a)
 static LLVMValueRef
 call(gen *g, LLVMBuilderRef b, enum ex_op op, LLVMValueRef *arg)
 {
-    const struct callee *c = &native_callees[op];
-    LLVMTypeRef type = c->unary ? g->type.unary : c->binary ? g->type.binary : g->type.lookup;
+    LLVMTypeRef type = ex_ops[op].one ? g->type.unary : ex_ops[op].two ? g->type.binary : g->type.lookup;
     LLVMValueRef *f = &g->now->callee[op];
 
     if (!*f) {
         LLVMAttributeIndex whole = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+        char name[NATIVE_NAME];
 
-        *f = LLVMAddFunction(g->now->module, c->name, type);
+        *f = LLVMAddFunction(g->now->module, native_callee(op, name), type);
         gen_add_attribute(g, *f, whole, "nounwind");
         gen_add_attribute(g, *f, whole, "willreturn");
 #if LLVM_VERSION_MAJOR >= 16

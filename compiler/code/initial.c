@@ -5,6 +5,7 @@
 #include <string.h>
 #include "evaluate.h"
 #include "initial.h"
+#include "program.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 #define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
@@ -277,7 +278,7 @@ condition_values(struct system_ *w)
     if (evaluator_run(w->v, p->t, p->x, model_modes(p->m), w->out))
         return false;
     for (size_t i = 0; i < w->s->condition.n; i++)
-        w->y[i] = w->out[w->g->out_index[i]];
+        w->y[i] = w->out[w->g->routine->out_index[i]];
     return true;
 }
 
@@ -368,8 +369,8 @@ solve_conditions(struct solver *s)
         s->ok = false;
         n = 0;
     } else {
-        program_set_parameters(w.g, p->value);
-        w.v = evaluator_new(w.g, &w.memory);
+        w.v = evaluator_new(w.g->routine, &w.memory);
+        evaluator_set_parameters(w.v, p->value);
     }
     memset(owner, 0xff, (e->state.n + 1) * sizeof *owner);
     for (uint32_t i = 0; i < n; i++) {
