@@ -100,6 +100,11 @@ define_rates(struct rates *r)
         if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != UINT32_MAX)
             continue;
         if (group == UINT32_MAX) {
+            if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) { /* of a rate: that one first */
+                vec_push(&r->pending, d);
+                vec_push(&r->pending, v);
+                continue;
+            }
             if (e->var.at[v].kind == DEF_EXPLICIT) {
                 inst def = differentiate(r, e->var.at[v].def);
 
