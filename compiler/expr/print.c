@@ -139,7 +139,7 @@ put_operation(struct printer *w, const ex_node *e)
         text(w, ", ");
         text(w, pool_table(w->p, e->table)->name);
         text(w, "(");
-        text(w, ex_ops[e->op].name);
+        text(w, e->op == EX_TABLE && pool_table(w->p, e->table)->bend ? "spline" : ex_ops[e->op].name);
         break;
     default:
         if (ex_ops[e->op].infix) {
