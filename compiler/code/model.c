@@ -662,7 +662,7 @@ bool
 model_initial(bg_model *m, double t, double *x)
 {
     maker *k = m->maker;
-    struct initial_problem p = { m, k->f, k->c, k->e, m->image->position, m->value, t, x };
+    struct initial_problem p = { m, m->image, k, k->f, k->c, k->e, m->image->position, m->value, t, x };
     bool ok;
 
     maker_lock(k);
