@@ -270,6 +270,8 @@ main_loop(run *s)
                 return false; /* the Jacobian does not compile: said already */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
+            if (status == STEP_SINGULAR && !watch_edge(s->watch, s->t))
+                return false;
             enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))
                 return false;
@@ -294,6 +296,8 @@ main_loop(run *s)
             } else {
                 s->t = c.t;
                 memcpy(s->x, seen, s->nx * sizeof(double));
+                if (watch_solves(s->watch) && !watch_switching(s->watch, s->integrator, s->t, s->x))
+                    return false;
                 if (!run_take_step(s, t0, c.t))
                     return false;
                 memcpy(seen, s->x, s->nx * sizeof(double));
