@@ -141,7 +141,8 @@ enum ast_stmt_kind {
     AST_STMT_FOR,
     AST_STMT_IF,
     AST_STMT_WITHOUT,
-    AST_STMT_WHEN
+    AST_STMT_WHEN,
+    AST_STMT_INITIAL
 };
 enum ast_value_kind { AST_PARAMETER, AST_CONSTANT, AST_SIGNAL, AST_INPUT, AST_OUTPUT };
 
@@ -204,6 +205,10 @@ struct ast_stmt {
             } * reinit;
             int n;
         } when;
+        struct {
+            ast_ref ref;
+            ast_expr *value;
+        } initial; /* spring.q(0) = value; ref without (0) */
     };
 };
 

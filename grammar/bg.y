@@ -323,6 +323,12 @@ stmt: chain_open ';' {
         $$.s->without.ref = $2->at;
         $$.s->without.n = $2->n;
     }
+    | ref zero '=' expr ';' {
+        $$.s = stmt_new(p, AST_STMT_INITIAL, @$);
+        $$.height = 0;
+        $$.s->initial.ref = $1.ref;
+        $$.s->initial.value = $4.e;
+    }
     | WHEN expr '{' reinits '}' {
         $$.s = stmt_new(p, AST_STMT_WHEN, @$);
         $$.height = 0;

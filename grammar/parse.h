@@ -57,6 +57,7 @@ struct scan {
     uint32_t error_at;     /* where the last one begins */
     const char *said_code;
     uint32_t said_line; /* and what it was, on which line */
+    uint32_t quiet_to;  /* up to here one message has said it all */
     bool stop;          /* gave up: only the end follows */
     size_t errors;
     VEC(struct open_bracket) open;

@@ -333,7 +333,11 @@ call_builtin(builder *b, const ast_expr *e, enum ex_op op)
     if (x[0].bad || x[1].bad)
         return val_bad(el);
     switch (f->units) {
-    case EX_UNITS_PURE: r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el); break;
+    case EX_UNITS_PURE:
+        if (!strcmp(f->name, "sin") || !strcmp(f->name, "cos"))
+            turning_angle(el, b->in, arg[0], f->name);
+        r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el);
+        break;
     case EX_UNITS_KEPT: r = x[0]; break;
     case EX_UNITS_SIGN:
         r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE }
@@ -428,7 +432,7 @@ call_function(builder *b, const ast_expr *e, uint32_t index)
             r.bad = true;
         arg[k] = v.n;
     }
-    r.shown = r.written = NULL;
+    r.shown = r.written = r.said = NULL;
     if (!r.bad && inlined_too_much(b, f, e->at))
         r.bad = true;
     r.n = r.bad ? ex_const(el->pool, 0) : inline_call(b, index, arg);

@@ -232,7 +232,11 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                        unit_text(unit_dimension(u)));
             return val_bad(el);
         }
-        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u), .stated = !unit_is_number(u) };
+        v = (val){ .fit = FIT_UNIT,
+                   .unit = unit_dimension(u),
+                   .stated = !unit_is_number(u),
+                   .said = u,
+                   .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
         v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }
@@ -309,6 +313,8 @@ combine(builder *b, const ast_expr *e, val x, val y)
         r = e->bin.op == AST_MUL   ? units_multiply(el, x, y)
             : e->bin.op == AST_DIV ? units_divide(el, x, y)
                                    : units_together(el, tree_verb(e->bin.op), x, xa, y, ya);
+        if (e->bin.op == AST_ADD || e->bin.op == AST_SUB)
+            r.zero = zero_of_sum(e->bin.op == AST_ADD, x, y);
         if (!r.bad)
             r.n = ex_make(el->pool, tree_operation(e->bin.op), x.n, y.n, NODE_NONE);
         return r;

@@ -53,6 +53,7 @@ gather_names(struct finder *d, const ast_stmt *s)
         break;
     case AST_STMT_VALUE:
     case AST_STMT_WITHOUT:
+    case AST_STMT_INITIAL:
     case AST_STMT_WHEN: break;
     }
 }

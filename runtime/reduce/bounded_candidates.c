@@ -11,7 +11,7 @@ recordings(const struct search *d)
     recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
-        r[i] = (recording){ .path = d->path,
+        r[i] = (recording){ .path = d->trier.path,
                             .text = d->now.text,
                             .length = d->now.length,
                             .experiment = d->o->experiment[i],
@@ -19,7 +19,7 @@ recordings(const struct search *d)
                             .nset = d->set.n,
                             .adjust = d->o->adjust,
                             .ctx = d->o->ctx,
-                            .shared = d->shared };
+                            .shared = d->trier.shared };
     return r;
 }
 

@@ -379,6 +379,21 @@ foresee_peaks(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
+/* Sizes from what time alone makes of the rates within the time the states take to move: what sets out as an input
+ * passes through zero has rates of rounding only. */
+static void
+foresee_motion(integrator *g, double t, const double *x)
+{
+    double *f = g->f[2], *there = g->scratch, time = integrator_look_time(g);
+
+    if (!scales_sized(g->scales) || !(t + time < g->stop) || integrator_evaluate(g, t, x, f) != 0)
+        return;
+    if (integrator_evaluate(g, t + time, x, there) == 0)
+        scales_peak(g->scales, f, there, time);
+    scales_update(g->scales);
+    g->failed = false;
+}
+
 bool
 integrator_start(integrator *g, double t, const double *x)
 {
@@ -409,6 +424,7 @@ integrator_start(integrator *g, double t, const double *x)
     if (!first && g->n && scales_unknown(g->scales)) {
         find_sizes(g, t, x);    /* what was at rest may move now, */
         foresee_peaks(g, t, x); /* from an input that is zero yet */
+        foresee_motion(g, t, x);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
         integrator_spectral_radius(g, t, x, g->f[2], 2);
     return true;
