@@ -141,7 +141,8 @@ enum ast_stmt_kind {
     AST_STMT_FOR,
     AST_STMT_IF,
     AST_STMT_WITHOUT,
-    AST_STMT_WHEN
+    AST_STMT_WHEN,
+    AST_STMT_INITIAL
 };
 enum ast_value_kind { AST_PARAMETER, AST_CONSTANT, AST_SIGNAL, AST_INPUT, AST_OUTPUT };
 
@@ -204,6 +205,10 @@ struct ast_stmt {
             } * reinit;
             int n;
         } when;
+        struct {
+            ast_ref ref;
+            ast_expr *value;
+        } initial; /* spring.q(0) = value; ref without (0) */
     };
 };
 
@@ -326,8 +331,10 @@ typedef struct ast_file {
     size_t ndecls;
     span *comment;
     size_t ncomments; /* in order of the text, without the newline */
-    bool ok;          /* no syntax error */
-    bool units;       /* something outside of its experiments has a unit, or it imports */
+    const char **named;
+    size_t nnamed; /* files, in order of the text; columns of tables too */
+    bool ok;       /* no syntax error */
+    bool units;    /* something outside of its experiments has a unit, or it imports */
 } ast_file;
 
 /* How deep a tree is at most, so that passes may recurse: brackets, braces and else-ifs nest AST_MAX_NESTING levels,

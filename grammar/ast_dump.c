@@ -241,6 +241,11 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
         }
         break;
     case AST_STMT_WITHOUT: dump_refs("without", s->without.ref, s->without.n, out, depth); break;
+    case AST_STMT_INITIAL:
+        begin(out, depth, "initial");
+        dump_ref(&s->initial.ref, out, depth);
+        dump_expr(s->initial.value, out, depth + 1);
+        break;
     case AST_STMT_WHEN:
         begin(out, depth, s->when.assertion ? "assert" : s->when.period ? "every" : "when");
         if (s->when.text)

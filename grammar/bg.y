@@ -157,6 +157,7 @@ decl: MODEL NAME size_params text '{' stmts '}' {
     | IMPORT STRING ';' {
         ast_import *i = arena_alloc(p->a, sizeof *i);
 
+        vec_push(&p->named, $STRING);
         *i = (ast_import){ .at = @$, .is_file = true, .path = $STRING, .path_at = @STRING };
         file_add(p, (ast_decl){ .kind = AST_DECL_IMPORT, .import = i });
     }
@@ -321,6 +322,12 @@ stmt: chain_open ';' {
         $$.height = 0;
         $$.s->without.ref = $2->at;
         $$.s->without.n = $2->n;
+    }
+    | ref zero '=' expr ';' {
+        $$.s = stmt_new(p, AST_STMT_INITIAL, @$);
+        $$.height = 0;
+        $$.s->initial.ref = $1.ref;
+        $$.s->initial.value = $4.e;
     }
     | WHEN expr '{' reinits '}' {
         $$.s = stmt_new(p, AST_STMT_WHEN, @$);

@@ -139,6 +139,8 @@ alternatives(const struct parse *p, const struct expected *e)
     for (int code = 0; code < EXPECTED_CODES; code++) {
         const char *name = e->name[code];
 
+        if (e->name[NAME] && (code == START || code == WINDOW || code == RECORD))
+            continue; /* names, too */
         if (!name || code == RESUME || code == NAME || code == INDEX || code == MATRIX || code == VALUE_WORD ||
             code == CALL_WORD)
             continue;
@@ -288,7 +290,11 @@ word_error(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last;
 
     if (now->kind == THEN && e->name['{'] && takes_operator(e)) {
+        const char *end = strchr(p->scan->text + now->at.begin, '\n');
+
         parse_error(p, "syntax", now->at, "an `if` among statements has its statements in braces");
+        if (end) /* the rest of the line is in the same language */
+            p->said_to = (uint32_t)(end - p->scan->text);
         diag_help(p->s, "Write `if n > 3 { ... } else { ... }`; `then` belongs to values.");
         return true;
     }
@@ -369,12 +375,27 @@ laws_error(struct parse *p, const struct expected *e)
     return true;
 }
 
+/* A name that begins a statement, and nothing behind it that any statement goes on with. */
+static bool
+beginning_error(struct parse *p, const struct expected *e)
+{
+    const struct seen_token *now = &p->last, *before = &p->before;
+
+    if (before->at.begin != p->statement || before->kind != NAME || !e->name[':'] || !e->name[ARROW] ||
+        (now->kind != NAME && !is_word(now->kind) && now->kind != NUMBER && now->kind != STRING))
+        return false;
+    parse_error(p, "syntax", before->at, "no statement begins with %s %s", token_text(p, before->at),
+                token_text(p, now->at));
+    diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
+    return true;
+}
+
 /* In this order: what stands first is said where several would fit. */
 static bool
 special(struct parse *p, const struct expected *e)
 {
     return laws_error(p, e) || bracket_error(p, e) || semicolon_error(p, e) || unit_error(p, e) || word_error(p, e) ||
-           comparison_error(p, e) || value_error(p, e);
+           comparison_error(p, e) || value_error(p, e) || beginning_error(p, e);
 }
 
 void
@@ -387,7 +408,13 @@ syntax_error(struct parse *p, const struct expected *e)
     /* recovery stopped at this token for want of something better: nothing new is wrong */
     if (now->at.end == p->resumed || (p->scan->stop && p->end_given))
         return;
-    /* a character left out or a token misspelt just here has been reported */
+    /* a character left out or a token misspelt just here, or just before the statement, has been reported */
+    if (p->scan->broken && p->scan->error_at + 1 == p->statement) {
+        const char *end = strchr(p->scan->text + now->at.begin, '\n');
+
+        p->said_to = end ? (uint32_t)(end - p->scan->text) : p->said_to;
+        return;
+    }
     if (p->scan->broken && p->scan->error_at >= p->before.at.begin && p->scan->error_at < now->at.end)
         return;
     if (now->at.begin < p->said_to || guess(p, e) || special(p, e))

@@ -6,18 +6,13 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "parse.h"
+#include "guesses_inside.h"
 #include "bg.tab.h"
 
-/* Pieces of the statement that a help may quote. */
-struct pieces {
-    const char *word, *name, *value, *argument, *left;
-};
+enum { LONGEST_PIECE = 50 };
 
-enum { MODEL_TEXT = 1, EXPERIMENT_TEXT = 2, FILE_TEXT = 4, ANY_TEXT = 7, LONGEST_PIECE = 50 };
-
-/* {N}, {V}, {A}, {L} in help: the name behind the word, what stands behind =, what stands in parentheses, what stands
- * before =. */
+/* {N}, {V}, {A}, {L}, {D} in help: the name behind the word, what stands behind =, what stands in parentheses, what
+ * stands before =, the last name of that. */
 static const struct habit {
     const char *words;
     int in;
@@ -30,9 +25,9 @@ static const struct habit {
       "a value that is not meant to be changed is a `constant`", "Write `constant {N} = {V};`." },
     { " let set ", MODEL_TEXT, "`let` belongs to experiments; a model declares its values",
       "Write `parameter {N} = {V};`." },
-    { " initial init Initial start_value ", MODEL_TEXT, "an initial value stands in the block of its element",
-      "Write `C:c = 1/k { q(0) = {V}; }`, or `f(0)` of an I; of a state of its own `signal {N} = integral(..., "
-      "{V});`." },
+    { " initial init Initial start_value ", MODEL_TEXT, "an initial value is given at `(0)`",
+      "Write `{N}(0) = {V};`: of a spring `spring.q(0) = {V};`, of a mass `mass.f(0) = {V};`, of a signal "
+      "`x = integral(...)` `x(0) = {V};`." },
     { " initial init set param parameter Parameter ", EXPERIMENT_TEXT, "an experiment gives values with `let`",
       "Write `let {N} = {V};`, and of an initial value `let spring.q(0) = {V};`." },
     { " der ddt ", MODEL_TEXT, "a derivative is no statement: what it belongs to is an `integral`",
@@ -49,12 +44,26 @@ static const struct habit {
       "Write `import hydraulic;` for the library, `import \"other.bg\";` for a file beside this one." },
     { " class block component package module system submodel circuit ", ANY_TEXT, "what has parts is a model",
       "Write `model {N} { ... }`; with ports it is a component of others." },
+    { " extends inherit inherits ", MODEL_TEXT, "a model uses another one as a component, with ports to bond to",
+      "Write `{N}:part(k = 2);`, and of the ports that it has `a -> part.hub;`." },
+    { " annotation Documentation icon Icon ", ANY_TEXT, "what drawings and other tools need has no place in a model",
+      "Leave the line out. A comment begins with `//`; how long to run is said by `experiment try { stop = 10 [s]; "
+      "}`." },
+    { " Ground ground GND gnd ", MODEL_TEXT,
+      "ground is what is not drawn: an element on a junction has its other end there",
+      "Leave the line out, and write `node -> R:r = 10;` of what lies between node and ground." },
+    { " final protected public private static replaceable redeclare inner outer each flow stream global local partial "
+      "encapsulated discrete mutable export extern ",
+      MODEL_TEXT,
+      "a value is declared with `parameter`, `constant`, `signal`, `input` or `output`, and nothing before it",
+      "Write `parameter {D} = {V};`; what changes during the run is a `signal`." },
     { " def fun func Function ", ANY_TEXT, "a function is one expression, outside of models",
       "Write `function f(x) = 2*x;`." },
     { " equation equations algorithm variables begin end endmodel parameters inputs outputs connections ",
       MODEL_TEXT | FILE_TEXT, "a model has no sections: it is what stands between its braces",
       "Write `model NAME { ... }`, statements in any order." },
-    { " junction junction0 junction1 zero one ", MODEL_TEXT, "a junction is declared by its type, 0 or 1, and its name",
+    { " junction junction0 junction1 zero one OneJunction ZeroJunction J0 J1 Junction ", MODEL_TEXT,
+      "a junction is declared by its type, 0 or 1, and its name",
       "Write `1:{N};` for a common flow, `0:{N};` for a common effort." },
     { " return ", ANY_TEXT, "nothing is returned: a function is one expression", "Write `function f(x) = 2*x;`." },
 };
@@ -97,8 +106,8 @@ name_end(const char *s, const char *end)
     return s;
 }
 
-static bool
-is_word_in(const char *words, const char *word)
+bool
+guess_is_word_in(const char *words, const char *word)
 {
     size_t n = strlen(word);
 
@@ -108,9 +117,8 @@ is_word_in(const char *words, const char *word)
     return false;
 }
 
-/* The statement at hand, as far as its line goes. */
-static struct pieces
-read_pieces(const struct parse *p)
+struct pieces
+guess_pieces(const struct parse *p)
 {
     const char *s = p->scan->text + p->statement, *end = line_end(p, p->statement), *stop = s, *equal, *open, *close,
                *rest;
@@ -123,7 +131,7 @@ read_pieces(const struct parse *p)
     while (rest < stop && isspace((unsigned char)*rest))
         rest++;
     x.name = piece(p, rest, name_end(rest, stop), "NAME");
-    if (is_word_in(" parameter variable constant ", x.name)) { /* real parameter b */
+    if (guess_is_word_in(" parameter variable constant equation ", x.name)) { /* real parameter b */
         rest = name_end(rest, stop);
         while (rest < stop && isspace((unsigned char)*rest))
             rest++;
@@ -131,11 +139,25 @@ read_pieces(const struct parse *p)
     }
     equal = memchr(s, '=', (size_t)(stop - s));
     x.value = equal ? piece(p, equal + 1, open_end(equal + 1, stop), "VALUE") : "VALUE";
-    x.left = equal ? piece(p, s, equal > s && equal[-1] == ':' ? equal - 1 : equal, "NAME") : "NAME";
+    x.left = piece(p, s, !equal ? stop : equal > s && equal[-1] == ':' ? equal - 1 : equal, "NAME");
     open = memchr(s, '(', (size_t)(stop - s));
     close = open ? memchr(open, ')', (size_t)(stop - open)) : NULL;
     x.argument = close ? piece(p, open + 1, close, "x") : "x";
     return x;
+}
+
+/* The name that `final parameter Real k(unit = "kg")` is about: what stands last before a parenthesis. */
+static const char *
+last_word(const struct parse *p, const char *text)
+{
+    const char *end = text + strcspn(text, "([{"), *begin;
+
+    while (end > text && !isalnum((unsigned char)end[-1]) && end[-1] != '_')
+        end--;
+    begin = end;
+    while (begin > text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+        begin--;
+    return begin < end ? arena_strndup(p->a, begin, (size_t)(end - begin)) : "NAME";
 }
 
 static const char *
@@ -153,6 +175,7 @@ filled(const struct parse *p, const char *help, const struct pieces *x)
                         : help[1] == 'V' ? x->value
                         : help[1] == 'A' ? x->argument
                         : help[1] == 'L' ? x->left
+                        : help[1] == 'D' ? last_word(p, x->left)
                         : help[1] == 'R' ? (strcmp(x->argument, "x") ? x->argument : x->name)
                                          : x->word);
         help += 2;
@@ -162,15 +185,14 @@ filled(const struct parse *p, const char *help, const struct pieces *x)
     return text;
 }
 
-/* One message for the whole line. */
-static bool
-say(struct parse *p, span at, const char *says, const char *help)
+bool
+guess_say(struct parse *p, span at, const char *says, const char *help)
 {
-    struct pieces x = read_pieces(p);
+    struct pieces x = guess_pieces(p);
 
     parse_error(p, "syntax-habit", at, "%s", says);
     diag_help(p->s, "%s", filled(p, help, &x));
-    p->said_to = (uint32_t)(line_end(p, p->last.at.begin) - p->scan->text);
+    p->said_to = p->scan->quiet_to = (uint32_t)(line_end(p, p->last.at.begin) - p->scan->text);
     return true;
 }
 
@@ -180,8 +202,8 @@ word_at(const struct parse *p, const struct pieces *x)
     return (span){ p->file, p->statement, p->statement + (uint32_t)strlen(x->word) };
 }
 
-static int
-text_kind(const struct parse *p)
+int
+guess_place(const struct parse *p)
 {
     return p->scan->braces == 0 ? FILE_TEXT : p->declaration == EXPERIMENT ? EXPERIMENT_TEXT : MODEL_TEXT;
 }
@@ -190,14 +212,18 @@ text_kind(const struct parse *p)
 static bool
 by_first_word(struct parse *p)
 {
-    struct pieces x = read_pieces(p);
-    int in = text_kind(p);
+    struct pieces x = guess_pieces(p);
+    int in = guess_place(p);
 
     if (p->last.at.begin > p->statement + strlen(x.word) + 40)
         return false;
+    if (in == MODEL_TEXT && guess_is_word_in(" Real real double Double ", x.word) && strstr(x.argument, "start"))
+        return guess_say(
+            p, word_at(p, &x), "what starts at a value and has a rate is an `integral`",
+            "Write `signal {D} = integral(RATE, {V});`, with what the rate is; no type stands before a name.");
     for (size_t k = 0; k < sizeof habits / sizeof *habits; k++)
-        if ((habits[k].in & in) && is_word_in(habits[k].words, x.word))
-            return say(p, word_at(p, &x), habits[k].says, habits[k].help);
+        if ((habits[k].in & in) && guess_is_word_in(habits[k].words, x.word))
+            return guess_say(p, word_at(p, &x), habits[k].says, habits[k].help);
     return false;
 }
 
@@ -215,27 +241,28 @@ by_element(struct parse *p)
                  { " TF MTF Transformer transformer ", "TF" },
                  { " GY MGY Gyrator gyrator ", "GY" } };
     const struct seen_token *now = &p->last;
-    struct pieces x = read_pieces(p);
+    struct pieces x = guess_pieces(p);
     const char *w = x.word;
 
-    if (text_kind(p) != MODEL_TEXT || (now->kind != NAME && now->kind != NUMBER && now->kind != '(') ||
+    if (guess_place(p) != MODEL_TEXT || (now->kind != NAME && now->kind != NUMBER && now->kind != '(') ||
         p->before.at.begin != p->statement)
         return false;
     for (size_t k = 0; k < sizeof made / sizeof *made; k++)
-        if (now->kind != NUMBER && is_word_in(made[k].words, w))
-            return say(p, now->at, "a part is declared as `TYPE:name`, and an arrow joins it to a junction",
-                       arena_format(p->a, "Write `junction -> %s:%s = %s;`.", made[k].type,
-                                    now->kind == '(' ? "name" : "{N}", now->kind == '(' ? "{A}" : "{V}"));
+        if (now->kind != NUMBER && guess_is_word_in(made[k].words, w))
+            return guess_say(p, now->at, "a part is declared as `TYPE:name`, and an arrow joins it to a junction",
+                             arena_format(p->a, "Write `junction -> %s:%s = %s;`.", made[k].type,
+                                          now->kind == '(' ? "name" : "{N}", now->kind == '(' ? "{A}" : "{V}"));
     if (*w && strchr("RCLVI", *w) && (now->kind == NUMBER || (now->kind == NAME && isdigit((unsigned char)w[1]))) &&
         (isdigit((unsigned char)w[1]) || isalpha((unsigned char)w[1])))
-        return say(p, word_at(p, &x),
-                   "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
-                   arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];",
-                                w[0] == 'L'   ? "I"
-                                : w[0] == 'V' ? "Se"
-                                : w[0] == 'I' ? "Sf"
-                                              : (char[]){ w[0], 0 },
-                                w));
+        return guess_say(
+            p, word_at(p, &x),
+            "an element has a type and a name, and an arrow from the junction it is on, not numbers of nodes",
+            arena_format(p->a, "Write `node -> %s:%s = VALUE;`, as in node -> R:R1 = 10 [kohm];",
+                         w[0] == 'L'   ? "I"
+                         : w[0] == 'V' ? "Se"
+                         : w[0] == 'I' ? "Sf"
+                                       : (char[]){ w[0], 0 },
+                         w));
     return false;
 }
 
@@ -246,46 +273,49 @@ by_token(struct parse *p, const struct expected *e)
     const struct seen_token *now = &p->last, *before = &p->before;
     const char *text = p->scan->text + now->at.begin;
     size_t n = now->at.end - now->at.begin;
-    struct pieces x = read_pieces(p);
+    struct pieces x = guess_pieces(p);
     bool operator= e->name['*'] && e->name['+'];
 
     if (now->kind == ',' && before->kind == NUMBER && before->at.end == now->at.begin &&
         isdigit((unsigned char)text[1]))
-        return say(p, now->at, "a decimal point is a point",
-                   arena_format(p->a, "Write `%.*s.%.*s`.", (int)(before->at.end - before->at.begin),
-                                p->scan->text + before->at.begin, (int)strspn(text + 1, "0123456789"), text + 1));
+        return guess_say(p, now->at, "a decimal point is a point",
+                         arena_format(p->a, "Write `%.*s.%.*s`.", (int)(before->at.end - before->at.begin),
+                                      p->scan->text + before->at.begin, (int)strspn(text + 1, "0123456789"), text + 1));
     if (!strcmp(x.word, "for") && (now->kind == '=' || now->kind == '(' || now->kind == ':' || now->kind == '{') &&
         (e->name[IN] || e->name[DOTS] || now->kind == '('))
-        return say(p, now->at, "a loop runs over a range of whole numbers", "Write `for i in 1..3 { ... }`.");
+        return guess_say(p, now->at, "a loop runs over a range of whole numbers", "Write `for i in 1..3 { ... }`.");
+    if (!strcmp(x.word, "every") && now->kind == '{' && before->at.begin == p->statement)
+        return guess_say(p, now->at, "`every` has its period before the braces", "Write `every 10 [ms] { u = ...; }`.");
     if (!strcmp(x.word, "when") && now->kind == THEN)
-        return say(p, now->at, "what `when` does stands in braces", "Write `when CONDITION { reinit spring.q = 0; }`.");
+        return guess_say(p, now->at, "what `when` does stands in braces",
+                         "Write `when CONDITION { reinit spring.q = 0; }`.");
     if (now->kind == NAME && ((n == 6 && !memcmp(text, "elseif", 6)) || (n == 4 && !memcmp(text, "elif", 4)) ||
                               (n == 5 && !memcmp(text, "elsif", 5))))
-        return say(p, now->at, "this is written `else if`", "Write `if a then x else if b then y else z`.");
+        return guess_say(p, now->at, "this is written `else if`", "Write `if a then x else if b then y else z`.");
     if (e->name[ELSE] && operator&&(now->kind == ';' || now->kind == ')' || now->kind == '}'))
-        return say(p, now->at, "an `if` among values needs its `else`", "Write `if CONDITION then a else b`.");
+        return guess_say(p, now->at, "an `if` among values needs its `else`", "Write `if CONDITION then a else b`.");
     if ((now->kind == ':' && e->name[THEN]) || (now->kind == IF && operator))
-        return say(p, now->at, "a choice is written with `if`, `then` and `else`",
-                   "Write `if CONDITION then a else b`.");
-    if (now->kind == '(' && before->kind == NAME &&
+        return guess_say(p, now->at, "a choice is written with `if`, `then` and `else`",
+                         "Write `if CONDITION then a else b`.");
+    if (now->kind == '(' && before->kind == NAME && e->name['='] &&
         (!strcmp(x.word, "signal") || !strcmp(x.word, "parameter") || !strcmp(x.word, "output")))
-        return say(
+        return guess_say(
             p, now->at, "a value takes no arguments; a function stands outside of models",
             arena_format(p->a, "Write `function %s({A}) = {V};`, or `signal %s = ...;` of what changes during the run.",
                          x.name, x.name));
     if (now->kind == '.' && (!strcmp(x.word, "output") || !strcmp(x.word, "signal")))
-        return say(p, now->at, "what is shown gets a name", arena_format(p->a, "Write `%s y = {N};`.", x.word));
+        return guess_say(p, now->at, "what is shown gets a name", arena_format(p->a, "Write `%s y = {N};`.", x.word));
     if ((now->kind == NUMBER || now->kind == NAME) && before->kind == NAME &&
         e->name['('] && operator&& !now->first && strcmp(x.word, "expect") != 0)
-        return say(p, now->at, "between two values stands an operator; a function has its arguments in parentheses",
-                   arena_format(p->a, "Write `%.*s(%.*s)` or `%.*s*%.*s`.", (int)(before->at.end - before->at.begin),
-                                p->scan->text + before->at.begin, (int)n, text,
-                                (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin, (int)n,
-                                text));
+        return guess_say(
+            p, now->at, "between two values stands an operator; a function has its arguments in parentheses",
+            arena_format(p->a, "Write `%.*s(%.*s)` or `%.*s*%.*s`.", (int)(before->at.end - before->at.begin),
+                         p->scan->text + before->at.begin, (int)n, text, (int)(before->at.end - before->at.begin),
+                         p->scan->text + before->at.begin, (int)n, text));
     if (now->kind == NUMBER && operator&& e->name[MATRIX_END])
-        return say(p, now->at, "entries are separated by commas, rows by semicolons", "Write `[1, 2, 3]`.");
+        return guess_say(p, now->at, "entries are separated by commas, rows by semicolons", "Write `[1, 2, 3]`.");
     if (now->kind == '-' && e->name[ARROW] && !operator)
-        return say(p, now->at, "a bond is written `->`, from where power comes", "Write `a -> b;`.");
+        return guess_say(p, now->at, "a bond is written `->`, from where power comes", "Write `a -> b;`.");
     return false;
 }
 
@@ -294,53 +324,52 @@ static bool
 by_place(struct parse *p, const struct expected *e)
 {
     const struct seen_token *now = &p->last, *before = &p->before;
-    struct pieces x = read_pieces(p);
-    int in = text_kind(p);
+    struct pieces x = guess_pieces(p);
+    int in = guess_place(p);
 
     if (in == EXPERIMENT_TEXT) {
         if (!strcmp(x.word, "window") && (now->kind == '=' || now->kind == ';' || now->kind == ','))
-            return say(p, now->at, "a window goes from a time to a time", "Write `window 1 [s] .. 3 [s];`.");
+            return guess_say(p, now->at, "a window goes from a time to a time", "Write `window 1 [s] .. 3 [s];`.");
         if (now->kind == ':' && e->name['='])
-            return say(p, now->at, "a setting is given with `=`", arena_format(p->a, "Write `%s = VALUE;`.", x.word));
+            return guess_say(p, now->at, "a setting is given with `=`",
+                             arena_format(p->a, "Write `%s = VALUE;`.", x.word));
         if (now->kind == '.' && e->name['='] && before->at.begin == p->statement)
-            return say(p, now->at, "an experiment gives values with `let`", "Write `let {L} = {V};`.");
+            return guess_say(p, now->at, "an experiment gives values with `let`", "Write `let {L} = {V};`.");
         if (now->kind == NUMBER && !strcmp(x.word, "let"))
-            return say(p, now->at, "a value is given with `=`", "Write `let {N} = VALUE;`.");
+            return guess_say(p, now->at, "a value is given with `=`", "Write `let {N} = VALUE;`.");
     }
     if (in != FILE_TEXT && now->at.begin == p->statement &&
         (now->kind == FUNCTION || now->kind == IMPORT || now->kind == DOMAIN))
-        return say(p, now->at, "functions, imports and domains stand outside of models and experiments",
-                   "Move this line before `model NAME {`.");
+        return guess_say(p, now->at, "functions, imports and domains stand outside of models and experiments",
+                         "Move this line before `model NAME {`.");
     if (in == MODEL_TEXT && now->kind == '-' && now->at.begin == p->statement && p->scan->text[now->at.end] == '-')
-        return say(p, now->at, "a comment begins with `//`", "Write `// text`.");
-    if (in == MODEL_TEXT && now->kind == '(' && before->kind == NAME &&
-        !strncmp(p->scan->text + now->at.begin, "(0)", 3) && e->name[ARROW])
-        return say(p, now->at, "an initial value stands in the block of its element, or in an experiment",
-                   "Write `C:c = 1/k { q(0) = {V}; }`, or in the experiment `let {L} = {V};`.");
+        return guess_say(p, now->at, "a comment begins with `//`", "Write `// text`.");
     if (in == MODEL_TEXT && !strcmp(x.word, "port") && e->name[':'] && before->kind == NAME)
-        return say(p, now->at, "a port is a junction that bonds from outside may join",
-                   "Write `port 1:{N};` or `port 0:{N};`.");
+        return guess_say(p, now->at, "a port is a junction that bonds from outside may join",
+                         "Write `port 1:{N};` or `port 0:{N};`.");
     if (in == MODEL_TEXT && now->kind == ',' && before->kind != NUMBER &&
         (!strcmp(x.word, "input") || !strcmp(x.word, "parameter") || !strcmp(x.word, "signal")) && e->name[';'])
-        return say(p, now->at, "one value a statement", arena_format(p->a, "Write `%s {N}; %s ...;`.", x.word, x.word));
+        return guess_say(p, now->at, "one value a statement",
+                         arena_format(p->a, "Write `%s {N}; %s ...;`.", x.word, x.word));
     if (p->declaration == MODEL && e->name['{'] && (now->kind == NAME || now->kind == ':' || now->kind == ';') &&
         p->scan->braces == 0)
-        return say(p, now->at, "what is in a model stands in braces",
-                   "Write `model {N} { ... }`; another model is used in it as `Other:name(k = 2);`.");
+        return guess_say(p, now->at, "what is in a model stands in braces",
+                         "Write `model {N} { ... }`; another model is used in it as `Other:name(k = 2);`.");
     if (p->declaration == FUNCTION && p->scan->braces <= 1 &&
         ((now->kind == '{' && e->name['=']) || (now->kind == '=' && e->name['('])))
-        return say(p, now->at, "a function is one expression", "Write `function f(x) = 2*x;`.");
+        return guess_say(p, now->at, "a function is one expression", "Write `function f(x) = 2*x;`.");
     if (now->kind == '{' && p->declaration == EXPERIMENT && before->kind == EXPERIMENT)
-        return say(p, now->at, "an experiment has a name", "Write `experiment try { stop = 10 [s]; }`.");
+        return guess_say(p, now->at, "an experiment has a name", "Write `experiment try { stop = 10 [s]; }`.");
     if (in == FILE_TEXT && e->name[MODEL] && begins_statement(now->kind) && !begins_declaration(now->kind))
-        return say(p, now->at,
-                   "parameters, signals and outputs stand in a model; what all models of a file see is a constant",
-                   "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
+        return guess_say(
+            p, now->at, "parameters, signals and outputs stand in a model; what all models of a file see is a constant",
+            "Write `constant {N} = {V};`, or in the model `model m { ... }`.");
     return false;
 }
 
 bool
 guess(struct parse *p, const struct expected *e)
 {
-    return by_place(p, e) || by_token(p, e) || by_first_word(p) || by_element(p);
+    return guess_statement(p, e) || by_place(p, e) || guess_value(p, e) || by_token(p, e) || by_first_word(p) ||
+           by_element(p);
 }

@@ -426,6 +426,11 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
     f->ncomments = scan.comment.n;
     if (scan.comment.n)
         memcpy(f->comment, scan.comment.at, scan.comment.n * sizeof *f->comment);
+    f->named = arena_new_array(a, const char *, p.named.n);
+    f->nnamed = p.named.n;
+    if (p.named.n)
+        memcpy(f->named, p.named.at, p.named.n * sizeof *f->named);
+    vec_free(&p.named);
     vec_free(&pending.stack);
     scan_end(&scan, p.scanner);
     return f;

@@ -57,6 +57,7 @@ struct scan {
     uint32_t error_at;     /* where the last one begins */
     const char *said_code;
     uint32_t said_line; /* and what it was, on which line */
+    uint32_t quiet_to;  /* up to here one message has said it all */
     bool stop;          /* gave up: only the end follows */
     size_t errors;
     VEC(struct open_bracket) open;
@@ -93,6 +94,7 @@ struct parse {
     bool broken; /* some error was reported */
     size_t errors;
     struct list decls;
+    VEC(const char *) named;        /* files: by imports, tables, expectations */
     struct seen_token last, before; /* the token the parser looks at, and the one before */
     struct pending *pending;        /* read but not yet handed out (parse.c) */
     bool recovering;                /* skip to where a statement ends */

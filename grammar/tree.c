@@ -82,6 +82,7 @@ tree_string(struct parse *p, span at, const char *string)
     struct tree_expr t = node(p, AST_STRING, at, 1);
 
     t.e->string = string;
+    vec_push(&p->named, string);
     return t;
 }
 
@@ -446,6 +447,7 @@ item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_e
 ast_exp_item *
 item_expect_path(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, const char *path, span path_at)
 {
+    vec_push(&p->named, path);
     return expect_new(p, subject, (ast_expect){ .kind = kind, .path = path, .path_at = path_at });
 }
 

@@ -107,6 +107,7 @@ visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *c
             visit_stmt(s->cond.other[i], see, ctx);
         break;
     case AST_STMT_WITHOUT: break;
+    case AST_STMT_INITIAL: ast_visit(s->initial.value, see, ctx); break;
     case AST_STMT_WHEN:
         ast_visit(s->when.cond, see, ctx);
         ast_visit(s->when.period, see, ctx);

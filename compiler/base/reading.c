@@ -137,16 +137,32 @@ file_identity_same(const file_identity *a, const file_identity *b)
     return a->device == b->device && a->number == b->number && a->born == b->born && a->born_ns == b->born_ns;
 }
 
+static void
+note(const file_identity *i)
+{
+    if (!i->regular || reading_noted(i))
+        return;
+    pthread_mutex_lock(&lock);
+    vec_push(&read_files, *i);
+    pthread_mutex_unlock(&lock);
+}
+
 void
 reading_note(int fd)
 {
     file_identity i;
 
-    if (!file_identify(fd, NULL, &i) || !i.regular || reading_noted(&i))
-        return;
-    pthread_mutex_lock(&lock);
-    vec_push(&read_files, i);
-    pthread_mutex_unlock(&lock);
+    if (file_identify(fd, NULL, &i))
+        note(&i);
+}
+
+void
+reading_note_named(const char *path)
+{
+    file_identity i;
+
+    if (file_identify(-1, path, &i))
+        note(&i);
 }
 
 bool

@@ -42,6 +42,7 @@ bool file_identify(int fd, const char *path, file_identity *i);
 bool file_identity_same(const file_identity *a, const file_identity *b);
 
 void reading_note(int fd);                  /* this open file is being read */
+void reading_note_named(const char *path);  /* this one, if it is there, is named by a model */
 bool reading_noted(const file_identity *i); /* was it? Only regular files are noted. */
 
 #endif

@@ -18,25 +18,9 @@
 #include <string.h>
 #include <udunits2.h>
 
-#include "units.h"
+#include "units_inside.h"
 
-enum { MOST_BRACKETS = 20, NBASE = 7, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
-
-/* Powers are kept in sixtieths: halves, thirds, quarters, fifths and sixths are whole numbers then. */
-enum { WHOLE = 60 };
-
-static const char *const base_text[NBASE] = { "kg", "m", "s", "A", "K", "mol", "cd" };
-
-typedef struct dimension {
-    int16_t power[NBASE];
-} dimension; /* in 1/WHOLE */
-
-struct unit {
-    dimension dim;
-    double scale, offset; /* value_SI = scale*value + offset */
-    const char *text;
-    const unit *si; /* coherent unit of the same dimension; itself for those */
-};
+enum { MOST_BRACKETS = 20, LONGEST_TEXT = 200, GREATEST_POWER = 99, GREATEST_DIMENSION = 30000 };
 
 struct unit_system {
     ut_system *ut;
@@ -46,80 +30,6 @@ struct unit_system {
     const unit *one;
     char why[LONGEST_TEXT + 200];
 };
-
-/* ---------------------------------------------------------------- dimensions */
-
-/* Names for what engineers have names for; the rest is spelled out in base units. First of a dimension wins. */
-static const struct {
-    const char *text;
-    int8_t power[NBASE];
-} known_dimension[] = {
-    /*            kg  m  s  A  K mol cd */
-    { "1", { 0, 0, 0, 0, 0, 0, 0 } },       { "N", { 1, 1, -2, 0, 0, 0, 0 } },
-    { "Pa", { 1, -1, -2, 0, 0, 0, 0 } },    { "J", { 1, 2, -2, 0, 0, 0, 0 } },
-    { "W", { 1, 2, -3, 0, 0, 0, 0 } },      { "C", { 0, 0, 1, 1, 0, 0, 0 } },
-    { "V", { 1, 2, -3, -1, 0, 0, 0 } },     { "F", { -1, -2, 4, 2, 0, 0, 0 } },
-    { "ohm", { 1, 2, -3, -2, 0, 0, 0 } },   { "S", { -1, -2, 3, 2, 0, 0, 0 } },
-    { "V.s", { 1, 2, -2, -1, 0, 0, 0 } },   { "T", { 1, 0, -2, -1, 0, 0, 0 } },
-    { "H", { 1, 2, -2, -2, 0, 0, 0 } },     { "N/m", { 1, 0, -2, 0, 0, 0, 0 } },
-    { "m/N", { -1, 0, 2, 0, 0, 0, 0 } },    { "N.s/m", { 1, 0, -1, 0, 0, 0, 0 } },
-    { "N.s", { 1, 1, -1, 0, 0, 0, 0 } },    { "N.m.s", { 1, 2, -1, 0, 0, 0, 0 } },
-    { "J/K", { 1, 2, -2, 0, -1, 0, 0 } },   { "W/K", { 1, 2, -3, 0, -1, 0, 0 } },
-    { "K/W", { -1, -2, 3, 0, 1, 0, 0 } },   { "J/mol", { 1, 2, -2, 0, 0, -1, 0 } },
-    { "Pa.s", { 1, -1, -1, 0, 0, 0, 0 } },  { "Pa.s/m^3", { 1, -4, -1, 0, 0, 0, 0 } },
-    { "m^3/Pa", { -1, 4, 2, 0, 0, 0, 0 } }, { "N/m^3", { 1, -2, -2, 0, 0, 0, 0 } },
-    { "N/A", { 1, 1, -2, -1, 0, 0, 0 } },
-};
-
-static void
-add_power(strbuf *b, const char *base, int power)
-{
-    if (b->n)
-        strbuf_puts(b, ".");
-    strbuf_puts(b, base);
-    if (power % WHOLE && power * 20 % WHOLE == 0) { /* a short decimal fraction */
-        strbuf_printf(b, "^%g", (double)power / WHOLE);
-    } else if (power % WHOLE) {
-        int common = WHOLE;
-
-        while (power % common || WHOLE % common)
-            common--;
-        strbuf_printf(b, "^(%d/%d)", power / common, WHOLE / common);
-    } else if (power != WHOLE) {
-        strbuf_printf(b, "^%d", power / WHOLE);
-    }
-}
-
-static const char *
-dimension_text(arena *a, const dimension *d)
-{
-    strbuf up = { 0 }, down = { 0 };
-    const char *text;
-    int ndown = 0;
-
-    for (size_t k = 0; k < sizeof known_dimension / sizeof *known_dimension; k++) {
-        bool same = true;
-
-        for (int i = 0; i < NBASE; i++)
-            same = same && known_dimension[k].power[i] * WHOLE == d->power[i];
-        if (same)
-            return known_dimension[k].text;
-    }
-    for (int i = 0; i < NBASE; i++) {
-        if (d->power[i] > 0)
-            add_power(&up, base_text[i], d->power[i]);
-        if (d->power[i] < 0) {
-            add_power(&down, base_text[i], -d->power[i]);
-            ndown++;
-        }
-    }
-    text = !ndown      ? arena_strdup(a, up.at)
-           : ndown > 1 ? arena_format(a, "%s/(%s)", up.n ? up.at : "1", down.at)
-                       : arena_format(a, "%s/%s", up.n ? up.at : "1", down.at);
-    strbuf_free(&up);
-    strbuf_free(&down);
-    return text;
-}
 
 static unit *
 unit_add(unit_system *u, const dimension *d, double scale, double offset, const char *text)
@@ -144,7 +54,7 @@ si_unit(unit_system *u, const dimension *d)
         key++;
     if (at != MAP_NONE)
         return u->all.at[at];
-    x = unit_add(u, d, 1, 0, dimension_text(u->arena, d));
+    x = unit_add(u, d, 1, 0, units_dimension_text(u->arena, d, true));
     map_set(&u->by_dimension, key, (uint32_t)u->all.n - 1);
     return x;
 }
@@ -163,7 +73,7 @@ base_index(const ut_unit *basic)
     const char *symbol = ut_get_symbol(basic, UT_ASCII);
 
     for (int i = 0; symbol && i < NBASE; i++)
-        if (!strcmp(symbol, base_text[i]))
+        if (!strcmp(symbol, units_base[i]))
             return i;
     return -1; /* the radian */
 }
@@ -472,10 +382,25 @@ refuse(unit_system *u, const char *text)
     return NULL;
 }
 
+static bool
+is_known(void *ctx, const char *text)
+{
+    const unit_system *u = ctx;
+    ut_unit *x = ut_parse(u->ut, text, UT_UTF8);
+
+    ut_free(x);
+    return x != NULL;
+}
+
 static const char *
 why_not(unit_system *u, const char *text)
 {
-    snprintf(u->why, sizeof u->why, "\"%s\" is not a unit", text);
+    const char *meant = units_meant(u->arena, text, is_known, u);
+
+    if (meant)
+        snprintf(u->why, sizeof u->why, "\"%s\" is not a unit; did you mean [%s]?", text, meant);
+    else
+        snprintf(u->why, sizeof u->why, "\"%s\" is not a unit", text);
     return u->why;
 }
 
@@ -712,6 +637,11 @@ const char *
 unit_text(const unit *x)
 {
     return x->text;
+}
+const char *
+unit_base_text(unit_system *u, const unit *x)
+{
+    return units_dimension_text(u->arena, &x->dim, false);
 }
 double
 unit_scale(const unit *x)

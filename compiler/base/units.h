@@ -17,7 +17,9 @@ void units_free(unit_system *u);
 /* Text between brackets. NULL and *why (static or owned by the system) if it is not a unit. */
 const unit *unit_parse(unit_system *u, const char *text, const char **why);
 const char *unit_text(const unit *x); /* as written, or a readable SI form */
-double unit_scale(const unit *x);     /* value_SI = scale*value + offset */
+/* In base units: kg.m/s^2 of N and of kN */
+const char *unit_base_text(unit_system *u, const unit *x);
+double unit_scale(const unit *x); /* value_SI = scale*value + offset */
 double unit_offset(const unit *x);
 const unit *unit_dimension(const unit *x); /* the coherent SI unit of the same dimension; pointers compare */
 bool unit_is_number(const unit *x);        /* dimensionless (rad, degree, percent too) */

@@ -21,7 +21,6 @@ static const double tiny_pivot = 1e-13;
 struct block_run {
     factor *factor;
     bool factored; /* constant matrix, factored for these parameters */
-    bool smooth;   /* reads no modes */
     double *value, *r, *z, *step, *trial, *weight;
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
@@ -37,42 +36,32 @@ struct block_run {
 #define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
 
 struct evaluator {
-    program *g;
+    routine *g;
+    machine_code *code;
     block_memory *memory;
-    double *w;
+    double *w, *p, *room; /* room: for formulas */
     struct block_run *block;
     double t;
     const double *x, *modes;
     size_t work; /* operations done in quick code */
 };
 
-static bool
-reads_no_mode(const equations *e, const eq_block *q)
-{
-    for (uint32_t i = 0; i < q->n; i++) {
-        inst r = e->residual.at[q->residual0 + i];
-
-        for (uint32_t k = 0; k < r.n; k++)
-            if (e->f->var.at[e->f->slot.at[r.first + k]].kind == VAR_MODE)
-                return false;
-    }
-    return true;
-}
-
 evaluator *
-evaluator_new(program *g, block_memory *memory)
+evaluator_new(routine *g, block_memory *memory)
 {
     evaluator *v = bg_calloc(1, sizeof *v);
 
     v->g = g;
     v->memory = memory;
+    v->code = routine_take(g);
     v->w = bg_calloc(g->nw + 1, sizeof *v->w);
+    v->p = bg_calloc(g->parameter.n + 1, sizeof *v->p);
+    v->room = bg_calloc(g->book.room + 1, sizeof *v->room);
     v->block = bg_calloc(g->block.n + 1, sizeof *v->block);
     for (size_t k = 0; k < g->block.n; k++) {
         struct block_run *b = &v->block[k];
         uint32_t n = g->block.at[k].n;
 
-        b->smooth = reads_no_mode(g->e, &g->e->block.at[g->block.at[k].block]);
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
         b->r = bg_calloc((size_t)n * 8, sizeof(double));
@@ -97,16 +86,52 @@ evaluator_free(evaluator *v)
         free(v->block[k].value);
         free(v->block[k].r);
     }
+    routine_give_back(v->g, v->code);
     free(v->block);
     free(v->w);
+    free(v->p);
+    free(v->room);
     free(v);
 }
 
-void
+static void
 evaluator_reset(evaluator *v)
 {
     for (size_t k = 0; k < v->g->block.n; k++)
         v->block[k].factored = false;
+}
+
+void
+evaluator_set_parameters(evaluator *v, const double *value)
+{
+    for (size_t i = 0; i < v->g->parameter.n; i++)
+        v->p[i] = formula_value(&v->g->book, v->g->parameter.at[i], value, v->room);
+    evaluator_reset(v);
+}
+
+bool
+evaluator_follow_parameters(evaluator *v, const double *value, const uint32_t *changed, size_t n)
+{
+    routine *g = v->g;
+    const readers *by = readers_of(&g->by_parameter, &g->book, g->parameter.at, g->parameter.n, g->nvars);
+    bool any = false;
+
+    for (size_t c = 0; c < n; c++)
+        for (uint32_t k = by->first[changed[c]]; k < by->first[changed[c] + 1]; k++) {
+            uint32_t i = by->reader[k];
+
+            v->p[i] = formula_value(&g->book, g->parameter.at[i], value, v->room);
+            any = true;
+        }
+    if (any)
+        evaluator_reset(v);
+    return any;
+}
+
+const routine *
+evaluator_routine(const evaluator *v)
+{
+    return v->g;
 }
 
 const double *
@@ -118,12 +143,10 @@ evaluator_variables(const evaluator *v)
 void
 evaluator_accept(evaluator *v)
 {
-    const equations *e = v->g->e;
-
     for (size_t k = 0; k < v->g->block.n; k++) {
         const program_block *b = &v->g->block.at[k];
 
-        memcpy(v->memory->start + e->block.at[b->block].unknown0, v->w + b->w0, b->n * sizeof(double));
+        memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
         for (uint32_t i = 0; i < b->n; i++)
             v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
@@ -144,15 +167,21 @@ static void
 residuals(evaluator *v, const program_block *b, const double *z, double *r)
 {
     memcpy(v->w + b->w0, z, b->n * sizeof(double));
-    for (size_t i = 0; i < b->residual_code.n; i++)
-        b->residual_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, r, v->g->chunk.at[b->residual_code.at[i]].at);
+    for (size_t i = 0; i < b->residual_code.n; i++) {
+        uint32_t k = b->residual_code.at[i];
+
+        v->code->located[k](v->t, v->x, v->w, v->p, v->modes, r, v->g->place.at[k]);
+    }
 }
 
 static void
 partials(evaluator *v, const program_block *b, double *value)
 {
-    for (size_t i = 0; i < b->jacobian_code.n; i++)
-        b->jacobian_chunk[i](v->t, v->x, v->w, v->g->p, v->modes, value, v->g->chunk.at[b->jacobian_code.at[i]].at);
+    for (size_t i = 0; i < b->jacobian_code.n; i++) {
+        uint32_t k = b->jacobian_code.at[i];
+
+        v->code->located[k](v->t, v->x, v->w, v->p, v->modes, value, v->g->place.at[k]);
+    }
 }
 
 static int
@@ -298,7 +327,7 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
-        } else if (b->n == 1 || b->n > MOST_SHARED || !run->smooth || regular < REGULAR ||
+        } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || regular < REGULAR ||
                    !shared_step(b, run, shared++ == 0)) {
             return is_zero(b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
@@ -464,7 +493,7 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
 static int
 solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
 {
-    const double *start = v->memory->start + v->g->e->block.at[b->block].unknown0;
+    const double *start = v->memory->start + b->unknown0;
     bool started = v->memory->started[b->block];
 
     for (uint32_t i = 0; i < b->n; i++)
@@ -491,9 +520,8 @@ static int
 run_block(evaluator *v, uint32_t k)
 {
     const program_block *b = &v->g->block.at[k];
-    const eq_block *q = &v->g->e->block.at[b->block];
     struct block_run *run = &v->block[k];
-    int status = q->linear ? solve_linear(v, b, run, q->constant) : solve_nonlinear(v, b, run);
+    int status = b->linear ? solve_linear(v, b, run, b->constant) : solve_nonlinear(v, b, run);
 
     memcpy(v->w + b->w0, run->z, b->n * sizeof(double));
     for (uint32_t i = 0; i < b->n && status == 0; i++)
@@ -508,29 +536,46 @@ run_block(evaluator *v, uint32_t k)
  * runs are reproducible, and both codes give the same bits. */
 static const size_t optimise_after = 60000000;
 
+/* Optimised code from now on, which another evaluator may have asked for. */
+static bool
+improve(evaluator *v)
+{
+    machine_code *now = routine_take(v->g);
+
+    if (!now->optimised && v->memory->optimise) {
+        routine_give_back(v->g, now);
+        if (!v->memory->optimise(v->memory->ctx, v->g))
+            return false;
+        now = routine_take(v->g);
+    }
+    routine_give_back(v->g, v->code);
+    v->code = now;
+    v->work = 0;
+    return true;
+}
+
 int
 evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out)
 {
-    program *g = v->g;
     const item *it, *end;
 
-    if (!g->optimised) {
-        v->work += g->work;
-        if (v->work > optimise_after && !program_optimise(g))
+    if (!v->code->optimised) {
+        v->work += v->g->work;
+        if (v->work > optimise_after && !improve(v))
             return 1;
     }
-    it = g->item.at;
-    end = it + g->item.n;
+    it = v->code->item;
+    end = it + v->g->nitems;
     v->t = t;
     v->x = x;
     v->modes = modes;
     for (; it < end; it++) {
         switch (it->kind) {
         case ITEM_KERNEL:
-            it->kernel(t, x, v->w, g->p, modes, it->to_out ? out : v->w, it->base, it->table, it->obase, it->begin,
+            it->kernel(t, x, v->w, v->p, modes, it->to_out ? out : v->w, it->base, it->table, it->obase, it->begin,
                        it->end);
             break;
-        case ITEM_CHUNK: it->chunk(t, x, v->w, g->p, modes, out); break;
+        case ITEM_CHUNK: it->chunk(t, x, v->w, v->p, modes, out); break;
         default:
             if (run_block(v, it->code))
                 return 1;

@@ -11,21 +11,25 @@ struct product {
     uint32_t to, a, b;
 }; /* value[to] += value[a]*value[b] */
 
-struct jacobian {
+struct jacobian_form {
     program *program;
-    evaluator *evaluator;
-    double *partial; /* program output: partial derivatives as the classes order them */
     uint32_t npartials;
-    uint32_t *from;  /* [npartials] place in partial of entry i */
+    uint32_t *from;  /* [npartials] where partial derivative i stands in the program's output, class by class */
     size_t nentries; /* partials, then fill */
     VEC(uint32_t)
     minus_one; /* entries of kept explicit variables' diagonals: their rows say definition - variable = 0 */
-    double *value;
     VEC(struct product) product;
     size_t n, nx;
     int64_t *column, *row;
     uint32_t *source; /* [nonzeros] entry, UINT32_MAX: a stored zero */
     bool *varies;     /* [nonzeros] */
+};
+
+struct jacobian {
+    const jacobian_form *form;
+    evaluator *evaluator;
+    double *partial; /* [npartials] output of the program */
+    double *value;   /* [nentries] */
 };
 
 struct targets {
@@ -80,7 +84,7 @@ kill(struct builder *b, uint32_t i)
 
 /* Puts variable z (row and column z) into those that read it. */
 static void
-eliminate(jacobian *j, struct builder *b, uint32_t z)
+eliminate(jacobian_form *j, struct builder *b, uint32_t z)
 {
     for (uint32_t u = b->column_head.at[z]; u != UINT32_MAX; u = b->entry.at[u].next_in_column) {
         uint32_t row = b->entry.at[u].row;
@@ -126,7 +130,7 @@ add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row,
 
     for (uint32_t k = 0; k < def.n; k++) {
         var_id v = f->slot.at[def.first + k];
-        bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->w_position[v] != UINT32_MAX;
+        bool state = e->var.at[v].kind == DEF_STATE, variable = !state && rhs->routine->w_position[v] != UINT32_MAX;
         uint32_t weight = state || variable ? MAP_NONE : map_get(&b->weight, v);
         double value;
         node d;
@@ -137,7 +141,7 @@ add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row,
         if (ex_is_const(f->pool, d, &value) && value == 0)
             continue;
         inst part = inst_part(e->composer, d, inst_slots(f, def), def.n);
-        uint32_t i = add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->w_position[v] : weight);
+        uint32_t i = add_entry(b, row, state ? l.position[v] : variable ? nx + rhs->routine->w_position[v] : weight);
 
         b->entry.at[i].varies = !follows_from_modes(f, part);
         vec_push(target, part);
@@ -146,7 +150,7 @@ add_partials(equations *e, const program *rhs, layout l, inst def, uint32_t row,
 }
 
 static void
-add_diagonal(jacobian *j, struct builder *b, uint32_t z)
+add_diagonal(jacobian_form *j, struct builder *b, uint32_t z)
 {
     uint32_t i = add_entry(b, z, z);
 
@@ -156,7 +160,7 @@ add_diagonal(jacobian *j, struct builder *b, uint32_t z)
 /* Compressed columns over states and kept variables, rows ascending (entries are gathered by row first), every diagonal
  * entry there. */
 static void
-compress(jacobian *j, struct builder *b, const struct flags *gone, uint32_t nall)
+compress(jacobian_form *j, struct builder *b, const struct flags *gone, uint32_t nall)
 {
     uint32_t *number = bg_malloc((nall + 1) * sizeof *number), kept = 0;
     int64_t *fill;
@@ -207,17 +211,16 @@ compress(jacobian *j, struct builder *b, const struct flags *gone, uint32_t nall
     free(number);
 }
 
-jacobian *
-jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise, const var_id *weight,
-             uint32_t nweights)
+jacobian_form *
+jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, const var_id *weight, uint32_t nweights)
 {
-    jacobian *j = bg_calloc(1, sizeof *j);
+    jacobian_form *j = bg_calloc(1, sizeof *j);
+    const routine *r = rhs->routine;
     struct builder b = { 0 };
     struct targets target = { 0 };
     struct positions position = { 0 };
     struct flags gone = { 0 };
-    uint32_t nx = (uint32_t)e->state.n, behind = nx + rhs->nw + nweights, nall = behind + rhs->ntargets - nx;
-    bool ok;
+    uint32_t nx = (uint32_t)e->state.n, behind = nx + r->nw + nweights, nall = behind + r->ntargets - nx;
 
     j->nx = nx;
     vec_resize(&b.row_head, nall);
@@ -228,25 +231,25 @@ jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, b
     for (size_t i = 0; i < nall; i++)
         b.row_head.at[i] = b.column_head.at[i] = UINT32_MAX;
     for (uint32_t i = 0; i < nweights; i++)
-        map_set(&b.weight, weight[i], nx + rhs->nw + i);
+        map_set(&b.weight, weight[i], nx + r->nw + i);
     for (size_t i = 0; i < rhs->assign.n; i++) {
         const assign *a = &rhs->assign.at[i];
         bool rate = a->var == VAR_NONE && a->target < nx, further = a->var == VAR_NONE && !rate;
         var_id v = rate ? e->state.at[a->target].var : a->var;
-        uint32_t row = rate ? l.position[v] : further ? behind + a->target - nx : nx + rhs->w_position[v];
+        uint32_t row = rate ? l.position[v] : further ? behind + a->target - nx : nx + r->w_position[v];
         uint32_t at = further ? 0 : e->f->var.at[v].position;
 
         add_partials(e, rhs, l, a->def, row, &b, nx, &target, &position, at);
     }
     for (size_t k = 0; k < rhs->block.n; k++)
-        for (uint32_t i = 0; i < rhs->block.at[k].n; i++)
-            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + rhs->block.at[k].w0 + i, &b, nx, &target,
+        for (uint32_t i = 0; i < r->block.at[k].n; i++)
+            add_partials(e, rhs, l, rhs->block.at[k].residual.at[i], nx + r->block.at[k].w0 + i, &b, nx, &target,
                          &position, i);
     j->npartials = (uint32_t)target.n;
 
     for (size_t i = 0; i < rhs->assign.n; i++)
         if (rhs->assign.at[i].var != VAR_NONE) {
-            uint32_t z = nx + rhs->w_position[rhs->assign.at[i].var];
+            uint32_t z = nx + r->w_position[rhs->assign.at[i].var];
             size_t in = b.row_count.at[z], out = b.column_count.at[z];
 
             gone.at[z] = in * out <= in + out + 4;
@@ -256,7 +259,6 @@ jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, b
                 add_diagonal(j, &b, z);
         }
     j->nentries = b.entry.n;
-    j->value = bg_calloc(j->nentries + 1, sizeof *j->value);
     compress(j, &b, &gone, nall);
     vec_free(&b.entry);
     vec_free(&b.row_head);
@@ -268,16 +270,46 @@ jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, b
     map_free(&b.weight);
 
     j->program = program_plan(e, target.at, position.at, j->npartials);
-    j->from = j->program->out_index;
+    j->from = j->program->routine->out_index;
     vec_free(&target);
     vec_free(&position);
-    ok = program_code(j->program, l, optimise);
-    if (!ok) {
-        jacobian_free(j);
+    if (!program_code(j->program, l, optimise)) {
+        jacobian_form_free(j);
         return NULL;
     }
-    j->partial = bg_calloc(j->npartials + 1, sizeof *j->partial);
-    j->evaluator = evaluator_new(j->program, memory);
+    return j;
+}
+
+void
+jacobian_form_free(jacobian_form *f)
+{
+    if (!f)
+        return;
+    program_free(f->program);
+    vec_free(&f->product);
+    vec_free(&f->minus_one);
+    free(f->column);
+    free(f->row);
+    free(f->source);
+    free(f->varies);
+    free(f);
+}
+
+double
+jacobian_form_seconds(const jacobian_form *f)
+{
+    return f->program->code_seconds;
+}
+
+jacobian *
+jacobian_new(const jacobian_form *f, block_memory *memory)
+{
+    jacobian *j = bg_calloc(1, sizeof *j);
+
+    j->form = f;
+    j->evaluator = evaluator_new(f->program->routine, memory);
+    j->partial = bg_calloc(f->npartials + 1, sizeof *j->partial);
+    j->value = bg_calloc(f->nentries + 1, sizeof *j->value);
     return j;
 }
 
@@ -287,72 +319,62 @@ jacobian_free(jacobian *j)
     if (!j)
         return;
     evaluator_free(j->evaluator);
-    program_free(j->program);
     free(j->partial);
     free(j->value);
-    vec_free(&j->product);
-    vec_free(&j->minus_one);
-    free(j->column);
-    free(j->row);
-    free(j->source);
-    free(j->varies);
     free(j);
 }
 
 void
 jacobian_set_parameters(jacobian *j, const double *value)
 {
-    program_set_parameters(j->program, value);
-    evaluator_reset(j->evaluator);
+    evaluator_set_parameters(j->evaluator, value);
 }
 
 bool
 jacobian_follow_parameters(jacobian *j, const double *value, const var_id *changed, size_t n)
 {
-    if (!program_follow_parameters(j->program, value, changed, n))
-        return false;
-    evaluator_reset(j->evaluator);
-    return true;
+    return evaluator_follow_parameters(j->evaluator, value, changed, n);
 }
 
-double
-jacobian_code_seconds(const jacobian *j)
+struct model_pattern
+jacobian_form_pattern(const jacobian_form *f)
 {
-    return j->program->code_seconds;
+    return (struct model_pattern){ f->n, f->nx, f->column, f->row, (size_t)f->column[f->n] };
 }
 
 struct model_pattern
 jacobian_pattern(const jacobian *j)
 {
-    return (struct model_pattern){ j->n, j->nx, j->column, j->row, (size_t)j->column[j->n] };
+    return jacobian_form_pattern(j->form);
 }
 
 bool
 jacobian_varies(const jacobian *j, int64_t nonzero)
 {
-    return j->varies[nonzero];
+    return j->form->varies[nonzero];
 }
 
 int
 jacobian_evaluate(jacobian *j, double t, const double *x, const double *modes, double *value)
 {
-    size_t nonzeros = (size_t)j->column[j->n];
+    const jacobian_form *f = j->form;
+    size_t nonzeros = (size_t)f->column[f->n];
     int status = evaluator_run(j->evaluator, t, x, modes, j->partial);
 
     if (status)
         return status;
-    for (size_t i = 0; i < j->npartials; i++)
-        j->value[i] = j->partial[j->from[i]];
-    for (size_t i = j->npartials; i < j->nentries; i++)
+    for (size_t i = 0; i < f->npartials; i++)
+        j->value[i] = j->partial[f->from[i]];
+    for (size_t i = f->npartials; i < f->nentries; i++)
         j->value[i] = 0;
-    for (size_t i = 0; i < j->minus_one.n; i++)
-        j->value[j->minus_one.at[i]] = -1;
-    for (size_t i = 0; i < j->product.n; i++) {
-        const struct product *p = &j->product.at[i];
+    for (size_t i = 0; i < f->minus_one.n; i++)
+        j->value[f->minus_one.at[i]] = -1;
+    for (size_t i = 0; i < f->product.n; i++) {
+        const struct product *p = &f->product.at[i];
 
         j->value[p->to] += j->value[p->a] * j->value[p->b];
     }
     for (size_t i = 0; i < nonzeros; i++)
-        value[i] = j->source[i] == UINT32_MAX ? 0 : j->value[j->source[i]];
+        value[i] = f->source[i] == UINT32_MAX ? 0 : j->value[f->source[i]];
     return 0;
 }

@@ -10,19 +10,27 @@
 
 #include "evaluate.h"
 #include "model.h"
+#include "program.h"
 
-typedef struct jacobian jacobian;
+/* What instances share: pattern, code, what is eliminated. */
+typedef struct jacobian_form jacobian_form;
 /* rhs: the planned program of the rates (targets in the order of the states), and of whatever else follows them: each
  * further target is a row behind the variables. weight: parameters whose columns are wanted, behind the variables too.
  * To stay square, these rows have empty columns (last) and these columns empty rows. NULL with a diagnostic if its code
  * fails. */
-jacobian *jacobian_new(equations *e, const program *rhs, layout l, block_memory *memory, bool optimise,
-                       const var_id *weight, uint32_t nweights);
+jacobian_form *jacobian_form_new(equations *e, const program *rhs, layout l, bool optimise, const var_id *weight,
+                                 uint32_t nweights);
+void jacobian_form_free(jacobian_form *f);
+struct model_pattern jacobian_form_pattern(const jacobian_form *f);
+double jacobian_form_seconds(const jacobian_form *f); /* CPU time of its code */
+
+/* The numbers of an instance */
+typedef struct jacobian jacobian;
+jacobian *jacobian_new(const jacobian_form *f, block_memory *memory);
 void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
 /* The same of what reads the n that changed. False: nothing does. */
 bool jacobian_follow_parameters(jacobian *j, const double *value, const var_id *changed, size_t n);
-double jacobian_code_seconds(const jacobian *j);
 struct model_pattern jacobian_pattern(const jacobian *j);
 /* Does a stored value depend on more than parameters and modes? */
 bool jacobian_varies(const jacobian *j, int64_t nonzero);

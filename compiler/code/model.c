@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c.h"
 #include "model_inside.h"
 
 /* ---------------------------------------------------------------- parameters */
@@ -14,9 +15,11 @@ model_value(const bg_model *m, inst i)
     VEC(double) slot = { 0 };
     double value;
 
+    maker_lock(m->maker);
     for (uint32_t k = 0; k < i.n; k++)
-        vec_push(&slot, m->value[m->f->slot.at[i.first + k]]);
-    value = ex_eval(m->f->pool, i.root, slot.at);
+        vec_push(&slot, m->value[m->maker->f->slot.at[i.first + k]]);
+    value = ex_eval(m->maker->f->pool, i.root, slot.at);
+    maker_unlock(m->maker);
     vec_free(&slot);
     return value;
 }
@@ -25,30 +28,32 @@ model_value(const bg_model *m, inst i)
 static void
 time_mode(bg_model *m, size_t k)
 {
-    if (m->e->mode.at[k].known) {
-        m->slope[k] = model_value(m, m->e->mode.at[k].slope);
-        m->offset[k] = model_value(m, m->e->mode.at[k].offset);
+    if (m->image->known[k]) {
+        m->slope[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k]);
+        m->offset[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k + 1]);
     }
 }
 
 static void
 time_modes_anew(bg_model *m, const var_id *changed, size_t n)
 {
-    if (!m->known_modes.first) {
-        VEC(inst) line = { 0 };
+    const readers *by = parameter_program_readers(m->image->parameters, &m->image->line_readers, m->image->line.at,
+                                                  m->image->line.n);
 
-        for (size_t k = 0; k < m->e->mode.n; k++) {
-            bool known = m->e->mode.at[k].known;
-
-            vec_push(&line, known ? m->e->mode.at[k].slope : (inst){ 0 });
-            vec_push(&line, known ? m->e->mode.at[k].offset : (inst){ 0 });
-        }
-        readers_of(m->f, line.at, line.n, &m->known_modes);
-        vec_free(&line);
-    }
     for (size_t c = 0; c < n; c++)
-        for (uint32_t i = m->known_modes.first[changed[c]]; i < m->known_modes.first[changed[c] + 1]; i++)
-            time_mode(m, m->known_modes.reader[i] / 2);
+        for (uint32_t i = by->first[changed[c]]; i < by->first[changed[c] + 1]; i++)
+            time_mode(m, by->reader[i] / 2);
+}
+
+static void
+partials_follow(bg_model *m, const var_id *changed, size_t n)
+{
+    if (!m->partials.n)
+        return;
+    maker_lock(m->maker);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_follow_parameters(m->partials.at[k], m->maker->f, m->value, m->overridden, changed, n);
+    maker_unlock(m->maker);
 }
 
 /* Brings what changed to where it is read. */
@@ -56,23 +61,27 @@ static void
 follow_parameters(bg_model *m, const var_id *changed, size_t n)
 {
     for (int k = 0; k < PART_COUNT; k++)
-        if (m->evaluator[k] && program_follow_parameters(m->program[k], m->value, changed, n))
-            evaluator_reset(m->evaluator[k]);
+        if (m->evaluator[k])
+            evaluator_follow_parameters(m->evaluator[k], m->value, changed, n);
     if (m->jacobian)
         jacobian_follow_parameters(m->jacobian, m->value, changed, n);
     if (m->net_partials)
         jacobian_follow_parameters(m->net_partials, m->value, changed, n);
     if (m->nets)
         nets_reset(m->nets);
-    for (size_t k = 0; k < m->partials.n; k++)
-        partials_follow_parameters(m->partials.at[k], m->value, m->overridden, changed, n);
+    partials_follow(m, changed, n);
     time_modes_anew(m, changed, n);
 }
 
 var_id
 model_parameter(const bg_model *m, const char *name)
 {
-    return parameter_store_find(m->parameters, name);
+    var_id v;
+
+    maker_lock(m->maker);
+    v = parameter_program_find(m->image->parameters, m->maker->f, name);
+    maker_unlock(m->maker);
+    return v;
 }
 
 double
@@ -101,52 +110,48 @@ model_set_parameter(bg_model *m, const char *name, double value)
     return true;
 }
 
+static bool
+need_jacobian(bg_model *m)
+{
+    const jacobian_form *form;
+
+    if (!m->jacobian && (form = image_jacobian(m->image, m->maker))) {
+        m->jacobian = jacobian_new(form, &m->memory);
+        jacobian_set_parameters(m->jacobian, m->value);
+    }
+    return m->jacobian != NULL;
+}
+
 bool
 model_need(bg_model *m, enum model_part part)
 {
-    layout l = { m->position };
+    routine *r;
 
-    if (part == PART_JACOBIAN && m->nets)
-        return nets_pattern(m->nets).n > 0;
-    /* first of all: evaluations come this way, and asking for the time would cost more than they do */
-    if (part == PART_JACOBIAN ? m->jacobian != NULL : m->evaluator[part] != NULL)
+    if (part == PART_JACOBIAN)
+        return m->nets ? nets_pattern(m->nets).n > 0 : need_jacobian(m);
+    if (m->evaluator[part])
         return true;
-
-    double start = bg_cpu_seconds(), code = model_code_seconds(m);
-    bool ok = true;
-
-    if (part == PART_JACOBIAN) {
-        m->jacobian = jacobian_new(m->e, m->program[PART_RHS], l, &m->memory, m->long_run, NULL, 0);
-        ok = m->jacobian != NULL;
-        if (ok)
-            jacobian_set_parameters(m->jacobian, m->value);
-    } else {
-        if (!m->program[part])
-            m->program[part] = model_plan_part(m, part);
-        ok = program_code(m->program[part], l, m->long_run);
-        if (ok) {
-            m->evaluator[part] = evaluator_new(m->program[part], &m->memory);
-            m->scratch[part] = bg_calloc(m->program[part]->ntargets + 1, sizeof(double));
-            program_set_parameters(m->program[part], m->value);
-        }
-    }
-    m->compile_seconds += bg_cpu_seconds() - start - (model_code_seconds(m) - code);
-    return ok;
+    if (!(r = image_part(m->image, m->maker, part)))
+        return false;
+    m->evaluator[part] = evaluator_new(r, &m->memory);
+    m->scratch[part] = bg_calloc(r->ntargets + 1, sizeof(double));
+    evaluator_set_parameters(m->evaluator[part], m->value);
+    return true;
 }
 
 static char *
-condition_text(bg_model *m, const eq_mode *q)
+condition_text(const flat_model *f, const eq_mode *q)
 {
     const char *sign = q->kind == MODE_LESS         ? " < 0"
                        : q->kind == MODE_LESS_EQUAL ? " <= 0"
                        : q->kind == MODE_EQUAL      ? " == 0"
                                                     : "";
-    const ex_node *x = pool_node(m->f->pool, q->g.root);
+    const ex_node *x = pool_node(f->pool, q->g.root);
     strbuf b = { 0 };
     char *text;
 
     if (q->kind == MODE_PIECE)
-        strbuf_printf(&b, "table %s at ", pool_table(m->f->pool, q->table)->name);
+        strbuf_printf(&b, "table %s at ", pool_table(f->pool, q->table)->name);
     else if (q->kind == MODE_FLOOR)
         strbuf_puts(&b, "floor of ");
     else if (q->kind == MODE_SIGN)
@@ -154,21 +159,21 @@ condition_text(bg_model *m, const eq_mode *q)
     if (*sign && (x->op == EX_SUB || x->op == EX_NEG)) {      /* as it was written: two sides */
         bool less = q->kind != MODE_EQUAL && x->op == EX_NEG; /* -a < 0 is a > 0 */
 
-        flat_print(m->f, (inst){ x->a, q->g.first, q->g.n }, &b);
+        flat_print(f, (inst){ x->a, q->g.first, q->g.n }, &b);
         strbuf_printf(&b, " %s ",
                       q->kind == MODE_EQUAL  ? "=="
                       : q->kind == MODE_LESS ? (less ? ">" : "<")
                       : less                 ? ">="
                                              : "<=");
         if (x->op == EX_SUB)
-            flat_print(m->f, (inst){ x->b, q->g.first, q->g.n }, &b);
+            flat_print(f, (inst){ x->b, q->g.first, q->g.n }, &b);
         else
             strbuf_puts(&b, "0");
     } else {
-        flat_print(m->f, q->g, &b);
+        flat_print(f, q->g, &b);
         strbuf_puts(&b, sign);
     }
-    text = arena_strdup(m->f->arena, b.at);
+    text = arena_strdup(f->arena, b.at);
     strbuf_free(&b);
     return text;
 }
@@ -179,85 +184,75 @@ net_rows_of(void *ctx, double t, const double *x, double *out)
     return model_run_permuted(ctx, PART_NETS, t, x, out);
 }
 
-/* Rates and the rows of nets in one program, with the held unknowns' columns. */
 static jacobian *
 net_partials_of(void *ctx)
 {
     bg_model *m = ctx;
-    struct targets target = { 0 };
-    struct positions position = { 0 };
-    program *g;
+    const jacobian_form *form = image_net_partials(m->image, m->maker);
 
-    for (size_t i = 0; i < m->e->state.n; i++) {
-        vec_push(&target, inst_var(m->f, m->e->state.at[i].rate));
-        vec_push(&position, m->f->var.at[m->e->state.at[i].var].position);
-    }
-    model_add_net_rows(m->e, &target, &position);
-    g = program_plan(m->e, target.at, position.at, (uint32_t)target.n);
-    m->net_partials = jacobian_new(m->e, g, (layout){ m->position }, &m->memory, m->long_run, m->e->held.at,
-                                   (uint32_t)m->e->held.n);
-    program_free(g);
-    if (m->net_partials)
+    if (form) {
+        m->net_partials = jacobian_new(form, &m->memory);
         jacobian_set_parameters(m->net_partials, m->value);
-    vec_free(&target);
-    vec_free(&position);
+    }
     return m->net_partials;
+}
+
+/* Optimised code for a routine, which another instance may have asked for meanwhile. */
+static bool
+optimise(void *ctx, routine *r)
+{
+    maker *k = ctx;
+    machine_code *now;
+    bool ok;
+
+    maker_lock(k);
+    now = routine_take(r);
+    ok = now->optimised || program_optimise(r->maker);
+    routine_give_back(r, now);
+    maker_unlock(k);
+    return ok;
+}
+
+static bg_model *
+instance_of(image *of, maker *k, parameter_store *parameters)
+{
+    bg_model *m = bg_calloc(1, sizeof *m);
+
+    m->image = of;
+    m->maker = k;
+    m->memory.start = bg_calloc(of->nunknowns + 1, sizeof(double));
+    m->memory.started = bg_calloc(of->nblocks + 1, sizeof(bool));
+    m->memory.failed = UINT32_MAX;
+    m->memory.optimise = optimise;
+    m->memory.ctx = k;
+    m->parameters = parameters;
+    m->value = parameter_store_values(m->parameters);
+    m->overridden = parameter_store_fixed(m->parameters);
+    m->modes = bg_calloc(of->nmodes + of->nheld + 1, sizeof *m->modes);
+    m->slope = bg_calloc(of->nmodes + 1, sizeof *m->slope);
+    m->offset = bg_calloc(of->nmodes + 1, sizeof *m->offset);
+    for (size_t i = 0; i < of->nmodes; i++)
+        time_mode(m, i);
+    if (k->e->net.n)
+        m->nets = nets_new(k->e, m->modes, of->position, (nets_access){ m, net_rows_of, net_partials_of });
+    return m;
 }
 
 bg_model *
 model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
 {
-    bg_model *m = bg_calloc(1, sizeof *m);
-    double start = bg_cpu_seconds();
+    maker *k = maker_new(f, c, eq, long_run);
+    image *i = image_new(k);
+    bg_model *m = instance_of(i, k, parameter_store_new(i->parameters, f));
 
-    m->f = f;
-    m->c = c;
-    m->e = eq;
-    m->long_run = long_run;
-    m->position = bg_malloc((f->var.n + 1) * sizeof *m->position);
-    memset(m->position, 0xff, (f->var.n + 1) * sizeof *m->position);
-    m->state_of = bg_malloc((eq->state.n + 1) * sizeof *m->state_of);
-    m->stated = bg_calloc(eq->state.n + 1, sizeof *m->stated);
-    m->memory.start = bg_calloc(eq->unknown.n + 1, sizeof(double));
-    m->memory.started = bg_calloc(eq->block.n + 1, sizeof(bool));
-    m->memory.failed = UINT32_MAX;
-    m->parameters = parameter_store_new(f);
-    m->value = parameter_store_values(m->parameters);
-    m->overridden = parameter_store_fixed(m->parameters);
-    m->modes = bg_calloc(eq->mode.n + eq->held.n + 1, sizeof *m->modes);
-    m->slope = bg_calloc(eq->mode.n + 1, sizeof *m->slope);
-    m->offset = bg_calloc(eq->mode.n + 1, sizeof *m->offset);
-    m->mode_text = bg_calloc(eq->mode.n + 1, sizeof *m->mode_text);
-
-    /* the states stand in the order of their rates' classes */
-    m->program[PART_RHS] = model_plan_part(m, PART_RHS);
-    for (uint32_t i = 0; i < eq->state.n; i++) {
-        m->position[eq->state.at[i].var] = m->program[PART_RHS]->out_index[i];
-        m->state_of[m->program[PART_RHS]->out_index[i]] = i;
-    }
-    for (uint32_t k = 0; k < eq->mode.n; k++)
-        m->position[eq->mode.at[k].var] = k;
-    for (uint32_t i = 0; i < eq->held.n; i++)
-        m->position[eq->held.at[i]] = (uint32_t)eq->mode.n + i;
-    for (size_t i = 0; i < f->initial.n; i++) {
-        const flat_initial *in = &f->initial.at[i];
-        var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
-
-        if (v != VAR_NONE && m->position[v] != UINT32_MAX && eq->var.at[v].kind == DEF_STATE)
-            m->stated[m->position[v]] = true;
-    }
-    for (uint32_t i = 0; i < eq->state.n; i++) {
-        const flat_var *v = &f->var.at[eq->state.at[i].var];
-
-        if (v->kind == VAR_INTEGRAL && inst_known(v->init))
-            m->stated[m->position[eq->state.at[i].var]] = true;
-    }
-    for (size_t k = 0; k < eq->mode.n; k++)
-        time_mode(m, k);
-    if (eq->net.n)
-        m->nets = nets_new(eq, m->modes, m->position, (nets_access){ m, net_rows_of, net_partials_of });
-    m->compile_seconds = bg_cpu_seconds() - start;
+    m->owner = true;
     return m;
+}
+
+bg_model *
+model_another(const bg_model *m)
+{
+    return instance_of(m->image, m->maker, parameter_store_another(m->parameters));
 }
 
 void
@@ -267,7 +262,6 @@ model_free(bg_model *m)
         return;
     for (int k = 0; k < PART_COUNT; k++) {
         evaluator_free(m->evaluator[k]);
-        program_free(m->program[k]);
         free(m->scratch[k]);
     }
     jacobian_free(m->jacobian);
@@ -277,54 +271,50 @@ model_free(bg_model *m)
     projector_free(m->projector);
     nets_free(m->nets);
     jacobian_free(m->net_partials);
-    free(m->position);
-    free(m->state_of);
-    free(m->stated);
     free(m->memory.start);
     free(m->memory.started);
     parameter_store_free(m->parameters);
-    readers_free(&m->known_modes);
     free(m->modes);
     free(m->slope);
     free(m->offset);
-    free(m->mode_text);
     bounds_free(m->bounds);
     bounds_free(m->bends);
-    vec_free(&m->bend);
-    vec_free(&m->clock);
-    vec_free(&m->pole);
     free(m->determinant);
+    if (m->owner) {
+        image_free(m->image);
+        maker_free(m->maker);
+    }
     free(m);
 }
 
 size_t
 model_nstates(const bg_model *m)
 {
-    return m->e->state.n;
+    return m->image->nstates;
 }
 
 size_t
 model_nmodes(const bg_model *m)
 {
-    return m->e->mode.n;
+    return m->image->nmodes;
 }
 
 size_t
 model_noutputs(const bg_model *m)
 {
-    return m->e->output.n;
+    return m->image->noutputs;
 }
 
 size_t
 model_nelements(const bg_model *m)
 {
-    return m->f->element.n;
+    return m->image->nelements;
 }
 
 const flat_model *
 model_flat(const bg_model *m)
 {
-    return m->f;
+    return m->maker->f;
 }
 
 double *
@@ -336,38 +326,43 @@ model_modes(bg_model *m)
 const struct equations *
 model_equations(const bg_model *m)
 {
-    return m->e;
+    return m->maker->e;
 }
 
 const causal *
 model_causal(const bg_model *m)
 {
-    return m->c;
+    return m->maker->c;
 }
 
 struct model_state
 model_state(const bg_model *m, size_t i)
 {
-    const eq_state *s = &m->e->state.at[m->state_of[i]];
-    const flat_var *v = &m->f->var.at[s->var];
+    const eq_state *s = &m->maker->e->state.at[m->image->state_of[i]];
+    const flat_var *v = &m->maker->f->var.at[s->var];
 
-    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->stated[i], v->holds };
+    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->image->stated[i],
+                                 v->holds };
 }
 
 inst
 model_mode_watched(const bg_model *m, size_t k)
 {
-    return m->e->mode.at[k].g;
+    return m->maker->e->mode.at[k].g;
 }
 
 struct model_mode
 model_mode(const bg_model *m, size_t k)
 {
-    const eq_mode *q = &m->e->mode.at[k];
+    const eq_mode *q = &m->maker->e->mode.at[k];
     double slope = m->slope[k], offset = m->offset[k];
+    const char *text;
 
-    if (!m->mode_text[k])
-        m->mode_text[k] = condition_text((bg_model *)m, q);
+    maker_lock(m->maker);
+    if (!m->maker->mode_text[k])
+        m->maker->mode_text[k] = condition_text(m->maker->f, q);
+    text = m->maker->mode_text[k];
+    maker_unlock(m->maker);
     if (m->held && slope != 0) { /* as just behind that time, for good */
         double there = offset + slope * m->held_at,
                least = 8 * DBL_EPSILON * fmax(fabs(offset), fabs(slope * m->held_at));
@@ -375,26 +370,23 @@ model_mode(const bg_model *m, size_t k)
         offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
         slope = 0;
     }
-    return (struct model_mode){ q->kind,         q->at,
-                                m->mode_text[k], q->kind == MODE_PIECE ? pool_table(m->f->pool, q->table) : NULL,
-                                q->partner,      q->side,
-                                q->known,        slope,
+    return (struct model_mode){ q->kind,    q->at,
+                                text,       q->kind == MODE_PIECE ? pool_table(m->maker->f->pool, q->table) : NULL,
+                                q->partner, q->side,
+                                q->known,   slope,
                                 offset };
 }
 
 bool
 model_has_blocks(const bg_model *m)
 {
-    for (size_t k = 0; k < m->e->block.n; k++)
-        if (!m->e->block.at[k].linear)
-            return true;
-    return false;
+    return m->image->iterates;
 }
 
 size_t
 model_nconstraints(const bg_model *m)
 {
-    return m->e->constraint.n;
+    return m->image->nconstraints;
 }
 
 /* ---------------------------------------------------------------- evaluation */
@@ -461,14 +453,14 @@ int
 model_run_permuted(bg_model *m, enum model_part part, double t, const double *x, double *out)
 {
     int status;
-    const program *g;
+    const routine *r;
 
     if (!model_need(m, part))
         return -1;
     status = model_run_part(m, part, t, x, m->scratch[part]);
-    g = m->program[part];
-    for (uint32_t i = 0; i < g->ntargets; i++)
-        out[i] = m->scratch[part][g->out_index[i]];
+    r = evaluator_routine(m->evaluator[part]);
+    for (uint32_t i = 0; i < r->ntargets; i++)
+        out[i] = m->scratch[part][r->out_index[i]];
     return status;
 }
 
@@ -477,12 +469,12 @@ model_constraints(bg_model *m, double t, const double *x, double *c)
 {
     int status;
 
-    if (!m->e->constraint.n)
+    if (!m->image->nconstraints)
         return 0;
     status = model_run_permuted(m, PART_CONSTRAINTS, t, x, c);
     if (status)
         return status;
-    return model_all_finite(c, m->e->constraint.n) ? 0 : 1;
+    return model_all_finite(c, m->image->nconstraints) ? 0 : 1;
 }
 
 struct at_time {
@@ -509,17 +501,20 @@ model_project(bg_model *m, double t, double *x)
         if (status)
             return status;
     }
-    if (!m->e->constraint.n)
+    if (!m->image->nconstraints)
         return 0;
-    if (!m->projector)
-        m->projector = projector_new(m->e, m->position);
+    if (!m->projector) {
+        maker_lock(m->maker);
+        m->projector = projector_new(m->maker->e, m->image->position);
+        maker_unlock(m->maker);
+    }
     return projector_run(m->projector, constraints_at, &a, x);
 }
 
 bool
 model_projects(const bg_model *m)
 {
-    return m->e->constraint.n > 0 || m->nets;
+    return m->image->nconstraints > 0 || m->nets;
 }
 
 bool
@@ -539,7 +534,7 @@ model_search(bg_model *m, double t, double *x, double ahead, double farther, boo
 {
     if (!m->nets || !model_need(m, PART_NETS))
         return m->nets ? NETS_FAILED : NETS_SAME;
-    return nets_search(m->nets, model_time_of(m, t), x, ahead, farther, start ? m->stated : NULL, r);
+    return nets_search(m->nets, model_time_of(m, t), x, ahead, farther, start ? m->image->stated : NULL, r);
 }
 
 int
@@ -551,7 +546,7 @@ model_rhs(bg_model *m, double t, const double *x, double *dx)
         return status;
     if (m->nets)
         nets_rest(m->nets, dx);
-    return model_all_finite(dx, m->e->state.n) ? 0 : 1;
+    return model_all_finite(dx, m->image->nstates) ? 0 : 1;
 }
 
 int
@@ -571,7 +566,7 @@ model_powers_unordered(bg_model *m, double t, const double *x, double *power)
 const uint32_t *
 model_power_places(bg_model *m)
 {
-    return model_need(m, PART_POWERS) ? m->program[PART_POWERS]->out_index : NULL;
+    return model_need(m, PART_POWERS) ? evaluator_routine(m->evaluator[PART_POWERS])->out_index : NULL;
 }
 
 int
@@ -597,10 +592,10 @@ model_conditions(bg_model *m, double t, const double *x, double *g)
 size_t
 model_nbond_values(const bg_model *m)
 {
-    size_t n = m->f->port.n + m->f->bond.n;
+    size_t n = m->maker->f->port.n + m->maker->f->bond.n;
 
-    for (size_t i = 0; i < m->f->port.n; i++)
-        n += m->f->port.at[i].stored != VAR_NONE ? 2 : 0;
+    for (size_t i = 0; i < m->maker->f->port.n; i++)
+        n += m->maker->f->port.at[i].stored != VAR_NONE ? 2 : 0;
     return n;
 }
 
@@ -612,7 +607,7 @@ model_bond_values(bg_model *m, double t, const double *x, double *value)
     if (!model_need(m, PART_BONDS))
         return -1;
     status = model_run_permuted(m, PART_BONDS, t, x, value);
-    return status ? status : model_all_finite(value, m->program[PART_BONDS]->ntargets) ? 0 : 1;
+    return status ? status : model_all_finite(value, evaluator_routine(m->evaluator[PART_BONDS])->ntargets) ? 0 : 1;
 }
 
 int
@@ -623,68 +618,148 @@ model_port_values(bg_model *m, double t, const double *x, double *value)
     if (!model_need(m, PART_PORTS))
         return -1;
     status = model_run_permuted(m, PART_PORTS, t, x, value);
-    return status ? status : model_all_finite(value, m->program[PART_PORTS]->ntargets) ? 0 : 1;
+    return status ? status : model_all_finite(value, evaluator_routine(m->evaluator[PART_PORTS])->ntargets) ? 0 : 1;
 }
 
 double
 model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    return storage_energy(m->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+    double energy;
+
+    maker_lock(m->maker);
+    energy = storage_energy(m->maker->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
+    maker_unlock(m->maker);
+    return energy;
 }
 
 double
 model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
 {
-    return storage_is_alone(m->f, port) ? storage_energy(m->f, m->value, port, from, to) : NAN;
+    const flat_model *f = m->maker->f;
+    double energy = NAN;
+
+    maker_lock(m->maker);
+    if (storage_is_alone(f, port))
+        energy = storage_energy(f, m->value, port, from, to);
+    maker_unlock(m->maker);
+    return energy;
 }
 
 double
 model_energy_curvature(const bg_model *m, size_t state, const double *x)
 {
-    const flat_var *v = &m->f->var.at[m->e->state.at[m->state_of[state]].var];
+    const flat_model *f = m->maker->f;
+    const flat_var *v = &f->var.at[m->maker->e->state.at[m->image->state_of[state]].var];
+    double slope = NAN;
 
-    return v->kind == VAR_STORED ? storage_curvature(m->f, m->value, m->position, v->owner, x) : NAN;
+    maker_lock(m->maker);
+    if (v->kind == VAR_STORED)
+        slope = storage_curvature(f, m->value, m->image->position, v->owner, x);
+    maker_unlock(m->maker);
+    return slope;
 }
 
 bool
 model_initial(bg_model *m, double t, double *x)
 {
-    struct initial_problem p = { m, m->f, m->c, m->e, m->position, m->value, t, x };
+    maker *k = m->maker;
+    struct initial_problem p = { m, m->image, k, k->f, k->c, k->e, m->image->position, m->value, t, x };
+    bool ok;
 
-    return initial_values(&p);
+    maker_lock(k);
+    ok = initial_values(&p);
+    maker_unlock(k);
+    return ok;
 }
 
 char *
 model_statistics(const bg_model *m)
 {
     size_t classes = 0, kernels = 0, chunks = 0, items = 0, kept = 0;
+    double seconds;
 
-    for (int k = 0; k < PART_COUNT; k++)
-        if (m->program[k]) {
-            classes += m->program[k]->nclasses;
-            kernels += m->program[k]->nkernels;
-            chunks += m->program[k]->chunk.n;
-            items += m->program[k]->item.n;
-        }
+    maker_lock(m->maker);
+    for (int k = 0; k < PART_COUNT; k++) {
+        const program *g = m->maker->program[k];
+
+        if (!g)
+            continue;
+        classes += g->nclasses;
+        kernels += g->nkernels;
+        chunks += g->chunk.n;
+        items += g->item.n;
+    }
+    seconds = maker_seconds(m->maker);
+    maker_unlock(m->maker);
     if (m->jacobian)
         kept = jacobian_pattern(m->jacobian).n - jacobian_pattern(m->jacobian).nx;
     return bg_format("%zu states, %zu blocks, %zu conditions; %zu classes, %zu kernels, %zu chunks, %zu schedule "
                      "entries, %zu kept variables; compiled in %.1f ms cpu",
-                     m->e->state.n, m->e->block.n, m->e->mode.n, classes, kernels, chunks, items, kept,
-                     1e3 * model_compile_seconds(m));
+                     m->image->nstates, m->image->nblocks, m->image->nmodes, classes, kernels, chunks, items, kept,
+                     1e3 * seconds);
+}
+
+double
+model_compile_seconds(const bg_model *m)
+{
+    double seconds;
+
+    maker_lock(m->maker);
+    seconds = maker_seconds(m->maker);
+    maker_unlock(m->maker);
+    return seconds;
 }
 
 char *
 model_ir(bg_model *m)
 {
-    program *g = model_plan_part(m, PART_RHS);
+    maker *k = m->maker;
     char *text = NULL;
+    program *g;
 
+    maker_lock(k);
+    g = model_plan_part(k, PART_RHS);
     g->keep_ir = true;
-    if (program_code(g, (layout){ m->position }, m->long_run)) {
+    if (program_code(g, (layout){ m->image->position }, k->long_run)) {
         text = g->ir;
         g->ir = NULL;
     }
     program_free(g);
+    maker_unlock(k);
     return text;
+}
+
+static void
+note_place(strbuf *out, char space, size_t i, const char *what)
+{
+    strbuf text = { 0 };
+
+    strbuf_printf(&text, "%c[%zu] %s", space, i, what);
+    c_comment(out, text.at);
+    strbuf_puts(out, "\n");
+    strbuf_free(&text);
+}
+
+char *
+model_c(bg_model *m)
+{
+    maker *k = m->maker;
+    program *g;
+    strbuf out = { 0 };
+
+    maker_lock(k);
+    strbuf_printf(&out,
+                  "/* Rates dx of the states x of %s, in SI units. m: conditions as they are, 0 or 1, pieces of "
+                  "tables,\n   signs; then what ideal switches determine. Compile with -ffp-contract=off for the "
+                  "bits that bgc computes. */\n",
+                  k->f->name);
+    for (size_t i = 0; i < m->image->nstates; i++)
+        note_place(&out, 'x', i, model_state(m, i).name);
+    for (size_t i = 0; i < m->image->nmodes; i++)
+        note_place(&out, 'm', i, model_mode(m, i).text);
+    g = model_plan_part(k, PART_RHS);
+    program_write_c(g, (layout){ m->image->position }, m->value, &out);
+    program_free(g);
+    maker_unlock(k);
+    return out.at;
 }

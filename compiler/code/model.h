@@ -5,7 +5,7 @@
  *          experiment's recorded expressions; modes: model_nmodes
  * errors   evaluations return 0 (fine), 1 (recoverable: a block did not converge or something is not finite; a shorter
  *          step may help) or -1 (never will); model_explain says what and where
- * threads  one handle per thread; no globals
+ * threads  one instance per thread; those of one image may run side by side. No globals
  */
 #ifndef BG_MODEL_H
 #define BG_MODEL_H
@@ -14,6 +14,8 @@
 #include "causality.h"
 #include "mode.h"
 
+/* An instance of a compiled model: parameters, modes, what evaluations write. What is compiled is in an image that
+ * instances share. */
 typedef struct bg_model bg_model;
 struct equations;
 
@@ -37,6 +39,9 @@ enum model_part {
 
 /* Takes nothing over; f, c, eq must outlive it. long_run: optimise all code. NULL after an error in the diagnostics. */
 bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_run);
+/* Another instance of the same image, with the parameters that m has; modes and blocks as at the start. It goes before
+ * the one that model_new gave. m is not in use meanwhile. */
+bg_model *model_another(const bg_model *m);
 void model_free(bg_model *m);
 /* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
 bool model_need(bg_model *m, enum model_part part);
@@ -295,5 +300,7 @@ char *model_statistics(const bg_model *m);
 double model_compile_seconds(const bg_model *m);
 /* LLVM IR of the rate equations, for --dump ir. free() it. */
 char *model_ir(bg_model *m);
+/* The rate equations in C, for --dump c. free() it. */
+char *model_c(bg_model *m);
 
 #endif

@@ -7,18 +7,24 @@
 size_t
 model_nclocks(bg_model *m)
 {
-    if (!m->clocks_known)
-        clocks_find(m->e, &m->clock, &m->bend);
-    m->clocks_known = true;
-    return m->clock.n;
+    maker *k = m->maker;
+    size_t n;
+
+    maker_lock(k);
+    if (!k->clocks_known)
+        clocks_find(k->e, &k->clock, &k->bend);
+    k->clocks_known = true;
+    n = k->clock.n;
+    maker_unlock(k);
+    return n;
 }
 
 bool
 model_bends(bg_model *m)
 {
     (void)model_nclocks(m);
-    for (size_t k = 0; k < m->bend.n; k++)
-        if (!m->bend.at[k].reciprocal)
+    for (size_t k = 0; k < m->maker->bend.n; k++)
+        if (!m->maker->bend.at[k].reciprocal)
             return true;
     return false;
 }
@@ -26,9 +32,16 @@ model_bends(bg_model *m)
 bool
 model_bends_over(bg_model *m, double start, double stop)
 {
+    maker *k = m->maker;
+
     (void)model_nclocks(m);
     bounds_free(m->bends);
-    m->bends = m->bend.n ? bounds_of_bends(m->e, &m->bend, m->position, m->value, m->modes, start, stop) : NULL;
+    m->bends = NULL;
+    if (k->bend.n) {
+        maker_lock(k);
+        m->bends = bounds_of_bends(k->e, &k->bend, m->image->position, m->value, m->modes, start, stop);
+        maker_unlock(k);
+    }
     return m->bends;
 }
 
@@ -53,8 +66,11 @@ model_clocks_over(bg_model *m, double start, double stop)
 {
     if (!model_nclocks(m))
         return;
-    if (!m->bounds)
-        m->bounds = bounds_new(m->e, &m->clock, m->position, m->value);
+    if (!m->bounds) {
+        maker_lock(m->maker);
+        m->bounds = bounds_new(m->maker->e, &m->maker->clock, m->image->position, m->value);
+        maker_unlock(m->maker);
+    }
     bounds_over(m->bounds, start, stop);
 }
 
@@ -74,19 +90,25 @@ model_clock_peaks(bg_model *m, double *time, double *width, size_t most)
 span
 model_clock_place(bg_model *m, size_t k)
 {
-    return k < model_nclocks(m) ? m->clock.at[k].at : SPAN_NONE;
+    return k < model_nclocks(m) ? m->maker->clock.at[k].at : SPAN_NONE;
 }
 
 size_t
 model_npoles(bg_model *m)
 {
-    if (!m->poles_known)
-        poles_find(m->e, &m->pole);
-    for (size_t k = 0; k < m->pole.n && !m->determinant; k++)
-        if (m->pole.at[k].block != NO_BLOCK)
-            m->determinant = bg_calloc(m->e->block.n, sizeof *m->determinant);
-    m->poles_known = true;
-    return m->pole.n;
+    maker *k = m->maker;
+    size_t n;
+
+    maker_lock(k);
+    if (!k->poles_known)
+        poles_find(k->e, &k->pole);
+    k->poles_known = true;
+    n = k->pole.n;
+    maker_unlock(k);
+    for (size_t i = 0; i < n && !m->determinant; i++)
+        if (k->pole.at[i].block != NO_BLOCK)
+            m->determinant = bg_calloc(m->image->nblocks, sizeof *m->determinant);
+    return n;
 }
 
 int
@@ -101,9 +123,9 @@ model_poles(bg_model *m, double t, const double *x, double *value)
     status = model_run_permuted(m, PART_POLES, t, x, value);
     if (status == 0 && m->determinant) {
         evaluator_determinants(m->evaluator[PART_POLES], m->determinant);
-        for (size_t k = 0; k < m->pole.n; k++)
-            if (m->pole.at[k].block != NO_BLOCK)
-                value[k] = m->determinant[m->pole.at[k].block];
+        for (size_t k = 0; k < m->maker->pole.n; k++)
+            if (m->maker->pole.at[k].block != NO_BLOCK)
+                value[k] = m->determinant[m->maker->pole.at[k].block];
     }
     return status;
 }
@@ -111,14 +133,16 @@ model_poles(bg_model *m, double t, const double *x, double *value)
 struct model_pole
 model_pole(bg_model *m, size_t k)
 {
-    const eq_pole *p = &m->pole.at[k];
+    const eq_pole *p = &m->maker->pole.at[k];
     strbuf b = { 0 };
-    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->f->var.at[p->var].name };
+    struct model_pole out = { .at = p->at, .var = p->var == VAR_NONE ? NULL : m->maker->f->var.at[p->var].name };
 
     if (p->block != NO_BLOCK)
         return out;
-    flat_print(m->f, p->divisor, &b);
-    out.text = arena_strdup(m->f->arena, b.at ? b.at : "");
+    maker_lock(m->maker);
+    flat_print(m->maker->f, p->divisor, &b);
+    out.text = arena_strdup(m->maker->f->arena, b.at ? b.at : "");
+    maker_unlock(m->maker);
     strbuf_free(&b);
     return out;
 }
@@ -126,58 +150,58 @@ model_pole(bg_model *m, size_t k)
 size_t
 model_nsolved(bg_model *m)
 {
+    const routine *r;
     size_t n = 0;
 
     if (!model_need(m, PART_RHS))
         return 0;
-    for (size_t k = 0; k < m->program[PART_RHS]->block.n; k++) {
-        const program_block *b = &m->program[PART_RHS]->block.at[k];
-
-        if (!m->e->block.at[b->block].linear)
-            n += b->n;
-    }
-    return n + (m->nets && nets_vary(m->nets) ? m->e->held.n : 0);
+    r = evaluator_routine(m->evaluator[PART_RHS]);
+    for (size_t k = 0; k < r->block.n; k++)
+        if (!r->block.at[k].linear)
+            n += r->block.at[k].n;
+    return n + (m->nets && nets_vary(m->nets) ? m->image->nheld : 0);
 }
 
 void
 model_solved(const bg_model *m, double *value)
 {
     const double *w = evaluator_variables(m->evaluator[PART_RHS]);
+    const routine *r = evaluator_routine(m->evaluator[PART_RHS]);
 
-    for (size_t k = 0; k < m->program[PART_RHS]->block.n; k++) {
-        const program_block *b = &m->program[PART_RHS]->block.at[k];
+    for (size_t k = 0; k < r->block.n; k++) {
+        const program_block *b = &r->block.at[k];
 
-        if (m->e->block.at[b->block].linear)
+        if (b->linear)
             continue;
         memcpy(value, w + b->w0, b->n * sizeof *value);
         value += b->n;
     }
     if (m->nets && nets_vary(m->nets))
-        memcpy(value, m->modes + m->e->mode.n, m->e->held.n * sizeof *value);
+        memcpy(value, m->modes + m->image->nmodes, m->image->nheld * sizeof *value);
 }
 
 struct model_pole
 model_solved_pole(const bg_model *m, size_t k)
 {
+    const routine *r = evaluator_routine(m->evaluator[PART_RHS]);
     var_id v = VAR_NONE;
 
-    for (size_t i = 0; i < m->program[PART_RHS]->block.n && v == VAR_NONE; i++) {
-        const program_block *b = &m->program[PART_RHS]->block.at[i];
-        const eq_block *q = &m->e->block.at[b->block];
+    for (size_t i = 0; i < r->block.n && v == VAR_NONE; i++) {
+        const program_block *b = &r->block.at[i];
 
-        if (q->linear)
+        if (b->linear)
             continue;
         if (k < b->n)
-            v = m->e->unknown.at[q->unknown0 + k];
+            v = m->maker->e->unknown.at[b->unknown0 + k];
         k -= v == VAR_NONE ? b->n : 0;
     }
     if (v == VAR_NONE)
-        v = m->e->held.at[k];
-    return (struct model_pole){ .at = m->f->var.at[v].at, .var = m->f->var.at[v].name };
+        v = m->maker->e->held.at[k];
+    return (struct model_pole){ .at = m->maker->f->var.at[v].at, .var = m->maker->f->var.at[v].name };
 }
 
 span
 model_constraint_place(const bg_model *m, size_t k)
 {
-    return m->f->var.at[m->e->constraint.at[k]].at;
+    return m->maker->f->var.at[m->maker->e->constraint.at[k]].at;
 }

@@ -29,43 +29,38 @@ model_jacobian(bg_model *m, double t, const double *x, double *value)
     return status ? status : model_all_finite(value, jacobian_pattern(m->jacobian).nonzeros) ? 0 : 1;
 }
 
+static partials *
+add_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs, bool held)
+{
+    const partials_form *form = image_partials(m->image, m->maker, by, n, noutputs, held);
+    partials *p;
+
+    if (!form)
+        return NULL;
+    p = partials_new(form, &m->memory);
+    maker_lock(m->maker);
+    partials_set_parameters(p, m->maker->f, m->value, m->overridden);
+    maker_unlock(m->maker);
+    vec_push(&m->partials, p);
+    return p;
+}
+
 partials *
 model_partials(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    partials *p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs,
-                               (partials_beside){ 0 });
-
-    if (p) {
-        partials_set_parameters(p, m->value, m->overridden);
-        vec_push(&m->partials, p);
-    }
-    return p;
+    return add_partials(m, by, n, noutputs, false);
 }
 
 partials *
 model_partials_held(bg_model *m, const var_id *by, size_t n, size_t noutputs)
 {
-    struct targets row = { 0 };
-    struct positions unused = { 0 };
-    partials *p;
-
-    for (size_t i = 0; i < m->e->row.n; i++)
-        model_add_expansion(m->e, &m->e->row.at[i].r, &row, &unused);
-    p = partials_new(m->e, (layout){ m->position }, &m->memory, m->long_run, by, n, noutputs,
-                     (partials_beside){ m->e->held.at, m->e->held.n, row.at, row.n });
-    if (p) {
-        partials_set_parameters(p, m->value, m->overridden);
-        vec_push(&m->partials, p);
-    }
-    vec_free(&row);
-    vec_free(&unused);
-    return p;
+    return add_partials(m, by, n, noutputs, true);
 }
 
 size_t
 model_nheld(const bg_model *m)
 {
-    return m->e->held.n;
+    return m->image->nheld;
 }
 
 bool
@@ -98,11 +93,11 @@ model_weighed_pattern(bg_model *m)
     if (!m->weighed) {
         VEC(var_id) weight = { 0 };
 
-        for (size_t i = 0; i < m->f->weight.n; i++) {
-            vec_push(&weight, m->f->weight.at[i].factor);
-            vec_push(&weight, m->f->weight.at[i].offset);
+        for (size_t i = 0; i < m->maker->f->weight.n; i++) {
+            vec_push(&weight, m->maker->f->weight.at[i].factor);
+            vec_push(&weight, m->maker->f->weight.at[i].offset);
         }
-        m->weighed = model_partials(m, weight.at, weight.n, m->f->output.n);
+        m->weighed = model_partials(m, weight.at, weight.n, m->maker->f->output.n);
         vec_free(&weight);
     }
     return m->weighed ? partials_pattern(m->weighed) : (struct model_pattern){ 0, 0, NULL, NULL, 0 };
@@ -118,15 +113,23 @@ model_weighed(bg_model *m, double t, const double *x, double *value)
 curvature *
 model_curvature(bg_model *m, const var_id *by, size_t n)
 {
-    return curvature_new(m->e, m->position, by, n);
+    curvature *c;
+
+    maker_lock(m->maker);
+    c = curvature_new(m->maker->e, m->image->position, by, n);
+    maker_unlock(m->maker);
+    return c;
 }
 
 bool
 model_curvature_at(bg_model *m, curvature *c, double t, const double *x)
 {
-    double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
-    bool fine = model_variables(m, t, x, v) && curvature_at(c, v, m->overridden);
+    double *v = bg_calloc(m->image->nvars + 1, sizeof *v);
+    bool fine = model_variables(m, t, x, v);
 
+    maker_lock(m->maker);
+    fine = fine && curvature_at(c, v, m->overridden);
+    maker_unlock(m->maker);
     free(v);
     return fine;
 }

@@ -7,19 +7,19 @@
 size_t
 model_nwhens(const bg_model *m)
 {
-    return m->f->when.n;
+    return m->maker->f->when.n;
 }
 
 size_t
 model_nreinits(const bg_model *m)
 {
-    return m->f->reinit.n;
+    return m->maker->f->reinit.n;
 }
 
 struct model_when
 model_when(const bg_model *m, size_t w)
 {
-    const flat_when *q = &m->f->when.at[w];
+    const flat_when *q = &m->maker->f->when.at[w];
 
     return (struct model_when){ q->kind,
                                 q->at,
@@ -35,27 +35,27 @@ model_when(const bg_model *m, size_t w)
 bool
 model_reinit_remembers(const bg_model *m, size_t r)
 {
-    return m->f->reinit.at[r].remembers;
+    return m->maker->f->reinit.at[r].remembers;
 }
 
 size_t
 model_ndraws(const bg_model *m)
 {
-    return m->f->draw.n;
+    return m->maker->f->draw.n;
 }
 
 struct model_draw
 model_draw(const bg_model *m, size_t k)
 {
-    const flat_draw *d = &m->f->draw.at[k];
+    const flat_draw *d = &m->maker->f->draw.at[k];
 
-    return (struct model_draw){ m->position[d->var], d->when, d->normal, model_value(m, d->seed), d->at };
+    return (struct model_draw){ m->image->position[d->var], d->when, d->normal, model_value(m, d->seed), d->at };
 }
 
 size_t
 model_reinit_state(const bg_model *m, size_t r)
 {
-    return m->position[m->f->reinit.at[r].target];
+    return m->image->position[m->maker->f->reinit.at[r].target];
 }
 
 int
@@ -69,15 +69,15 @@ model_reinits(bg_model *m, double t, const double *x, double *value)
 size_t
 model_ndelays(const bg_model *m)
 {
-    return m->f->delay.n;
+    return m->maker->f->delay.n;
 }
 
-/* Is there a way from i to a delayed value without a state between? */
+/* Is there a way from i to a delayed value without a state between? The maker's lock is held. */
 static bool
 follows_delayed(const bg_model *m, inst i)
 {
-    const equations *e = m->e;
-    bool *seen = bg_calloc(m->f->var.n + 1, sizeof *seen), found = false;
+    const equations *e = m->maker->e;
+    bool *seen = bg_calloc(m->image->nvars + 1, sizeof *seen), found = false;
     var_list todo = { 0 };
 
     model_read_by(m, i, &todo);
@@ -88,8 +88,8 @@ follows_delayed(const bg_model *m, inst i)
         if (seen[v])
             continue;
         seen[v] = true;
-        found = d->kind == DEF_HELD ||
-                (m->f->var.at[v].kind == VAR_MODE && e->mode.at[m->f->var.at[v].owner].kind == MODE_GIVEN);
+        found = d->kind == DEF_HELD || (m->maker->f->var.at[v].kind == VAR_MODE &&
+                                        e->mode.at[m->maker->f->var.at[v].owner].kind == MODE_GIVEN);
         if (d->kind == DEF_EXPLICIT)
             model_read_by(m, d->def, &todo);
         for (uint32_t k = 0; d->kind == DEF_BLOCK && k < e->block.at[d->index].n; k++)
@@ -103,14 +103,18 @@ follows_delayed(const bg_model *m, inst i)
 struct model_delay
 model_delay(const bg_model *m, size_t k)
 {
-    const flat_delay *d = &m->f->delay.at[k];
+    const flat_delay *d = &m->maker->f->delay.at[k];
+    bool feeds;
 
-    return (struct model_delay){ m->position[d->var],
+    maker_lock(m->maker);
+    feeds = follows_delayed(m, d->of);
+    maker_unlock(m->maker);
+    return (struct model_delay){ m->image->position[d->var],
                                  model_value(m, d->by),
                                  inst_known(d->before) ? model_value(m, d->before) : NAN,
                                  d->at,
-                                 m->f->var.at[d->var].name,
-                                 follows_delayed(m, d->of) };
+                                 m->maker->f->var.at[d->var].name,
+                                 feeds };
 }
 
 int

@@ -28,13 +28,13 @@ void
 model_read_by(const bg_model *m, inst d, var_list *todo)
 {
     for (uint32_t k = 0; k < d.n; k++)
-        vec_push(todo, m->f->slot.at[d.first + k]);
+        vec_push(todo, m->maker->f->slot.at[d.first + k]);
 }
 
-bool
-model_root_states(bg_model *m, bool *fed)
+static bool
+root_states(const bg_model *m, bool *fed)
 {
-    const equations *e = m->e;
+    const equations *e = m->maker->e;
     map roots = { 0 }; /* template -> has one */
     bool *seen = bg_calloc(e->var.n + 1, sizeof *seen), *seen_block = bg_calloc(e->block.n + 1, sizeof *seen_block),
          any = false;
@@ -49,7 +49,7 @@ model_root_states(bg_model *m, bool *fed)
         if (!of_block && e->var.at[i].kind != DEF_EXPLICIT)
             continue;
         if (map_get(&roots, key) == MAP_NONE)
-            map_set(&roots, key, has_root(m->f->pool, d.root, of_block));
+            map_set(&roots, key, has_root(m->maker->f->pool, d.root, of_block));
         if (map_get(&roots, key))
             model_read_by(m, d, &todo);
     }
@@ -61,7 +61,7 @@ model_root_states(bg_model *m, bool *fed)
             continue;
         seen[v] = true;
         if (d->kind == DEF_STATE) {
-            fed[m->position[v]] = any = true;
+            fed[m->image->position[v]] = any = true;
         } else if (d->kind == DEF_EXPLICIT) {
             model_read_by(m, d->def, &todo);
         } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
@@ -77,6 +77,17 @@ model_root_states(bg_model *m, bool *fed)
     return any;
 }
 
+bool
+model_root_states(bg_model *m, bool *fed)
+{
+    bool any;
+
+    maker_lock(m->maker);
+    any = root_states(m, fed);
+    maker_unlock(m->maker);
+    return any;
+}
+
 static const char *
 slot_name(void *ctx, uint32_t slot)
 {
@@ -87,19 +98,30 @@ slot_name(void *ctx, uint32_t slot)
     return f->var.at[f->slot.at[i->first + slot]].name;
 }
 
+/* Place of an unknown of blocks in a part of m; UINT32_MAX: it has none there. */
+static uint32_t
+place_in(const bg_model *m, int part, var_id unknown)
+{
+    return m->evaluator[part] ? evaluator_routine(m->evaluator[part])->w_position[unknown] : UINT32_MAX;
+}
+
 /* Numbers of parameters and of the unknowns of blocks, as compiled code found them last. */
 static void
 fill_known(const bg_model *m, double *v)
 {
-    equations *e = m->e;
+    const equations *e = m->maker->e;
 
-    memcpy(v, m->value, m->f->var.n * sizeof *v);
+    memcpy(v, m->value, m->image->nvars * sizeof *v);
     for (size_t i = 0; i < e->unknown.n; i++)
-        for (int k = 0; k < PART_COUNT; k++)
-            if (m->evaluator[k] && m->program[k]->w_position[e->unknown.at[i]] != UINT32_MAX) {
-                v[e->unknown.at[i]] = evaluator_variables(m->evaluator[k])[m->program[k]->w_position[e->unknown.at[i]]];
+        for (int k = 0; k < PART_COUNT; k++) {
+            var_id u = e->unknown.at[i];
+            uint32_t place = place_in(m, k, u);
+
+            if (place != UINT32_MAX) {
+                v[u] = evaluator_variables(m->evaluator[k])[place];
                 break;
             }
+        }
 }
 
 bool
@@ -108,16 +130,19 @@ model_variables(bg_model *m, double t, const double *x, double *v)
     bool fine = model_need(m, PART_RHS) && model_run_part(m, PART_RHS, t, x, m->scratch[PART_RHS]) == 0;
 
     /* blocks that the rates do not need */
-    for (size_t i = 0; i < m->e->unknown.n && fine; i++)
-        if (m->program[PART_RHS]->w_position[m->e->unknown.at[i]] == UINT32_MAX) {
+    for (size_t i = 0; i < m->image->nunknowns && fine; i++)
+        if (place_in(m, PART_RHS, m->maker->e->unknown.at[i]) == UINT32_MAX) {
             fine = model_need(m, PART_BONDS) && model_run_part(m, PART_BONDS, t, x, m->scratch[PART_BONDS]) == 0 &&
                    model_need(m, PART_OUTPUTS) && model_run_part(m, PART_OUTPUTS, t, x, m->scratch[PART_OUTPUTS]) == 0;
             break;
         }
     if (!fine)
         return false;
+    maker_lock(m->maker);
     fill_known(m, v);
-    return interpret(m->e, m->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
+    fine = interpret(m->maker->e, m->image->position, t, x, m->modes, v, NULL, false) == VAR_NONE;
+    maker_unlock(m->maker);
+    return fine;
 }
 
 /* A part of an expression, with the numbers of all variables. */
@@ -127,8 +152,8 @@ part_value(bg_model *m, inst d, node part, const double *number)
     double *slot = bg_calloc((size_t)d.n + 1, sizeof *slot), value;
 
     for (uint32_t k = 0; k < d.n; k++)
-        slot[k] = number[m->f->slot.at[d.first + k]];
-    value = ex_eval(m->f->pool, part, slot);
+        slot[k] = number[m->maker->f->slot.at[d.first + k]];
+    value = ex_eval(m->maker->f->pool, part, slot);
     free(slot);
     return value;
 }
@@ -137,7 +162,7 @@ part_value(bg_model *m, inst d, node part, const double *number)
 static char *
 describe(bg_model *m, const char *called, inst def, node culprit, const double *number)
 {
-    flat_model *f = m->f;
+    flat_model *f = m->maker->f;
     const void *pair[2] = { f, &def };
     const ex_node *x = pool_node(f->pool, culprit == NODE_NONE ? def.root : culprit);
     strbuf b = { 0 };
@@ -147,7 +172,7 @@ describe(bg_model *m, const char *called, inst def, node culprit, const double *
     case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
     case EX_ADD:
     case EX_SUB:
-    case EX_MUL:
+    case EX_MUL: what = "overflow"; break;
     case EX_LN:
     case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;
@@ -171,30 +196,30 @@ outside(bg_model *m, double t, const double *x)
     const eq_mode *found = NULL;
     double *g;
 
-    if (!m->e->mode.n)
+    if (!m->image->nmodes)
         return NULL;
-    g = bg_calloc(m->e->mode.n, sizeof *g);
+    g = bg_calloc(m->image->nmodes, sizeof *g);
     if (model_need(m, PART_CONDITIONS) && model_conditions(m, t, x, g) == 0)
-        for (size_t k = 0; k < m->e->mode.n && !found; k++)
-            if (m->e->mode.at[k].kind == MODE_DOMAIN && g[k] < 0)
-                found = &m->e->mode.at[k];
+        for (size_t k = 0; k < m->image->nmodes && !found; k++)
+            if (m->maker->e->mode.at[k].kind == MODE_DOMAIN && g[k] < 0)
+                found = &m->maker->e->mode.at[k];
     free(g);
     return found;
 }
 
-char *
-model_explain_output(bg_model *m, size_t k, double t, const double *x)
+static char *
+explain_output(bg_model *m, size_t k, double t, const double *x)
 {
-    flat_model *f = m->f;
+    flat_model *f = m->maker->f;
     double *v = bg_calloc(f->var.n + 1, sizeof *v);
     const char *called = k < f->output.n ? f->output.at[k].name : f->experiment.record.at[k - f->output.n].name;
-    inst def = m->e->output.at[k];
+    inst def = m->maker->e->output.at[k];
     VEC(double) slot = { 0 };
     node culprit = NODE_NONE;
     char *text = NULL;
 
     fill_known(m, v);
-    interpret(m->e, m->position, t, x, m->modes, v, &culprit, true);
+    interpret(m->maker->e, m->image->position, t, x, m->modes, v, &culprit, true);
     for (size_t depth = 0; depth <= f->var.n && !text; depth++) {
         var_id next = VAR_NONE;
 
@@ -206,9 +231,9 @@ model_explain_output(bg_model *m, size_t k, double t, const double *x)
             if (!isfinite(v[s]) && next == VAR_NONE)
                 next = s;
         }
-        if (next != VAR_NONE && m->e->var.at[next].kind == DEF_EXPLICIT) {
+        if (next != VAR_NONE && m->maker->e->var.at[next].kind == DEF_EXPLICIT) {
             called = f->var.at[next].name;
-            def = m->e->var.at[next].def;
+            def = m->maker->e->var.at[next].def;
             continue;
         }
         culprit = NODE_NONE;
@@ -221,66 +246,88 @@ model_explain_output(bg_model *m, size_t k, double t, const double *x)
     return text;
 }
 
+char *
+model_explain_output(bg_model *m, size_t k, double t, const double *x)
+{
+    char *text;
+
+    maker_lock(m->maker);
+    text = explain_output(m, k, t, x);
+    maker_unlock(m->maker);
+    return text;
+}
+
 /* The circle of signals that v stands for, NULL if it is none. */
 static const char *
 circle_of(const bg_model *m, var_id v)
 {
-    for (size_t k = 0; k < m->e->circle.n; k++)
-        if (m->e->circle.at[k].v == v)
-            return m->e->circle.at[k].path;
+    for (size_t k = 0; k < m->maker->e->circle.n; k++)
+        if (m->maker->e->circle.at[k].v == v)
+            return m->maker->e->circle.at[k].path;
     return NULL;
 }
 
-span
-model_explain(bg_model *m, double t, const double *x, char **text)
+static span
+explain(bg_model *m, double t, const double *x, char **text)
 {
-    double *v = bg_calloc(m->f->var.n + 1, sizeof *v);
+    double *v = bg_calloc(m->image->nvars + 1, sizeof *v);
     node culprit = NODE_NONE;
     span at = SPAN_NONE;
     var_id bad;
 
     fill_known(m, v);
-    bad = interpret(m->e, m->position, t, x, m->modes, v, &culprit, false);
+    bad = interpret(m->maker->e, m->image->position, t, x, m->modes, v, &culprit, false);
     *text = NULL;
     if (bad != VAR_NONE) {
         const char *path = circle_of(m, bad);
 
-        at = m->f->var.at[bad].at;
-        if (path && culprit != NODE_NONE && pool_node(m->f->pool, culprit)->op == EX_DIV)
+        at = m->maker->f->var.at[bad].at;
+        if (path && culprit != NODE_NONE && pool_node(m->maker->f->pool, culprit)->op == EX_DIV)
             *text = bg_format("a loop of signals that no values satisfy, or any: %s", path);
         else
-            *text = describe(m, m->f->var.at[bad].name, m->e->var.at[bad].def, culprit, v);
+            *text = describe(m, m->maker->f->var.at[bad].name, m->maker->e->var.at[bad].def, culprit, v);
     } else if (m->memory.failed != UINT32_MAX) {
-        const eq_block *b = &m->e->block.at[m->memory.failed];
-        var_id u = m->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];
+        const eq_block *b = &m->maker->e->block.at[m->memory.failed];
+        var_id u = m->maker->e->unknown.at[b->unknown0 + (m->memory.failed_row < b->n ? m->memory.failed_row : 0)];
 
-        at = m->f->var.at[u].at;
-        if (circle_of(m, m->e->unknown.at[b->unknown0]))
+        at = m->maker->f->var.at[u].at;
+        if (circle_of(m, m->maker->e->unknown.at[b->unknown0]))
             *text = bg_format("a loop of signals that no values were found for: %s",
-                              circle_of(m, m->e->unknown.at[b->unknown0]));
+                              circle_of(m, m->maker->e->unknown.at[b->unknown0]));
         else if (m->memory.failed_singular)
             *text = bg_format("the equation%s that \"%s\" is solved from do%s not determine it here",
-                              b->n == 1 ? "" : "s", m->f->var.at[u].name, b->n == 1 ? "es" : "");
+                              b->n == 1 ? "" : "s", m->maker->f->var.at[u].name, b->n == 1 ? "es" : "");
         else
-            *text = b->n == 1
-                        ? bg_format("no value of \"%s\" was found that satisfies its equation", m->f->var.at[u].name)
-                        : bg_format(
-                              "no values were found that satisfy the %u equations of \"%s\" and what depends on it",
-                              b->n, m->f->var.at[u].name);
+            *text =
+                b->n == 1
+                    ? bg_format("no value of \"%s\" was found that satisfies its equation", m->maker->f->var.at[u].name)
+                    : bg_format("no values were found that satisfy the %u equations of \"%s\" and what depends on it",
+                                b->n, m->maker->f->var.at[u].name);
     }
     if (!*text) {
         const eq_mode *q = outside(m, t, x);
         strbuf b = { 0 };
 
         if (q) {
-            const ex_node *g = pool_node(m->f->pool, q->g.root);
+            const ex_node *g = pool_node(m->maker->f->pool, q->g.root);
 
             at = q->at;
-            flat_print(m->f, g->op == EX_SELECT ? (inst){ g->b, q->g.first, q->g.n } : q->g, &b);
+            flat_print(m->maker->f, g->op == EX_SELECT ? (inst){ g->b, q->g.first, q->g.n } : q->g, &b);
             *text = bg_format("root of a negative number, %s", b.at);
         }
         strbuf_free(&b);
     }
     free(v);
+    return at;
+}
+
+span
+model_explain(bg_model *m, double t, const double *x, char **text)
+{
+    span at;
+
+    maker_lock(m->maker);
+    at = explain(m, t, x, text);
+    maker_unlock(m->maker);
     return at;
 }

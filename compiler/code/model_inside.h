@@ -2,33 +2,22 @@
 #ifndef BG_MODEL_INSIDE_H
 #define BG_MODEL_INSIDE_H
 
-#include "equations.h"
-#include "bounds.h"
-#include "clocks.h"
 #include "curvature.h"
-#include "poles.h"
 #include "evaluate.h"
+#include "image.h"
 #include "initial.h"
-#include "parameters.h"
-#include "jacobian.h"
 #include "interpret.h"
 #include "net.h"
-#include "partials.h"
 #include "project.h"
 #include "storage.h"
-#include "model.h"
 
 typedef VEC(var_id) var_list;
 
+/* An instance of an image: what a run writes. One thread at a time. */
 struct bg_model {
-    flat_model *f;
-    causal *c;
-    equations *e;
-    bool long_run;
-    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_of; /* state number -> number in the equations */
-    bool *stated;       /* by state */
-    program *program[PART_COUNT];
+    image *image;
+    maker *maker;
+    bool owner; /* of these two: the first instance, the last to go */
     evaluator *evaluator[PART_COUNT];
     double *scratch[PART_COUNT]; /* outputs as the classes order them */
     jacobian *jacobian;
@@ -43,20 +32,12 @@ struct bg_model {
     const bool *overridden; /* likewise: set from outside */
     double *modes;
     double *slope, *offset; /* of known modes */
-    readers known_modes;    /* which of them read a variable; first NULL: not asked for yet */
-    const char **mode_text;
-    clock_list clock;
-    bool clocks_known;
-    bend_list bend;
     bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */
-    pole_list pole;
-    bool poles_known;
-    double *determinant; /* by block, of the last look at the poles; NULL: none of them is one */
+    double *determinant;    /* by block, of the last look at the poles; NULL: none of them is one */
     bool held;
     double held_at; /* time stands still there */
     void (*give)(void *ctx, double t, double *modes);
     void *give_ctx;
-    double compile_seconds;
 };
 
 struct targets {
@@ -84,8 +65,7 @@ void model_add_expansion(equations *e, const eq_expansion *x, struct targets *ta
 
 /* What net.h calls rows. */
 void model_add_net_rows(equations *e, struct targets *target, struct positions *position);
-program *model_plan_part(bg_model *m, enum model_part part);
-double model_code_seconds(const bg_model *m);
+program *model_plan_part(const maker *m, enum model_part part);
 
 /* ---- model_explain.c ---- */
 

@@ -69,7 +69,7 @@ model_add_net_rows(equations *e, struct targets *target, struct positions *posit
 }
 
 program *
-model_plan_part(bg_model *m, enum model_part part)
+model_plan_part(const maker *m, enum model_part part)
 {
     equations *e = m->e;
     flat_model *f = m->f;
@@ -175,21 +175,4 @@ model_plan_part(bg_model *m, enum model_part part)
     vec_free(&target);
     vec_free(&position);
     return g;
-}
-
-double
-model_code_seconds(const bg_model *m)
-{
-    double sum = m->jacobian ? jacobian_code_seconds(m->jacobian) : 0;
-
-    for (int k = 0; k < PART_COUNT; k++)
-        if (m->program[k])
-            sum += m->program[k]->code_seconds;
-    return sum;
-}
-
-double
-model_compile_seconds(const bg_model *m)
-{
-    return m->compile_seconds + model_code_seconds(m);
 }

@@ -5,7 +5,7 @@
 #include <llvm-c/Orc.h>
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <threads.h>
 
@@ -18,27 +18,24 @@ enum { BUSY = 200 };
  * hundred. */
 enum { MOST_KEPT = 20000 };
 
-const struct callee native_callees[EX_NOPS] = {
-    [EX_POW] = { "bgc_pow", NULL, pow },
-    [EX_SPOW] = { "bgc_spow", NULL, ex_signed_power },
-    [EX_APOW] = { "bgc_apow", NULL, ex_absolute_power },
-    [EX_EXP] = { "bgc_exp", exp, NULL },
-    [EX_LN] = { "bgc_ln", log, NULL },
-    [EX_LOG10] = { "bgc_log10", log10, NULL },
-    [EX_SIN] = { "bgc_sin", sin, NULL },
-    [EX_COS] = { "bgc_cos", cos, NULL },
-    [EX_TAN] = { "bgc_tan", tan, NULL },
-    [EX_ASIN] = { "bgc_asin", asin, NULL },
-    [EX_ACOS] = { "bgc_acos", acos, NULL },
-    [EX_ATAN] = { "bgc_atan", atan, NULL },
-    [EX_ATAN2] = { "bgc_atan2", NULL, atan2 },
-    [EX_SINH] = { "bgc_sinh", sinh, NULL },
-    [EX_COSH] = { "bgc_cosh", cosh, NULL },
-    [EX_TANH] = { "bgc_tanh", tanh, NULL },
-    [EX_ASINH] = { "bgc_asinh", asinh, NULL },
-    [EX_TABLE] = { "bgc_table", NULL, NULL },
-    [EX_TABLE_SLOPE] = { "bgc_table_slope", NULL, NULL },
-};
+/* ---------------------------------------------------------------- functions called */
+
+const char *
+native_callee(enum ex_op op, char name[NATIVE_NAME])
+{
+    snprintf(name, NATIVE_NAME, "bgc_%s", op == EX_POW ? "pow" : ex_ops[op].name);
+    return name;
+}
+
+static uintptr_t
+callee_address(enum ex_op op)
+{
+    if (ex_ops[op].one)
+        return (uintptr_t)ex_ops[op].one;
+    if (ex_ops[op].two)
+        return (uintptr_t)ex_ops[op].two;
+    return op == EX_TABLE ? (uintptr_t)ex_table_at : (uintptr_t)ex_table_slope;
+}
 
 /* ---------------------------------------------------------------- processor */
 
@@ -122,18 +119,14 @@ define_callees(LLVMOrcLLJITRef jit)
 {
     LLVMOrcCSymbolMapPairs pair = bg_calloc(EX_NOPS, sizeof *pair);
     LLVMErrorRef e;
+    char name[NATIVE_NAME];
     size_t n = 0;
 
-    for (int op = 0; op < EX_NOPS; op++) {
-        const struct callee *c = &native_callees[op];
-
-        if (!c->name)
+    for (enum ex_op op = 0; op < EX_NOPS; op++) {
+        if (!ex_ops[op].linked)
             continue;
-        pair[n].Name = LLVMOrcLLJITMangleAndIntern(jit, c->name);
-        pair[n].Sym.Address = c->unary         ? (uintptr_t)c->unary
-                              : c->binary      ? (uintptr_t)c->binary
-                              : op == EX_TABLE ? (uintptr_t)ex_table_at
-                                               : (uintptr_t)ex_table_slope;
+        pair[n].Name = LLVMOrcLLJITMangleAndIntern(jit, native_callee(op, name));
+        pair[n].Sym.Address = callee_address(op);
         pair[n].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
         n++;
     }

@@ -14,15 +14,10 @@
 
 enum { QUICK, OPTIMISED, NMODULE }; /* compiled fast; fast */
 
-/* Functions called by generated code, by operation; name NULL: the operation calls none. One of the two addresses is
- * known, or neither: lookup in tables. The names are ones that LLVM does not know, so that it calls these functions and
- * no other. */
-struct callee {
-    const char *name;
-    double (*unary)(double);
-    double (*binary)(double, double);
-};
-extern const struct callee native_callees[EX_NOPS];
+/* The name by which generated code calls the function of an operation that is `linked` (expr.h): one that LLVM does
+ * not know, so that it calls this function and no other. */
+enum { NATIVE_NAME = 24 };
+const char *native_callee(enum ex_op op, char name[NATIVE_NAME]);
 
 typedef struct native {
     LLVMTargetMachineRef machine[NMODULE];

@@ -6,47 +6,72 @@
 
 #include "parameters.h"
 
-struct parameter_store {
-    const flat_model *f;
-    double *value;
-    bool *fixed;
-    map name;         /* hash of a name -> the first parameter with that hash */
-    uint32_t *rank;   /* by variable: of computed parameters, falling behind what they read */
-    readers computed; /* computed parameters by what they read; first NULL: nothing was set yet */
-    bool *waits;      /* by variable: stands in the list below */
-    VEC(var_id) changed;
-    VEC(double) slot;
+struct parameter_program {
+    size_t nvars;
+    formula_book book;
+    VEC(var_id) computed;    /* parameters, each behind those that it is computed from */
+    VEC(formula) def;        /* parallel to them */
+    readers_later followers; /* which of them read a variable */
+    map name;                /* hash of a name -> the first parameter with that hash */
 };
 
-/* ---------------------------------------------------------------- who reads what */
+struct parameter_store {
+    parameter_program *program;
+    double *value;
+    bool *fixed;
+    bool *waits; /* by computed parameter: stands in the list below */
+    VEC(uint32_t) waiting;
+    VEC(var_id) changed;
+    double *room; /* for formulas */
+};
 
-void
-readers_of(const flat_model *f, const inst *list, size_t n, readers *out)
+/* ---------------------------------------------------------------- what instances share */
+
+parameter_program *
+parameter_program_new(const flat_model *f)
 {
-    uint32_t *first = bg_calloc(f->var.n + 2, sizeof *first), *reader, total = 0;
+    parameter_program *p = bg_calloc(1, sizeof *p);
+    uint32_t *rank = bg_calloc(f->var.n + 1, sizeof *rank), n = 0;
 
-    /* counted one place ahead, so that filling moves each begin to where it belongs */
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < list[i].n; k++, total++)
-            first[f->slot.at[list[i].first + k] + 2]++;
-    for (size_t v = 2; v < f->var.n + 2; v++)
-        first[v] += first[v - 1];
-    reader = bg_calloc((size_t)total + 1, sizeof *reader);
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t k = 0; k < list[i].n; k++)
-            reader[first[f->slot.at[list[i].first + k] + 1]++] = (uint32_t)i;
-    *out = (readers){ first, reader };
+    p->nvars = f->var.n;
+    parameter_order(f, rank);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        n += rank[v] > 0;
+    vec_resize(&p->computed, n);
+    vec_resize(&p->def, n);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (rank[v])
+            p->computed.at[rank[v] - 1] = v;
+    for (uint32_t i = 0; i < n; i++)
+        p->def.at[i] = parameter_program_add(p, f, f->var.at[p->computed.at[i]].def);
+    free(rank);
+    return p;
 }
 
 void
-readers_free(readers *r)
+parameter_program_free(parameter_program *p)
 {
-    free(r->first);
-    free(r->reader);
-    *r = (readers){ 0 };
+    if (!p)
+        return;
+    readers_free(&p->followers);
+    formula_book_free(&p->book);
+    vec_free(&p->computed);
+    vec_free(&p->def);
+    map_free(&p->name);
+    free(p);
 }
 
-/* ---------------------------------------------------------------- the store */
+formula
+parameter_program_add(parameter_program *p, const flat_model *f, inst i)
+{
+    return formula_write(&p->book, f->pool, i.root, inst_slots(f, i), i.n);
+}
+
+const readers *
+parameter_program_readers(const parameter_program *p, readers_later *at, const formula *list, size_t n)
+{
+    return readers_of(at, &p->book, list, n, p->nvars);
+}
 
 static uint64_t
 name_hash(const char *name)
@@ -54,16 +79,63 @@ name_hash(const char *name)
     return bg_hash_bytes(name, strlen(name), 0);
 }
 
-parameter_store *
-parameter_store_new(const flat_model *f)
+var_id
+parameter_program_find(parameter_program *p, const flat_model *f, const char *name)
+{
+    uint32_t v;
+
+    if (!p->name.n)
+        for (uint32_t k = 0; k < f->var.n; k++)
+            if (f->var.at[k].kind == VAR_PARAM && map_get(&p->name, name_hash(f->var.at[k].name)) == MAP_NONE)
+                map_set(&p->name, name_hash(f->var.at[k].name), k);
+    v = map_get(&p->name, name_hash(name));
+    if (v == MAP_NONE)
+        return VAR_NONE;
+    if (!strcmp(f->var.at[v].name, name))
+        return v;
+    for (v = 0; v < f->var.n; v++) /* two names with one hash */
+        if (f->var.at[v].kind == VAR_PARAM && !strcmp(f->var.at[v].name, name))
+            return v;
+    return VAR_NONE;
+}
+
+/* ---------------------------------------------------------------- the store */
+
+static parameter_store *
+store_of(parameter_program *p)
 {
     parameter_store *s = bg_calloc(1, sizeof *s);
 
-    s->f = f;
-    s->value = bg_calloc(f->var.n + 1, sizeof *s->value);
-    s->fixed = bg_calloc(f->var.n + 1, sizeof *s->fixed);
-    parameter_values(f, s->value, s->fixed);
+    s->program = p;
+    s->value = bg_calloc(p->nvars + 1, sizeof *s->value);
+    s->fixed = bg_calloc(p->nvars + 1, sizeof *s->fixed);
+    s->room = bg_calloc(p->book.room + 1, sizeof *s->room);
     return s;
+}
+
+parameter_store *
+parameter_store_new(parameter_program *p, const flat_model *f)
+{
+    parameter_store *s;
+
+    formula_close(&p->book);
+    s = store_of(p);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        if (f->var.at[v].kind == VAR_LITERAL)
+            s->value[v] = f->var.at[v].value;
+    for (size_t i = 0; i < p->computed.n; i++)
+        s->value[p->computed.at[i]] = formula_value(&p->book, p->def.at[i], s->value, s->room);
+    return s;
+}
+
+parameter_store *
+parameter_store_another(const parameter_store *s)
+{
+    parameter_store *r = store_of(s->program);
+
+    memcpy(r->value, s->value, s->program->nvars * sizeof *r->value);
+    memcpy(r->fixed, s->fixed, s->program->nvars * sizeof *r->fixed);
+    return r;
 }
 
 void
@@ -71,14 +143,12 @@ parameter_store_free(parameter_store *s)
 {
     if (!s)
         return;
-    map_free(&s->name);
-    readers_free(&s->computed);
+    vec_free(&s->waiting);
     vec_free(&s->changed);
-    vec_free(&s->slot);
-    free(s->rank);
     free(s->waits);
     free(s->value);
     free(s->fixed);
+    free(s->room);
     free(s);
 }
 
@@ -94,98 +164,59 @@ parameter_store_fixed(const parameter_store *s)
     return s->fixed;
 }
 
-/* What setting needs is made when something is set for the first time: most models are run as they are. */
-static void
-make_order(parameter_store *s)
+double
+parameter_store_value(parameter_store *s, formula f)
 {
-    const flat_model *f = s->f;
-    inst *def = bg_calloc(f->var.n + 1, sizeof *def);
-
-    s->rank = bg_calloc(f->var.n + 1, sizeof *s->rank);
-    s->waits = bg_calloc(f->var.n + 1, sizeof *s->waits);
-    parameter_order(f, s->rank);
-    for (uint32_t v = 0; v < f->var.n; v++)
-        if (s->rank[v])
-            def[v] = f->var.at[v].def;
-    readers_of(f, def, f->var.n, &s->computed);
-    free(def);
-}
-
-var_id
-parameter_store_find(parameter_store *s, const char *name)
-{
-    const flat_model *f = s->f;
-    uint32_t v;
-
-    if (!s->name.n)
-        for (uint32_t k = 0; k < f->var.n; k++)
-            if (f->var.at[k].kind == VAR_PARAM && map_get(&s->name, name_hash(f->var.at[k].name)) == MAP_NONE)
-                map_set(&s->name, name_hash(f->var.at[k].name), k);
-    v = map_get(&s->name, name_hash(name));
-    if (v == MAP_NONE)
-        return VAR_NONE;
-    if (!strcmp(f->var.at[v].name, name))
-        return v;
-    for (v = 0; v < f->var.n; v++) /* two names with one hash */
-        if (f->var.at[v].kind == VAR_PARAM && !strcmp(f->var.at[v].name, name))
-            return v;
-    return VAR_NONE;
+    return formula_value(&s->program->book, f, s->value, s->room);
 }
 
 /* ---------------------------------------------------------------- setting one */
 
-/* Everything that is computed from what the list holds, each once, at its end. */
 static void
-gather_followers(parameter_store *s)
+gather_followers(parameter_store *s, const readers *by, var_id v)
 {
-    for (size_t i = 0; i < s->changed.n; i++) {
-        var_id v = s->changed.at[i];
+    for (uint32_t k = by->first[v]; k < by->first[v + 1]; k++) {
+        uint32_t i = by->reader[k];
 
-        for (uint32_t k = s->computed.first[v]; k < s->computed.first[v + 1]; k++) {
-            var_id w = s->computed.reader[k];
-
-            if (s->fixed[w] || s->waits[w])
-                continue;
-            s->waits[w] = true;
-            vec_push(&s->changed, w);
-        }
+        if (s->waits[i] || s->fixed[s->program->computed.at[i]])
+            continue;
+        s->waits[i] = true;
+        vec_push(&s->waiting, i);
     }
 }
 
 static int
-by_rank(const void *pa, const void *pb, void *ctx)
+ascending(const void *pa, const void *pb)
 {
-    const uint32_t *rank = ctx;
-    uint32_t a = rank[*(const var_id *)pa], b = rank[*(const var_id *)pb];
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
 
-    return a < b ? -1 : a > b;
+    return (a > b) - (a < b);
 }
 
 size_t
 parameter_store_set(parameter_store *s, var_id v, double value, const var_id **changed)
 {
-    const flat_model *f = s->f;
+    parameter_program *p = s->program;
+    const readers *by = readers_of(&p->followers, &p->book, p->def.at, p->def.n, p->nvars);
 
-    if (!s->computed.first)
-        make_order(s);
-    s->changed.n = 0;
+    if (!s->waits)
+        s->waits = bg_calloc(p->computed.n + 1, sizeof *s->waits);
+    s->waiting.n = s->changed.n = 0;
     vec_push(&s->changed, v);
-    s->waits[v] = true;
     s->fixed[v] = true;
     s->value[v] = value;
-    gather_followers(s);
-    if (s->changed.n > 2)
-        qsort_r(s->changed.at + 1, s->changed.n - 1, sizeof *s->changed.at, by_rank, s->rank);
-    s->waits[v] = false;
-    for (size_t i = 1; i < s->changed.n; i++) {
-        var_id w = s->changed.at[i];
-        inst d = f->var.at[w].def;
+    gather_followers(s, by, v);
+    for (size_t i = 0; i < s->waiting.n; i++)
+        gather_followers(s, by, p->computed.at[s->waiting.at[i]]);
+    if (s->waiting.n > 1)
+        qsort(s->waiting.at, s->waiting.n, sizeof *s->waiting.at, ascending);
+    for (size_t i = 0; i < s->waiting.n; i++) {
+        uint32_t k = s->waiting.at[i];
+        var_id w = p->computed.at[k];
 
-        s->waits[w] = false;
-        s->slot.n = 0;
-        for (uint32_t k = 0; k < d.n; k++)
-            vec_push(&s->slot, s->value[f->slot.at[d.first + k]]);
-        s->value[w] = ex_eval(f->pool, d.root, s->slot.at);
+        s->waits[k] = false;
+        vec_push(&s->changed, w);
+        s->value[w] = formula_value(&p->book, p->def.at[k], s->value, s->room);
     }
     *changed = s->changed.at;
     return s->changed.n;

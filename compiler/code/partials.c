@@ -11,30 +11,36 @@ typedef struct copy {
     uint32_t to, from;
 } copy;
 
-struct partials {
-    equations *e;
-    jacobian *inner; /* by every parameter that moves with the chosen ones */
+struct partials_form {
+    jacobian_form *inner; /* by every parameter that moves with the chosen ones */
+    struct model_pattern of_inner;
     var_id *by;
-    size_t nby;
+    size_t nby, noutputs;
+    bool held;             /* with what ideal switches determine */
     parameter_moves moves; /* whatever is set */
-    double *slope;         /* [moves] now */
     VEC(copy) copy;
     VEC(share) share;
-    double *value; /* of inner */
     size_t n, nx;
     int64_t *column, *row;
 };
 
+struct partials {
+    const partials_form *form;
+    jacobian *inner;
+    double *slope; /* [moves] now */
+    double *value; /* of inner */
+};
+
 /* Rates, then outputs, in one program, so that both are differentiated by the same variables. */
-static jacobian *
-make_inner(equations *e, layout l, block_memory *memory, bool optimise, const var_id *weight, uint32_t nweights,
-           size_t noutputs, partials_beside beside)
+static jacobian_form *
+make_inner(equations *e, layout l, bool optimise, const var_id *weight, uint32_t nweights, size_t noutputs,
+           partials_beside beside)
 {
     flat_model *f = e->f;
     VEC(inst) target = { 0 };
     VEC(uint32_t) position = { 0 };
     program *g;
-    jacobian *j;
+    jacobian_form *j;
 
     for (size_t i = 0; i < e->state.n; i++) {
         vec_push(&target, inst_var(f, e->state.at[i].rate));
@@ -49,7 +55,7 @@ make_inner(equations *e, layout l, block_memory *memory, bool optimise, const va
         vec_push(&position, 0);
     }
     g = program_plan(e, target.at, position.at, (uint32_t)target.n);
-    j = jacobian_new(e, g, l, memory, optimise, weight, nweights);
+    j = jacobian_form_new(e, g, l, optimise, weight, nweights);
     program_free(g);
     vec_free(&target);
     vec_free(&position);
@@ -70,7 +76,7 @@ compare_entry(const void *a, const void *b)
 }
 
 static uint32_t
-find_entry(const partials *p, uint32_t row, uint32_t column)
+find_entry(const partials_form *p, uint32_t row, uint32_t column)
 {
     int64_t low = p->column[column], high = p->column[column + 1];
 
@@ -89,9 +95,9 @@ find_entry(const partials *p, uint32_t row, uint32_t column)
  * of states and kept variables; the last nbeside of them are columns of their own. noutputs: rows behind, all of them.
  */
 static void
-compose(partials *p, const var_id *weight, size_t nweights, size_t nbeside, size_t noutputs)
+compose(partials_form *p, const var_id *weight, size_t nweights, size_t nbeside, size_t noutputs)
 {
-    struct model_pattern in = jacobian_pattern(p->inner);
+    struct model_pattern in = p->of_inner;
     size_t first = in.n - noutputs - nweights, moving = nweights - nbeside, distinct = 0;
     VEC(struct entry) list = { 0 };
 
@@ -137,37 +143,70 @@ compose(partials *p, const var_id *weight, size_t nweights, size_t nbeside, size
     vec_free(&list);
 }
 
-partials *
-partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n, size_t noutputs,
-             partials_beside beside)
+partials_form *
+partials_form_new(equations *e, layout l, bool optimise, const var_id *by, size_t n, size_t noutputs,
+                  partials_beside beside)
 {
-    partials *p = bg_calloc(1, sizeof *p);
+    partials_form *p = bg_calloc(1, sizeof *p);
     VEC(var_id) weight = { 0 };
     double *none = bg_calloc(e->f->var.n + 1, sizeof *none);
 
-    p->e = e;
     p->nby = n;
+    p->noutputs = noutputs;
+    p->held = beside.ncolumns > 0;
     p->by = bg_malloc((n + 1) * sizeof *p->by);
     if (n)
         memcpy(p->by, by, n * sizeof *by);
     parameter_moves_find(e->f, none, NULL, by, n, &p->moves);
     free(none);
-    p->slope = bg_calloc(p->moves.entry.n + 1, sizeof *p->slope);
     for (uint32_t v = 0; v < e->f->var.n; v++)
         if (p->moves.first[v + 1] > p->moves.first[v])
             vec_push(&weight, v);
     for (size_t i = 0; i < beside.ncolumns; i++)
         vec_push(&weight, beside.column[i]);
-    p->inner = make_inner(e, l, memory, optimise, weight.at, (uint32_t)weight.n, noutputs, beside);
+    p->inner = make_inner(e, l, optimise, weight.at, (uint32_t)weight.n, noutputs, beside);
     if (p->inner) {
+        p->of_inner = jacobian_form_pattern(p->inner);
         compose(p, weight.at, weight.n, beside.ncolumns, noutputs + beside.nrows);
-        p->value = bg_calloc(jacobian_pattern(p->inner).nonzeros + 1, sizeof *p->value);
     }
     vec_free(&weight);
     if (!p->inner) {
-        partials_free(p);
+        partials_form_free(p);
         return NULL;
     }
+    return p;
+}
+
+void
+partials_form_free(partials_form *p)
+{
+    if (!p)
+        return;
+    jacobian_form_free(p->inner);
+    parameter_moves_free(&p->moves);
+    vec_free(&p->copy);
+    vec_free(&p->share);
+    free(p->by);
+    free(p->column);
+    free(p->row);
+    free(p);
+}
+
+bool
+partials_form_is(const partials_form *p, const var_id *by, size_t n, size_t noutputs, bool held)
+{
+    return p->nby == n && p->noutputs == noutputs && p->held == held && (n == 0 || !memcmp(p->by, by, n * sizeof *by));
+}
+
+partials *
+partials_new(const partials_form *f, block_memory *memory)
+{
+    partials *p = bg_calloc(1, sizeof *p);
+
+    p->form = f;
+    p->inner = jacobian_new(f->inner, memory);
+    p->slope = bg_calloc(f->moves.entry.n + 1, sizeof *p->slope);
+    p->value = bg_calloc(f->of_inner.nonzeros + 1, sizeof *p->value);
     return p;
 }
 
@@ -177,68 +216,67 @@ partials_free(partials *p)
     if (!p)
         return;
     jacobian_free(p->inner);
-    parameter_moves_free(&p->moves);
-    vec_free(&p->copy);
-    vec_free(&p->share);
-    free(p->by);
     free(p->slope);
     free(p->value);
-    free(p->column);
-    free(p->row);
     free(p);
 }
 
 /* How computed parameters move with those asked for. */
 static void
-find_slopes(partials *p, const double *value, const bool *fixed)
+find_slopes(partials *p, const flat_model *f, const double *value, const bool *fixed)
 {
+    const partials_form *q = p->form;
     parameter_moves now;
 
-    parameter_moves_find(p->e->f, value, fixed, p->by, p->nby, &now);
-    for (uint32_t v = 0; v < p->e->f->var.n; v++)
-        for (uint32_t m = p->moves.first[v]; m < p->moves.first[v + 1]; m++) {
+    parameter_moves_find(f, value, fixed, q->by, q->nby, &now);
+    for (uint32_t v = 0; v < f->var.n; v++)
+        for (uint32_t m = q->moves.first[v]; m < q->moves.first[v + 1]; m++) {
             p->slope[m] = 0; /* of what is set: it does not follow */
             for (uint32_t k = now.first[v]; k < now.first[v + 1]; k++)
-                if (now.entry.at[k].by == p->moves.entry.at[m].by)
+                if (now.entry.at[k].by == q->moves.entry.at[m].by)
                     p->slope[m] = now.entry.at[k].slope;
         }
     parameter_moves_free(&now);
 }
 
 void
-partials_set_parameters(partials *p, const double *value, const bool *fixed)
+partials_set_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed)
 {
     jacobian_set_parameters(p->inner, value);
-    find_slopes(p, value, fixed);
+    find_slopes(p, f, value, fixed);
 }
 
 void
-partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n)
+partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
+                           const var_id *changed, size_t n)
 {
     jacobian_follow_parameters(p->inner, value, changed, n);
     /* what nothing is computed from, and is computed from nothing, moves as it did */
-    if (n > 1 || inst_known(p->e->f->var.at[changed[0]].def))
-        find_slopes(p, value, fixed);
+    if (n > 1 || inst_known(f->var.at[changed[0]].def))
+        find_slopes(p, f, value, fixed);
 }
 
 struct model_pattern
 partials_pattern(const partials *p)
 {
-    return (struct model_pattern){ p->n, p->nx, p->column, p->row, (size_t)p->column[p->n] };
+    const partials_form *f = p->form;
+
+    return (struct model_pattern){ f->n, f->nx, f->column, f->row, (size_t)f->column[f->n] };
 }
 
 int
 partials_evaluate(partials *p, double t, const double *x, const double *modes, double *value)
 {
+    const partials_form *f = p->form;
     int status = jacobian_evaluate(p->inner, t, x, modes, p->value);
 
     if (status)
         return status;
-    memset(value, 0, (size_t)p->column[p->n] * sizeof *value);
-    for (size_t i = 0; i < p->copy.n; i++)
-        value[p->copy.at[i].to] = p->value[p->copy.at[i].from];
-    for (size_t i = 0; i < p->share.n; i++) {
-        const share *s = &p->share.at[i];
+    memset(value, 0, (size_t)f->column[f->n] * sizeof *value);
+    for (size_t i = 0; i < f->copy.n; i++)
+        value[f->copy.at[i].to] = p->value[f->copy.at[i].from];
+    for (size_t i = 0; i < f->share.n; i++) {
+        const share *s = &f->share.at[i];
         double slope = p->slope[s->move];
 
         if (slope != 0)

@@ -27,15 +27,24 @@ typedef struct partials_beside {
     size_t nrows;
 } partials_beside;
 
+/* What instances share: patterns and code. */
+typedef struct partials_form partials_form;
 /* by: n parameters (VAR_PARAM). noutputs: how many of the first outputs of the equations. NULL with a diagnostic if the
  * code fails. */
-partials *partials_new(equations *e, layout l, block_memory *memory, bool optimise, const var_id *by, size_t n,
-                       size_t noutputs, partials_beside beside);
+partials_form *partials_form_new(equations *e, layout l, bool optimise, const var_id *by, size_t n, size_t noutputs,
+                                 partials_beside beside);
+void partials_form_free(partials_form *p);
+/* Is it the one of these, with the held unknowns beside or without? */
+bool partials_form_is(const partials_form *p, const var_id *by, size_t n, size_t noutputs, bool held);
+
+/* The numbers of an instance */
+partials *partials_new(const partials_form *f, block_memory *memory);
 void partials_free(partials *p);
 /* value: of all variables; fixed[v]: set from outside, not computed. Needed before the first evaluation. */
-void partials_set_parameters(partials *p, const double *value, const bool *fixed);
+void partials_set_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed);
 /* The same where n changed, the first of them set. */
-void partials_follow_parameters(partials *p, const double *value, const bool *fixed, const var_id *changed, size_t n);
+void partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
+                                const var_id *changed, size_t n);
 /* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */
 struct model_pattern partials_pattern(const partials *p);
 int partials_evaluate(partials *p, double t, const double *x, const double *modes, double *value);

@@ -17,7 +17,7 @@ program_position_of(const program *g, layout l, var_id v)
     switch (program_space_of(g->e->f, g->e, v)) {
     case SP_X:
     case SP_M: return l.position[v];
-    case SP_W: return g->w_position[v];
+    case SP_W: return g->routine->w_position[v];
     default: return 0;
     }
 }
@@ -31,7 +31,7 @@ program_part_of(program *g, inst def, node sub)
 static uint32_t
 add_parameter(program *g, inst def)
 {
-    vec_push(&g->parameter, ((parameter_slot){ def }));
+    vec_push(&g->parameter, def);
     vec_push(&g->planner->shared_next, MAP_NONE);
     return (uint32_t)g->parameter.n - 1;
 }
@@ -45,7 +45,7 @@ program_share_parameter(program *g, inst def)
     uint32_t first = map_get(&pl->shared, hash), k;
 
     for (k = first; k != MAP_NONE; k = pl->shared_next.at[k])
-        if (inst_equal(f, g->parameter.at[k].def, def))
+        if (inst_equal(f, g->parameter.at[k], def))
             return k;
     k = add_parameter(g, def);
     pl->shared_next.at[k] = first;
@@ -123,9 +123,9 @@ static void
 make_tables(program *g, struct class_ *c)
 {
     struct planner *pl = g->planner;
-    int32_t *at = arena_new_array(g->arena, int32_t, (size_t)c->nv * c->n + 1);
+    int32_t *at = arena_new_array(g->routine->arena, int32_t, (size_t)c->nv * c->n + 1);
 
-    c->tables = arena_new_array(g->arena, const int32_t *, c->nv + c->np + 1);
+    c->tables = arena_new_array(g->routine->arena, const int32_t *, c->nv + c->np + 1);
     for (uint32_t k = 0; k < c->nv; k++) {
         if (pl->spaces.at[c->spaces0 + k] == SP_TIME || c->regular[k])
             continue;
@@ -135,18 +135,25 @@ make_tables(program *g, struct class_ *c)
     }
 }
 
-static uint32_t
-code_kernel(program *g, const struct class_ *c, bool affine, bool optimise)
+struct gen_slot *
+program_kernel_slots(const program *g, const struct class_ *c, bool affine)
 {
     struct planner *pl = g->planner;
     struct gen_slot *slot = bg_calloc(c->nv + c->np + 1, sizeof *slot);
-    uint32_t handle;
 
     for (uint32_t k = 0; k < c->nv; k++)
         slot[k] = (struct gen_slot){ pl->spaces.at[c->spaces0 + k], !affine && c->tables[k], c->stride[k] };
     for (uint32_t k = 0; k < c->np; k++)
         slot[c->nv + k] = (struct gen_slot){ SP_P, false, c->pstride[k] };
-    handle = gen_add_kernel(g->gen, c->root, slot, c->nv + c->np, optimise);
+    return slot;
+}
+
+static uint32_t
+code_kernel(const program *g, gen *made, const struct class_ *c, bool affine, bool optimise)
+{
+    struct gen_slot *slot = program_kernel_slots(g, c, affine);
+    uint32_t handle = gen_add_kernel(made, c->root, slot, c->nv + c->np, optimise);
+
     free(slot);
     return handle;
 }
@@ -162,79 +169,105 @@ compare_population(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
+/* The schedule with the addresses of its code. Takes what was generated. */
+static machine_code *
+addresses(program *g, gen *made, bool optimised)
+{
+    struct planner *pl = g->planner;
+    machine_code *m = bg_calloc(1, sizeof *m);
+
+    m->gen = made;
+    m->optimised = optimised;
+    m->item = bg_malloc((g->item.n + 1) * sizeof *m->item);
+    m->located = bg_calloc(g->chunk.n + 1, sizeof *m->located);
+    for (size_t i = 0; i < g->item.n; i++) {
+        item *it = &m->item[i];
+
+        *it = g->item.at[i];
+        if (it->kind == ITEM_KERNEL) {
+            const struct class_ *c = &pl->class_.at[it->code / 2];
+
+            it->table = c->tables;
+            it->kernel = gen_kernel_at(made, it->code & 1 ? c->table_code : c->affine_code);
+        } else if (it->kind == ITEM_CHUNK) {
+            it->chunk = gen_chunk_at(made, g->chunk.at[it->code].handle);
+        }
+    }
+    for (size_t k = 0; k < g->chunk.n; k++)
+        if (g->routine->place.at[k])
+            m->located[k] = gen_located_at(made, g->chunk.at[k].handle);
+    return m;
+}
+
 /* Machine code for the schedule as it stands; replaces what was there. */
 static bool
 generate(program *g, bool optimise)
 {
     struct planner *pl = g->planner;
-    gen *before = g->gen;
     bool optimise_chunks = optimise && g->irregular <= OPTIMISED_NODES;
     double start = bg_cpu_seconds();
+    gen *made = gen_new(g->e->f->pool, g->e->code);
     char *why = NULL;
 
-    g->gen = gen_new(g->e->f->pool, g->e->code);
     g->nkernels = 0;
     for (size_t i = 0; i < pl->kernels.n; i++) {
         struct class_ *c = &pl->class_.at[pl->kernels.at[i]];
         bool fast = optimise && i < OPTIMISED_KERNELS;
 
         if (c->has_affine)
-            c->affine_code = code_kernel(g, c, true, fast);
+            c->affine_code = code_kernel(g, made, c, true, fast);
         if (c->has_table)
-            c->table_code = code_kernel(g, c, false, fast);
+            c->table_code = code_kernel(g, made, c, false, fast);
         g->nkernels += (size_t)c->has_affine + c->has_table;
     }
     for (size_t i = 0; i < g->chunk.n; i++) {
         chunk *c = &g->chunk.at[i];
+        int32_t *place = g->routine->place.at[i];
 
-        c->handle = c->at ? gen_add_located(g->gen, c->assign, c->n, optimise_chunks, c->at)
-                          : gen_add_chunk(g->gen, c->assign, c->n, optimise_chunks);
+        c->handle = place ? gen_add_located(made, c->assign, c->n, optimise_chunks, place)
+                          : gen_add_chunk(made, c->assign, c->n, optimise_chunks);
     }
     if (g->keep_ir)
-        g->ir = gen_print_ir(g->gen);
-    if (!gen_finish(g->gen, &why)) {
+        g->ir = gen_print_ir(made);
+    if (!gen_finish(made, &why)) {
         diag_error(g->e->f->sources, "codegen", g->e->f->at, "the code generator failed: %s",
                    why ? why : "no reason given");
         free(why);
-        gen_free(g->gen);
-        g->gen = before;
+        gen_free(made);
         return false;
     }
-    for (size_t i = 0; i < g->item.n; i++) {
-        item *it = &g->item.at[i];
-
-        if (it->kind == ITEM_KERNEL) {
-            const struct class_ *c = &pl->class_.at[it->code / 2];
-
-            it->table = c->tables;
-            it->kernel = gen_kernel_at(g->gen, it->code & 1 ? c->table_code : c->affine_code);
-        } else if (it->kind == ITEM_CHUNK) {
-            it->chunk = gen_chunk_at(g->gen, g->chunk.at[it->code].handle);
-        } else {
-            program_block *b = &g->block.at[it->code];
-
-            for (size_t k = 0; k < b->residual_code.n; k++)
-                b->residual_chunk[k] = gen_located_at(g->gen, g->chunk.at[b->residual_code.at[k]].handle);
-            for (size_t k = 0; k < b->jacobian_code.n; k++)
-                b->jacobian_chunk[k] = gen_located_at(g->gen, g->chunk.at[b->jacobian_code.at[k]].handle);
-        }
-    }
-    gen_free(before);
-    g->optimised = optimise;
+    routine_exchange(g->routine, addresses(g, made, optimise));
     g->code_seconds += bg_cpu_seconds() - start;
     return true;
 }
 
-bool
-program_code(program *g, layout l, bool long_run)
+/* Parameter data in closed form. */
+static void
+close_parameters(program *g)
+{
+    routine *r = g->routine;
+    flat_model *f = g->e->f;
+
+    vec_reserve(&r->parameter, g->parameter.n);
+    for (size_t i = 0; i < g->parameter.n; i++) {
+        inst d = g->parameter.at[i];
+
+        vec_push(&r->parameter, formula_write(&r->book, f->pool, d.root, inst_slots(f, d), d.n));
+    }
+    formula_close(&r->book);
+}
+
+void
+program_lay_out(program *g, layout l)
 {
     struct planner *pl = g->planner;
+    routine *r = g->routine;
     struct scheduler s = { .g = g, .l = l };
 
     for (uint32_t k = 0; k < pl->class_.n; k++) {
         struct class_ *c = &pl->class_.at[k];
 
-        g->work += (size_t)c->size * c->n;
+        r->work += (size_t)c->size * c->n;
         if (c->kernel) {
             lay_out_class(g, c, l);
             vec_push(&pl->kernels, k);
@@ -243,20 +276,23 @@ program_code(program *g, layout l, bool long_run)
         }
     }
     program_make_schedule(&s);
-    for (size_t k = 0; k < g->block.n; k++) {
-        program_block *b = &g->block.at[k];
-
-        g->work += (size_t)b->n * b->n;
-        g->irregular += (size_t)b->n * 20;
-        b->residual_chunk = arena_new_array(g->arena, gen_located *, b->residual_code.n + 1);
-        b->jacobian_chunk = arena_new_array(g->arena, gen_located *, b->jacobian_code.n + 1);
+    r->nitems = g->item.n;
+    for (size_t k = 0; k < r->block.n; k++) {
+        r->work += (size_t)r->block.at[k].n * r->block.at[k].n;
+        g->irregular += (size_t)r->block.at[k].n * 20;
     }
     if (pl->kernels.n)
         qsort_r(pl->kernels.at, pl->kernels.n, sizeof *pl->kernels.at, compare_population, pl);
     for (size_t i = 0; i < pl->kernels.n; i++)
         if (pl->class_.at[pl->kernels.at[i]].has_table)
             make_tables(g, &pl->class_.at[pl->kernels.at[i]]);
-    g->p = bg_calloc(g->parameter.n + 1, sizeof *g->p);
+    close_parameters(g);
+}
+
+bool
+program_code(program *g, layout l, bool long_run)
+{
+    program_lay_out(g, l);
     return generate(g, long_run || (g->e->code && code_store_is_busy(g->e->code)));
 }
 
@@ -266,58 +302,6 @@ program_optimise(program *g)
     return generate(g, true);
 }
 
-typedef VEC(double) slot_values;
-
-/* slot: room that is used again. */
-static double
-parameter_datum(const program *g, size_t i, const double *value, slot_values *slot)
-{
-    flat_model *f = g->e->f;
-    inst d = g->parameter.at[i].def;
-
-    if (pool_node(f->pool, d.root)->op == EX_SLOT)
-        return value[f->slot.at[d.first]];
-    slot->n = 0;
-    for (uint32_t k = 0; k < d.n; k++)
-        vec_push(slot, value[f->slot.at[d.first + k]]);
-    return ex_eval(f->pool, d.root, slot->at);
-}
-
-void
-program_set_parameters(program *g, const double *value)
-{
-    slot_values slot = { 0 };
-
-    for (size_t i = 0; i < g->parameter.n; i++)
-        g->p[i] = parameter_datum(g, i, value, &slot);
-    vec_free(&slot);
-}
-
-bool
-program_follow_parameters(program *g, const double *value, const var_id *changed, size_t n)
-{
-    slot_values slot = { 0 };
-    bool any = false;
-
-    if (!g->by_parameter.first) {
-        VEC(inst) def = { 0 };
-
-        for (size_t i = 0; i < g->parameter.n; i++)
-            vec_push(&def, g->parameter.at[i].def);
-        readers_of(g->e->f, def.at, def.n, &g->by_parameter);
-        vec_free(&def);
-    }
-    for (size_t c = 0; c < n; c++)
-        for (uint32_t k = g->by_parameter.first[changed[c]]; k < g->by_parameter.first[changed[c] + 1]; k++) {
-            uint32_t i = g->by_parameter.reader[k];
-
-            g->p[i] = parameter_datum(g, i, value, &slot);
-            any = true;
-        }
-    vec_free(&slot);
-    return any;
-}
-
 void
 program_free(program *g)
 {
@@ -325,7 +309,6 @@ program_free(program *g)
 
     if (!g)
         return;
-    readers_free(&g->by_parameter);
     pl = g->planner;
     vec_free(&pl->canon);
     vec_free(&pl->masks);
@@ -345,21 +328,15 @@ program_free(program *g)
     map_free(&pl->class_index);
     map_free(&pl->shared);
     free(pl);
-    for (size_t i = 0; i < g->block.n; i++) {
+    for (size_t i = 0; i < g->block.n; i++)
         vec_free(&g->block.at[i].residual);
-        vec_free(&g->block.at[i].residual_code);
-        vec_free(&g->block.at[i].jacobian_code);
-    }
     vec_free(&g->assign);
     vec_free(&g->block);
     vec_free(&g->item);
     vec_free(&g->chunk);
     vec_free(&g->parameter);
-    free(g->w_position);
-    free(g->out_index);
-    free(g->p);
     free(g->ir);
-    gen_free(g->gen);
+    routine_free(g->routine);
     arena_free(g->arena);
     free(g);
 }

@@ -8,14 +8,13 @@
  *
  * Two steps, because the order of the states follows from the classes of their rates:
  *   program_plan   definitions, classes, positions of targets (out_index)
- *   program_code   slots resolved with the layout, schedule, machine code
+ *   program_code   slots resolved with the layout, schedule, machine code: a routine (routine.h)
  */
 #ifndef BG_PROGRAM_H
 #define BG_PROGRAM_H
 
-#include "codegen.h"
 #include "equations.h"
-#include "parameter_store.h"
+#include "routine.h"
 
 /* Where states and modes stand in x and m, by variable; UINT32_MAX elsewhere. */
 typedef struct layout {
@@ -30,60 +29,32 @@ typedef struct assign {
     uint32_t class_, index; /* number within the class */
 } assign;
 
-enum item_kind { ITEM_KERNEL, ITEM_CHUNK, ITEM_BLOCK };
-typedef struct item {
-    uint8_t kind;
-    bool to_out;   /* kernels: write the output array, not w */
-    uint32_t code; /* kernels: 2*class, + 1 for the variant through tables; else number of the chunk or block */
-    gen_kernel *kernel;
-    gen_chunk *chunk;
-    const int64_t *base;
-    const int32_t *const *table;
-    int64_t obase, begin, end;
-} item;
+/* A block as it is read here; its code is the routine's program_block. */
+typedef struct planned_block {
+    uint32_t block;     /* in equations */
+    VEC(inst) residual; /* with slots as in assign.def */
+} planned_block;
 
-/* A block in this program: unknowns at w[w0 .. w0+n). */
-typedef struct program_block {
-    uint32_t block; /* in equations */
-    uint32_t n, w0;
-    VEC(inst) residual;                         /* with slots as in assign.def */
-    VEC(uint32_t) residual_code, jacobian_code; /* numbers of chunks, located: r[n]; value[nonzeros] */
-    gen_located **residual_chunk, **jacobian_chunk;
-    int64_t *column_start, *row; /* pattern of the partial derivatives, compressed columns */
-} program_block;
-
-/* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. at: of located
- * code, its places; NULL: it contains them. */
+/* Straight-line code: assignments over fixed places, kept so that it can be generated again, optimised. */
 typedef struct chunk {
     struct gen_assign *assign;
     size_t n;
     uint32_t handle;
-    int32_t *at;
 } chunk;
 
-typedef struct parameter_slot {
-    inst def;
-} parameter_slot;
-
+/* What a routine is made from, and made better from later. Not for two threads at a time. */
 typedef struct program {
     equations *e;
-    gen *gen;
     arena *arena;
+    routine *routine; /* positions of targets and variables once it is planned; whole when it has code */
     VEC(assign) assign;
-    VEC(program_block) block;
-    VEC(chunk) chunk;
-    VEC(item) item;
-    uint32_t *w_position; /* by variable: place in w, UINT32_MAX: not materialised */
-    uint32_t nw, ntargets;
-    uint32_t *out_index; /* of each target: its place in the output array */
-    VEC(parameter_slot) parameter;
-    double *p;               /* their values */
-    readers by_parameter;    /* which of them read a variable; first NULL: not asked for yet */
-    struct planner *planner; /* between plan and code */
+    VEC(planned_block) block; /* parallel to the routine's */
+    VEC(chunk) chunk;         /* parallel to the routine's places */
+    VEC(item) item;           /* the schedule */
+    VEC(inst) parameter;      /* parallel to the routine's */
+    struct planner *planner;
     size_t nclasses, nkernels;
-    size_t work;      /* operations of one run */
-    size_t irregular; /* of them, in straight-line code */
-    bool optimised;
+    size_t irregular;    /* of the operations of one run, those in straight-line code */
     double code_seconds; /* CPU time that code generation took so far */
     bool keep_ir;
     char *ir; /* text of the code before it is compiled, where asked for */
@@ -95,10 +66,10 @@ program *program_plan(equations *e, const inst *target, const uint32_t *target_p
 bool program_code(program *g, layout l, bool long_run);
 /* The same code again, optimised: worth its time once the program has run long enough. Both give the same bits. */
 bool program_optimise(program *g);
+/* C instead: the functions, and `rates` that calls them (codegen_c.h). value: of parameters and literals. Of a program
+ * that is planned. */
+void program_write_c(program *g, layout l, const double *value, strbuf *out);
+/* The routine goes too. */
 void program_free(program *g);
-/* Computes parameter data from the values of parameters and literals (by variable). */
-void program_set_parameters(program *g, const double *value);
-/* The same of what reads the n that changed. False: nothing does. */
-bool program_follow_parameters(program *g, const double *value, const var_id *changed, size_t n);
 
 #endif

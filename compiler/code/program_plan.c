@@ -307,7 +307,8 @@ compare_position(const void *a, const void *b, void *ctx)
     return (x > y) - (x < y);
 }
 
-/* Members class by class along the graph; places in w and in the output follow, classes with kernels first. */
+/* Members class by class along the graph; places in w and in the output follow, whether or not a class gets a kernel:
+ * the order of states, and with it the last digits of a run, is the same with and without code that is kept. */
 static void
 order_classes(program *g)
 {
@@ -329,8 +330,6 @@ order_classes(program *g)
     for (size_t k = 0; k < pl->class_.n; k++) {
         struct class_ *c = &pl->class_.at[k];
 
-        if (!c->kernel)
-            continue;
         qsort_r(pl->order.at + c->first, c->n, sizeof(uint32_t), compare_position, pl);
         c->obase = c->to_out ? out : w;
         *(c->to_out ? &out : &w) += c->n;
@@ -339,30 +338,52 @@ order_classes(program *g)
 
             a->index = i;
             if (c->to_out)
-                g->out_index[a->target] = c->obase + i;
+                g->routine->out_index[a->target] = c->obase + i;
             else
-                g->w_position[a->var] = c->obase + i;
+                g->routine->w_position[a->var] = c->obase + i;
         }
     }
-    for (size_t i = 0; i < g->assign.n; i++) {
-        assign *a = &g->assign.at[i];
-
-        if (pl->class_.at[a->class_].kernel)
-            continue;
-        if (a->var == VAR_NONE)
-            g->out_index[a->target] = out++;
-        else
-            g->w_position[a->var] = w++;
-    }
     for (size_t k = 0; k < g->block.n; k++) {
-        program_block *b = &g->block.at[k];
+        program_block *b = &g->routine->block.at[k];
         const eq_block *q = &g->e->block.at[b->block];
 
         b->w0 = w;
         for (uint32_t i = 0; i < b->n; i++)
-            g->w_position[g->e->unknown.at[q->unknown0 + i]] = w++;
+            g->routine->w_position[g->e->unknown.at[q->unknown0 + i]] = w++;
     }
-    g->nw = w;
+    g->routine->nw = w;
+}
+
+static bool
+reads_no_mode(const equations *e, const eq_block *q)
+{
+    for (uint32_t i = 0; i < q->n; i++) {
+        inst r = e->residual.at[q->residual0 + i];
+
+        for (uint32_t k = 0; k < r.n; k++)
+            if (e->f->var.at[e->f->slot.at[r.first + k]].kind == VAR_MODE)
+                return false;
+    }
+    return true;
+}
+
+static void
+add_block(program *g, const struct composed *c, uint32_t number)
+{
+    const equations *e = g->e;
+    const eq_block *q = &e->block.at[number];
+    planned_block b = { .block = number };
+    program_block r = { .block = number,
+                        .unknown0 = q->unknown0,
+                        .n = q->n,
+                        .linear = q->linear,
+                        .constant = q->constant,
+                        .smooth = reads_no_mode(e, q) };
+
+    for (uint32_t i = 0; i < q->n; i++)
+        vec_push(&b.residual, put_in(g, c, e->residual.at[q->residual0 + i]));
+    vec_push(&g->block, b);
+    vec_push(&g->routine->block, r);
 }
 
 program *
@@ -372,15 +393,17 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
     size_t nvars = e->var.n;
     struct needs n = { .g = g };
     struct composed c;
+    routine *r;
 
     g->e = e;
     g->arena = arena_new();
-    g->ntargets = ntargets;
     g->planner = bg_calloc(1, sizeof *g->planner);
     g->planner->e = e;
-    g->w_position = bg_malloc((nvars + 1) * sizeof *g->w_position);
-    memset(g->w_position, 0xff, (nvars + 1) * sizeof *g->w_position);
-    g->out_index = bg_calloc(ntargets + 1, sizeof *g->out_index);
+    g->routine = r = routine_new(g, nvars);
+    r->ntargets = ntargets;
+    r->w_position = bg_malloc((nvars + 1) * sizeof *r->w_position);
+    memset(r->w_position, 0xff, (nvars + 1) * sizeof *r->w_position);
+    r->out_index = bg_calloc(ntargets + 1, sizeof *r->out_index);
 
     n.uses = bg_calloc(nvars + 1, sizeof *n.uses);
     n.seen = bg_calloc(nvars + 1, sizeof *n.seen);
@@ -404,13 +427,8 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
     }
     for (uint32_t i = 0; i < ntargets; i++)
         add_assign(g, put_in(g, &c, target[i]), VAR_NONE, i, target_position ? target_position[i] : i);
-    for (size_t k = 0; k < n.blocks.n; k++) {
-        program_block b = { .block = n.blocks.at[k], .n = e->block.at[n.blocks.at[k]].n };
-
-        for (uint32_t i = 0; i < b.n; i++)
-            vec_push(&b.residual, put_in(g, &c, e->residual.at[e->block.at[b.block].residual0 + i]));
-        vec_push(&g->block, b);
-    }
+    for (size_t k = 0; k < n.blocks.n; k++)
+        add_block(g, &c, n.blocks.at[k]);
     order_classes(g);
     g->nclasses = g->planner->class_.n;
     free(n.uses);

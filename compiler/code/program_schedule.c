@@ -38,6 +38,7 @@ add_chunk(program *g, const struct gen_assign *list, size_t n)
 
     memcpy(c.assign, list, n * sizeof *list);
     vec_push(&g->chunk, c);
+    vec_push(&g->routine->place, NULL);
     return (uint32_t)g->chunk.n - 1;
 }
 
@@ -50,7 +51,7 @@ add_located(program *g, const struct gen_assign *list, size_t n)
 
     for (size_t i = 0; i < n; i++)
         places += ex_slot_bound(g->e->f->pool, list[i].root);
-    g->chunk.at[k].at = arena_new_array(g->arena, int32_t, places);
+    g->routine->place.at[k] = arena_new_array(g->routine->arena, int32_t, places);
     return k;
 }
 
@@ -85,41 +86,41 @@ code_expression(struct scheduler *s, struct pending_chunk *list, inst def, uint3
 }
 
 static bool
-is_unknown(const program *g, const program_block *b, var_id v)
+is_unknown(const program *g, uint32_t block, var_id v)
 {
     const eq_var *d = &g->e->var.at[v];
 
-    return d->kind == DEF_BLOCK && d->index == b->block;
+    return d->kind == DEF_BLOCK && d->index == block;
 }
 
 /* Pattern of a block's partial derivatives: residuals are gone through in order, so that rows ascend in each column. */
 static void
-make_pattern(program *g, program_block *b)
+make_pattern(program *g, const planned_block *b, program_block *r)
 {
     const flat_model *f = g->e->f;
-    int64_t *fill = bg_malloc((b->n + 1) * sizeof *fill);
+    int64_t *fill = bg_malloc((r->n + 1) * sizeof *fill);
 
-    b->column_start = arena_new_array(g->arena, int64_t, b->n + 1);
+    r->column_start = arena_new_array(g->routine->arena, int64_t, r->n + 1);
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < b->n; i++) {
-            inst r = b->residual.at[i];
+        for (uint32_t i = 0; i < r->n; i++) {
+            inst d = b->residual.at[i];
 
-            for (uint32_t k = 0; k < r.n; k++) {
-                var_id v = f->slot.at[r.first + k];
+            for (uint32_t k = 0; k < d.n; k++) {
+                var_id v = f->slot.at[d.first + k];
 
-                if (!is_unknown(g, b, v))
+                if (!is_unknown(g, r->block, v))
                     continue;
                 if (pass == 0)
-                    b->column_start[g->w_position[v] - b->w0 + 1]++;
+                    r->column_start[g->routine->w_position[v] - r->w0 + 1]++;
                 else
-                    b->row[fill[g->w_position[v] - b->w0]++] = i;
+                    r->row[fill[g->routine->w_position[v] - r->w0]++] = i;
             }
         }
         if (pass == 0) {
-            for (uint32_t j = 0; j < b->n; j++)
-                b->column_start[j + 1] += b->column_start[j];
-            memcpy(fill, b->column_start, (b->n + 1) * sizeof *fill);
-            b->row = arena_new_array(g->arena, int64_t, (size_t)b->column_start[b->n] + 1);
+            for (uint32_t j = 0; j < r->n; j++)
+                r->column_start[j + 1] += r->column_start[j];
+            memcpy(fill, r->column_start, (r->n + 1) * sizeof *fill);
+            r->row = arena_new_array(g->routine->arena, int64_t, (size_t)r->column_start[r->n] + 1);
         }
     }
     free(fill);
@@ -127,41 +128,43 @@ make_pattern(program *g, program_block *b)
 
 /* Code of a block's residuals and partial derivatives, in chunks of their own. */
 static void
-code_block(struct scheduler *s, program_block *b)
+code_block(struct scheduler *s, uint32_t number)
 {
     program *g = s->g;
+    const planned_block *b = &g->block.at[number];
+    program_block *r = &g->routine->block.at[number];
     flat_model *f = g->e->f;
     struct pending_chunk list = { 0 };
-    uint32_t *next = bg_calloc(b->n + 1, sizeof *next);
+    uint32_t *next = bg_calloc(r->n + 1, sizeof *next);
 
-    for (uint32_t i = 0; i < b->n; i++) {
+    for (uint32_t i = 0; i < r->n; i++) {
         code_expression(s, &list, b->residual.at[i], i);
-        if (list.nodes >= CHUNK_NODES || i + 1 == b->n) {
-            vec_push(&b->residual_code, add_located(g, list.assign.at, list.assign.n));
+        if (list.nodes >= CHUNK_NODES || i + 1 == r->n) {
+            vec_push(&r->residual_code, add_located(g, list.assign.at, list.assign.n));
             list.assign.n = list.nodes = 0;
         }
     }
-    make_pattern(g, b);
-    for (uint32_t i = 0; i < b->n; i++) {
-        inst r = b->residual.at[i];
+    make_pattern(g, b, r);
+    for (uint32_t i = 0; i < r->n; i++) {
+        inst d = b->residual.at[i];
 
-        for (uint32_t k = 0; k < r.n; k++) {
-            var_id v = f->slot.at[r.first + k];
+        for (uint32_t k = 0; k < d.n; k++) {
+            var_id v = f->slot.at[d.first + k];
             uint32_t j;
 
-            if (!is_unknown(g, b, v))
+            if (!is_unknown(g, r->block, v))
                 continue;
-            j = g->w_position[v] - b->w0;
-            code_expression(s, &list, program_part_of(g, r, ex_derivative(f->pool, r.root, k)),
-                            (uint32_t)b->column_start[j] + next[j]++);
+            j = g->routine->w_position[v] - r->w0;
+            code_expression(s, &list, program_part_of(g, d, ex_derivative(f->pool, d.root, k)),
+                            (uint32_t)r->column_start[j] + next[j]++);
             if (list.nodes >= CHUNK_NODES) {
-                vec_push(&b->jacobian_code, add_located(g, list.assign.at, list.assign.n));
+                vec_push(&r->jacobian_code, add_located(g, list.assign.at, list.assign.n));
                 list.assign.n = list.nodes = 0;
             }
         }
     }
     if (list.assign.n)
-        vec_push(&b->jacobian_code, add_located(g, list.assign.at, list.assign.n));
+        vec_push(&r->jacobian_code, add_located(g, list.assign.at, list.assign.n));
     vec_free(&list.assign);
     free(next);
 }
@@ -169,7 +172,7 @@ code_block(struct scheduler *s, program_block *b)
 static uint32_t
 node_of_var(const program *g, const uint32_t *producer, var_id v)
 {
-    return g->w_position[v] == UINT32_MAX ? UINT32_MAX : producer[g->w_position[v]];
+    return g->routine->w_position[v] == UINT32_MAX ? UINT32_MAX : producer[g->routine->w_position[v]];
 }
 
 static inst
@@ -181,7 +184,7 @@ scheduled_inst(const program *g, uint32_t n, uint32_t i)
 static uint32_t
 scheduled_count(const program *g, uint32_t n)
 {
-    return n < g->assign.n ? 1 : g->block.at[n - g->assign.n].n;
+    return n < g->assign.n ? 1 : g->routine->block.at[n - g->assign.n].n;
 }
 
 static void
@@ -268,7 +271,7 @@ emit_run(program *g, struct class_ *c, uint32_t begin, uint32_t end, bool affine
         }
     }
     it.code = (uint32_t)(c - g->planner->class_.at) * 2 + !affine;
-    base = arena_new_array(g->arena, int64_t, c->nv + c->np + 1);
+    base = arena_new_array(g->routine->arena, int64_t, c->nv + c->np + 1);
     for (uint32_t s = 0; s < c->nv; s++)
         base[s] = (int64_t)c->position[(size_t)s * c->n + begin] - (int64_t)c->stride[s] * begin;
     for (uint32_t s = 0; s < c->np; s++)
@@ -325,13 +328,14 @@ run_bucket(struct scheduler *s, size_t bucket)
 
             if (n < g->assign.n) {
                 assign *a = &g->assign.at[n];
-                struct gen_ref to = { a->var == VAR_NONE ? SP_OUT : SP_W,
-                                      a->var == VAR_NONE ? g->out_index[a->target] : g->w_position[a->var] };
+                struct gen_ref to = { a->var == VAR_NONE ? SP_OUT : SP_W, a->var == VAR_NONE
+                                                                              ? g->routine->out_index[a->target]
+                                                                              : g->routine->w_position[a->var] };
 
                 add_to_chunk(s, straight(s, a->def, pl->assign_canon.at[n], to));
             } else {
                 close_chunk(s);
-                code_block(s, &g->block.at[n - g->assign.n]);
+                code_block(s, n - (uint32_t)g->assign.n);
                 vec_push(&g->item, ((item){ .kind = ITEM_BLOCK, .code = n - (uint32_t)g->assign.n }));
             }
             release(s, n);
@@ -368,7 +372,7 @@ program_make_schedule(struct scheduler *s)
 {
     program *g = s->g;
     struct planner *pl = g->planner;
-    uint32_t *producer = bg_malloc((g->nw + 1) * sizeof *producer);
+    uint32_t *producer = bg_malloc((g->routine->nw + 1) * sizeof *producer);
     size_t nbuckets = pl->class_.n + 1;
     VEC(size_t) active = { 0 };
 
@@ -377,10 +381,10 @@ program_make_schedule(struct scheduler *s)
     s->ready = bg_calloc(nbuckets, sizeof *s->ready);
     for (uint32_t i = 0; i < g->assign.n; i++)
         if (g->assign.at[i].var != VAR_NONE)
-            producer[g->w_position[g->assign.at[i].var]] = i;
+            producer[g->routine->w_position[g->assign.at[i].var]] = i;
     for (uint32_t k = 0; k < g->block.n; k++)
-        for (uint32_t i = 0; i < g->block.at[k].n; i++)
-            producer[g->block.at[k].w0 + i] = (uint32_t)g->assign.n + k;
+        for (uint32_t i = 0; i < g->routine->block.at[k].n; i++)
+            producer[g->routine->block.at[k].w0 + i] = (uint32_t)g->assign.n + k;
     link_nodes(s, producer);
     for (uint32_t n = 0; n < s->nnodes; n++)
         if (!s->waits[n])

@@ -246,47 +246,25 @@ look_up(builder *b, const ast_expr *e, bool smooth)
 
 /* ---------------------------------------------------------------- calls */
 
-enum rule {
-    RULE_PURE,  /* pure number to pure number */
-    RULE_SAME,  /* any unit, kept */
-    RULE_SIGN,  /* any unit, to a pure number */
-    RULE_RATIO, /* two of one unit, to a pure number */
-    RULE_ROOT,
-    RULE_POWER /* any unit, to the power that the second is */
-};
-static const struct builtin {
-    const char *name;
-    enum ex_op op;
-    int nargs;
-    enum rule rule;
-} builtins[] = {
-    { "abs", EX_ABS, 1, RULE_SAME },     { "sign", EX_SIGN, 1, RULE_SIGN },    { "sqrt", EX_SQRT, 1, RULE_ROOT },
-    { "spow", EX_SPOW, 2, RULE_POWER },  { "exp", EX_EXP, 1, RULE_PURE },      { "ln", EX_LN, 1, RULE_PURE },
-    { "log10", EX_LOG10, 1, RULE_PURE }, { "sin", EX_SIN, 1, RULE_PURE },      { "cos", EX_COS, 1, RULE_PURE },
-    { "tan", EX_TAN, 1, RULE_PURE },     { "asin", EX_ASIN, 1, RULE_PURE },    { "acos", EX_ACOS, 1, RULE_PURE },
-    { "atan", EX_ATAN, 1, RULE_PURE },   { "atan2", EX_ATAN2, 2, RULE_RATIO }, { "sinh", EX_SINH, 1, RULE_PURE },
-    { "cosh", EX_COSH, 1, RULE_PURE },   { "tanh", EX_TANH, 1, RULE_PURE },    { "floor", EX_FLOOR, 1, RULE_PURE },
-    { "ceil", EX_CEIL, 1, RULE_PURE },
-};
-enum { NBUILTINS = sizeof builtins / sizeof *builtins };
 static const char *const others[] = { "der",   "integral", "table", "table2d", "spline",
                                       "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
-static const struct builtin *
+/* EX_NOPS: none is called that */
+static enum ex_op
 find_builtin(const char *name)
 {
-    for (int k = 0; k < NBUILTINS; k++)
-        if (!strcmp(builtins[k].name, name))
-            return &builtins[k];
-    return NULL;
+    for (enum ex_op op = 0; op < EX_NOPS; op++)
+        if (ex_ops[op].called && !strcmp(ex_ops[op].name, name))
+            return op;
+    return EX_NOPS;
 }
 
 static void
 unknown_function(builder *b, const ast_expr *e)
 {
     elab *el = b->el;
-    size_t n = 0, all = NBUILTINS + NOTHERS + el->function.n;
+    size_t n = 0, several = 0;
     const char **list, *near, *habit = habit_function(e->call.name);
 
     if (el->incomplete)
@@ -294,13 +272,14 @@ unknown_function(builder *b, const ast_expr *e)
     diag_error(el->s, "name-unknown", e->call.name_at, "no function is called \"%s\"", e->call.name);
     if (errors_are_many(el))
         return;
-    while (several_name(all - NBUILTINS - NOTHERS - el->function.n))
-        all++;
-    list = bg_calloc(all, sizeof *list);
-    for (size_t k = 0; several_name(k); k++)
-        list[n++] = several_name(k);
-    for (int k = 0; k < NBUILTINS; k++)
-        list[n++] = builtins[k].name;
+    while (several_name(several))
+        several++;
+    list = bg_calloc(several + EX_NOPS + NOTHERS + el->function.n, sizeof *list);
+    for (; n < several; n++)
+        list[n] = several_name(n);
+    for (enum ex_op op = 0; op < EX_NOPS; op++)
+        if (ex_ops[op].called)
+            list[n++] = ex_ops[op].name;
     for (int k = 0; k < NOTHERS; k++)
         list[n++] = others[k];
     for (size_t k = 0; k < el->function.n; k++)
@@ -337,46 +316,50 @@ signed_power(pool *p, node a, node b)
 }
 
 static val
-call_builtin(builder *b, const ast_expr *e, const struct builtin *f)
+call_builtin(builder *b, const ast_expr *e, enum ex_op op)
 {
     elab *el = b->el;
+    const struct ex_op_info *f = &ex_ops[op];
     ast_expr *const *arg = e->call.arg;
     val x[2] = { { .n = NODE_NONE }, { .n = NODE_NONE } }, r;
 
-    if (!arguments(b, e, f->nargs, f->nargs,
-                   f->nargs == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
+    if (!arguments(b, e, f->arity, f->arity,
+                   f->arity == 1 ? arena_format(el->a, "%s(x)", f->name) : arena_format(el->a, "%s(a, b)", f->name)))
         return val_bad(el);
-    for (int k = 0; k < f->nargs; k++) {
+    for (int k = 0; k < f->arity; k++) {
         bool structure = b->structure;
 
-        b->structure = structure || (f->rule == RULE_POWER && k == 1);
+        b->structure = structure || (f->units == EX_UNITS_POWER && k == 1);
         x[k] = resolve(b, arg[k], false);
         b->structure = structure;
         need_number(el, &x[k], arg[k]->at);
     }
     if (x[0].bad || x[1].bad)
         return val_bad(el);
-    switch (f->rule) {
-    case RULE_PURE: r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el); break;
-    case RULE_SAME: r = x[0]; break;
-    case RULE_SIGN:
+    switch (f->units) {
+    case EX_UNITS_PURE:
+        if (!strcmp(f->name, "sin") || !strcmp(f->name, "cos"))
+            turning_angle(el, b->in, arg[0], f->name);
+        r = units_pure(el, x[0], arg[0]->at, f->name) ? pure_result(el, x[0]) : val_bad(el);
+        break;
+    case EX_UNITS_KEPT: r = x[0]; break;
+    case EX_UNITS_SIGN:
         r = x[0].fit == FIT_BARE || x[0].fit == FIT_ZERO ? (val){ .fit = FIT_BARE }
                                                          : (val){ .fit = FIT_UNIT, .unit = el->one };
         break;
-    case RULE_RATIO:
+    case EX_UNITS_RATIO:
         r = units_together(el, "compared", x[0], arg[0]->at, x[1], arg[1]->at);
         if (!r.bad)
             r = pure_result(el, r);
         break;
-    case RULE_POWER: r = units_power(el, x[0], arg[0]->at, x[1], arg[1]->at); break;
-    case RULE_ROOT:
+    case EX_UNITS_POWER: r = units_power(el, x[0], arg[0]->at, x[1], arg[1]->at); break;
+    case EX_UNITS_ROOT:
     default:
         r = units_power(el, x[0], arg[0]->at, (val){ .n = ex_const(el->pool, 0.5), .fit = FIT_BARE }, e->at);
         break;
     }
     if (!r.bad)
-        r.n = f->op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n)
-                               : ex_make(el->pool, f->op, x[0].n, x[1].n, NODE_NONE);
+        r.n = op == EX_SPOW ? signed_power(el->pool, x[0].n, x[1].n) : ex_make(el->pool, op, x[0].n, x[1].n, NODE_NONE);
     if (r.fit == FIT_ZERO)
         r.fit = FIT_BARE;
     return r;
@@ -453,7 +436,7 @@ call_function(builder *b, const ast_expr *e, uint32_t index)
             r.bad = true;
         arg[k] = v.n;
     }
-    r.shown = r.written = NULL;
+    r.shown = r.written = r.said = NULL;
     if (!r.bad && inlined_too_much(b, f, e->at))
         r.bad = true;
     r.n = r.bad ? ex_const(el->pool, 0) : inline_call(b, index, arg);
@@ -466,7 +449,7 @@ resolve_call(builder *b, const ast_expr *e)
 {
     elab *el = b->el;
     uint32_t index;
-    const struct builtin *f;
+    enum ex_op f;
 
     if (e->call.name == el->n_der)
         return make_der(b, e);
@@ -481,7 +464,7 @@ resolve_call(builder *b, const ast_expr *e)
     if (is_several(e->call.name))
         return call_several(b, e);
     f = find_builtin(e->call.name);
-    if (f)
+    if (f != EX_NOPS)
         return call_builtin(b, e, f);
     if (!strcmp(e->call.name, "delay"))
         return may_make(b, e) ? make_delay(b, e) : val_bad(el);

@@ -233,53 +233,27 @@ operation(struct check *c, node n, const var_id *slot)
     const ex_node *x = pool_node(c->el->pool, n);
     measure one = bonds_plain(c->el->one);
 
-    switch ((enum ex_op)x->op) {
+    switch (x->op) {
     case EX_CONST: return form_number(c, x->value);
     case EX_SLOT: return bonds_variable(c, slot[x->a]);
-    case EX_ADD:
-    case EX_SUB:
-    case EX_MIN:
-    case EX_MAX: return bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]);
     case EX_SELECT: return bonds_same_unit(c, x->b, c->at[x->b], x->c, c->at[x->c]);
-    case EX_MUL: return bonds_times(c, c->at[x->a], c->at[x->b], 1);
-    case EX_DIV: return bonds_times(c, c->at[x->a], c->at[x->b], -1);
-    case EX_NEG:
-    case EX_ABS:
-    case EX_FLOOR:
-    case EX_CEIL: return c->at[x->a];
-    case EX_POW:
-    case EX_SPOW:
-    case EX_APOW: return to_power(c, x);
-    case EX_SQRT: return raised(c, c->at[x->a], 1, 2);
-    case EX_EXP:
-    case EX_LN:
-    case EX_LOG10:
-    case EX_SIN:
-    case EX_COS:
-    case EX_TAN:
-    case EX_ASIN:
-    case EX_ACOS:
-    case EX_ATAN:
-    case EX_SINH:
-    case EX_COSH:
-    case EX_TANH:
-    case EX_ASINH:
+    default: break;
+    }
+    switch (ex_ops[x->op].units) {
+    case EX_UNITS_KEPT: return c->at[x->a];
+    case EX_UNITS_SAME: return bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]);
+    case EX_UNITS_PRODUCT: return bonds_times(c, c->at[x->a], c->at[x->b], 1);
+    case EX_UNITS_QUOTIENT: return bonds_times(c, c->at[x->a], c->at[x->b], -1);
+    case EX_UNITS_POWER: return to_power(c, x);
+    case EX_UNITS_ROOT: return raised(c, c->at[x->a], 1, 2);
+    case EX_UNITS_PURE:
         if (c->at[x->a].loose)
             return anything;
         return bonds_same_unit(c, x->a, c->at[x->a], NODE_NONE, c->at[x->a].known ? one : anything).known ? one
                                                                                                           : anything;
-    case EX_ATAN2:
-    case EX_LT:
-    case EX_LE:
-    case EX_EQ:
-    case EX_NE: bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]); return one;
-    case EX_SIGN:
-    case EX_AND:
-    case EX_OR:
-    case EX_NOT: return one;
-    case EX_TABLE:
-    case EX_TABLE_SLOPE:
-    case EX_NOPS: break;
+    case EX_UNITS_RATIO: bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]); return one;
+    case EX_UNITS_SIGN: return one;
+    case EX_UNITS_NONE: break; /* a table */
     }
     return anything;
 }

@@ -117,6 +117,25 @@ coefficient(const struct check *c, const struct equation *e, const unit *effort,
     }
 }
 
+/* The same unit as the text has it, where the coefficient is one number or name. */
+static const unit *
+coefficient_said(const struct check *c, uint32_t element, const unit *u)
+{
+    const flat_element *y = &c->f->element.at[element];
+    const ast_expr *e = y->node ? y->node->linear : NULL;
+    const unit *said = NULL;
+    const char *why;
+    uint32_t k = NONE;
+
+    if (e && e->kind == AST_NUMBER && e->number.unit)
+        said = unit_parse(c->el->u, e->number.unit->text, &why);
+    else if (e && e->kind == AST_REF && e->ref.nparts == 1)
+        k = find_value(c->el, element_scope(c->el, element), e->ref.part[0].name);
+    if (k != NONE)
+        said = c->el->value.at[k].declared;
+    return said && unit_dimension(said) == u ? said : u;
+}
+
 static void
 note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
@@ -124,7 +143,8 @@ note_says(const struct check *c, const struct equation *e, const unit *effort, c
     bool turning = unit_is_number(unit_multiply(c->el->u, flow, c->el->second)) &&
                    effort == unit_multiply(c->el->u, c->watt, c->el->second);
     bool carried = e->kind == EQ_LAW && c->f->law.at[e->index].kind == LAW_MODULUS;
-    const char *in = k ? arena_format(c->el->a, ", in [%s],", unit_text(k)) : "";
+    const char *in = k ? arena_format(c->el->a, ", in %s,", unit_said(c->el, coefficient_said(c, element_of(c, e), k)))
+                       : "";
 
     /* a torque is not called an energy */
     diag_note(c->el->s, place(c, e),
@@ -162,7 +182,7 @@ node_text(const struct check *c, node n, inst i)
 static const char *
 in_unit(const struct check *c, const unit *u)
 {
-    return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in [%s]", unit_text(u));
+    return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in %s", unit_said(c->el, u));
 }
 
 /* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1.
@@ -201,8 +221,8 @@ no_such_bond(struct check *c, const struct equation *e)
 
     if (u)
         diag_error(el->s, "unit-bond", y->node && y->node->linear ? y->node->linear->at : y->at,
-                   "%s is given in [%s], which no bond has whose effort times flow is power", called(c, e),
-                   unit_text(u));
+                   "%s is given in %s, which no bond has whose effort times flow is power", called(c, e),
+                   unit_said(el, coefficient_said(c, x, u)));
     else
         diag_error(el->s, "unit-bond", place(c, e), "what %s relates fits no bond whose effort times flow is power",
                    called(c, e));
@@ -231,9 +251,9 @@ plain_clash(struct check *c, const struct equation *e)
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
 
     if (coefficient_unit && x.a == NODE_NONE && x.ua && x.ub)
-        diag_error(el->s, "unit-clash", at, "%s is given in [%s], and its bond takes [%s]", called(c, e),
-                   unit_text(coefficient_unit),
-                   unit_text(unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
+        diag_error(el->s, "unit-clash", at, "%s is given in %s, and its bond takes %s", called(c, e),
+                   unit_said(el, coefficient_said(c, element_of(c, e), coefficient_unit)),
+                   unit_said(el, unit_divide(el->u, unit_multiply(el->u, coefficient_unit, x.ua), x.ub)));
     else if (!x.ua || !x.ub)
         diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
     else if (x.a != NODE_NONE && x.b != NODE_NONE)

@@ -31,13 +31,31 @@ val_unit(node n, const unit *written)
                   .fit = FIT_UNIT,
                   .unit = unit_dimension(written),
                   .shown = coherent(written) ? NULL : written,
-                  .written = written };
+                  .written = written,
+                  .said = written,
+                  .zero = unit_offset(written) != 0 ? ZERO_POINT : ZERO_NONE };
+}
+
+const char *
+unit_said(elab *el, const unit *u)
+{
+    const char *base = unit_base_text(el->u, u), *said = unit_text(u);
+
+    return !strcmp(base, said) || unit_is_number(u) ? arena_format(el->a, "[%s]", said)
+                                                    : arena_format(el->a, "[%s] (%s)", said, base);
+}
+
+/* As the text says it, if that is known. */
+static const char *
+said_of(elab *el, val v)
+{
+    return unit_said(el, v.said ? v.said : v.unit);
 }
 
 static const char *
-in_words(elab *el, const unit *x)
+in_words(elab *el, val v)
 {
-    return unit_is_number(x) ? "a pure number" : arena_format(el->a, "in [%s]", unit_text(x));
+    return unit_is_number(v.unit) ? "a pure number" : arena_format(el->a, "in %s", said_of(el, v));
 }
 
 /* Beside a name in [bar], a bare number is one mistake waiting to be made. */
@@ -68,6 +86,30 @@ units_help_factor(elab *el, const unit *takes, const unit *is)
                   unit_text(missing));
 }
 
+/* One letter that stands for two things: [C] is a coulomb to SI and a degree to many. */
+static void
+help_letters(elab *el, val v, const unit *wanted)
+{
+    static const struct {
+        const char *letter, *wanted, *help;
+    } read[] = {
+        { "C", "K", "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K]." },
+        { "F", "K", "[F] is a farad. Degrees Fahrenheit are [degF], a difference of temperatures is in [K]." },
+        { "H", "s", "[H] is a henry. An hour is [h]." },
+        { "S", "s", "[S] is a siemens. A second is [s]." },
+        { "g", "m/s^2", "[g] is a gram. An acceleration is in [m/s^2]: 9.81 [m/s^2]." },
+        { "G", "m/s^2", "[G] is a gauss. An acceleration is in [m/s^2]: 9.81 [m/s^2]." },
+        { "T", "kg", "[T] is a tesla. A tonne is [t]." },
+        { "W", "kg.m/s^2", "[W] is a watt. A force is in [N]." },
+        { "kg", "kg.m/s^2", "[kg] is a mass. The weight of 1 kg is 9.81 [N], or [kgf]." },
+        { "lb", "kg.m/s^2", "[lb] is a mass. A force is in [lbf]." },
+    };
+
+    for (size_t k = 0; v.said && k < sizeof read / sizeof *read; k++)
+        if (!strcmp(unit_text(v.said), read[k].letter) && !strcmp(unit_base_text(el->u, wanted), read[k].wanted))
+            diag_help(el->s, "%s", read[k].help);
+}
+
 val
 units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
 {
@@ -76,10 +118,12 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     if (a.bad || b.bad)
         return val_bad(el);
     if (a.fit == FIT_UNIT && b.fit == FIT_UNIT && a.unit != b.unit) {
-        diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s", unit_text(a.unit),
-                   unit_text(b.unit), verb);
-        diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a.unit));
-        diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b.unit));
+        diag_error(el->s, "unit-clash", span_join(a_at, b_at), "[%s] and [%s] cannot be %s",
+                   unit_text(a.said ? a.said : a.unit), unit_text(b.said ? b.said : b.unit), verb);
+        diag_note(el->s, a_at, "\"%s\" is %s", text_of(el, a_at), in_words(el, a));
+        diag_note(el->s, b_at, "\"%s\" is %s", text_of(el, b_at), in_words(el, b));
+        help_letters(el, a, b.unit);
+        help_letters(el, b, a.unit);
         if (a.factor || b.factor)
             units_help_factor(el, a.factor ? b.unit : a.unit, a.factor ? a.unit : b.unit);
         return val_bad(el);
@@ -102,21 +146,11 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
         r.shown = b.shown;
     if (r.written != b.written)
         r.written = NULL;
+    if (r.said != b.said)
+        r.said = a.fit == FIT_UNIT && b.fit == FIT_UNIT ? NULL : a.said ? a.said : b.said;
+    if (r.zero != b.zero)
+        r.zero = ZERO_NONE;
     return r;
-}
-
-/* A turn a second is 6.28 rad/s and one Hz, but both are 1/s: no factor would be applied between them. */
-static bool
-turns_to_hertz(const unit *from, const unit *to)
-{
-    static const char *const turning[] = { "rad", "rpm", "rev", "deg", "turn" };
-
-    if (!from || !strstr(unit_text(to), "Hz"))
-        return false;
-    for (size_t k = 0; k < sizeof turning / sizeof *turning; k++)
-        if (strstr(unit_text(from), turning[k]))
-            return true;
-    return false;
 }
 
 static bool
@@ -193,8 +227,8 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
     if (a.bad || exponent.bad)
         return val_bad(el);
     if (exponent.fit == FIT_UNIT && !unit_is_number(exponent.unit)) {
-        diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in [%s]",
-                   text_of(el, exponent_at), unit_text(exponent.unit));
+        diag_error(el->s, "unit-exponent", exponent_at, "an exponent is a pure number; \"%s\" is in %s",
+                   text_of(el, exponent_at), said_of(el, exponent));
         return val_bad(el);
     }
     if (a.fit != FIT_UNIT) {
@@ -208,16 +242,16 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
     if (unit_is_number(a.unit))
         return (val){ .n = a.n, .fit = FIT_UNIT, .unit = a.unit };
     if (!ex_is_const(el->pool, exponent.n, &x)) {
-        diag_error(el->s, "unit-exponent", exponent_at, "what is in [%s] can only be raised to a number written out",
-                   unit_text(a.unit));
-        diag_note(el->s, a_at, "\"%s\" is in [%s]", text_of(el, a_at), unit_text(a.unit));
+        diag_error(el->s, "unit-exponent", exponent_at, "what is in %s can only be raised to a number written out",
+                   said_of(el, a));
+        diag_note(el->s, a_at, "\"%s\" is in %s", text_of(el, a_at), said_of(el, a));
         diag_help(el->s, "Divide it by a reference value first, so that the base is a pure number.");
         return val_bad(el);
     }
     u = small_fraction(x, &num, &den) ? unit_power(el->u, a.unit, num, den) : NULL;
     if (!u) {
-        diag_error(el->s, "unit-exponent", span_join(a_at, exponent_at), "[%s] to the power %g is not a unit",
-                   unit_text(a.unit), x);
+        diag_error(el->s, "unit-exponent", span_join(a_at, exponent_at), "%s to the power %g is not a unit",
+                   said_of(el, a), x);
         diag_help(el->s, "Divide by a reference value first, so that the base is a pure number.");
         return val_bad(el);
     }
@@ -232,8 +266,9 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
     if (!target)
         return true;
     if (v.fit == FIT_UNIT && v.unit != unit_dimension(target)) {
-        diag_error(el->s, "unit-clash", at, "%s is in [%s], what it is given is %s", name, unit_text(target),
-                   in_words(el, v.unit));
+        diag_error(el->s, "unit-clash", at, "%s is in %s, what it is given is %s", name, unit_said(el, target),
+                   in_words(el, v));
+        help_letters(el, v, unit_dimension(target));
         if (v.factor)
             units_help_factor(el, target, v.unit);
         return false;
@@ -243,12 +278,8 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
         diag_help(el->s, "Write the unit behind the number, as in %s [%s].", text_of(el, at), unit_text(target));
         return false;
     }
-    if (turns_to_hertz(v.written, target)) {
-        diag_warn(el->s, "unit-hertz", at,
-                  "%s is in [%s], which is 1/s: what it is given in [%s] is not divided by 2*pi", name,
-                  unit_text(target), unit_text(v.written));
-        diag_help(el->s, "Divide by 2*pi for a frequency, or declare it in [rad/s].");
-    }
+    turning_given(el, v, at, target, name);
+    zero_given(el, v, at, target, name);
     return true;
 }
 
@@ -258,8 +289,8 @@ units_pure(elab *el, val v, span at, const char *name)
     if (v.bad)
         return false;
     if (v.fit == FIT_UNIT && !unit_is_number(v.unit)) {
-        diag_error(el->s, "unit-argument", at, "%s takes a pure number; \"%s\" is in [%s]", name, text_of(el, at),
-                   unit_text(v.unit));
+        diag_error(el->s, "unit-argument", at, "%s takes a pure number; \"%s\" is in %s", name, text_of(el, at),
+                   said_of(el, v));
         diag_help(el->s, "Divide by a value in [%s].", unit_text(v.unit));
         return false;
     }
@@ -293,8 +324,8 @@ need_condition(elab *el, val *v, span at)
     if (v->bad || v->condition)
         return;
     if (v->fit == FIT_UNIT && !unit_is_number(v->unit)) {
-        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in [%s]", text_of(el, at),
-                   unit_text(v->unit));
+        diag_error(el->s, "condition-number", at, "a condition is needed here; \"%s\" is in %s", text_of(el, at),
+                   said_of(el, *v));
         diag_help(el->s, "Compare it with something, as in %s > 0.", text_of(el, at));
         *v = val_bad(el);
         return;

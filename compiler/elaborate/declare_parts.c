@@ -516,6 +516,10 @@ declare_stmt(elab *el, scope *in, const ast_stmt *s)
         if (may_make_more(el, 1, s->at))
             vec_push(&el->when, ((pending_when){ in, s }));
         break;
+    case AST_STMT_INITIAL:
+        if (may_make_more(el, 1, s->at))
+            vec_push(&el->initial, ((initial_made){ s, in }));
+        break;
     }
 }
 

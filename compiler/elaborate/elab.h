@@ -17,6 +17,7 @@
  * several.c     those of several numbers: sum, min, mod
  * habits.c      names of other languages, for messages
  * check_units.c whether units in it fit together
+ * turning.c     what SI cannot tell apart: Hz and rad/s, temperatures and differences
  * domain.c      what bonds carry, and what their power is
  * quantities.c  efforts and flows by the names of their domain
  * check_bonds.c the units of bonds, from everything that reads them
@@ -29,7 +30,7 @@
  * when.c        events
  * weights.c     operands made weighable
  * experiment.c  the experiment's items
- * overrides.c   what `let` and --set set from outside
+ * overrides.c   initial values as statements; what `let` and --set set from outside
  *
  * A scope is a text that has names of its own: a file, a model, and each instance of a component within it. The body of
  * a loop is a scope that knows its variable and shares the names of what it stands in. A name stands for a family: one
@@ -57,6 +58,9 @@ typedef struct matrix {
     node *at;
 } matrix;
 
+/* Of a temperature: counted from absolute zero, a difference of two such, or their sum. */
+enum zero { ZERO_NONE, ZERO_POINT, ZERO_DIFFERENCE, ZERO_SUM };
+
 typedef struct val {
     node n;
     const matrix *m; /* not one number but these; else NULL */
@@ -67,7 +71,9 @@ typedef struct val {
     bool factor; /* a bare number was taken for a pure factor */
     const unit
         *shown; /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
-    const unit *written; /* the unit of the one name it is, for what SI cannot tell apart (Hz, rad/s) */
+    const unit *written; /* the unit of the one name it is, in which it may be shown */
+    const unit *said;    /* the unit as the text has it, of a name or a number; NULL: of none, or of several */
+    uint8_t zero;        /* of a temperature, enum zero */
     bool condition;      /* true or false rather than a number */
     bool bad;            /* an error was reported; says nothing further */
 } val;
@@ -240,8 +246,10 @@ typedef struct field {
     bool made, by_energy, broken;
 } field;
 
-typedef struct initial_override { /* let spring.q(0) = ..., let x(0) = ... */
+typedef struct initial_override { /* let spring.q(0) = ..., let x(0) = ..., and the same as a statement of a model */
     const ast_expr *expr;
+    scope *in; /* where expr is read */
+    bool of_model;
     double set_value;
     bool set;
     span at;
@@ -269,6 +277,12 @@ typedef struct pending_when {
     scope *in;
     const ast_stmt *stmt;
 } pending_when;
+
+/* `spring.q(0) = ...;` as written, in one place where it is made. */
+typedef struct initial_made {
+    const ast_stmt *stmt;
+    scope *in;
+} initial_made;
 
 typedef struct elab {
     sources *s;
@@ -299,6 +313,7 @@ typedef struct elab {
     VEC(chain_made) chain;
     VEC(without_made) without;
     VEC(shown_made) shown;
+    VEC(initial_made) initial;
     VEC(uint32_t) element_part; /* by flat element */
     uint64_t made;              /* counted against MOST_MADE */
     bool made_too_much;         /* said so */
@@ -339,7 +354,7 @@ typedef struct elab {
 
     /* names that mean something by themselves */
     const char *n_e, *n_f, *n_q, *n_p, *n_in, *n_out, *n_power, *n_time, *n_pi, *n_der, *n_integral, *n_table;
-    const unit *second, *watt, *one;
+    const unit *second, *watt, *kelvin, *one;
 } elab;
 
 /* For what could not be declared. */
@@ -442,6 +457,9 @@ void clean_up(elab *el);                         /* after links: what dangles no
 /* The value, part or other name nearest to a wrong one, or NULL; not looked for any more once errors are many. */
 const char *nearest_value(const elab *el, const scope *in, const char *wrong);
 const char *nearest_part(const elab *el, const scope *in, const char *wrong);
+/* A sentence that lists a few of the names that there are; NULL where there are none or many. */
+const char *parts_listed(const elab *el, const scope *in);
+const char *values_listed(const elab *el, const scope *in);
 /* A file that a text names, as seen from the folder of the text; and where it lies, links followed. NULL: *why, which
  * is NULL where it was said (outside of what may be read). */
 const char *path_beside(elab *el, uint32_t file, const char *name);
@@ -546,6 +564,11 @@ void builder_free(builder *b);
 /* The expression as a template over b's slots. whole: it is given to something as it stands, so that degC has its
  * offset. */
 val resolve(builder *b, const ast_expr *e, bool whole);
+/* What an operator of the text becomes, its operands turned round (`a > b` is `b < a`) or not; what is done to them:
+ * "added". */
+enum ex_op tree_operation(enum ast_binary op);
+bool tree_turned(enum ast_binary op);
+const char *tree_verb(enum ast_binary op);
 val read_ref(builder *b, const ast_ref *r);
 val read_variable(builder *b, var_id v);         /* in its unit, where that is known */
 val read_two_port(builder *b, const ast_ref *r); /* in.f of its block; NODE_NONE in n: none of its own (laws.c) */
@@ -573,6 +596,7 @@ val call_several(builder *b, const ast_expr *e);
 /* What says the same here as a function, value or type of that name; NULL. */
 const char *habit_function(const char *name);
 const char *habit_value(const char *name);
+const char *habit_part(const char *name);
 const char *habit_type(const char *name);
 const char *habit_setting(const char *name);
 const char *habit_solver(const char *name);
@@ -608,6 +632,19 @@ void need_single(elab *el, val *v, span at);                 /* no vector or mat
 void need_number(elab *el, val *v, span at);
 void need_condition(elab *el, val *v, span at); /* a pure number is one: not 0 */
 void as_number(elab *el, val *v);               /* a condition becomes 1 or 0 */
+
+/* "[kN] (kg.m/s^2)": as written, then in base units where these are others */
+const char *unit_said(elab *el, const unit *u);
+
+/* ---------------------------------------------------------------- what SI cannot tell apart (turning.c) */
+
+/* v is given to what is declared in target: warns where one is a frequency and the other a speed. */
+void turning_given(elab *el, val v, span at, const unit *target, const char *name);
+void turning_flow(elab *el, val v, span at, const char *name);                /* to the flow of a bond */
+void turning_angle(elab *el, scope *in, const ast_expr *e, const char *name); /* e is the argument of sin or cos */
+void check_turning(elab *el);                                                 /* after the units of bonds */
+uint8_t zero_of_sum(bool adds, val a, val b);
+void zero_given(elab *el, val v, span at, const unit *target, const char *name);
 
 /* ---------------------------------------------------------------- bonds (domain.c, check_bonds.c) */
 
@@ -681,6 +718,7 @@ void make_experiment(elab *el); /* after outputs are made */
 
 bool from_outside(const elab *el, span at);                 /* does it stand in a formula given on the command line? */
 void override_size(elab *el, scope *in, known_value *size); /* let and --set of the model's sizes */
+void apply_initials(elab *el);                              /* `x.q(0) = ...;` of models: before those of outside */
 void apply_experiment_lets(elab *el);                       /* let and --set: before values are made */
 
 #endif

@@ -19,8 +19,8 @@ shown_unit(elab *el, const value *v, const unit *is)
     if (!u)
         return v->declared;
     if (is && unit_dimension(u) != is) {
-        diag_error(el->s, "unit-clash", v->shown->value.unit->at, "\"%s\" is in [%s]; it cannot be shown in [%s]",
-                   v->name, unit_text(is), unit_text(u));
+        diag_error(el->s, "unit-clash", v->shown->value.unit->at, "\"%s\" is in %s; it cannot be shown in %s", v->name,
+                   unit_said(el, v->declared ? v->declared : is), unit_said(el, u));
         diag_note(el->s, v->at, "declared here");
     }
     return u;
@@ -97,6 +97,8 @@ intern_names(elab *el)
     el->second = el->second ? unit_dimension(el->second) : NULL;
     el->watt = unit_parse(el->u, "W", &why);
     el->watt = el->watt ? unit_dimension(el->watt) : NULL;
+    el->kelvin = unit_parse(el->u, "K", &why);
+    el->kelvin = el->kelvin ? unit_dimension(el->kelvin) : NULL;
     el->one = unit_one(el->u);
 }
 
@@ -121,6 +123,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     show_signals(el);
     take_out_parts(el);
     make_structure(el);
+    apply_initials(el);
     apply_experiment_lets(el);
     spread_domains(el);
     make_functions(el);
@@ -143,6 +146,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     make_whens(el);
     check_bonds(el);
     check_quantities(el);
+    check_turning(el);
     make_outputs(el);
     check_fields(el);
     make_experiment(el);
@@ -198,6 +202,7 @@ release(elab *el)
     vec_free(&el->chain);
     vec_free(&el->without);
     vec_free(&el->shown);
+    vec_free(&el->initial);
     vec_free(&el->element_part);
     vec_free(&el->part);
     vec_free(&el->link);

@@ -36,6 +36,10 @@ typedef struct elaborate_options {
     elaborate_index *index; /* of the file, filled or to be filled; NULL: none is kept */
 } elaborate_options;
 
+/* What the file names is kept from being written over, whether this run reads it or another model or experiment does.
+ */
+void elaborate_note_named(const sources *s, const ast_file *f);
+
 /* Elaborates the model of the file (of the experiment where one is named; else the one named, or the first).
  * NULL when errors were reported. A file whose tree has syntax errors is not elaborated. */
 flat_model *elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_file *file,

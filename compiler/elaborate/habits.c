@@ -37,17 +37,34 @@ static const struct habit functions[] = {
     { " print assert error warning ", "Write it as a statement of the model or of an experiment." },
     { " if ifelse iif switch select where ", "Write: if CONDITION then a else b." },
     { " and or not ", "Write: a and b, a or b, not a." },
+    { " noEvent smooth homotopy inStream actualStream ", "Write the expression alone: conditions need no word." },
+    { " zeros ones fill eye repmat ", "Equal entries are written once: parameter x[3] = 0;" },
+    { " linspace arange range logspace colon ",
+      "Write the entries, [0, 0.5, 1], or a formula for each: for i in 1..3 { signal x[i] = i/3; }" },
+    { " piecewise case cases match ", "Write: if time < 1 [s] then 0 else if time < 2 [s] then 1 else 2." },
+    { " sind cosd tand ", "Write sin(30 [deg]): units of angles convert by themselves." },
+    { " deg2rad radians rad2deg degrees to_rad to_deg ",
+      "Write 30 [deg]; an output shows what it has in its unit: output a [deg] = x;" },
+    { " clip clamp saturate saturation limit limiter constrain ", "Write max(low, min(x, high))." },
+    { " V v I i volts current voltage U ",
+      "An effort is read as out.e, a flow as r.f; .u and .i of an electrical bond." },
+    { " Q_ Quantity quantity ureg ", "Write the unit behind the number: 5 [kg]." },
+    { " len length size numel shape ", "A size is a name of the model, model m(n = 3), and read as n." },
+    { " sqrtm nthroot root ", "Write x^(1/3), or spow(x, 1/3) where x may be negative." },
+    { " log1p expm1 log2 lg ", "Write ln(1 + x), exp(x) - 1, ln(x)/ln(2), log10(x)." },
 };
 
 static const struct habit values[] = {
     { " t T Time TIME clock ", "The time of the run is `time`, in [s]." },
     { " PI Pi ", "Write pi." },
     { " e E exp ", "Write exp(x) for the exponential, exp(1) for its base." },
+    { " d D ", "A derivative is written der(x)." },
     { " inf Inf Infinity infinity ", "There is no infinite number; write one that is large enough, as 1e30." },
     { " nan NaN ", "Every value is a number; leave out what has none." },
     { " true True TRUE ", "What is true is a comparison, or a number that is not 0: 1." },
     { " false False FALSE ", "What is false is a comparison, or 0." },
     { " i j I J ", "There are no complex numbers; `bgc linearize` works with frequencies." },
+    { " None none null NULL nil undefined missing ", "Leave the value out: `input u;` is given by every experiment." },
     { " g g_n gravity ", "Declare it: constant g = 9.81 [m/s^2];" },
 };
 
@@ -99,10 +116,23 @@ find(const struct habit *list, size_t n, const char *word)
     return NULL;
 }
 
+/* Names that lead to a part elsewhere. */
+static const struct habit parts[] = {
+    { " GND gnd ground Ground earth world World gnd1 ", "Ground is what is not drawn: leave this bond out; what lies "
+                                                        "between a junction and ground is `node -> R:r = 10;`." },
+    { " self this model Model root ", "Names of the model stand alone: k, spring.q." },
+    { " np numpy math Math scipy Modelica ", "Functions and constants stand alone: sin(x), sqrt(x), pi." },
+};
+
 const char *
 habit_function(const char *name)
 {
     return find(functions, sizeof functions / sizeof *functions, name);
+}
+const char *
+habit_part(const char *name)
+{
+    return find(parts, sizeof parts / sizeof *parts, name);
 }
 const char *
 habit_value(const char *name)

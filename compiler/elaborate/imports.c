@@ -214,6 +214,7 @@ import(struct loader *l, uint32_t m, const ast_import *i)
         return;
     }
     tree = parse_file(el->s, el->names, el->a, (uint32_t)file);
+    elaborate_note_named(el->s, tree);
     add_module(el, tree, m, i->path_at);
     vec_push(&el->module.at[m].import, at);
     map_set(&l->by_path, map_ptr_key(key), at);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elab.h"
+#include "expr_pool.h"
 
 enum {
     DEEPEST = 4000, /* levels, through constants that read constants */
@@ -89,24 +90,19 @@ read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
 static bool
 read_call(struct reader *r, scope *in, const ast_expr *e, double *x)
 {
-    static const struct {
-        const char *name;
-        int nargs;
-    } calls[] = { { "min", 2 }, { "max", 2 }, { "abs", 1 }, { "floor", 1 }, { "ceil", 1 } };
+    static const enum ex_op calls[] = { EX_MIN, EX_MAX, EX_ABS, EX_FLOOR, EX_CEIL };
     double a[2] = { 0, 0 };
 
     for (size_t k = 0; k < sizeof calls / sizeof *calls; k++) {
-        if (strcmp(calls[k].name, e->call.name) || e->call.nargs != calls[k].nargs ||
+        const struct ex_op_info *f = &ex_ops[calls[k]];
+
+        if (strcmp(f->name, e->call.name) || e->call.nargs != f->arity ||
             find_function(r->el, in, e->call.name) != NONE)
             continue;
-        for (int i = 0; i < calls[k].nargs; i++)
+        for (int i = 0; i < f->arity; i++)
             if (!read_number(r, in, e->call.arg[i], &a[i]))
                 return false;
-        *x = k == 0   ? fmin(a[0], a[1])
-             : k == 1 ? fmax(a[0], a[1])
-             : k == 2 ? fabs(a[0])
-             : k == 3 ? floor(a[0])
-                      : ceil(a[0]);
+        *x = ex_apply(calls[k], a[0], a[1], 0, NULL);
         return true;
     }
     return unknown(r, e->at,
@@ -120,21 +116,8 @@ read_binary(struct reader *r, scope *in, const ast_expr *e, double *x)
 
     if (!read_number(r, in, e->bin.a, &a) || !read_number(r, in, e->bin.b, &b))
         return false;
-    switch (e->bin.op) {
-    case AST_ADD: *x = a + b; break;
-    case AST_SUB: *x = a - b; break;
-    case AST_MUL: *x = a * b; break;
-    case AST_DIV: *x = a / b; break;
-    case AST_POW: *x = pow(a, b); break;
-    case AST_LT: *x = a < b; break;
-    case AST_LE: *x = a <= b; break;
-    case AST_GT: *x = a > b; break;
-    case AST_GE: *x = a >= b; break;
-    case AST_EQ: *x = a == b; break;
-    case AST_NE: *x = a != b; break;
-    case AST_AND: *x = a != 0 && b != 0; break;
-    case AST_OR: *x = a != 0 || b != 0; break;
-    }
+    *x = tree_turned(e->bin.op) ? ex_apply(tree_operation(e->bin.op), b, a, 0, NULL)
+                                : ex_apply(tree_operation(e->bin.op), a, b, 0, NULL);
     return true;
 }
 

@@ -80,6 +80,8 @@ make_linear(elab *el, scope *in, uint32_t e)
     }
     if (is_source(x->type))
         units_give(el, v, expr->at, f->var.at[x->type == EL_SE ? p->e : p->f].unit, who);
+    if (x->type == EL_SF)
+        turning_flow(el, v, expr->at, arena_format(el->a, "the flow of %s:%s", element_type_name(x->type), x->name));
     varies = !only_parameters(f, b.slot.at, b.slot.n);
     n = v.n;
     switch (x->type) {
@@ -318,8 +320,15 @@ count_equations(elab *el, const flat_element *x)
             diag_error(el->s, "law-quantity", item->left.at,
                        "\"%s\" cannot stand left of = in %s:%s, which has no ports of its own",
                        text_of(el, item->left.at), type, x->name);
-            diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name,
-                      x->name);
+            if (item->left.nparts == 2 && item->left.part[1].name[1] == '\0' && !is_source(x->type) &&
+                !is_two_port(x->type))
+                diag_help(el->s,
+                          "The effort and flow of an element with one bond are e and f alone, as in %s:%s { %s = "
+                          "...; }; a field declares its ports, port a, b; and bonds join %s.a and %s.b.",
+                          type, x->name, item->left.part[1].name, x->name, x->name);
+            else
+                diag_help(el->s, "Declare them in the block: port a, b; and join bonds to %s.a and %s.b.", x->name,
+                          x->name);
             return -1;
         }
         if (is_source(x->type) || is_two_port(x->type)) {
@@ -436,6 +445,8 @@ add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_ex
 
     given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
     at.unit = !given.bad && given.fit == FIT_UNIT ? given.unit : NULL;
+    if (at.q == Q_FLOW)
+        turning_flow(el, given, e->at, arena_format(el->a, "%s.f(0)", name));
     vec_push(&el->f->initial, at);
 }
 
@@ -509,7 +520,7 @@ override_fields(elab *el)
             at.def = set_inst(el, o->set_value);
             vec_push(&el->f->initial, at);
         } else {
-            add_initial(el, el->model_scope, at, p->full, o->expr);
+            add_initial(el, o->in, at, p->full, o->expr);
         }
     }
 }
@@ -576,7 +587,7 @@ make_initial(elab *el, scope *in, uint32_t p)
             at.def = set_inst(el, o->set_value);
             vec_push(&el->f->initial, at);
         } else {
-            add_initial(el, el->model_scope, at, x->name, o->expr);
+            add_initial(el, o->in, at, x->name, o->expr);
         }
     }
 }
@@ -595,8 +606,8 @@ override_integrals(elab *el)
         if (el->override.at[over].set)
             init = set_inst(el, el->override.at[over].set_value);
         else
-            initial_value(el, el->model_scope, el->override.at[over].expr, arena_format(el->a, "%s(0)", v->name),
-                          v->declared, &init);
+            initial_value(el, el->override.at[over].in, el->override.at[over].expr,
+                          arena_format(el->a, "%s(0)", v->name), v->declared, &init);
         el->f->var.at[v->var].init = init;
     }
 }

@@ -1,4 +1,4 @@
-/* named.c - files that a text names: imports and tables, found beside it
+/* named.c - files that a text names: imports, tables and what is expected, found beside it
  *
  * reports   files outside of the folders where models may read (base/reading.h)
  */
@@ -18,6 +18,20 @@ path_beside(elab *el, uint32_t file, const char *name)
     if (*name == '/' || !slash)
         return name;
     return arena_format(el->a, "%.*s%s", (int)(slash - path + 1), path, name);
+}
+
+void
+elaborate_note_named(const sources *s, const ast_file *f)
+{
+    const char *path = source_path(s, f->file), *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path + 1) : 0;
+
+    for (size_t k = 0; k < f->nnamed; k++) {
+        char *beside = bg_format("%.*s%s", *f->named[k] == '/' ? 0 : folder, path, f->named[k]);
+
+        reading_note_named(beside);
+        free(beside);
+    }
 }
 
 /* real: where it lies, which is not where it seems to be if links lead there. */

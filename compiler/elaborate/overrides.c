@@ -1,14 +1,18 @@
-/* overrides.c - `let` and --set: values, initial values and sizes set from outside of the model
+/* overrides.c - `x.q(0) = ...;` of models, `let` and --set: values, initial values and sizes set from elsewhere
  *
- * They replace the text's values before these are made. `let` of an input may read time.
+ * They replace what stands in blocks and behind names before that is made. Of initial values that of the experiment
+ * goes first, then the one of the model furthest out. `let` of an input may read time.
  */
 #include <string.h>
 
 #include "elab.h"
 
-/* What gives a value: an expression of the experiment, or a number or formula from outside (said: the option). */
+/* What gives a value: an expression of the experiment or (of_model) of a statement, or a number or formula from outside
+ * (said: the option). in: where names are looked for. */
 struct giving {
     elab *el;
+    scope *in;
+    bool of_model;
     const ast_ref *ref;
     const char *name;
     const ast_expr *e;
@@ -20,7 +24,9 @@ struct giving {
 static const char *
 said_by(elab *el, const struct giving *g)
 {
-    return !g->said ? "let" : arena_format(el->a, "%s %s", g->said, g->name);
+    return g->of_model ? arena_format(el->a, "%s(0)", g->name)
+           : !g->said  ? "let"
+                       : arena_format(el->a, "%s %s", g->said, g->name);
 }
 
 static void
@@ -28,15 +34,15 @@ unknown_target(elab *el, const struct giving *g, bool of_part)
 {
     const char *name = g->ref->part[0].name, *near;
 
-    if (refused_before(el, el->model_scope, name))
+    if (refused_before(el, g->in, name))
         return;
     diag_error(el->s, "name-unknown", g->ref->at, "%s: %s is called \"%s\"", said_by(el, g),
                of_part ? "no element, junction or signal" : "no parameter or input", name);
-    near = of_part ? nearest_part(el, el->model_scope, name) : nearest_value(el, el->model_scope, name);
+    near = of_part ? nearest_part(el, g->in, name) : nearest_value(el, g->in, name);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
-    else if (!of_part && find_part(el, el->model_scope, name) != NONE)
-        diag_note(el->s, el->part.at[find_part(el, el->model_scope, name)].at,
+    else if (!of_part && find_part(el, g->in, name) != NONE)
+        diag_note(el->s, el->part.at[find_part(el, g->in, name)].at,
                   "this \"%s\" is no value; what stands behind its `=` can be changed if it is a parameter", name);
 }
 
@@ -56,24 +62,60 @@ may_override(struct giving *g, const value *v)
     return false;
 }
 
+/* Of two statements the outer one gives it. */
+static bool
+given_by_model(struct giving *g, const initial_override *before, const char *name, const char *what)
+{
+    elab *el = g->el;
+
+    if (g->in->depth == before->in->depth) {
+        diag_error(el->s, "initial-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
+        diag_note(el->s, before->at, "the first one is here");
+    }
+    return g->in->depth < before->in->depth;
+}
+
 static void
 store_override(struct giving *g, uint64_t key, const char *name, const char *what)
 {
     elab *el = g->el;
     uint32_t before = map_get(&el->override_of, key);
+    const initial_override *other = before == MAP_NONE ? NULL : &el->override.at[before];
     initial_override o = { .expr = g->e,
+                           .in = g->in,
+                           .of_model = g->of_model,
                            .set_value = g->x,
                            .set = !g->e,
                            .at = g->said && g->e ? g->e->at : g->ref->at,
                            .q = g->q };
 
-    if (before != MAP_NONE && !g->said) {
+    if (other && g->of_model && !given_by_model(g, other, name, what))
+        return;
+    if (other && !other->of_model && !g->said) {
         diag_error(el->s, "let-twice", g->ref->at, "%s\"%s\" is given twice", what, name);
-        diag_note(el->s, el->override.at[before].at, "the first one is here");
+        diag_note(el->s, other->at, "the first one is here");
         return;
     }
     map_set(&el->override_of, key, (uint32_t)el->override.n);
     vec_push(&el->override, o);
+}
+
+/* A statement beside a block of the same model that says the same. port: of a field, else NULL. */
+static bool
+stands_in_block(struct giving *g, const part *p, const char *port)
+{
+    elab *el = g->el;
+
+    for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->nitems; k++) {
+        const ast_law_item *item = &p->node->item[k];
+
+        if (item->kind != AST_LAW_INITIAL || (port && item->left.part[0].name != port))
+            continue;
+        diag_error(el->s, "initial-twice", g->ref->at, "\"%s\" has two initial values", p->name);
+        diag_note(el->s, item->at, "the other one is here");
+        return true;
+    }
+    return false;
 }
 
 /* A value as a whole. */
@@ -92,7 +134,7 @@ override_whole(struct giving *g, value *v)
         v->let = true;
         v->set = v->given = false;
         v->expr = g->e;
-        v->expr_in = el->model_scope;
+        v->expr_in = g->in;
     }
 }
 
@@ -168,6 +210,13 @@ override_integral(void *ctx, uint32_t index, uint32_t entry)
         diag_note(el->s, v->at, "declared here");
         return false;
     }
+    if (g->of_model && v->gone)
+        return true;
+    if (g->of_model && v->in->id == g->in->id && v->expr->call.nargs > 1) {
+        diag_error(el->s, "initial-twice", g->ref->at, "\"%s\" has two initial values", v->name);
+        diag_note(el->s, v->expr->call.arg[1]->at, "the other one is here");
+        return false;
+    }
     store_override(g, value_key(index), v->name, "the initial value of ");
     return true;
 }
@@ -182,6 +231,8 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
     const char *quantity = g->ref->part[g->ref->nparts - 1].name, *has;
 
     (void)entry;
+    if (g->of_model && (p->gone || p->rests))
+        return true; /* it goes with what was taken out */
     if (p->gone) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
         diag_note(el->s, p->gone_at, "taken out here");
@@ -199,6 +250,8 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
         diag_note(el->s, p->at, "declared here");
         return false;
     }
+    if (stands_in_block(g, p, NULL))
+        return false;
     store_override(g, part_key(index), p->name, "the initial value of ");
     return true;
 }
@@ -215,17 +268,19 @@ override_port(void *ctx, uint32_t index, uint32_t entry)
     uint32_t port = p->index != NONE && is_field(el, p->index) ? find_field_port(el, p->index, name->name) : NONE;
 
     (void)entry;
+    if (g->of_model && p->gone)
+        return true;
     if (p->index != NONE && field_broken(el, p->index))
         return false;
     if (port != NONE) {
-        port = single_field_port(el, el->model_scope, p->index, name);
+        port = single_field_port(el, g->in, p->index, name);
         if (port == NONE)
             return false;
     }
     for (int k = 0; port != NONE && k < 4; k++) {
         if (quantity[k] == name[1].name && field_initial_quantity(el, port, (enum quantity)k)) {
-            port = single_field_port(el, el->model_scope, p->index, name);
-            if (port == NONE)
+            port = single_field_port(el, g->in, p->index, name);
+            if (port == NONE || (!name->nindex && stands_in_block(g, p, name->name)))
                 return false;
             g->q = (enum quantity)k;
             store_override(g, field_key(port), el->field_port.at[port].full, "the initial value of ");
@@ -242,7 +297,7 @@ give(struct giving *g, bool initial)
 {
     elab *el = g->el;
     const ast_ref *r = g->ref;
-    scope *in = el->model_scope;
+    scope *in = g->in;
     const char *name = r->part[0].name;
     ast_ref moved;
     path_end p;
@@ -341,11 +396,32 @@ override_size(elab *el, scope *in, known_value *size)
 }
 
 void
+apply_initials(elab *el)
+{
+    for (size_t k = 0; k < el->initial.n; k++) {
+        const initial_made *x = &el->initial.at[k];
+        struct giving g = { .el = el,
+                            .in = x->in,
+                            .of_model = true,
+                            .ref = &x->stmt->initial.ref,
+                            .name = text_of(el, x->stmt->initial.ref.at),
+                            .e = x->stmt->initial.value };
+
+        if (!scope_gone(el, x->in))
+            give(&g, true);
+    }
+}
+
+void
 apply_experiment_lets(elab *el)
 {
     for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
         const ast_exp_item *item = &el->experiment->item[k];
-        struct giving g = { .el = el, .ref = &item->ref, .name = text_of(el, item->ref.at), .e = item->a };
+        struct giving g = { .el = el,
+                            .in = el->model_scope,
+                            .ref = &item->ref,
+                            .name = text_of(el, item->ref.at),
+                            .e = item->a };
 
         if (item->kind == AST_EXP_LET)
             give(&g, item->initial);
@@ -354,6 +430,7 @@ apply_experiment_lets(elab *el)
         bool initial, fine;
         ast_ref r = set_target(el, el->opt->set[k].name, &initial, &fine);
         struct giving g = { .el = el,
+                            .in = el->model_scope,
                             .ref = &r,
                             .name = el->opt->set[k].name,
                             .x = el->opt->set[k].value,

@@ -38,6 +38,19 @@ path_with(elab *el, const ast_ref *r, int k, const char *name)
                         behind.begin < behind.end ? whole_text_of(el, behind) : "");
 }
 
+/* What there is instead, where that is not much: of a component its ports first. */
+static void
+help_names(elab *el, const scope *model, const char *wrong, bool is_part)
+{
+    const char *list = is_part ? parts_listed(el, model) : values_listed(el, model);
+    const char *why;
+
+    if (!is_part && unit_parse(el->u, wrong, &why))
+        diag_help(el->s, "If a unit is meant: it stands in brackets behind its number, 5 [%s].", wrong);
+    else if (list)
+        diag_help(el->s, "%s", list);
+}
+
 static void
 unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
 {
@@ -56,6 +69,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
         diag_error(el->s, "name-unknown", p->at,
                    is_part ? "no junction, element or bond is called \"%s\"" : "nothing is called \"%s\"", p->name);
     near = is_part ? nearest_part(el, in, p->name) : nearest_value(el, in, p->name);
+    if (!habit && is_part && k == 0)
+        habit = habit_part(p->name);
     if (habit && !(near && strlen(p->name) > 1 && !strncmp(near, p->name, 1)))
         diag_help(el->s, "%s", habit);
     else if (near)
@@ -65,6 +80,8 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     else if (!is_part && find_part(el, in, p->name) != NONE)
         diag_note(el->s, el->part.at[find_part(el, in, p->name)].at, "this \"%s\" is %s", p->name,
                   part_word(&el->part.at[find_part(el, in, p->name)]));
+    else
+        help_names(el, model, p->name, is_part);
 }
 
 static bool
@@ -72,6 +89,13 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
 {
     if (quiet || el->incomplete)
         return false;
+    if (i <= 0 && f->low[k] == 1) {
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; items count from 1, the last is %d", f->name, i,
+                   f->high[k]);
+        diag_note(el->s, f->at, "declared here");
+        diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : f->high[k]);
+        return false;
+    }
     if (!f->n)
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it has none at all", f->name, i);
     else if (f->rank > 1)

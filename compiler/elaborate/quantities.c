@@ -57,8 +57,8 @@ check_quantities(elab *el)
             continue;
         map_set(&said, bg_hash_mix(x->at.begin, x->at.file), 1);
         better = quantity_name_of(el->u, x->effort, is);
-        diag_error(el->s, "unit-name", x->at, "\".%s\" is read in [%s], and the %s here is in [%s]", x->name, what,
-                   x->effort ? "effort" : "flow", unit_text(is));
+        diag_error(el->s, "unit-name", x->at, "\".%s\" is read in [%s], and the %s here is in %s", x->name, what,
+                   x->effort ? "effort" : "flow", unit_said(el, is));
         if (better)
             diag_help(el->s, "Write .%s or .%s for the %s, .%s for the %s.", better, x->effort ? "e" : "f",
                       x->effort ? "effort" : "flow", x->effort ? "f" : "e", x->effort ? "flow" : "effort");

@@ -15,6 +15,23 @@ value_word(enum ast_value_kind k)
     return word[k];
 }
 
+/* The effort of a bond whose domain has temperatures for it. */
+static bool
+is_temperature(const elab *el, var_id v)
+{
+    const flat_model *f = el->f;
+    const flat_var *x = &f->var.at[v];
+    uint32_t j = NONE;
+    const flat_domain *d;
+
+    if (x->kind == VAR_COMMON && f->junction.at[x->owner].type == 0)
+        j = x->owner;
+    else if (x->kind == VAR_PORT && f->port.at[x->owner].e == v)
+        j = f->port.at[x->owner].junction;
+    d = j == NONE ? NULL : junction_domain(f, j);
+    return d && d->effort && el->kelvin && unit_dimension(d->effort) == el->kelvin;
+}
+
 val
 read_variable(builder *b, var_id v)
 {
@@ -25,6 +42,7 @@ read_variable(builder *b, var_id v)
         r.fit = FIT_UNIT;
         r.unit = x->unit;
     }
+    r.zero = is_temperature(b->el, v) ? ZERO_POINT : ZERO_NONE;
     r.n = builder_slot(b, v);
     return r;
 }
@@ -136,6 +154,8 @@ gathered(elab *el, const path_end *p, struct gather *g, bool fine)
     v.unit = g->fits.unit;
     v.shown = g->fits.shown;
     v.written = g->fits.written;
+    v.said = g->fits.said;
+    v.zero = g->fits.zero;
     vec_free(&g->n);
     return v;
 }

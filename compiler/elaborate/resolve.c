@@ -17,6 +17,38 @@ enum {
     FEW_SLOTS = 8   /* looked through one by one */
 };
 
+/* ---------------------------------------------------------------- operators of the text */
+
+static const struct {
+    enum ex_op op;
+    bool turned;
+    const char *verb;
+} of_tree[] = { [AST_ADD] = { EX_ADD, false, "added" },      [AST_SUB] = { EX_SUB, false, "subtracted" },
+                [AST_MUL] = { EX_MUL, false, "multiplied" }, [AST_DIV] = { EX_DIV, false, "divided" },
+                [AST_POW] = { EX_POW, false, "raised" },     [AST_LT] = { EX_LT, false, "compared" },
+                [AST_LE] = { EX_LE, false, "compared" },     [AST_GT] = { EX_LT, true, "compared" },
+                [AST_GE] = { EX_LE, true, "compared" },      [AST_EQ] = { EX_EQ, false, "compared" },
+                [AST_NE] = { EX_NE, false, "compared" },     [AST_AND] = { EX_AND, false, "joined" },
+                [AST_OR] = { EX_OR, false, "joined" } };
+
+enum ex_op
+tree_operation(enum ast_binary op)
+{
+    return of_tree[op].op;
+}
+
+bool
+tree_turned(enum ast_binary op)
+{
+    return of_tree[op].turned;
+}
+
+const char *
+tree_verb(enum ast_binary op)
+{
+    return of_tree[op].verb;
+}
+
 /* ---------------------------------------------------------------- the builder */
 
 builder
@@ -200,7 +232,11 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                        unit_text(unit_dimension(u)));
             return val_bad(el);
         }
-        v = (val){ .fit = FIT_UNIT, .unit = unit_dimension(u), .stated = !unit_is_number(u) };
+        v = (val){ .fit = FIT_UNIT,
+                   .unit = unit_dimension(u),
+                   .stated = !unit_is_number(u),
+                   .said = u,
+                   .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
         v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }
@@ -236,17 +272,15 @@ static val
 relation(builder *b, const ast_expr *e, val x, val y)
 {
     elab *el = b->el;
-    enum ast_binary op = e->bin.op;
-    bool turned = op == AST_GT || op == AST_GE;
-    enum ex_op ex = op == AST_EQ ? EX_EQ : op == AST_NE ? EX_NE : op == AST_LT || op == AST_GT ? EX_LT : EX_LE;
+    bool turned = tree_turned(e->bin.op);
     val r;
 
     need_number(el, &x, e->bin.a->at);
     need_number(el, &y, e->bin.b->at);
-    r = units_together(el, "compared", x, e->bin.a->at, y, e->bin.b->at);
+    r = units_together(el, tree_verb(e->bin.op), x, e->bin.a->at, y, e->bin.b->at);
     if (r.bad)
         return r;
-    return (val){ .n = ex_make(el->pool, ex, turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE),
+    return (val){ .n = ex_make(el->pool, tree_operation(e->bin.op), turned ? y.n : x.n, turned ? x.n : y.n, NODE_NONE),
                   .fit = FIT_ANY,
                   .condition = true };
 }
@@ -256,7 +290,6 @@ combine(builder *b, const ast_expr *e, val x, val y)
 {
     elab *el = b->el;
     span xa = e->bin.a->at, ya = e->bin.b->at;
-    enum ex_op op;
     val r;
 
     if ((x.m || y.m) && e->bin.op <= AST_DIV)
@@ -268,7 +301,7 @@ combine(builder *b, const ast_expr *e, val x, val y)
         need_condition(el, &y, ya);
         if (x.bad || y.bad)
             return val_bad(el);
-        return (val){ .n = ex_make(el->pool, e->bin.op == AST_AND ? EX_AND : EX_OR, x.n, y.n, NODE_NONE),
+        return (val){ .n = ex_make(el->pool, tree_operation(e->bin.op), x.n, y.n, NODE_NONE),
                       .fit = FIT_ANY,
                       .condition = true };
     case AST_ADD:
@@ -277,18 +310,13 @@ combine(builder *b, const ast_expr *e, val x, val y)
     case AST_DIV:
         need_number(el, &x, xa);
         need_number(el, &y, ya);
-        if (e->bin.op == AST_MUL) {
-            op = EX_MUL;
-            r = units_multiply(el, x, y);
-        } else if (e->bin.op == AST_DIV) {
-            op = EX_DIV;
-            r = units_divide(el, x, y);
-        } else {
-            op = e->bin.op == AST_ADD ? EX_ADD : EX_SUB;
-            r = units_together(el, op == EX_ADD ? "added" : "subtracted", x, xa, y, ya);
-        }
+        r = e->bin.op == AST_MUL   ? units_multiply(el, x, y)
+            : e->bin.op == AST_DIV ? units_divide(el, x, y)
+                                   : units_together(el, tree_verb(e->bin.op), x, xa, y, ya);
+        if (e->bin.op == AST_ADD || e->bin.op == AST_SUB)
+            r.zero = zero_of_sum(e->bin.op == AST_ADD, x, y);
         if (!r.bad)
-            r.n = ex_make(el->pool, op, x.n, y.n, NODE_NONE);
+            r.n = ex_make(el->pool, tree_operation(e->bin.op), x.n, y.n, NODE_NONE);
         return r;
     default: return relation(b, e, x, y);
     }

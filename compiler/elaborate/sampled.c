@@ -78,7 +78,7 @@ make_previous(builder *b, const ast_expr *e)
         v.n = ex_substitute(el->pool, v.n, with, (uint32_t)in.slot.n);
         free(with);
     }
-    v.shown = v.written = NULL;
+    v.shown = v.written = v.said = NULL;
     builder_free(&in);
     return v;
 }
@@ -133,7 +133,7 @@ make_delay(builder *b, const ast_expr *e)
         el->f->var.at[d.var].unit = v.unit;
     vec_push(&el->f->delay, d);
     v.n = builder_slot(b, d.var);
-    v.shown = v.written = NULL;
+    v.shown = v.written = v.said = NULL;
     if (v.fit == FIT_ZERO)
         v.fit = FIT_BARE;
     return v;

@@ -8,7 +8,7 @@
 
 #include "elab.h"
 
-enum { LONGEST_QUOTE = 60 };
+enum { LONGEST_QUOTE = 60, MOST_LISTED = 12 };
 
 /* ---------------------------------------------------------------- families */
 
@@ -324,6 +324,60 @@ nearest_part(const elab *el, const scope *in, const char *wrong)
     near = nearest_name(wrong, list, n);
     free(list);
     return near;
+}
+
+/* "a, b and c" of the families of a scope that are wanted, or NULL where there are none or too many. */
+static const char *
+names_listed(const elab *el, const scope *in, bool parts, bool (*wanted)(const elab *el, const family *f))
+{
+    const char *name[MOST_LISTED];
+    size_t n = 0;
+    strbuf b = { 0 };
+    const char *text;
+
+    for (size_t k = 0; k < el->family.n; k++) {
+        const family *f = &el->family.at[k];
+
+        if (f->is_part != parts || f->scope != in->id || (wanted && !wanted(el, f)))
+            continue;
+        if (n == MOST_LISTED)
+            return NULL;
+        name[n++] = f->rank ? arena_format(el->a, "%s[...]", f->name) : f->name;
+    }
+    for (size_t k = 0; k < n; k++)
+        strbuf_printf(&b, "%s%s", k == 0 ? "" : k + 1 == n ? " and " : ", ", name[k]);
+    text = n ? arena_strdup(el->a, b.at) : NULL;
+    strbuf_free(&b);
+    return text;
+}
+
+static bool
+is_port(const elab *el, const family *f)
+{
+    return f->n && el->part.at[f->first].port;
+}
+
+const char *
+parts_listed(const elab *el, const scope *in)
+{
+    const char *ports = in->outer ? names_listed(el, in, true, is_port) : NULL, *all;
+
+    if (errors_are_many(el))
+        return NULL;
+    all = names_listed(el, in, true, NULL);
+    if (ports && all && strcmp(ports, all) != 0)
+        return arena_format(el->a, "Bonds join its ports: %s. Its parts are %s.", ports, all);
+    if (ports)
+        return arena_format(el->a, "Bonds join its ports: %s.", ports);
+    return all ? arena_format(el->a, in->outer ? "Its parts are %s." : "The parts of the model are %s.", all) : NULL;
+}
+
+const char *
+values_listed(const elab *el, const scope *in)
+{
+    const char *all = errors_are_many(el) ? NULL : names_listed(el, in, false, NULL);
+
+    return all ? arena_format(el->a, in->outer ? "Its values are %s." : "The values of the model are %s.", all) : NULL;
 }
 
 /* ---------------------------------------------------------------- text */

@@ -103,7 +103,7 @@ call_several(builder *b, const ast_expr *e)
         r = val_bad(el);
     if (!r.bad && may_write_out(el, x.n, e->at)) {
         r.n = made(el->pool, name, &x);
-        r.written = NULL;
+        r.written = r.said = NULL;
         if (r.fit == FIT_ZERO)
             r.fit = FIT_BARE;
     } else {

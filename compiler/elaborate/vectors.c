@@ -66,16 +66,15 @@ with_fit(val v, val fits)
 static val
 sum(elab *el, const ast_expr *e, val x, val y, val fits)
 {
-    bool plus = e->bin.op == AST_ADD;
     val r;
 
     if (!x.m || !y.m || x.m->rank != y.m->rank || x.m->rows != y.m->rows || x.m->cols != y.m->cols) {
-        clash(el, e, plus ? "added" : "subtracted", x, y);
+        clash(el, e, tree_verb(e->bin.op), x, y);
         return val_bad(el);
     }
     r = matrix_of(el, x.m->rank, x.m->rows, x.m->cols, NULL);
     for (size_t k = 0; k < (size_t)x.m->rows * x.m->cols; k++)
-        r.m->at[k] = ex_make(el->pool, plus ? EX_ADD : EX_SUB, x.m->at[k], y.m->at[k], NODE_NONE);
+        r.m->at[k] = ex_make(el->pool, tree_operation(e->bin.op), x.m->at[k], y.m->at[k], NODE_NONE);
     return with_fit(r, fits);
 }
 
@@ -100,7 +99,7 @@ product(elab *el, const ast_expr *e, val x, val y, val fits)
     val r;
 
     if (n != y.m->rows) {
-        clash(el, e, "multiplied", x, y);
+        clash(el, e, tree_verb(e->bin.op), x, y);
         return val_bad(el);
     }
     if (!may_write_out(el, (uint64_t)a * (n + 1), e->at) || !may_write_out(el, (uint64_t)a * (n + 1) * b, e->at))
@@ -143,7 +142,7 @@ combine_matrices(builder *b, const ast_expr *e, val x, val y)
     switch (e->bin.op) {
     case AST_ADD:
     case AST_SUB:
-        fits = units_together(el, e->bin.op == AST_ADD ? "added" : "subtracted", x, e->bin.a->at, y, e->bin.b->at);
+        fits = units_together(el, tree_verb(e->bin.op), x, e->bin.a->at, y, e->bin.b->at);
         return fits.bad ? fits : sum(el, e, x, y, fits);
     case AST_MUL:
         fits = units_multiply(el, x, y);

@@ -14,13 +14,6 @@ struct finder {
     bend_list *bends;
 };
 
-static bool
-is_sharp(uint8_t op)
-{
-    return op == EX_EXP || op == EX_LN || op == EX_LOG10 || op == EX_SINH || op == EX_COSH || op == EX_TANH ||
-           op == EX_ATAN || op == EX_ASINH;
-}
-
 static enum course
 of_node(const pool *p, const ex_node *x, const enum course operand[3])
 {
@@ -185,7 +178,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
             slot = inst_slots(f, i); /* may have moved */
             continue;
         }
-        if (driving && is_sharp(x->op))
+        if (driving && ex_ops[x->op].sharp)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
         else if (driving && x->op == EX_DIV && d->of_node.at[map_get(&d->place, x->b)] == MOVING)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));

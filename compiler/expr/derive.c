@@ -76,32 +76,6 @@ signed_power_slope(pool *p, enum ex_op op, node n, node a, node b, node da, node
     return ex_add(p, by_base, ex_mul(p, ex_mul(p, n, call(p, EX_LN, ex_make(p, EX_ABS, a, NODE_NONE, NODE_NONE))), db));
 }
 
-/* d f(a) / d a for the functions of one argument; n = f(a) */
-static node
-call_slope(pool *p, enum ex_op op, node n, node a)
-{
-    node one = p->one;
-
-    switch (op) {
-    case EX_SQRT: return ex_div(p, ex_const(p, 0.5), n);
-    case EX_EXP: return n;
-    case EX_LN: return ex_div(p, one, a);
-    case EX_LOG10: return ex_div(p, ex_const(p, 0.43429448190325182765), a); /* log10 e */
-    case EX_SIN: return call(p, EX_COS, a);
-    case EX_COS: return ex_neg(p, call(p, EX_SIN, a));
-    case EX_TAN: return ex_add(p, one, square(p, n));
-    case EX_ASIN: return ex_div(p, one, call(p, EX_SQRT, ex_sub(p, one, square(p, a))));
-    case EX_ACOS: return ex_neg(p, ex_div(p, one, call(p, EX_SQRT, ex_sub(p, one, square(p, a)))));
-    case EX_ATAN: return ex_div(p, one, ex_add(p, one, square(p, a)));
-    case EX_SINH: return call(p, EX_COSH, a);
-    case EX_COSH: return call(p, EX_SINH, a);
-    case EX_TANH: return ex_sub(p, one, square(p, n));
-    case EX_ASINH: return ex_div(p, one, call(p, EX_SQRT, ex_add(p, one, square(p, a))));
-    case EX_ABS: return ex_make(p, EX_SELECT, ex_make(p, EX_LE, p->zero, a, NODE_NONE), one, ex_const(p, -1));
-    default: return p->zero; /* sign, floor, ceil, not: constant between their jumps */
-    }
-}
-
 node
 pool_slope(pool *p, node n, node da, node db, node dc)
 {
@@ -137,7 +111,8 @@ pool_slope(pool *p, node n, node da, node db, node dc)
     case EX_NE:
     case EX_AND:
     case EX_OR: return zero;
-    default: return da == zero ? zero : ex_mul(p, call_slope(p, e->op, n, a), da);
+    default: /* of one operand; without a slope: constant between jumps */
+        return da == zero || !ex_ops[e->op].slope ? zero : ex_mul(p, ex_ops[e->op].slope(p, n, a), da);
     }
 }
 
@@ -313,15 +288,12 @@ invert(pool *p, const ex_node *e, bool first, node *rhs, node *divisor)
             return false;
         *rhs = ex_make(p, EX_SPOW, r, ex_const(p, 1 / c), NODE_NONE);
         break;
-    case EX_EXP: *rhs = call(p, EX_LN, r); break;
-    case EX_LN: *rhs = call(p, EX_EXP, r); break;
     case EX_LOG10: *rhs = ex_make(p, EX_POW, ex_const(p, 10), r, NODE_NONE); break;
-    case EX_SINH: *rhs = call(p, EX_ASINH, r); break;
-    case EX_ASINH: *rhs = call(p, EX_SINH, r); break;
-    case EX_ASIN: *rhs = call(p, EX_SIN, r); break;
-    case EX_ACOS: *rhs = call(p, EX_COS, r); break;
-    case EX_ATAN: *rhs = call(p, EX_TAN, r); break;
-    default: return false;
+    default:
+        if (!ex_ops[e->op].inverse)
+            return false;
+        *rhs = call(p, ex_ops[e->op].inverse, r);
+        break;
     }
     return true;
 }

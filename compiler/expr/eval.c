@@ -109,8 +109,8 @@ ex_integer_power(double exponent, int *n)
 }
 
 /* By squaring, lowest bit first; the generated code multiplies in this order. */
-static double
-power(double x, double exponent)
+double
+ex_power(double x, double exponent)
 {
     int n;
     double r = 1;
@@ -152,56 +152,6 @@ ex_absolute_power(double x, double exponent)
     if (exponent < 0 && m < EX_LEAST_BASE)
         m = EX_LEAST_BASE;
     return exponent == -0.5 ? 1 / sqrt(m) : pow(m, exponent);
-}
-
-double
-ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table)
-{
-    switch (op) {
-    case EX_ADD: return a + b;
-    case EX_SUB: return a - b;
-    case EX_MUL: return a * b;
-    case EX_DIV: return a / b;
-    case EX_NEG: return -a;
-    case EX_POW: return power(a, b);
-    case EX_SPOW: return ex_signed_power(a, b);
-    case EX_APOW: return ex_absolute_power(a, b);
-    case EX_SQRT: return sqrt(a);
-    case EX_EXP: return exp(a);
-    case EX_LN: return log(a);
-    case EX_LOG10: return log10(a);
-    case EX_SIN: return sin(a);
-    case EX_COS: return cos(a);
-    case EX_TAN: return tan(a);
-    case EX_ASIN: return asin(a);
-    case EX_ACOS: return acos(a);
-    case EX_ATAN: return atan(a);
-    case EX_ATAN2: return atan2(a, b);
-    case EX_SINH: return sinh(a);
-    case EX_COSH: return cosh(a);
-    case EX_TANH: return tanh(a);
-    case EX_ASINH: return asinh(a);
-    case EX_FLOOR: return floor(a);
-    case EX_CEIL: return ceil(a);
-    case EX_ABS: return fabs(a);
-    case EX_SIGN: return a > 0 ? 1 : a < 0 ? -1 : a;
-    case EX_MIN: return isnan(a) ? a : a < b ? a : b;
-    case EX_MAX: return isnan(a) ? a : b < a ? a : b;
-    case EX_LT: return a < b;
-    case EX_LE: return a <= b;
-    case EX_EQ: return a == b;
-    case EX_NE: return a != b;
-    case EX_AND: return a != 0 && b != 0;
-    case EX_OR: return a != 0 || b != 0;
-    case EX_NOT: return a == 0;
-    case EX_SELECT: return a != 0 ? b : c;
-    case EX_TABLE: return ex_table_at(table, b, a);
-    case EX_TABLE_SLOPE: return ex_table_slope(table, b, a);
-    case EX_CONST:
-    case EX_SLOT:
-    case EX_NOPS: break;
-    }
-    return NAN;
 }
 
 static const double *

@@ -188,21 +188,9 @@ rehash(pool *p)
 static bool
 op_switches(const ex_node *e)
 {
-    switch (e->op) {
-    case EX_FLOOR:
-    case EX_CEIL:
-    case EX_ABS:
-    case EX_SIGN:
-    case EX_MIN:
-    case EX_MAX:
-    case EX_LT:
-    case EX_LE:
-    case EX_EQ:
-    case EX_NE: return true;
-    case EX_TABLE:
-    case EX_TABLE_SLOPE: return e->b == NODE_NONE;
-    default: return false;
-    }
+    if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE)
+        return e->b == NODE_NONE;
+    return ex_ops[e->op].switches;
 }
 
 static void

@@ -61,12 +61,39 @@ enum ex_op {
     EX_NOPS
 };
 
-/* One row an operator: spelling, arity, printing precedence. */
+typedef struct pool pool;
+
+/* What an operation asks of its operands' units, and gives */
+enum ex_units {
+    EX_UNITS_NONE,
+    EX_UNITS_KEPT,  /* any, kept */
+    EX_UNITS_SAME,  /* equal ones, kept */
+    EX_UNITS_PURE,  /* pure number to pure number */
+    EX_UNITS_SIGN,  /* any, to a pure number */
+    EX_UNITS_RATIO, /* equal ones, to a pure number */
+    EX_UNITS_PRODUCT,
+    EX_UNITS_QUOTIENT,
+    EX_UNITS_ROOT,
+    EX_UNITS_POWER /* any, to the power that the second operand is */
+};
+enum ex_parity { EX_NEITHER, EX_ODD, EX_EVEN };
+
+/* One row an operation (operators.c) */
 struct ex_op_info {
-    const char *name;
-    uint8_t arity;
-    uint8_t precedence;
+    const char *name;  /* in the language */
+    const char *latex; /* between or before its operands; NULL: its name as a word, or a form of its own (latex.c) */
+    uint8_t arity, precedence;
     bool infix, commutative;
+    bool called;   /* a text calls it by its name, with `arity` arguments */
+    bool switches; /* jumps or bends */
+    bool sharp;    /* may do all it does within little of its operand */
+    bool linked;   /* generated code calls `one` or `two`, where it does no better */
+    enum ex_parity parity;
+    enum ex_units units;
+    double (*one)(double); /* its value; neither: it needs more than its operands' values */
+    double (*two)(double, double);
+    node (*slope)(pool *p, node n, node a); /* of one operand: n = f(a) by a; NULL: 0 between jumps, or in derive.c */
+    enum ex_op inverse;                     /* f(a) = r where a = inverse(r); EX_CONST: none, or in derive.c */
 };
 extern const struct ex_op_info ex_ops[EX_NOPS];
 
@@ -96,7 +123,6 @@ double ex_table_at(const ex_table *t, double piece, double x);
 double ex_table_slope(const ex_table *t, double piece, double x);
 double ex_table_piece(const ex_table *t, double x); /* as a double; right-continuous */
 
-typedef struct pool pool;
 pool *pool_new(void);
 void pool_free(pool *p);
 const ex_node *pool_node(const pool *p, node n); /* stays where it is while the pool lives */

@@ -3,52 +3,6 @@
 
 #include "expr_pool.h"
 
-/* Precedence as the grammar has it: 1 if, 2 or, 3 and, 4 not, 5 comparisons, 6 sums, 7 products, 8 sign, 9 power, 10
- * calls */
-const struct ex_op_info ex_ops[EX_NOPS] = {
-    [EX_CONST] = { "const", 0, 10, false, false },
-    [EX_SLOT] = { "slot", 0, 10, false, false },
-    [EX_ADD] = { "+", 2, 6, true, true },
-    [EX_SUB] = { "-", 2, 6, true, false },
-    [EX_MUL] = { "*", 2, 7, true, true },
-    [EX_DIV] = { "/", 2, 7, true, false },
-    [EX_NEG] = { "-", 1, 8, false, false },
-    [EX_POW] = { "^", 2, 9, true, false },
-    [EX_SPOW] = { "spow", 2, 10, false, false },
-    [EX_APOW] = { "apow", 2, 10, false, false },
-    [EX_SQRT] = { "sqrt", 1, 10, false, false },
-    [EX_EXP] = { "exp", 1, 10, false, false },
-    [EX_LN] = { "ln", 1, 10, false, false },
-    [EX_LOG10] = { "log10", 1, 10, false, false },
-    [EX_SIN] = { "sin", 1, 10, false, false },
-    [EX_COS] = { "cos", 1, 10, false, false },
-    [EX_TAN] = { "tan", 1, 10, false, false },
-    [EX_ASIN] = { "asin", 1, 10, false, false },
-    [EX_ACOS] = { "acos", 1, 10, false, false },
-    [EX_ATAN] = { "atan", 1, 10, false, false },
-    [EX_ATAN2] = { "atan2", 2, 10, false, false },
-    [EX_SINH] = { "sinh", 1, 10, false, false },
-    [EX_COSH] = { "cosh", 1, 10, false, false },
-    [EX_TANH] = { "tanh", 1, 10, false, false },
-    [EX_ASINH] = { "asinh", 1, 10, false, false },
-    [EX_FLOOR] = { "floor", 1, 10, false, false },
-    [EX_CEIL] = { "ceil", 1, 10, false, false },
-    [EX_ABS] = { "abs", 1, 10, false, false },
-    [EX_SIGN] = { "sign", 1, 10, false, false },
-    [EX_MIN] = { "min", 2, 10, false, true },
-    [EX_MAX] = { "max", 2, 10, false, true },
-    [EX_LT] = { "<", 2, 5, true, false },
-    [EX_LE] = { "<=", 2, 5, true, false },
-    [EX_EQ] = { "==", 2, 5, true, true },
-    [EX_NE] = { "!=", 2, 5, true, true },
-    [EX_AND] = { "and", 2, 3, true, true },
-    [EX_OR] = { "or", 2, 2, true, true },
-    [EX_NOT] = { "not", 1, 4, false, false },
-    [EX_SELECT] = { "if", 3, 1, false, false },
-    [EX_TABLE] = { "table", 2, 10, false, false },
-    [EX_TABLE_SLOPE] = { "table_slope", 2, 10, false, false },
-};
-
 /* ---------------------------------------------------------------- making: sums and products
  *
  * Each maker assumes simplified operands and calls others only on parts of them, so the nesting of calls has a fixed
@@ -515,24 +469,15 @@ make_call(pool *p, enum ex_op op, node a)
 
     if (e->op == EX_CONST && isfinite(r = ex_apply(op, e->value, 0, 0, NULL)))
         return ex_const(p, r);
+    if (ex_ops[op].parity == EX_ODD && is_negative(p, a))
+        return make_neg(p, pool_raw(p, op, make_neg(p, a), NODE_NONE, NODE_NONE));
+    if (ex_ops[op].parity == EX_EVEN && is_negative(p, a)) {
+        a = make_neg(p, a);
+        e = pool_node(p, a);
+    }
     switch (op) {
-    case EX_SIN:
-    case EX_TAN:
-    case EX_ASIN:
-    case EX_ATAN:
-    case EX_SINH:
-    case EX_TANH:
-    case EX_ASINH:
-    case EX_SIGN:
-        if (is_negative(p, a))
-            return make_neg(p, pool_raw(p, op, make_neg(p, a), NODE_NONE, NODE_NONE));
-        break;
-    case EX_COS:
-    case EX_COSH:
     case EX_ABS:
-        if (is_negative(p, a))
-            a = make_neg(p, a);
-        if (op == EX_ABS && ex_is_op(p, a, EX_ABS))
+        if (e->op == EX_ABS)
             return a;
         break;
     case EX_LN:

@@ -77,6 +77,8 @@ node pool_raw(pool *p, enum ex_op op, node a, node b, node c);
 /* Does slot k occur in n? */
 bool pool_reads(const pool *p, node n, uint32_t k);
 
+/* x^exponent: by multiplications where ex_integer_power says so */
+double ex_power(double x, double exponent);
 /* The value of one operation on its operands' values; op is none of the leaves. table may be NULL without EX_TABLE. */
 double ex_apply(enum ex_op op, double a, double b, double c, const ex_table *table);
 bool ex_is_op(const pool *p, node n, enum ex_op op);

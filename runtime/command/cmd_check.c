@@ -177,7 +177,6 @@ put_diagnostics(json *j, const sources *s)
 {
     static const char *const severity[] = { [SEV_ERROR] = "error", [SEV_WARNING] = "warning", [SEV_NOTE] = "note" };
 
-    json_open(j, '[');
     for (size_t i = 0; s && i < diag_count(s); i++) {
         const diagnostic *d = diag_at(s, i);
 
@@ -189,7 +188,6 @@ put_diagnostics(json *j, const sources *s)
         put_children(j, s, d);
         json_close(j, '}');
     }
-    json_close(j, ']');
 }
 
 static const char *
@@ -201,39 +199,46 @@ model_name(const loaded *l)
     return NULL;
 }
 
+/* Up to the end of its diagnostics: those of the file's other models come behind. */
 static void
-report_json(const loaded *l, bool fine, FILE *out)
+begin_json(json *j, const loaded *l, bool fine)
 {
-    json j = { .out = out };
     const flat_model *f = l->c.flat;
 
-    json_open(&j, '{');
-    json_key(&j, "model"), json_string(&j, f ? f->name : model_name(l));
+    json_open(j, '{');
+    json_key(j, "model"), json_string(j, f ? f->name : model_name(l));
     if (fine) {
-        json_key(&j, "elements"), json_count(&j, f->element.n);
-        json_key(&j, "bonds"), json_count(&j, count_bonds(f));
-        json_key(&j, "states");
-        json_open(&j, '[');
+        json_key(j, "elements"), json_count(j, f->element.n);
+        json_key(j, "bonds"), json_count(j, count_bonds(f));
+        json_key(j, "states");
+        json_open(j, '[');
         for (size_t i = 0; !l->c.component && i < l->c.equations->state.n; i++)
-            json_string(&j, state_name(l, i));
-        json_close(&j, ']');
-        json_key(&j, "dependent_states");
-        json_open(&j, '[');
+            json_string(j, state_name(l, i));
+        json_close(j, ']');
+        json_key(j, "dependent_states");
+        json_open(j, '[');
         for (size_t i = 0; !l->c.component && i < l->c.causal->dependent.n; i++)
-            json_string(&j, dependent_name(l, i));
-        json_close(&j, ']');
-        json_key(&j, "algebraic_loops"), json_count(&j, l->c.component ? 0 : equations_nloops(l->c.equations));
+            json_string(j, dependent_name(l, i));
+        json_close(j, ']');
+        json_key(j, "algebraic_loops"), json_count(j, l->c.component ? 0 : equations_nloops(l->c.equations));
     }
-    json_key(&j, "diagnostics");
-    put_diagnostics(&j, l->c.sources);
-    json_close(&j, '}');
+    json_key(j, "diagnostics");
+    json_open(j, '[');
+    put_diagnostics(j, l->c.sources);
+}
+
+static void
+end_json(json *j)
+{
+    json_close(j, ']');
+    json_close(j, '}');
 }
 
 /* ---------------------------------------------------------------- warnings */
 
 /* Those that a check gives. */
-static const char *const warnings[] = { "element-idle", "junction-alone", "junction-single", "port-unjoined",
-                                        "unit-hertz",   "unit-lost",      "value-unread" };
+static const char *const warnings[] = { "element-idle",    "junction-alone", "junction-single", "port-unjoined",
+                                        "unit-difference", "unit-hertz",     "unit-lost",       "value-unread" };
 enum { NWARNINGS = sizeof warnings / sizeof *warnings };
 
 static size_t
@@ -284,6 +289,7 @@ check_wanted(const request *q)
 struct checked {
     map models; /* by name: said already */
     size_t warnings;
+    json j; /* with --json, open where diagnostics go */
 };
 
 /* What may be meant otherwise, of a model that has no errors. */
@@ -321,9 +327,13 @@ check_more(const request *q, const loaded *l, const char *experiment, const char
         status = STATUS_MODEL;
     if (status != STATUS_DONE) {
         print_diagnostics(q, more.c.sources);
+        if (q->json)
+            put_diagnostics(&done->j, more.c.sources);
     } else if (is_new(done, more.c.flat->name)) {
         warn(q, &more.c, done);
-        if (!q->json)
+        if (q->json)
+            put_diagnostics(&done->j, more.c.sources);
+        else
             report(&more, out);
     }
     compile_free(&more.c);
@@ -352,7 +362,7 @@ check_others(const request *q, const loaded *l, struct checked *done, FILE *out)
 static int
 check_one(const request *q, const char *path, const char *pass, enum compile_stage stage, FILE *out)
 {
-    struct checked done = { { 0 }, 0 };
+    struct checked done = { .j = { .out = out } };
     loaded l;
     int status = load(q, path, stage, EXPERIMENT_OPTIONAL, &l);
 
@@ -367,14 +377,17 @@ check_one(const request *q, const char *path, const char *pass, enum compile_sta
         lint_values(l.c.sources, l.c.ast);
         warn(q, &l.c, &done);
         if (q->json)
-            report_json(&l, true, out);
+            begin_json(&done.j, &l, true);
         else
             report(&l, out);
         status = check_others(q, &l, &done, out);
+        if (q->json)
+            end_json(&done.j);
         if (status == STATUS_DONE && done.warnings && q->given & OPT(OPT_WERROR))
             status = STATUS_MODEL;
     } else if (q->json && (status == STATUS_MODEL || status == STATUS_NUMBERS)) {
-        report_json(&l, false, out);
+        begin_json(&done.j, &l, false);
+        end_json(&done.j);
     }
     map_free(&done.models);
     loaded_free(&l);

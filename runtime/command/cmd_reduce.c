@@ -40,7 +40,7 @@ write_trials(json *j, const reduction *r)
 }
 
 static void
-write_json(const reduction *r, bool bounded, const order_report *of, FILE *out)
+write_json(const reduction *r, bool bounded, const order_report *of, const struct passive_word *passive, FILE *out)
 {
     json j = { .out = out };
 
@@ -104,6 +104,7 @@ write_json(const reduction *r, bool bounded, const order_report *of, FILE *out)
     json_close(&j, ']');
     if (of)
         order_write_json(&j, of);
+    passive_json(&j, passive);
     json_close(&j, '}');
 }
 
@@ -187,7 +188,8 @@ put_trials(FILE *out, const reduction *r)
 }
 
 static void
-report(const reduction *r, bool bounded, const order_report *of, bool verbose, FILE *out)
+report(const reduction *r, bool bounded, const order_report *of, const struct passive_word *passive, bool verbose,
+       FILE *out)
 {
     table t = { .columns = bounded ? 7 : 5, .left = bounded ? 2 : 1 };
 
@@ -218,6 +220,7 @@ report(const reduction *r, bool bounded, const order_report *of, bool verbose, F
         put_names(out, r, REWRITE_FOLD, "  folded             ");
         put_names(out, r, REWRITE_REFIT, "  refitted           ");
         put_reasons(out, r);
+        passive_put(passive, out);
     }
     if (bounded)
         put_search(out, r, verbose);
@@ -351,9 +354,12 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
 {
     bool dry = (q->given & OPT(OPT_DRY_RUN)) != 0, text_out = target && !strcmp(target, "-");
     int status = q->given & OPT(OPT_VERIFY) ? verify_both(q, l, r, experiment, nexperiments) : STATUS_DONE;
+    struct passive_word passive = { PASSIVITY_NOT_LOOKED_AT, NULL };
 
     if (status != STATUS_DONE)
         return status;
+    if (q->json || !q->quiet)
+        passive = passive_of(l, r, nexperiments ? experiment[0] : NULL);
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length,
                        reduction_origin, r, color_on(stdout));
@@ -364,9 +370,10 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
     if (q->json && !(text_out && !dry))
-        write_json(r, bounded, of, stdout);
+        write_json(r, bounded, of, &passive, stdout);
     else if (!q->quiet)
-        report(r, bounded, of, q->verbose, dry || text_out ? stderr : stdout);
+        report(r, bounded, of, &passive, q->verbose, dry || text_out ? stderr : stdout);
+    free(passive.why);
     return fflush(stdout) == 0 ? STATUS_DONE : complain_file("-");
 }
 

@@ -6,6 +6,43 @@
 #include "reduce_command.h"
 #include "report.h"
 
+/* ---------------------------------------------------------------- passive or not */
+
+struct passive_word
+passive_of(const loaded *l, const reduction *r, const char *experiment)
+{
+    struct passive_word w = { PASSIVITY_NOT_LOOKED_AT, NULL };
+
+    if (r->text)
+        w.is = passive_model(l->path, r->text, r->length,
+                             &(compile_options){ .experiment = experiment, .set = l->set.at, .nset = l->set.n },
+                             &w.why);
+    return w;
+}
+
+void
+passive_json(json *j, const struct passive_word *w)
+{
+    if (w->is == PASSIVITY_NOT_LOOKED_AT)
+        return;
+    json_key(j, "passive");
+    if (w->is == MODEL_PASSIVITY_UNKNOWN)
+        json_string(j, NULL), json_key(j, "passive_unknown"), json_string(j, w->why);
+    else
+        json_bool(j, w->is == MODEL_PASSIVE);
+}
+
+void
+passive_put(const struct passive_word *w, FILE *out)
+{
+    if (w->is == MODEL_PASSIVITY_UNKNOWN)
+        put_text(out, "  whether what is left is passive is not known: %s\n", w->why);
+    else if (w->is != PASSIVITY_NOT_LOOKED_AT)
+        put_text(out, w->is == MODEL_PASSIVE
+                          ? "  what is left is passive: without inputs its stored energy only falls\n"
+                          : "  what is left is not passive: its stored energy can rise by itself\n");
+}
+
 /* ---------------------------------------------------------------- by eigenvalues */
 
 int

@@ -264,6 +264,7 @@ load(const request *q, const char *path, enum compile_stage upto, enum experimen
         print_diagnostics(q, l->c.sources);
         return STATUS_MODEL;
     }
+    elaborate_note_named(l->c.sources, l->c.ast);
     l->length = source_length(l->c.sources, l->c.ast->file);
     l->text = bg_malloc(l->length + 1);
     memcpy(l->text, source_text(l->c.sources, l->c.ast->file), l->length + 1);

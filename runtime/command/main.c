@@ -79,6 +79,7 @@ static const struct command commands[] = {
       "With --order N a linear model is brought down to N states: elements go and the numbers of the others are fitted "
       "in frequency, both searched\n"
       "together; beside the proved H-infinity error stands that of balanced truncation.\n"
+      "Where what is left is linear, the report says whether it is passive.\n"
       "--inactive takes out, exactly, what no power goes through in the experiment, by itself or after the rest.\n"
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",

@@ -4,12 +4,22 @@
 
 #include "command.h"
 #include "json.h"
+#include "passive_model.h"
 #include "to_order.h"
 
 /* The text to its place and the report to its own; of: NULL, or of a reduction to a number of states. */
 int reduction_write(const request *q, const loaded *l, reduction *r, const char *const *experiment, size_t nexperiments,
                     bool bounded, const order_report *of, const char *target);
 void reduction_adjust(void *ctx, bg_model *m, sim_options *o); /* adjust_run without progress: many short runs */
+
+/* Of the reduced text, where it is linear: does it take energy only? */
+struct passive_word {
+    enum model_passivity is;
+    char *why; /* of an unknown one; free it */
+};
+struct passive_word passive_of(const loaded *l, const reduction *r, const char *experiment);
+void passive_json(json *j, const struct passive_word *w);
+void passive_put(const struct passive_word *w, FILE *out);
 
 int reduce_by_modes(const request *q, const char *target);
 int reduce_by_order(const request *q, const char *target);

@@ -7,6 +7,7 @@
 #include "hamiltonian.h"
 
 #define ROUNDING 1e-10
+#define CANCELS 1e-13 /* of the numbers that a sum is of: it is zero */
 
 double *
 hamiltonian_energy(const linearization *l)
@@ -28,13 +29,21 @@ hamiltonian_energy(const linearization *l)
     return Q;
 }
 
+/* The least eigenvalue relative to the greatest, in units in which the diagonal is 1 where it is positive: what is
+ * small in one domain is not lost beside what is large in another. */
 static double
 least(size_t n, const double *A)
 {
     double *copy = bg_malloc((n * n + 1) * sizeof *copy), *value = bg_calloc(n + 1, sizeof *value), most = 0,
            result = NAN;
 
-    memcpy(copy, A, n * n * sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            double row = A[i * (n + 1)] > 0 ? sqrt(A[i * (n + 1)]) : 1,
+                   column = A[k * (n + 1)] > 0 ? sqrt(A[k * (n + 1)]) : 1;
+
+            copy[i + n * k] = A[i + n * k] / row / column;
+        }
     if (dense_symmetric(n, copy, false, value) && n) {
         most = fmax(fabs(value[0]), fabs(value[n - 1]));
         result = most > 0 ? value[0] / most : 0;
@@ -80,6 +89,8 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
         if (in[i])
             h->state[m++] = i;
     h->n = m;
+    if (!m)
+        h->why = bg_strdup("nothing in it stores energy");
     h->J = bg_calloc(m * m + 1, sizeof(double));
     h->R = bg_calloc(m * m + 1, sizeof(double));
     h->Q = bg_calloc(m * m + 1, sizeof(double));
@@ -108,8 +119,10 @@ hamiltonian_make(const linearization *l, hamiltonian *h)
     if (!h->why) {
         for (size_t i = 0; i < m; i++)
             for (size_t k = 0; k < m; k++) {
-                h->J[i + m * k] = (M[k + m * i] - M[i + m * k]) / 2;
-                h->R[i + m * k] = -(M[k + m * i] + M[i + m * k]) / 2;
+                double there = M[k + m * i], back = M[i + m * k], size = CANCELS * (fabs(there) + fabs(back));
+
+                h->J[i + m * k] = fabs(there - back) > size ? (there - back) / 2 : 0;
+                h->R[i + m * k] = fabs(there + back) > size ? -(there + back) / 2 : 0;
             }
         h->least_Q = least(m, h->Q);
         h->least_R = least(m, h->R);

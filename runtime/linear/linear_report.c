@@ -13,6 +13,9 @@ enum {
     NORMS_MOST = 300
 }; /* and norms are found unasked */
 
+static const char NO_EFFECTS[] = "what ideal switches determine follows parameters by equations that are solved while "
+                                 "it runs; eigenvalues are those of the mode that holds there";
+
 /* ---------------------------------------------------------------- JSON */
 
 static void
@@ -443,6 +446,8 @@ linear_json(const linearization *l, const linear_view *v, json *j)
         if (l->effect.has_total)
             effects_json(l, "effects_total", l->effect.total, j);
     }
+    if (l->switched)
+        json_key(j, "no_effects"), json_string(j, NO_EFFECTS);
     norms_json(l, v, j);
     hamiltonian_json(l, j);
     if (v->ntransfer)
@@ -538,13 +543,47 @@ matrix_text(const char *name, size_t rows, size_t columns, const double *A, FILE
     table_print(&t, out, "  ");
 }
 
-/* Effects relative to the parameter: parameter * dlambda/dparameter, of modes with Im >= 0. */
+/* A table of effects relative to the parameter: parameter * dlambda/dparameter, of the modes. */
+static void
+effect_table_text(const linearization *l, const double complex *at, const size_t *mode, size_t shown, FILE *out)
+{
+    const effect_table *e = &l->effect;
+    const modes *m = &l->modes;
+    table t = { .columns = (int)shown + 1, .left = 1 };
+
+    table_put(&t, "parameter");
+    for (size_t i = 0; i < shown; i++)
+        table_put(&t, "mode %zu", mode[i] + 1);
+    for (size_t p = 0; p < e->nparameters; p++) {
+        table_put(&t, "%s", e->parameter[p]);
+        for (size_t i = 0; i < shown; i++) {
+            double size = cabs(at[p * m->count + mode[i]]) * fabs(e->value[p]);
+
+            if (isnan(size))
+                table_put(&t, "-");
+            else
+                table_put(&t, "%.4g", size < 1e-12 * m->size ? 0 : size);
+        }
+    }
+    table_print(&t, out, "  ");
+}
+
+/* Does it matter that the equilibrium moves? */
+static bool
+totals_differ(const effect_table *e, size_t count, double size)
+{
+    for (size_t i = 0; i < e->nparameters * count; i++)
+        if (!(cabs(e->at[i] - e->total[i]) * fabs(e->value[i / count]) <= 1e-9 * size))
+            return true;
+    return false;
+}
+
+/* Of modes with Im >= 0. */
 static void
 effects_text(const linearization *l, FILE *out)
 {
     const effect_table *e = &l->effect;
     const modes *m = &l->modes;
-    table t = { .left = 1 };
     size_t shown = 0, mode[TEXT_MOST];
 
     for (size_t i = 0; i < m->count && shown < TEXT_MOST; i++)
@@ -553,19 +592,15 @@ effects_text(const linearization *l, FILE *out)
     if (!e->nparameters || !shown)
         return;
     fprintf(out, "effects: |parameter * d(eigenvalue)/d(parameter)| [1/s], states and inputs as they are\n");
-    t.columns = (int)shown + 1;
-    table_put(&t, "parameter");
-    for (size_t i = 0; i < shown; i++)
-        table_put(&t, "mode %zu", mode[i] + 1);
-    for (size_t p = 0; p < e->nparameters; p++) {
-        table_put(&t, "%s", e->parameter[p]);
-        for (size_t i = 0; i < shown; i++) {
-            double size = cabs(e->at[p * m->count + mode[i]]) * fabs(e->value[p]);
-
-            table_put(&t, "%.4g", size < 1e-12 * m->size ? 0 : size);
-        }
+    effect_table_text(l, e->at, mode, shown, out);
+    if (!e->has_total)
+        return;
+    if (totals_differ(e, m->count, m->size)) {
+        fprintf(out, "total effects: the same, the equilibrium moving with the parameter\n");
+        effect_table_text(l, e->total, mode, shown, out);
+    } else {
+        fprintf(out, "  the same where the equilibrium moves with the parameter\n");
     }
-    table_print(&t, out, "  ");
 }
 
 static void
@@ -681,7 +716,9 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
                 "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage "
                 "vary while it moves\n",
                 l->mismatch);
-    if (l->modes_known)
+    if (l->modes_known && l->switched)
+        fprintf(out, "no effects: %s\n", NO_EFFECTS);
+    else if (l->modes_known)
         effects_text(l, out);
     hamiltonian_text(l, out);
     if (v->reductions)

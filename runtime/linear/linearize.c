@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "curvature.h"
 #include "dense.h"
 #include "effects.h"
 #include "equations.h"
@@ -380,6 +381,44 @@ size_terms(const linearization *l, const sparse_jacobian *A, double *size)
             if ((size_t)A->row[k] < n)
                 size[row_of[A->row[k]]] = fmax(size[row_of[A->row[k]]], fabs(A->value[k] * l->x[row_of[c]]));
     free(row_of);
+}
+
+/* Does A stay as it is when the states move a little, along mixed directions? */
+static bool
+bends_nowhere(bg_model *m, double t, const double *x)
+{
+    size_t n = model_nstates(m);
+    double complex *left = bg_calloc(n + 1, sizeof *left), *right = bg_calloc(n + 1, sizeof *right),
+                   *by = bg_calloc(n + 1, sizeof *by);
+    curvature *c = model_curvature(m, NULL, 0);
+    bool fine = model_curvature_at(m, c, t, x);
+
+    for (size_t i = 0; i < n; i++) {
+        left[i] = cos(1 + 1.3 * (double)i);
+        right[i] = sin(2 + 0.7 * (double)i);
+    }
+    fine = fine && curvature_gradient(c, left, right, by, NULL);
+    for (size_t i = 0; i < n && fine; i++)
+        fine = by[i] == 0;
+    curvature_free(c);
+    free(left);
+    free(right);
+    free(by);
+    return fine;
+}
+
+bool
+linear_everywhere(bg_model *m, double t, const double *x)
+{
+    size_t n = model_nstates(m);
+    double *beside = bg_calloc(n + 1, sizeof *beside);
+    bool fine;
+
+    for (size_t i = 0; i < n; i++)
+        beside[i] = x[i] + 0.1 * (1 + fabs(x[i])) * cos(3 + 0.9 * (double)i);
+    fine = bends_nowhere(m, t, x) && bends_nowhere(m, t, beside);
+    free(beside);
+    return fine;
 }
 
 /* All that needs A as a whole. */

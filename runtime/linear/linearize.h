@@ -71,6 +71,8 @@ typedef struct mode_request {
 
 /* m: compiled with open inputs and sources, its modes those at (t, x). False: l->why. linearization_free it in any
  * case, before the model. */
+/* Is A the same wherever the states are? Looked at beside x too: a cubic spring has no curvature at rest. */
+bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
 void linearization_free(linearization *l);

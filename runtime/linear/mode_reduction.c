@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "gramians.h"
-#include "hamiltonian.h"
 #include "mode_reduction.h"
 #include "response.h"
 #include "simulate.h"
 #include "transfer.h"
+#include "version.h"
 #include "yardstick.h"
 
 #define NOTHING 1e-7 /* of the greatest effect: none */
@@ -391,12 +391,11 @@ reduction_point(bg_model *m, double *t, double *x)
     return fine;
 }
 
-/* Balanced truncation to as many states beside what is left, and whether that is passive. */
+/* Balanced truncation to as many states beside what is left. */
 static void
 note_yardstick(const linearization *full, const linearization *small, strbuf *notes)
 {
     yardstick y = { 0 };
-    hamiltonian h;
 
     if (full->space.n <= YARDSTICK_MOST && small->space.nu == full->space.nu && small->space.ny == full->space.ny) {
         if (yardstick_open(&full->space, &y)) {
@@ -426,13 +425,6 @@ note_yardstick(const linearization *full, const linearization *small, strbuf *no
                               100 * r->error.lower / y.norm.lower, y.norm.lower);
         }
     }
-    hamiltonian_make(small, &h);
-    if (h.why)
-        strbuf_printf(notes, "  whether what is left is passive is not known: %s\n", h.why);
-    else
-        strbuf_puts(notes, h.passive ? "  what is left is passive: without inputs its stored energy only falls\n"
-                                     : "  what is left is not passive\n");
-    hamiltonian_free(&h);
     yardstick_free(&y);
 }
 
@@ -477,7 +469,8 @@ take_out(const char *path, const char *text, size_t length, const compile_option
             vec_push(&name, plain.flat->element.at[plain.flat->port.at[port].element].name);
     }
     if (fine && name.n)
-        fine = rewrite_plan_model(plain.flat, plain.ast, name.at, name.n, NULL, 0, &plan);
+        fine = rewrite_plan(&(rewrite_request){ .f = plain.flat, .file = plain.ast, .name = name.at, .n = name.n },
+                            &plan);
     if (!fine)
         *why = bg_strdup(plan.error ? plan.error : "the text does not compile without an experiment's values");
     if (fine && name.n && plan.edits.list.n) {

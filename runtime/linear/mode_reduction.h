@@ -4,8 +4,8 @@
  * greatest. So does what is then neither driven by an input nor seen by an output: the other subsystems. The gain at
  * rest that this changes is put right in the line of the output. Dissipators are told by their effects; by causal paths
  * (step 4 of the paper, taken literally) those count whose input comes from storage that stays alone, which keeps some
- * that no chosen eigenvalue feels: both are reported. Beside the result stand the H-infinity error of balanced
- * truncation to as many states, with its bound, and whether what is left is passive.
+ * that no chosen eigenvalue feels: both are reported. Beside the result stands the H-infinity error of balanced
+ * truncation to as many states, with its bound.
  *
  * units    SI
  */

@@ -17,12 +17,11 @@ enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: read by outputs alone */
 static int
 kind_of(const linearization *l, size_t i, char **why)
 {
-    const equations *e = model_equations(l->model);
     const flat_model *f = model_flat(l->model);
-    const eq_state *s = &e->state.at[l->order[i]];
-    const flat_var *v = &f->var.at[s->var];
+    const struct model_state s = model_state(l->model, l->order[i]);
+    const flat_var *v = &f->var.at[s.var];
 
-    if (s->only_outputs)
+    if (s.only_outputs)
         return APART;
     if (v->kind == VAR_STORED) {
         const flat_port *p = &f->port.at[v->owner];

@@ -7,33 +7,18 @@
 #include "bonds.h"
 #include "columns.h"
 #include "reduce.h"
+#include "version.h"
 
 struct conditioner {
     const compilation *of;
-    const recording *run;
-    size_t nruns;
     link_plan *p;
     arena *a;
+    struct trier trier;
+    struct version given;
+    overrides set;
     bond_candidates candidate;
     const bond_candidate **of_link; /* [link] */
 };
-
-/* What became of cutting a set of links. */
-struct trial {
-    strbuf text;
-    const char *failure;
-    char *internal;
-    rewrite plan;
-};
-
-static void
-trial_free(struct trial *t)
-{
-    strbuf_free(&t->text);
-    rewrite_free(&t->plan);
-    free(t->internal);
-    *t = (struct trial){ 0 };
-}
 
 static enum bond_way
 way_of(const link *x)
@@ -70,7 +55,13 @@ make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
         else
             bond[nbonds++] = c->change[way_of(x)];
     }
-    fine = rewrite_plan_bonds(d->of->flat, d->of->ast, name, nnames, NULL, 0, bond, nbonds, plan);
+    fine = rewrite_plan(&(rewrite_request){ .f = d->of->flat,
+                                            .file = d->of->ast,
+                                            .name = name,
+                                            .n = nnames,
+                                            .bond = bond,
+                                            .nbonds = nbonds },
+                        plan);
     free(name);
     free(bond);
     return fine;
@@ -79,58 +70,73 @@ make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
 /* A conditioned text that falls apart may swing ever faster: what needs so many steps has failed. */
 enum { TRIAL_STEPS = 200000 };
 
-const char *
-text_fails(const recording *run_of, size_t nruns, const char *text, size_t length, arena *a)
+static void
+prepare(void *of, struct version *v, size_t i, sim_options *so)
 {
-    const char *why = NULL;
+    (void)of;
+    v->outputs[i].n = model_noutputs(v->c[i].model);
+    if (so->max_steps == 0)
+        so->max_steps = TRIAL_STEPS;
+}
 
-    for (size_t i = 0; i < nruns && !why; i++) {
-        const recording *r = &run_of[i];
-        compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
-        compilation c = { 0 };
-        sim_options so = { 0 };
-        sim_result run = { 0 };
-        track outputs = { 0 };
+/* Runs texts as the recordings are run. experiment: [nruns], filled. */
+static struct trier
+trier_of(const recording *run, size_t nruns, const char **experiment, arena *a)
+{
+    for (size_t i = 0; i < nruns; i++)
+        experiment[i] = run[i].experiment;
+    return (struct trier){ .path = run->path,
+                           .experiment = experiment,
+                           .n = nruns,
+                           .shared = run->shared,
+                           .arena = a,
+                           .adjust = run->adjust,
+                           .ctx = run->ctx,
+                           .prepare = prepare };
+}
 
-        if (!compile_text(&c, r->path, text, length, STAGE_MODEL, &co))
-            why = arena_format(a, "without it the model does not compile: %s", diag_first_error(c.sources));
-        else if (!sim_options_from_experiment(c.model, &so))
-            why = arena_format(a, "without it the experiment makes no sense: %s", diag_first_error(c.sources));
-        else {
-            if (r->adjust)
-                r->adjust(r->ctx, c.model, &so);
-            if (so.max_steps == 0)
-                so.max_steps = TRIAL_STEPS;
-            outputs.n = model_noutputs(c.model);
-            so.track = &outputs;
-            if (!simulate(c.model, &so, &run))
-                why = arena_format(a, "without it the run fails: %s", diag_first_error(c.sources));
-        }
-        track_free(&outputs);
-        sim_options_free(&so);
-        sim_result_free(&run);
-        compile_free(&c);
-    }
+/* The values set from outside: the same for all recordings. */
+static overrides
+set_of(const recording *run)
+{
+    overrides set = { 0 };
+
+    for (size_t i = 0; i < run->nset; i++)
+        vec_push(&set, run->set[i]);
+    return set;
+}
+
+const char *
+text_fails(const recording *run, size_t nruns, const char *text, size_t length, arena *a)
+{
+    const char **experiment = bg_calloc(nruns + 1, sizeof *experiment);
+    struct trier r = trier_of(run, nruns, experiment, a);
+    struct version v = { .text = text, .length = length };
+    overrides set = set_of(run);
+    size_t at;
+    const char *why = version_run(&r, &v, &set, &at);
+
+    if (why)
+        why = arena_format(a, "without it, %s: %s", v.c[at].model ? "the run fails" : "it does not compile", why);
+    version_free(&r, &v);
+    vec_free(&set);
+    free(experiment);
     return why;
 }
 
 static void
 try_links(struct conditioner *d, const size_t *at, size_t n, struct trial *t)
 {
-    const recording *r = &d->run[0];
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
-
     *t = (struct trial){ 0 };
     if (!make_plan(d, at, n, &t->plan)) {
         t->internal = bg_strdup(t->plan.error);
         return;
     }
-    edits_apply(&t->plan.edits, r->text, r->length, &t->text);
-    if (!t->text.at)
-        strbuf_puts(&t->text, "");
-    t->failure = text_fails(d->run, d->nruns, t->text.at, t->text.n, d->a);
-    if (!t->failure)
-        t->internal = reduction_check(r->path, r->text, r->length, &co, &t->plan, t->text.at, t->text.n, &co);
+    trial_run(&d->trier, &d->given, &d->set, NULL, t);
+    if (t->failure)
+        t->failure = arena_format(d->a, "without it, %s", t->failure);
+    else if (t->v.run)
+        trial_check(&d->trier, &d->given, &d->set, t);
 }
 
 /* Which candidate of the text each link is, and what cannot be said as an edit. */
@@ -189,7 +195,13 @@ bool
 condition_text(const compilation *of, const recording *run, size_t nruns, link_plan *p, bool at_once, arena *a,
                char **text, size_t *length, char **why)
 {
-    struct conditioner d = { .of = of, .run = run, .nruns = nruns, .p = p, .a = a };
+    const char **experiment = bg_calloc(nruns + 1, sizeof *experiment);
+    struct conditioner d = { .of = of,
+                             .p = p,
+                             .a = a,
+                             .trier = trier_of(run, nruns, experiment, a),
+                             .given = { .text = run->text, .length = run->length },
+                             .set = set_of(run) };
     size_t *taken = bg_calloc(p->link.n + 1, sizeof *taken), *all = bg_calloc(p->link.n + 1, sizeof *all), ntaken = 0,
            n = 0, batch;
     struct trial best = { 0 };
@@ -213,7 +225,7 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
             t.internal = NULL;
             fine = false;
         } else if (!t.failure) {
-            trial_free(&best);
+            trial_free(&d.trier, &best);
             best = t;
             ntaken += many;
             i += many;
@@ -226,17 +238,19 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
             i++;
         }
         batch = (many + 1) / 2;
-        trial_free(&t);
+        trial_free(&d.trier, &t);
     }
     if (fine && ntaken && best.plan.edits.list.n) {
         note_blocked(&d, &best.plan);
-        *text = bg_malloc(best.text.n + 1);
-        memcpy(*text, best.text.at, best.text.n + 1);
-        *length = best.text.n;
+        *text = best.v.own;
+        *length = best.v.length;
+        best.v.own = NULL;
     }
-    trial_free(&best);
+    trial_free(&d.trier, &best);
     vec_free(&d.candidate);
     free(d.of_link);
+    vec_free(&d.set);
+    free(experiment);
     free(taken);
     free(all);
     return fine;
@@ -252,7 +266,7 @@ struct ran {
 static bool
 run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sources *s), void *ctx)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    compile_options co = recording_options(r);
     sim_options so = { 0 };
     sim_result run = { 0 };
     bool fine = compile_text(&x->c, r->path, r->text, r->length, STAGE_MODEL, &co) &&

@@ -76,7 +76,7 @@ freeze_mean(const recording *run, size_t nruns, const char *name)
 
     for (size_t i = 0; i < nruns && fine; i++) {
         const recording *r = &run[i];
-        compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+        compile_options co = recording_options(r);
         compilation c = { 0 };
         sim_options so = { 0 };
         sim_result result = { 0 };

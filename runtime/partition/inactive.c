@@ -113,7 +113,7 @@ inactive_find(const recording *run, size_t nruns, const inactive_options *o, are
 
     *beyond = NULL;
     for (size_t r = 0; r < nruns && fine; r++) {
-        compile_options co = { .experiment = run[r].experiment, .set = run[r].set, .nset = run[r].nset };
+        compile_options co = recording_options(&run[r]);
         compilation c = { 0 };
         sim_options so = { 0 };
 
@@ -168,7 +168,7 @@ void
 text_without(const recording *run, size_t nruns, const name_list *gone, arena *a, char **text, size_t *length,
              name_list *stay)
 {
-    compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };
+    compile_options co = recording_options(run);
     reduce_options ro = { .experiment = run->experiment,
                           .set = run->set,
                           .nset = run->nset,
@@ -199,7 +199,7 @@ text_without(const recording *run, size_t nruns, const name_list *gone, arena *a
 bool
 row_of(const recording *run, void (*failed)(void *ctx, const sources *s), void *ctx, table_row *out)
 {
-    compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };
+    compile_options co = recording_options(run);
     compilation c = { 0 };
     sim_options so = { 0 };
     sim_result result = { 0 };

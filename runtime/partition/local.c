@@ -131,7 +131,7 @@ local_measure(const flat_model *f, const recording *r, size_t n, void (*failed)(
     *out = (local_ratios){ .nbonds = f->bond.n, .nports = f->port.n };
     study_new(f, "", NAN, NAN, &out->greatest);
     for (size_t i = 0; i < n && result == LOCAL_DONE; i++) {
-        compile_options co = { .experiment = r[i].experiment, .set = r[i].set, .nset = r[i].nset };
+        compile_options co = recording_options(&r[i]);
         compilation c = { 0 };
         sim_options so = { 0 };
 

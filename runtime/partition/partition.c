@@ -17,7 +17,7 @@ partition_run_failed(void *ctx, const sources *s)
 static bool
 compile_run(struct worker *d, const recording *r, enum compile_stage upto, compilation *c)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset };
+    compile_options co = recording_options(r);
 
     if (compile_text(c, r->path, r->text, r->length, upto, &co))
         return true;

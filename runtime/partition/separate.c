@@ -364,9 +364,12 @@ drop_statements(struct one *x, spans *lost)
             else if (is_of_others(x, s))
                 edits_replace(&x->e, s->value.value->at.begin, s->value.value->at.end, "0", 1);
         }
-        if (s->kind != AST_STMT_WHEN || !s->when.n || !s->when.reinit[0].target.nparts)
+        if (s->kind == AST_STMT_INITIAL)
+            t.reader = s->initial.ref.part[0].name;
+        else if (s->kind == AST_STMT_WHEN && s->when.n && s->when.reinit[0].target.nparts)
+            t.reader = s->when.reinit[0].target.part[0].name;
+        else
             continue;
-        t.reader = s->when.reinit[0].target.part[0].name;
         if (!stands_here(x, &t))
             vec_push(lost, s->at);
     }
@@ -553,7 +556,7 @@ take_out_others(struct one *x, strbuf *text, char **why)
         if (k != x->k)
             vec_push(&name, names_intern_z(c.names, element));
     }
-    if (fine && !rewrite_plan_model(c.flat, c.ast, name.at, name.n, NULL, 0, &plan)) {
+    if (fine && !rewrite_plan(&(rewrite_request){ .f = c.flat, .file = c.ast, .name = name.at, .n = name.n }, &plan)) {
         *why = bg_strdup(plan.error);
         fine = false;
     }
@@ -711,7 +714,7 @@ separate_text(const recording *run, size_t nruns,
               parts *out, char **why)
 {
     struct splitter d = { .run = run, .nruns = nruns, .a = a, .out = out };
-    compile_options co = { .experiment = run->experiment, .set = run->set, .nset = run->nset };
+    compile_options co = recording_options(run);
     struct one *x = NULL;
     bool fine = compile_text(&d.c, run->path, run->text, run->length, STAGE_GRAPH, &co);
 

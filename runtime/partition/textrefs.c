@@ -67,6 +67,10 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
                 of_node(&s->chain.node[k], out);
         } else if (s->kind == AST_STMT_VALUE) {
             textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, out);
+        } else if (s->kind == AST_STMT_INITIAL) {
+            text_ref like = { .kind = READS_JUMP, .reader = s->initial.ref.part[0].name, .item = s };
+
+            textrefs_of(s->initial.value, NULL, like, out);
         } else if (s->kind == AST_STMT_WHEN) {
             for (int k = 0; k < s->when.n; k++) {
                 const ast_ref *target = &s->when.reinit[k].target;

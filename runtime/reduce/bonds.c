@@ -53,6 +53,7 @@ gather_names(struct finder *d, const ast_stmt *s)
         break;
     case AST_STMT_VALUE:
     case AST_STMT_WITHOUT:
+    case AST_STMT_INITIAL:
     case AST_STMT_WHEN: break;
     }
 }
@@ -395,7 +396,7 @@ bonds_measure(const flat_model *f, const recording *r, size_t n, enum metric met
     *out = (bond_measure){ .metric = metric, .limit = limit };
     begin_measure(f, out);
     for (size_t i = 0; i < n && fine; i++) {
-        compile_options co = { .experiment = r[i].experiment, .set = r[i].set, .nset = r[i].nset };
+        compile_options co = recording_options(&r[i]);
         compilation c = { 0 };
         sim_options so = { 0 };
         sim_result run = { 0 };

@@ -440,7 +440,7 @@ commit(struct search *d, struct candidate *const *taken, size_t n, struct verdic
     d->set.n = nleft;
     free(left);
     if (d->now.c != d->first.c)
-        version_free(d, &d->now);
+        version_free(&d->trier, &d->now);
     d->now = best->v;
     best->v = (struct version){ 0 };
     allow_steps(d, &d->now);
@@ -580,11 +580,10 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
 {
     struct search d = { .o = o,
                         .out = out,
-                        .path = path,
                         .first = { .text = text, .length = length },
                         .held = bg_calloc(o->nexperiments + 1, sizeof *d.held),
-                        .most = bg_calloc(o->nexperiments + 1, sizeof *d.most),
-                        .shared = compile_shared_new() };
+                        .most = bg_calloc(o->nexperiments + 1, sizeof *d.most) };
+    compile_shared *shared = compile_shared_new();
     enum reduce_result result = REDUCE_DONE;
     size_t at = 0;
 
@@ -594,7 +593,8 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     out->kept_share = NAN;
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
-    if (run_version(&d, &d.first, d.set.at, d.set.n, NULL, &at)) {
+    search_trier(&d, path, shared);
+    if (version_run(&d.trier, &d.first, &d.set, &at)) {
         if (o->failed)
             o->failed(o->ctx, d.first.c[at].sources);
         result = REDUCE_FAILED;
@@ -613,10 +613,10 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
         out->length = d.now.length;
         measure_result(&d);
         if (d.now.c != d.first.c)
-            version_free(&d, &d.now);
+            version_free(&d.trier, &d.now);
     }
     *why = d.error;
-    version_free(&d, &d.first);
+    version_free(&d.trier, &d.first);
     vec_free(&d.bound);
     for (size_t i = 0; i < o->nexperiments; i++) {
         vec_free(&d.held[i]);
@@ -631,6 +631,6 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     map_free(&d.means);
     term_candidates_free(&d.terms);
     free(d.most_steps);
-    compile_shared_free(d.shared);
+    compile_shared_free(shared);
     return result;
 }

@@ -11,14 +11,15 @@ recordings(const struct search *d)
     recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
-        r[i] = (recording){ .path = d->path,
+        r[i] = (recording){ .path = d->trier.path,
                             .text = d->now.text,
                             .length = d->now.length,
                             .experiment = d->o->experiment[i],
                             .set = d->set.at,
                             .nset = d->set.n,
                             .adjust = d->o->adjust,
-                            .ctx = d->o->ctx };
+                            .ctx = d->o->ctx,
+                            .shared = d->trier.shared };
     return r;
 }
 

@@ -110,6 +110,7 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
         break;
     case AST_STMT_VALUE:
     case AST_STMT_PORT:
+    case AST_STMT_INITIAL:
     case AST_STMT_WHEN: break;
     }
 }

@@ -22,7 +22,14 @@ typedef struct recording {
     size_t nset;
     void (*adjust)(void *ctx, bg_model *m, sim_options *o);
     void *ctx;
+    const compile_shared *shared; /* what it compiles with others of its kind; NULL: nothing. Outlives the models */
 } recording;
+/* How its text is compiled. */
+static inline compile_options
+recording_options(const recording *r)
+{
+    return (compile_options){ .experiment = r->experiment, .set = r->set, .nset = r->nset, .shared = r->shared };
+}
 
 typedef struct factor {
     double activity; /* integral of |P| */

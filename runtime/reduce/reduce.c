@@ -3,24 +3,13 @@
 #include <string.h>
 
 #include "bonds.h"
-#include "columns.h"
 #include "components.h"
 #include "readings.h"
 #include "reduce.h"
-#include "rewrite_initial.h"
+#include "version.h"
 
 /* An output that grows so many times beyond what it was says that the smaller model is unstable. */
 static const double UNSTABLE_TIMES = 1e3;
-
-/* A text, what was compiled from it and how it ran. The first is the caller's. */
-struct version {
-    compilation *c;
-    bool own;
-    const char *text;
-    size_t length;
-    sim_result run;
-    track outputs;
-};
 
 /* What is to be done with an element: the reading at hand, and why an earlier one was not it. */
 struct chosen {
@@ -32,59 +21,14 @@ struct chosen {
 };
 typedef VEC(struct chosen) choices;
 
-typedef VEC(struct elaborate_override) overrides;
-
 struct reducer {
     const reduce_options *o;
     reduction *out;
-    const char *path;
+    struct trier trier;
     overrides set;     /* those whose parameters are still there */
     map said;          /* hash of a name -> 1: reported as kept */
     size_t most_steps; /* of a run; 0: not bounded */
 };
-
-/* What became of taking a set of choices out. */
-struct trial {
-    rewrite plan;
-    struct version v; /* its text is the trial's own */
-    strbuf text;
-    overrides set;
-    const char *failure; /* NULL: it works */
-    char *internal;
-};
-
-char *
-reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before,
-                const rewrite *plan, const char *after, size_t nafter, const compile_options *of_after)
-{
-    compilation a = { 0 }, b = { 0 };
-    char *why = NULL;
-
-    if (!compile_text(&a, path, before, nbefore, STAGE_GRAPH, of_before) ||
-        !compile_text(&b, path, after, nafter, STAGE_GRAPH, of_after))
-        why = bg_strdup("a text that was compiled cannot be read again");
-    else
-        rewrite_check(a.flat, plan, b.flat, &why);
-    compile_free(&a);
-    compile_free(&b);
-    return why;
-}
-
-size_t
-reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan, struct elaborate_override *out)
-{
-    size_t left = 0;
-    map went = { 0 };
-
-    for (size_t i = 0; i < plan->item.n && n; i++)
-        if (plan->item.at[i].kind == REWRITE_VALUE)
-            map_set(&went, bg_hash_bytes(plan->item.at[i].name, strlen(plan->item.at[i].name), 0), 1);
-    for (size_t i = 0; i < n; i++)
-        if (map_get(&went, bg_hash_bytes(set[i].name, strlen(set[i].name), 0)) == MAP_NONE)
-            out[left++] = set[i];
-    map_free(&went);
-    return left;
-}
 
 size_t
 reduction_steps(uint64_t steps)
@@ -147,42 +91,16 @@ reduction_said(arena *a, const sources *s, const rewrite_item *item)
     return arena_strndup(a, text, n);
 }
 
+/* All outputs are followed, and activity. */
 static void
-version_free(struct version *v)
+prepare(void *of, struct version *v, size_t i, sim_options *so)
 {
-    sim_result_free(&v->run);
-    track_free(&v->outputs);
-    if (v->own && v->c) {
-        compile_free(v->c);
-        free(v->c);
-    }
-    v->c = NULL;
-}
+    const struct reducer *d = of;
 
-static bool
-run(const struct reducer *d, struct version *v)
-{
-    sim_options o = { 0 };
-    bool fine;
-
-    if (!sim_options_from_experiment(v->c->model, &o))
-        return false;
-    v->outputs.n = model_noutputs(v->c->model);
-    o.track = &v->outputs;
-    o.activity = true;
-    if (d->o->adjust)
-        d->o->adjust(d->o->ctx, v->c->model, &o);
+    v->outputs[i].n = model_noutputs(v->c[i].model);
+    so->activity = true;
     if (d->most_steps)
-        o.max_steps = d->most_steps;
-    fine = simulate(v->c->model, &o, &v->run);
-    sim_options_free(&o);
-    return fine;
-}
-
-static struct compile_options
-options(const struct reducer *d, const overrides *set)
-{
-    return (struct compile_options){ .experiment = d->o->experiment, .set = set->at, .nset = set->n };
+        so->max_steps = d->most_steps;
 }
 
 /* How small the factors of each element's power are, or NULL. */
@@ -218,7 +136,7 @@ choose_named(const struct reducer *d, const struct version *v, const factor *at,
 
     for (size_t i = 0; i < d->o->nonly; i++)
         map_set(&named, bg_hash_bytes(d->o->only[i], strlen(d->o->only[i]), 0), 1);
-    ranking_make(f, &v->run, d->o->metric, &r);
+    ranking_make(f, v->run, d->o->metric, &r);
     for (size_t i = r.row.n; i-- > 0;) {
         const flat_element *e = &f->element.at[r.row.at[i].element];
 
@@ -240,7 +158,7 @@ rank_version(const struct reducer *d, const struct version *v, ranking *out)
     bool fine;
 
     if (!d->o->components) {
-        ranking_make(v->c->flat, &v->run, d->o->metric, out);
+        ranking_make(v->c->flat, v->run, d->o->metric, out);
         return true;
     }
     memset(out, 0, sizeof *out);
@@ -323,14 +241,15 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
 {
     double limit = d->o->metric == METRIC_REAPER ? nextafter(1 - d->o->threshold, 2) : d->o->threshold;
     const flat_model *f = v->c->flat;
-    recording r = { .path = d->path,
+    recording r = { .path = d->trier.path,
                     .text = v->text,
                     .length = v->length,
                     .experiment = d->o->experiment,
                     .set = d->set.at,
                     .nset = d->set.n,
                     .adjust = d->o->adjust,
-                    .ctx = d->o->ctx };
+                    .ctx = d->o->ctx,
+                    .shared = d->trier.shared };
     bond_measure m;
     bond_candidates list = { 0 };
 
@@ -377,7 +296,15 @@ make_plan(const struct version *v, const choices *x, const rewrite_changes *init
     }
     for (size_t i = 0; i < initial->n; i++)
         change[nchanges++] = initial->at[i];
-    fine = rewrite_plan_bonds(v->c->flat, v->c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
+    fine = rewrite_plan(&(rewrite_request){ .f = v->c->flat,
+                                            .file = v->c->ast,
+                                            .name = name,
+                                            .n = nnames,
+                                            .change = change,
+                                            .nchanges = nchanges,
+                                            .bond = bond,
+                                            .nbonds = nbonds },
+                        plan);
     free(name);
     free(change);
     free(bond);
@@ -428,9 +355,8 @@ why_done(const struct reducer *d, const choices *x, const rewrite_item *item)
 static const char *
 unstable(const struct reducer *d, const struct version *now, const struct version *v)
 {
-    for (size_t k = 0; k < now->outputs.n && k < v->outputs.n; k++) {
-        double before = track_compare(&now->outputs, k, NULL, 0).max,
-               after = track_compare(&v->outputs, k, NULL, 0).max;
+    for (size_t k = 0; k < now->outputs->n && k < v->outputs->n; k++) {
+        double before = track_compare(now->outputs, k, NULL, 0).max, after = track_compare(v->outputs, k, NULL, 0).max;
 
         if (before > 0 && after > UNSTABLE_TIMES * before)
             return arena_format(d->out->arena, "with it so \"%s\" grows to %.2g times what it was",
@@ -439,52 +365,23 @@ unstable(const struct reducer *d, const struct version *now, const struct versio
     return NULL;
 }
 
-static void
-trial_free(struct trial *t)
-{
-    version_free(&t->v);
-    rewrite_free(&t->plan);
-    strbuf_free(&t->text);
-    vec_free(&t->set);
-    free(t->internal);
-    *t = (struct trial){ 0 };
-}
-
 /* As try_choices, with what contradicts itself at the start left out. True: further such values were found, so that
  * another try may do. */
 static bool
 try_stated(struct reducer *d, const struct version *v, const choices *x, rewrite_changes *initial, struct trial *t)
 {
-    arena *a = d->out->arena;
-    struct compile_options o;
-    bool more = false;
+    bool more;
 
     *t = (struct trial){ 0 };
     if (!make_plan(v, x, initial, &t->plan)) {
         t->internal = bg_strdup(t->plan.error);
         return false;
     }
-    if (t->plan.edits.list.n == 0)
-        return false;
-    edits_apply(&t->plan.edits, v->text, v->length, &t->text);
-    if (!t->text.at)
-        strbuf_puts(&t->text, "");
-    vec_resize(&t->set, d->set.n);
-    t->set.n = reduction_remaining(d->set.at, d->set.n, &t->plan, t->set.at);
-    t->v = (struct version){ .c = bg_calloc(1, sizeof *t->v.c), .own = true, .text = t->text.at, .length = t->text.n };
-    o = options(d, &t->set);
-    if (!compile_text(t->v.c, d->path, t->text.at, t->text.n, STAGE_MODEL, &o))
-        t->failure = arena_format(a, "it does not compile: %s", diag_first_error(t->v.c->sources));
-    else if (!run(d, &t->v)) {
-        t->failure = arena_format(a, "the run fails: %s", diag_first_error(t->v.c->sources));
-        more = rewrite_contradicted(t->v.c, &t->plan.edits, v->c, a, initial) > 0;
-    } else
+    more = trial_run(&d->trier, v, &d->set, initial, t);
+    if (t->v.run && !t->failure)
         t->failure = unstable(d, v, &t->v);
-    if (!t->failure) {
-        struct compile_options before = options(d, &d->set);
-
-        t->internal = reduction_check(d->path, v->text, v->length, &before, &t->plan, t->text.at, t->text.n, &o);
-    }
+    if (t->v.run && !t->failure)
+        trial_check(&d->trier, v, &d->set, t);
     return more;
 }
 
@@ -496,7 +393,7 @@ try_choices(struct reducer *d, const struct version *v, const choices *x, struct
     rewrite_changes initial = { 0 };
 
     while (try_stated(d, v, x, &initial, t))
-        trial_free(t);
+        trial_free(&d->trier, t);
     vec_free(&initial);
 }
 
@@ -528,7 +425,7 @@ take_most(struct reducer *d, const struct version *first, const struct version *
             vec_push(taken, x->at[i + k]);
         try_choices(d, v, taken, &t);
         if (t.internal || !t.failure) {
-            trial_free(best);
+            trial_free(&d->trier, best);
             *best = t;
             if (t.internal)
                 return false;
@@ -550,7 +447,7 @@ take_most(struct reducer *d, const struct version *first, const struct version *
                  line_of(d, first, alone->place));
             i++;
         }
-        trial_free(&t);
+        trial_free(&d->trier, &t);
     }
     return true;
 }
@@ -567,7 +464,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
     struct trial best = { 0 };
     enum round result = ROUND_NOTHING;
 
-    d->most_steps = reduction_steps(v->run.steps);
+    d->most_steps = reduction_steps(v->run->steps);
     if (d->o->nonly)
         choose_named(d, v, at, &all);
     else if (metric_is_integral(d->o->metric))
@@ -597,7 +494,6 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
         reduction_name_edits(r, first->c->sources, first->c->ast->file, &best.plan.edits);
         vec_push(&r->rounds, best.plan.edits);
         best.plan.edits = (edits){ 0 };
-        best.v.text = arena_strndup(r->arena, best.text.at, best.text.n);
         *next = best.v;
         best.v = (struct version){ 0 };
         d->set.n = 0;
@@ -605,7 +501,7 @@ do_round(struct reducer *d, const struct version *first, const struct version *v
             vec_push(&d->set, best.set.at[i]);
         result = ROUND_CHANGED;
     }
-    trial_free(&best);
+    trial_free(&d->trier, &best);
     vec_free(&all);
     vec_free(&taken);
     free(at);
@@ -616,7 +512,7 @@ static void
 measure_output(reduction *r, const struct version *a, const struct version *b, uint32_t k, inst within)
 {
     const flat_output *x = model_output(a->c->flat, k);
-    track_difference t = track_compare(&a->outputs, k, &b->outputs, k);
+    track_difference t = track_compare(a->outputs, k, b->outputs, k);
     const char *shown = unit_shown(x->unit, x->display);
     reduce_error e = { .experiment = arena_strdup(r->arena,
                                                   a->c->flat->experiment.name ? a->c->flat->experiment.name : ""),
@@ -682,14 +578,17 @@ kept_share(const struct reducer *d, const struct version *first, const struct ve
 enum reduce_result
 reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 {
-    struct reducer d = { .o = o, .out = out, .path = source_path(c->sources, c->ast->file) };
+    compile_shared *shared = compile_shared_new();
+    struct reducer d = { .o = o, .out = out };
     struct version first = { .c = c,
+                             .lent = true,
                              .text = source_text(c->sources, c->ast->file),
                              .length = source_length(c->sources, c->ast->file) };
     struct version last = { 0 };
     const struct version *now = &first;
     enum reduce_result result = REDUCE_DONE;
     enum round step = ROUND_CHANGED;
+    size_t at;
 
     memset(out, 0, sizeof *out);
     *why = NULL;
@@ -697,9 +596,19 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->model = arena_strdup(out->arena, c->flat->name);
     for (size_t i = 0; i < o->nset; i++)
         vec_push(&d.set, o->set[i]);
-    if (!run(&d, &first)) {
-        version_free(&first);
+    d.trier = (struct trier){ .path = source_path(c->sources, c->ast->file),
+                              .experiment = &o->experiment,
+                              .n = 1,
+                              .shared = shared,
+                              .arena = out->arena,
+                              .adjust = o->adjust,
+                              .ctx = o->ctx,
+                              .prepare = prepare,
+                              .of = &d };
+    if (version_run(&d.trier, &first, &d.set, &at)) {
+        version_free(&d.trier, &first);
         vec_free(&d.set);
+        compile_shared_free(shared);
         return REDUCE_FAILED;
     }
     for (size_t round = 0; step == ROUND_CHANGED && round < (o->rounds ? o->rounds : 1); round++) {
@@ -707,7 +616,7 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
 
         step = do_round(&d, &first, now, &next, why);
         if (step == ROUND_CHANGED) {
-            version_free(&last);
+            version_free(&d.trier, &last);
             last = next;
             now = &last;
         }
@@ -722,16 +631,17 @@ reduce(compilation *c, const reduce_options *o, reduction *out, char **why)
     out->states_after = model_nstates(now->c->model);
     out->elements_before = first.c->flat->element.n;
     out->elements_after = now->c->flat->element.n;
-    out->steps_before = first.run.steps;
-    out->steps_after = now->run.steps;
-    out->evaluations_before = first.run.rhs_evaluations;
-    out->evaluations_after = now->run.rhs_evaluations;
+    out->steps_before = first.run->steps;
+    out->steps_after = now->run->steps;
+    out->evaluations_before = first.run->rhs_evaluations;
+    out->evaluations_after = now->run->rhs_evaluations;
     out->kept_share = metric_is_integral(o->metric) ? kept_share(&d, &first, now) : NAN;
     measure_errors(out, &first, now);
-    version_free(&last);
-    version_free(&first);
+    version_free(&d.trier, &last);
+    version_free(&d.trier, &first);
     vec_free(&d.set);
     map_free(&d.said);
+    compile_shared_free(shared);
     return result;
 }
 

@@ -137,14 +137,6 @@ size_t reduction_origin(void *ctx, size_t at);
  * the time. */
 size_t reduction_steps(uint64_t steps);
 
-/* Is the graph of the text `after` what `before` becomes by the plan? NULL, or why not (free it). */
-char *reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before,
-                      const rewrite *plan, const char *after, size_t nafter, const compile_options *of_after);
-/* The overrides without those whose parameters the plan takes away, which have nothing to set any more. Returns how
- * many. */
-size_t reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan,
-                           struct elaborate_override *out);
-
 /* Names the lines that the edits of a round change and none of the round's operations names, before the round is added:
  * what goes from a component or a loop changes the line that says `without`, not its own. */
 void reduction_name_edits(reduction *r, const sources *given, uint32_t file, const edits *e);

@@ -62,42 +62,41 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
     return fine;
 }
 
+/* own: the request without what goes by `without`, which is in inner */
 static bool
-make_plan(const sources *s, const ast_file *file, const ast_model *model, const flat_model *f, const char *const *name,
-          size_t n, const struct inner *inner, const rewrite_change *change, size_t nchanges, const rewrite_bond *bond,
-          size_t nbonds, rewrite *r)
+make_plan(const rewrite_request *own, const struct inner *inner, rewrite *r)
 {
-    struct plan p = { .s = s,
-                      .file = file,
-                      .model = model,
-                      .text = source_text(s, file->file),
-                      .length = source_length(s, file->file),
+    const flat_model *f = own->f;
+    struct plan p = { .s = f->sources,
+                      .file = own->file,
+                      .model = f->ast,
+                      .text = source_text(f->sources, own->file->file),
+                      .length = source_length(f->sources, own->file->file),
                       .out = r,
-                      .change = change,
-                      .nchanges = nchanges,
-                      .bond = bond,
-                      .nbonds = nbonds };
+                      .change = own->change,
+                      .nchanges = own->nchanges,
+                      .bond = own->bond,
+                      .nbonds = own->nbonds };
     bool fine = true;
 
-    memset(r, 0, sizeof *r);
-    for (size_t i = 0; i < nbonds; i++)
-        vec_push(&r->bond, bond[i]);
-    p.request = bg_calloc(nbonds, sizeof *p.request);
-    for (int i = 0; i < model->nstmt; i++)
-        rewrite_declare(&p, model->stmt[i], false);
+    for (size_t i = 0; i < own->nbonds; i++)
+        vec_push(&r->bond, own->bond[i]);
+    p.request = bg_calloc(own->nbonds, sizeof *p.request);
+    for (int i = 0; i < f->ast->nstmt; i++)
+        rewrite_declare(&p, f->ast->stmt[i], false);
     rewrite_gather_bonds(&p);
-    for (size_t i = 0; i < nchanges; i++) {
-        uint32_t x = change[i].kind == REWRITE_CLAMP ? rewrite_find_part(&p, change[i].owner) : MAP_NONE;
+    for (size_t i = 0; i < own->nchanges; i++) {
+        uint32_t x = own->change[i].kind == REWRITE_CLAMP ? rewrite_find_part(&p, own->change[i].owner) : MAP_NONE;
 
         if (x != MAP_NONE)
             p.part.at[x].clamped = true;
-        if (change[i].kind == REWRITE_LET) {
-            vec_push(&p.lost, change[i].at);
-            rewrite_note(&p, REWRITE_LET, change[i].name, change[i].at);
-            r->item.at[r->item.n - 1].owner = change[i].name;
+        if (own->change[i].kind == REWRITE_LET || (own->change[i].kind == REWRITE_INITIAL && !own->change[i].owner)) {
+            vec_push(&p.lost, own->change[i].at);
+            rewrite_note(&p, own->change[i].kind, own->change[i].name, own->change[i].at);
+            r->item.at[r->item.n - 1].owner = own->change[i].name;
         }
     }
-    for (uint32_t j = 0; f && j < f->junction.n; j++)
+    for (uint32_t j = 0; j < f->junction.n; j++)
         if (f->junction.at[j].thinned && rewrite_find_part(&p, f->junction.at[j].name) != MAP_NONE)
             p.part.at[rewrite_find_part(&p, f->junction.at[j].name)].thinned = true;
     rewrite_gather_readings(&p);
@@ -106,11 +105,11 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     rewrite_sort_readings(&p);
     p.live = bg_calloc(rewrite_world(&p) + 1, sizeof *p.live);
     p.via = bg_calloc(rewrite_world(&p) + 1, sizeof *p.via);
-    for (size_t i = 0; i < n && fine; i++) {
-        uint32_t x = rewrite_find_part(&p, name[i]);
+    for (size_t i = 0; i < own->n && fine; i++) {
+        uint32_t x = rewrite_find_part(&p, own->name[i]);
 
         if (x == MAP_NONE || p.part.at[x].kind == PART_JUNCTION || p.part.at[x].kind == PART_BOND) {
-            r->error = bg_format("the text of model \"%s\" declares no element \"%s\"", model->name, name[i]);
+            r->error = bg_format("the text of model \"%s\" declares no element \"%s\"", f->ast->name, own->name[i]);
             fine = false;
         } else {
             p.part.at[x].wanted = (uint32_t)i;
@@ -121,7 +120,7 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
             rewrite_cascade(&p);
             rewrite_mark_live(&p);
         } while (rewrite_keep_needed(&p));
-        fine = !f || take_without(&p, f, file, inner);
+        fine = take_without(&p, f, own->file, inner);
     }
     if (fine) {
         rewrite_make_edits(&p);
@@ -144,20 +143,6 @@ make_plan(const sources *s, const ast_file *file, const ast_model *model, const 
     free(p.live);
     free(p.via);
     return fine;
-}
-
-bool
-rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
-             rewrite *r)
-{
-    return make_plan(s, file, model, NULL, name, n, NULL, NULL, 0, NULL, 0, r);
-}
-
-bool
-rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
-                     const rewrite_change *change, size_t nchanges, rewrite *r)
-{
-    return make_plan(s, file, model, NULL, name, n, NULL, change, nchanges, NULL, 0, r);
 }
 
 /* Each clamp of an element that the text itself can change, with its pieces: Sf where the element is on a 1-junction,
@@ -205,41 +190,38 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
 }
 
 bool
-rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
-                   const rewrite_change *change, size_t nchanges, rewrite *r)
+rewrite_plan(const rewrite_request *q, rewrite *r)
 {
-    return rewrite_plan_bonds(f, file, name, n, change, nchanges, NULL, 0, r);
-}
-
-bool
-rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
-                   const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds, rewrite *r)
-{
-    VEC(const char *) own = { 0 };
+    const flat_model *f = q->f;
+    rewrite_request own = *q;
     struct inner inner = { 0 };
     arena *a;
-    rewrite_change *changes;
+    rewrite_change *change;
+    const char **name;
     bool *is, fine;
 
     memset(r, 0, sizeof *r);
-    if (f->ast->at.file != file->file) {
+    if (f->ast->at.file != q->file->file) {
         r->error = bg_format("model \"%s\" stands in \"%s\", which is imported; only the file itself is changed",
                              f->ast->name, source_path(f->sources, f->ast->at.file));
         return false;
     }
     a = arena_new();
-    changes = arena_new_array(a, rewrite_change, nchanges + 1);
-    is = arena_new_array(a, bool, n + 1);
-    without_elements(f, name, n, is);
-    for (size_t i = 0; i < n; i++) {
+    change = arena_new_array(a, rewrite_change, q->nchanges + 1);
+    name = arena_new_array(a, const char *, q->n + 1);
+    is = arena_new_array(a, bool, q->n + 1);
+    without_elements(f, q->name, q->n, is);
+    own.n = 0;
+    for (size_t i = 0; i < q->n; i++) {
         if (is[i])
-            vec_push(&inner.drop, name[i]);
+            vec_push(&inner.drop, q->name[i]);
         else
-            vec_push(&own, name[i]);
+            name[own.n++] = q->name[i];
     }
-    nchanges = split_clamps(f, change, nchanges, a, changes, &inner);
-    fine = make_plan(f->sources, file, f->ast, f, own.at, own.n, &inner, changes, nchanges, bond, nbonds, r);
-    vec_free(&own);
+    own.name = name;
+    own.nchanges = split_clamps(f, q->change, q->nchanges, a, change, &inner);
+    own.change = change;
+    fine = make_plan(&own, &inner, r);
     vec_free(&inner.drop);
     vec_free(&inner.clamp);
     arena_free(a);

@@ -94,25 +94,26 @@ typedef struct rewrite_change {
 /* What each kind is called in reports: "drop", "clamp", "dangling", "parameter", ... */
 const char *rewrite_kind_name(enum rewrite_kind k);
 
-/* Plans to take out the elements named (pointers interned with the tree's names), the most important first: where one
- * of several must stay because of what they carry together, the earlier stays. *r is filled; rewrite_free it, also
- * after false. False: r->error. Nothing left to do: r->edits.list.n == 0. */
-bool rewrite_plan(const sources *s, const ast_file *file, const ast_model *model, const char *const *name, size_t n,
-                  rewrite *r);
-/* The same with changes inside what stays. */
-bool rewrite_plan_changes(const sources *s, const ast_file *file, const ast_model *model, const char *const *name,
-                          size_t n, const rewrite_change *change, size_t nchanges, rewrite *r);
-/* The same for elements of components, loops and arrays too (full names: "front.spring", "drag[3]"): f is the model as
- * elaborated from the text. These are taken out by `without`; what clean-up after that takes is in the items. A clamp
- * needs no pieces: an element of the text itself becomes a source of zero there, another is held by `without` of its
- * effort or flow. */
-bool rewrite_plan_model(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
-                        const rewrite_change *change, size_t nchanges, rewrite *r);
-/* The same with bonds dropped or made one-way. Their texts must outlive the plan; a named bond that something reads
- * stays as it is, and so does a bond whose source would have nothing to read. */
-bool rewrite_plan_bonds(const flat_model *f, const ast_file *file, const char *const *name, size_t n,
-                        const rewrite_change *change, size_t nchanges, const rewrite_bond *bond, size_t nbonds,
-                        rewrite *r);
+/* What is asked of a text: elements of a model to take out, changes inside what stays, bonds to drop or make one-way.
+ * Names are interned with the tree's. */
+typedef struct rewrite_request {
+    const flat_model *f; /* the model as elaborated from the text */
+    const ast_file *file;
+    const char *const *name; /* the most important first: where one of several must stay because of what they carry
+                                together, the earlier stays. Elements of components, loops and arrays by full name
+                                ("front.spring", "drag[3]"): these go by `without`, and what clean-up after that takes
+                                is in the items */
+    size_t n;
+    const rewrite_change *change; /* a clamp needs no pieces: an element of the text itself becomes a source of zero
+                                     there, another is held by `without` of its effort or flow */
+    size_t nchanges;
+    const rewrite_bond *bond; /* their texts outlive the plan; a named bond that something reads stays as it is, and so
+                                 does a bond whose source would have nothing to read */
+    size_t nbonds;
+} rewrite_request;
+/* Fills *r, on which rewrite_free is due also after false. False: r->error. Nothing left to do: r->edits.list.n == 0.
+ */
+bool rewrite_plan(const rewrite_request *q, rewrite *r);
 void rewrite_free(rewrite *r);
 /* Deletes statements: with the whole line (indentation, trailing comment, newline) where nothing else stands on it.
  * Sorts them. */

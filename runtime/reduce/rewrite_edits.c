@@ -335,6 +335,29 @@ expects_gone(void *ctx, const ast_ref *r)
         w->gone = r->part[0].name;
 }
 
+/* Does what an initial value or a `let` sets go, or does it store nothing any more? */
+static bool
+target_gone(const struct plan *p, uint32_t t)
+{
+    return t != NOBODY &&
+           (t < p->part.n ? p->part.at[t].gone || p->part.at[t].clamped : p->value.at[t - p->part.n].gone);
+}
+
+/* `spring.q(0) = ...;` goes with the spring. */
+static void
+edit_initials(struct plan *p)
+{
+    for (int i = 0; i < p->model->nstmt; i++) {
+        const ast_stmt *s = p->model->stmt[i];
+        const ast_ref *r = &s->initial.ref;
+
+        if (s->kind != AST_STMT_INITIAL || !target_gone(p, rewrite_initial_target(p, r)))
+            continue;
+        vec_push(&p->lost, s->at);
+        rewrite_note(p, REWRITE_INITIAL, r->part[0].name, s->at);
+    }
+}
+
 void
 rewrite_make_edits(struct plan *p)
 {
@@ -364,6 +387,7 @@ rewrite_make_edits(struct plan *p)
         vec_push(&p->lost, p->value.at[i].stmt->at);
         rewrite_note(p, REWRITE_VALUE, p->value.at[i].stmt->value.name, p->value.at[i].stmt->at);
     }
+    edit_initials(p);
     for (size_t i = 0; i < p->file->ndecls; i++) {
         const ast_experiment *x = p->file->decl[i].kind == AST_DECL_EXPERIMENT ? p->file->decl[i].experiment : NULL;
 
@@ -371,7 +395,7 @@ rewrite_make_edits(struct plan *p)
             continue;
         for (int k = x->inherited; k < x->nitems; k++) {
             struct expecting expecting = { p, x->item[k].expect ? &x->item[k].expect->element : NULL, NULL };
-            uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_let_target(p, &x->item[k]) : NOBODY;
+            uint32_t t = x->item[k].kind == AST_EXP_LET ? rewrite_initial_target(p, &x->item[k].ref) : NOBODY;
 
             if (x->item[k].kind == AST_EXP_EXPECT)
                 ast_each_expected(&x->item[k], expects_gone, &expecting);
@@ -379,8 +403,7 @@ rewrite_make_edits(struct plan *p)
                 vec_push(&p->lost, x->item[k].at);
                 rewrite_note(p, REWRITE_EXPECT, expecting.gone, x->item[k].at);
             }
-            if (t == NOBODY ||
-                (t < p->part.n ? !p->part.at[t].gone && !p->part.at[t].clamped : !p->value.at[t - p->part.n].gone))
+            if (!target_gone(p, t))
                 continue;
             vec_push(&p->lost, x->item[k].at);
             rewrite_note(p, REWRITE_LET, x->item[k].ref.part[0].name, x->item[k].at);

@@ -56,6 +56,15 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
 
+        if (s->kind == AST_STMT_INITIAL && holds(s->at, place) && !known_already(out, s->at)) {
+            vec_push(out,
+                     ((rewrite_change){ .kind = REWRITE_INITIAL,
+                                        .at = s->at,
+                                        .name = arena_strndup(a, text + s->initial.ref.at.begin,
+                                                              s->initial.ref.part[s->initial.ref.nparts - 1].at.begin -
+                                                                  1 - s->initial.ref.at.begin) }));
+            return true;
+        }
         if (s->kind != AST_STMT_CHAIN || !holds(s->at, place))
             continue;
         for (int k = 0; k < s->chain.nnodes; k++) {

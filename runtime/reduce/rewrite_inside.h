@@ -91,8 +91,9 @@ void rewrite_gather_bonds(struct plan *p);
 
 /* ---- rewrite_readers.c ---- */
 
-/* What a `let` sets: a part's initial value or a value. NOBODY: something unknown here. */
-uint32_t rewrite_let_target(const struct plan *p, const ast_exp_item *item);
+/* What a `let` or a statement `ref(0) = ...` sets: a part's initial value or a value. NOBODY: something unknown here.
+ */
+uint32_t rewrite_initial_target(const struct plan *p, const ast_ref *ref);
 bool rewrite_of_this_model(const struct plan *p, const ast_decl *d);
 
 /* Sorts the readings by reader (counting) and notes which values were read at all; then those in replaced bytes are

@@ -89,6 +89,7 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
             rewrite_declare(p, s->cond.other[i], true);
         break;
     case AST_STMT_WITHOUT:
+    case AST_STMT_INITIAL:
     case AST_STMT_WHEN: break;
     }
 }

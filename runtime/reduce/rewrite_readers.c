@@ -75,8 +75,10 @@ read_node(struct plan *p, const ast_node *n, bool nested)
     uint32_t part = n->ref.nparts ? rewrite_find_part(p, n->ref.part[0].name) : NOBODY;
     uint32_t reader = nested || part == NOBODY ? rewrite_world(p) : part;
 
-    if (nested && part != NOBODY)
+    if (nested && part != NOBODY) {
         add_reading(p, reader, part, n->at);
+        p->part.at[part].fixed = true;
+    }
     read_expr(p, reader, n->linear, NULL);
     read_expr(p, reader, n->such_that, NULL);
     for (int i = 0; i < n->nitems; i++) {
@@ -88,6 +90,20 @@ read_node(struct plan *p, const ast_node *n, bool nested)
     }
     for (int i = 0; i < n->nargs; i++)
         read_expr(p, reader, n->arg[i].value, NULL);
+}
+
+uint32_t
+rewrite_initial_target(const struct plan *p, const ast_ref *ref)
+{
+    uint32_t x;
+
+    if (!ref->nparts)
+        return NOBODY;
+    if (ref->nparts > 1)
+        x = rewrite_find_part(p, ref->part[0].name);
+    else if ((x = map_get(&p->value_of, map_ptr_key(ref->part[0].name))) != MAP_NONE)
+        x = rewrite_value_entity(p, x);
+    return x == MAP_NONE ? NOBODY : x;
 }
 
 static void
@@ -127,6 +143,13 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
         for (int i = 0; i < s->without.n; i++)
             read_name(p, rewrite_world(p), &s->without.ref[i], true);
         break;
+    case AST_STMT_INITIAL:
+        /* it does not read what it sets: it goes with that */
+        v = nested ? NOBODY : rewrite_initial_target(p, &s->initial.ref);
+        read_expr(p, v == NOBODY ? rewrite_world(p) : v, s->initial.value, NULL);
+        if (nested)
+            read_name(p, rewrite_world(p), &s->initial.ref, true);
+        break;
     case AST_STMT_WHEN:
         for (int i = 0; i < 3; i++) {
             const ast_expr *e = i == 0 ? s->when.cond : i == 1 ? s->when.period : s->when.offset;
@@ -140,20 +163,6 @@ read_stmt(struct plan *p, const ast_stmt *s, bool nested)
         }
         break;
     }
-}
-
-uint32_t
-rewrite_let_target(const struct plan *p, const ast_exp_item *item)
-{
-    uint32_t x;
-
-    if (!item->ref.nparts)
-        return NOBODY;
-    if (item->ref.nparts > 1)
-        x = rewrite_find_part(p, item->ref.part[0].name);
-    else if ((x = map_get(&p->value_of, map_ptr_key(item->ref.part[0].name))) != MAP_NONE)
-        x = rewrite_value_entity(p, x);
-    return x == MAP_NONE ? NOBODY : x;
 }
 
 bool
@@ -179,7 +188,7 @@ read_experiment(struct plan *p, const ast_experiment *x)
         case AST_EXP_EQUILIBRIUM: break;
         case AST_EXP_LET:
             /* it does not read what it sets: it goes with that */
-            target = rewrite_let_target(p, item);
+            target = rewrite_initial_target(p, &item->ref);
             read_expr(p, target == NOBODY ? rewrite_world(p) : target, item->a, NULL);
             break;
         case AST_EXP_OBSERVE:

@@ -50,6 +50,7 @@ gather_bonded(const ast_stmt *s, map *bonded)
     case AST_STMT_VALUE:
     case AST_STMT_PORT:
     case AST_STMT_WITHOUT:
+    case AST_STMT_INITIAL:
     case AST_STMT_WHEN: break;
     }
 }
@@ -216,6 +217,23 @@ drop_items(struct taking *t)
     }
 }
 
+/* `spring[1].q(0) = ...;` of what goes; of a range that says several, what is left of it stays. */
+static void
+drop_initials(struct taking *t)
+{
+    for (int k = 0; k < t->f->ast->nstmt; k++) {
+        const ast_stmt *s = t->f->ast->stmt[k];
+        const ast_ref *r = &s->initial.ref;
+        const char *name = s->kind == AST_STMT_INITIAL && r->nparts > 1 ? without_literal_name(t->f, r, r->nparts - 1)
+                                                                        : NULL;
+
+        if (!name || !goes(t, name))
+            continue;
+        vec_push(&t->lost->list, s->at);
+        without_note(t, REWRITE_INITIAL, name, s->at);
+    }
+}
+
 static void
 note_initials(struct taking *t, const char *name, const ast_node *n)
 {
@@ -292,6 +310,7 @@ make_edits(struct taking *t)
     }
     without_write_lists(t);
     drop_items(t);
+    drop_initials(t);
     make_items(t);
     map_free(&dropped);
     free(whole);

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "columns.h"
 #include "fold.h"
 #include "idle.h"
 #include "simplify.h"
+#include "version.h"
 
 /* Two runs of one model by different equations may differ by so much of what they compute, or by so many times the
  * relative tolerance. */
@@ -13,26 +13,14 @@ static const double ALIKE = 1e-6, ALIKE_TOLERANCES = 1e3;
 /* Activities are integrals over steps that nothing holds to the tolerance: they may differ by so much of their sum. */
 static const double ACTIVITY_ALIKE = 1e-2;
 
-/* A text, compiled and run in every experiment. */
-struct version {
-    char *text;
-    size_t length;
-    compilation *c;
-    sim_result *run;
-    track *outputs;
-    double rtol;
-};
-
-typedef VEC(struct elaborate_override) overrides;
-
 struct simplifier {
-    const char *path;
     const simplify_options *o;
     const sources *given;
     uint32_t file;
     reduction *r;
     overrides set;
     map refused; /* hash of a name -> 1: said */
+    struct trier trier;
 };
 
 /* What one trial may take: a fold, or what is idle. */
@@ -44,63 +32,13 @@ struct part {
 };
 typedef VEC(struct part) parts;
 
-struct trial {
-    struct version v;
-    rewrite plan;
-    overrides set; /* those whose parameters are still there */
-    const char *failure;
-    char *internal;
-};
-
+/* All outputs are followed, and activity. */
 static void
-version_free(const struct simplifier *d, struct version *v)
+prepare(void *of, struct version *v, size_t i, sim_options *so)
 {
-    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
-        sim_result_free(&v->run[i]);
-        track_free(&v->outputs[i]);
-        compile_free(&v->c[i]);
-    }
-    free(v->c);
-    free(v->run);
-    free(v->outputs);
-    free(v->text);
-    *v = (struct version){ 0 };
-}
-
-/* NULL, or why the text does not run. Takes the text over. */
-static const char *
-run_version(struct simplifier *d, char *text, size_t length, struct version *v)
-{
-    arena *a = d->r->arena;
-    const char *why = NULL;
-
-    *v = (struct version){ .text = text,
-                           .length = length,
-                           .c = bg_calloc(d->o->nexperiments, sizeof *v->c),
-                           .run = bg_calloc(d->o->nexperiments, sizeof *v->run),
-                           .outputs = bg_calloc(d->o->nexperiments, sizeof *v->outputs) };
-    for (size_t i = 0; i < d->o->nexperiments && !why; i++) {
-        compile_options co = { .experiment = d->o->experiment[i], .set = d->set.at, .nset = d->set.n };
-        compilation *c = &v->c[i];
-        sim_options so = { 0 };
-
-        if (!compile_text(c, d->path, text, length, STAGE_MODEL, &co)) {
-            why = arena_format(a, "it does not compile: %s", diag_first_error(c->sources));
-            continue;
-        }
-        if (sim_options_from_experiment(c->model, &so)) {
-            v->outputs[i].n = model_noutputs(c->model);
-            so.track = &v->outputs[i];
-            so.activity = true;
-            if (d->o->adjust)
-                d->o->adjust(d->o->ctx, c->model, &so);
-            v->rtol = fmax(v->rtol, so.rtol);
-        }
-        if (!so.track || !simulate(c->model, &so, &v->run[i]))
-            why = arena_format(a, "the run fails: %s", diag_first_error(c->sources));
-        sim_options_free(&so);
-    }
-    return why;
+    (void)of;
+    v->outputs[i].n = model_noutputs(v->c[i].model);
+    so->activity = true;
 }
 
 /* ---------------------------------------------------------------- the same? */
@@ -137,16 +75,6 @@ differs(struct simplifier *d, const struct version *a, const struct version *b, 
     return why;
 }
 
-static void
-trial_free(const struct simplifier *d, struct trial *t)
-{
-    version_free(d, &t->v);
-    rewrite_free(&t->plan);
-    vec_free(&t->set);
-    free(t->internal);
-    *t = (struct trial){ 0 };
-}
-
 static bool
 plan_parts(const struct version *now, const struct part *const *list, size_t n, rewrite *plan)
 {
@@ -164,7 +92,13 @@ plan_parts(const struct version *now, const struct part *const *list, size_t n, 
         else
             name[nnames++] = list[i]->name;
     fine = nfolds ? folds_plan(&now->c[0], folded, nfolds, plan)
-                  : rewrite_plan_bonds(now->c[0].flat, now->c[0].ast, name, nnames, NULL, 0, bond, nbonds, plan);
+                  : rewrite_plan(&(rewrite_request){ .f = now->c[0].flat,
+                                                     .file = now->c[0].ast,
+                                                     .name = name,
+                                                     .n = nnames,
+                                                     .bond = bond,
+                                                     .nbonds = nbonds },
+                                 plan);
     free(folded);
     free(name);
     free(bond);
@@ -174,32 +108,16 @@ plan_parts(const struct version *now, const struct part *const *list, size_t n, 
 static void
 try_parts(struct simplifier *d, const struct version *now, const struct part *const *list, size_t n, struct trial *t)
 {
-    compile_options co = { .experiment = d->o->experiment[0], .set = d->set.at, .nset = d->set.n };
-    overrides all = d->set;
-    strbuf text = { 0 };
-
     *t = (struct trial){ 0 };
     if (!plan_parts(now, list, n, &t->plan)) {
         t->internal = bg_strdup(t->plan.error ? t->plan.error : "unknown");
         return;
     }
-    if (t->plan.edits.list.n == 0)
-        return;
-    vec_resize(&t->set, all.n);
-    t->set.n = reduction_remaining(all.at, all.n, &t->plan, t->set.at);
-    edits_apply(&t->plan.edits, now->text, now->length, &text);
-    if (!text.at)
-        strbuf_puts(&text, "");
-    d->set = t->set;
-    t->failure = run_version(d, text.at, text.n, &t->v);
-    d->set = all;
-    for (size_t i = 0; i < d->o->nexperiments && !t->failure; i++)
+    trial_run(&d->trier, now, &d->set, NULL, t);
+    for (size_t i = 0; i < d->o->nexperiments && t->v.run && !t->failure; i++)
         t->failure = differs(d, now, &t->v, i, fmax(ALIKE, ALIKE_TOLERANCES * now->rtol));
-    if (!t->failure) {
-        compile_options after = { .experiment = d->o->experiment[0], .set = t->set.at, .nset = t->set.n };
-
-        t->internal = reduction_check(d->path, now->text, now->length, &co, &t->plan, t->v.text, t->v.length, &after);
-    }
+    if (t->v.run && !t->failure)
+        trial_check(&d->trier, now, &d->set, t);
 }
 
 /* ---------------------------------------------------------------- rounds */
@@ -241,7 +159,7 @@ take_most(struct simplifier *d, const struct version *now, const parts *all, con
             taken[ntaken + k] = &all->at[i + k];
         try_parts(d, now, taken, ntaken + n, &t);
         if (t.internal || !t.failure) {
-            trial_free(d, best);
+            trial_free(&d->trier, best);
             *best = t;
             if (t.internal)
                 return false;
@@ -253,7 +171,7 @@ take_most(struct simplifier *d, const struct version *now, const parts *all, con
         if (n == 1)
             refuse(d, &all->at[i++], t.failure);
         batch = (n + 1) / 2;
-        trial_free(d, &t);
+        trial_free(&d->trier, &t);
     }
     return true;
 }
@@ -319,15 +237,16 @@ measure_errors(struct simplifier *d, const struct version *now)
 {
     size_t length = source_length(d->given, d->file);
     char *text = bg_malloc(length + 1);
-    struct version first;
+    struct version first = { .text = text, .length = length, .own = text };
     const char *why;
+    size_t at;
 
     memcpy(text, source_text(d->given, d->file), length);
     text[length] = '\0';
     d->set.n = 0;
     for (size_t i = 0; i < d->o->nset; i++)
         vec_push(&d->set, d->o->set[i]);
-    why = run_version(d, text, length, &first);
+    why = version_run(&d->trier, &first, &d->set, &at);
     for (size_t x = 0; x < d->o->nexperiments && !why; x++) {
         map output = { 0 };
 
@@ -345,7 +264,7 @@ measure_errors(struct simplifier *d, const struct version *now)
         }
         map_free(&output);
     }
-    version_free(d, &first);
+    version_free(&d->trier, &first);
 }
 
 static void
@@ -354,9 +273,9 @@ finish(struct simplifier *d, struct version *now)
     reduction *r = d->r;
 
     free(r->text);
-    r->text = now->text;
+    r->text = now->own;
     r->length = now->length;
-    now->text = NULL;
+    now->own = NULL;
     measure_errors(d, now);
     r->elements_after = now->c[0].flat->element.n;
     r->states_after = model_nstates(now->c[0].model);
@@ -374,14 +293,15 @@ find_idle(struct simplifier *d, const struct version *now, idle_parts *list, par
     recording *r = bg_calloc(d->o->nexperiments, sizeof *r);
 
     for (size_t i = 0; i < d->o->nexperiments; i++)
-        r[i] = (recording){ .path = d->path,
+        r[i] = (recording){ .path = d->trier.path,
                             .text = now->text,
                             .length = now->length,
                             .experiment = d->o->experiment[i],
                             .set = d->set.at,
                             .nset = d->set.n,
                             .adjust = d->o->adjust,
-                            .ctx = d->o->ctx };
+                            .ctx = d->o->ctx,
+                            .shared = d->trier.shared };
     idle_find(&now->c[0], r, d->o->nexperiments, d->r->arena, list);
     for (size_t i = 0; i < list->n; i++)
         vec_push(out, ((struct part){ .name = list->at[i].name,
@@ -427,7 +347,7 @@ take_rounds(struct simplifier *d, bool idle, struct version *now, bool *any, cha
             best.internal = NULL;
         } else if (changed) {
             record(d, &all, &best);
-            version_free(d, now);
+            version_free(&d->trier, now);
             *now = best.v;
             best.v = (struct version){ 0 };
             d->set.n = 0;
@@ -435,7 +355,7 @@ take_rounds(struct simplifier *d, bool idle, struct version *now, bool *any, cha
                 vec_push(&d->set, best.set.at[i]);
             *any = true;
         }
-        trial_free(d, &best);
+        trial_free(&d->trier, &best);
         free(taken);
         vec_free(&all);
         vec_free(&folded);
@@ -448,22 +368,34 @@ bool
 reduction_simplify(const char *path, const simplify_options *o, const sources *s, uint32_t file, reduction *r,
                    char **why)
 {
-    struct simplifier d = { .path = path, .o = o, .given = s, .file = file, .r = r };
-    struct version now;
-    bool any = false, fine = true;
+    compile_shared *shared = compile_shared_new();
+    struct simplifier d = { .o = o, .given = s, .file = file, .r = r };
     char *text = bg_malloc(r->length + 1);
+    struct version now = { .text = text, .length = r->length, .own = text };
+    bool any = false, fine = true;
+    size_t at;
 
+    d.trier = (struct trier){ .path = path,
+                              .experiment = o->experiment,
+                              .n = o->nexperiments,
+                              .shared = shared,
+                              .arena = r->arena,
+                              .adjust = o->adjust,
+                              .ctx = o->ctx,
+                              .prepare = prepare,
+                              .of = &d };
     *why = NULL;
     memcpy(text, r->text, r->length + 1);
     remaining_set(&d);
     /* what was just run runs again */
-    if (!run_version(&d, text, r->length, &now))
+    if (!version_run(&d.trier, &now, &d.set, &at))
         fine = (!o->idle || take_rounds(&d, true, &now, &any, why)) &&
                (!o->folds || take_rounds(&d, false, &now, &any, why));
     if (any)
         finish(&d, &now);
-    version_free(&d, &now);
+    version_free(&d.trier, &now);
     vec_free(&d.set);
     map_free(&d.refused);
+    compile_shared_free(shared);
     return fine;
 }

@@ -177,9 +177,11 @@ points_for(const bg_model *m, size_t nterms)
 static void
 run_weighed(const recording *r, const span *weigh, size_t n, struct weighed_run *w)
 {
-    compile_options co = { .experiment = r->experiment, .set = r->set, .nset = r->nset, .weigh = weigh, .nweigh = n };
+    compile_options co = recording_options(r);
     sim_options so = { 0 };
 
+    co.weigh = weigh;
+    co.nweigh = n;
     if (!compile_text(&w->c, r->path, r->text, r->length, STAGE_MODEL, &co) ||
         !sim_options_from_experiment(w->c.model, &so))
         return;

@@ -8,32 +8,6 @@
 
 /* ---------------------------------------------------------------- versions */
 
-void
-version_free(const struct search *d, struct version *v)
-{
-    for (size_t i = 0; v->c && i < d->o->nexperiments; i++) {
-        sim_result_free(&v->run[i]);
-        track_free(&v->outputs[i]);
-        compile_free(&v->c[i]);
-    }
-    free(v->c);
-    free(v->run);
-    free(v->outputs);
-    free(v->own);
-    *v = (struct version){ 0 };
-}
-
-/* Takes the text over. */
-static void
-version_text(struct version *v, strbuf *text)
-{
-    if (!text->at)
-        strbuf_puts(text, "");
-    v->text = v->own = text->at;
-    v->length = text->n;
-    *text = (strbuf){ 0 };
-}
-
 /* Outputs of an experiment that are held: observed ones, all where it observes none and a tolerance is asked for. Their
  * numbers are those of every text on the way: outputs do not go. */
 static void
@@ -60,55 +34,56 @@ too_far(const struct search *d, const track *k, size_t experiment)
                         shown ? "]" : "", k->t);
 }
 
-const char *
-run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset,
-            const struct demand *demand, size_t *at)
+static const char *
+worth(void *of, const compilation *c)
 {
-    size_t n = d->o->nexperiments;
-    const char *why = NULL;
+    const struct demand *demand = ((const struct search *)of)->demand;
 
-    v->c = bg_calloc(n, sizeof *v->c);
-    v->run = bg_calloc(n, sizeof *v->run);
-    v->outputs = bg_calloc(n, sizeof *v->outputs);
-    for (size_t i = 0; i < n && !why; i++) {
-        compile_options co = { .experiment = d->o->experiment[i], .set = set, .nset = nset, .shared = d->shared };
-        compilation *c = &v->c[i];
-        sim_options so = { 0 };
+    return demand && (model_nstates(c->model) > demand->states ||
+                      (model_nstates(c->model) == demand->states && c->flat->element.n >= demand->elements))
+               ? "it is no smaller"
+               : NULL;
+}
 
-        *at = i;
-        if (!compile_text(c, d->path, v->text, v->length, STAGE_MODEL, &co)) {
-            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
-            continue;
-        }
-        if (demand && (model_nstates(c->model) > demand->states ||
-                       (model_nstates(c->model) == demand->states && c->flat->element.n >= demand->elements))) {
-            why = "it is no smaller";
-            continue;
-        }
-        if (sim_options_from_experiment(c->model, &so)) {
-            if (!d->held[i].n)
-                find_held(d, c, i);
-            v->outputs[i].which = d->held[i].at;
-            v->outputs[i].n = d->held[i].n;
-            if (demand) {
-                v->outputs[i].against = &d->first.outputs[i];
-                v->outputs[i].most = d->most[i];
-            }
-            so.track = &v->outputs[i];
-            if (d->o->adjust)
-                d->o->adjust(d->o->ctx, c->model, &so);
-            if (d->most_steps)
-                so.max_steps = d->most_steps[i];
-            if (!simulate(c->model, &so, &v->run[i]))
-                why = v->outputs[i].beyond ? too_far(d, &v->outputs[i], i)
-                                           : arena_strdup(d->out->arena, diag_first_error(c->sources));
-            d->out->simulations++;
-        } else {
-            why = arena_strdup(d->out->arena, diag_first_error(c->sources));
-        }
-        sim_options_free(&so);
+/* Outputs that are held are followed; where something is asked of the trial, only as long as they may still be near. */
+static void
+prepare(void *of, struct version *v, size_t i, sim_options *so)
+{
+    struct search *d = of;
+
+    if (!d->held[i].n)
+        find_held(d, &v->c[i], i);
+    v->outputs[i].which = d->held[i].at;
+    v->outputs[i].n = d->held[i].n;
+    if (d->demand) {
+        v->outputs[i].against = &d->first.outputs[i];
+        v->outputs[i].most = d->most[i];
     }
-    return why;
+    if (d->most_steps)
+        so->max_steps = d->most_steps[i];
+    d->out->simulations++;
+}
+
+static const char *
+why_ended(void *of, const struct version *v, size_t i)
+{
+    return v->outputs[i].beyond ? too_far(of, &v->outputs[i], i) : NULL;
+}
+
+void
+search_trier(struct search *d, const char *path, const compile_shared *shared)
+{
+    d->trier = (struct trier){ .path = path,
+                               .experiment = d->o->experiment,
+                               .n = d->o->nexperiments,
+                               .shared = shared,
+                               .arena = d->out->arena,
+                               .adjust = d->o->adjust,
+                               .ctx = d->o->ctx,
+                               .worth = worth,
+                               .prepare = prepare,
+                               .why = why_ended,
+                               .of = d };
 }
 
 track_difference
@@ -139,22 +114,8 @@ error_over(double error, double tolerance)
 void
 verdict_free(const struct search *d, struct verdict *x)
 {
-    version_free(d, &x->v);
+    version_free(&d->trier, &x->v);
     rewrite_free(&x->plan);
-}
-
-/* The graph of the new text must be the old one's after the plan's operations. */
-static char *
-check_graph(const struct search *d, const struct version *v, const rewrite *plan, const struct elaborate_override *set,
-            size_t nset)
-{
-    compile_options before = { .experiment = d->o->experiment[0],
-                               .set = d->set.at,
-                               .nset = d->set.n,
-                               .shared = d->shared };
-    compile_options after = { .experiment = d->o->experiment[0], .set = set, .nset = nset, .shared = d->shared };
-
-    return reduction_check(d->path, d->now.text, d->now.length, &before, plan, v->text, v->length, &after);
 }
 
 /* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
@@ -202,7 +163,15 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
         change = all;
         nchanges += initial->n;
     }
-    fine = rewrite_plan_bonds(c->flat, c->ast, name, nnames, change, nchanges, bond, nbonds, plan);
+    fine = rewrite_plan(&(rewrite_request){ .f = c->flat,
+                                            .file = c->ast,
+                                            .name = name,
+                                            .n = nnames,
+                                            .change = change,
+                                            .nchanges = nchanges,
+                                            .bond = bond,
+                                            .nbonds = nbonds },
+                        plan);
     for (size_t i = 0; i < plan->item.n; i++) /* the arena goes */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
     if (!fine)
@@ -242,40 +211,39 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
 {
     arena *a = d->out->arena;
     struct verdict x = { .worst = NAN };
-    struct elaborate_override *over_set = bg_calloc(d->set.n + 1, sizeof *over_set);
-    strbuf text = { 0 };
-    size_t nset, at;
-    const char *why;
+    struct trial t = { 0 };
 
     *more = false;
-    if (!make_plan(d, set, n, initial, &x.plan)) {
+    if (!make_plan(d, set, n, initial, &t.plan)) {
         x.internal = true;
-    } else if (x.plan.edits.list.n == 0) {
-        const rewrite_block *b = x.plan.blocked.n ? &x.plan.blocked.at[0] : NULL;
+    } else if (t.plan.edits.list.n == 0) {
+        const rewrite_block *b = t.plan.blocked.n ? &t.plan.blocked.at[0] : NULL;
 
         x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader))
                   : "nothing of the text says it alone";
     } else {
-        edits_apply(&x.plan.edits, d->now.text, d->now.length, &text);
-        version_text(&x.v, &text);
-        nset = reduction_remaining(d->set.at, d->set.n, &x.plan, over_set);
-        why = run_version(d, &x.v, over_set, nset, demand, &at);
-        if (why && x.v.outputs[at].beyond) {
+        d->demand = demand;
+        *more = trial_run(&d->trier, &d->now, &d->set, initial, &t);
+        d->demand = NULL;
+        x.v = t.v;
+        if (t.failure && t.v.outputs[t.at].beyond) {
             x.ran = true;
-            x.why = why;
-        } else if (why) {
-            x.why = arena_format(a, "%s: %s", x.v.c[at].model ? "the run fails" : "it does not compile", why);
-            *more = x.v.c[at].model && rewrite_contradicted(&x.v.c[at], &x.plan.edits, &d->now.c[0], a, initial) > 0;
+            x.why = too_far(d, &t.v.outputs[t.at], t.at);
+            *more = false;
+        } else if (t.failure) {
+            x.why = t.failure;
         } else {
             x.ran = true;
             measure_verdict(d, &x);
             x.fine = x.worst <= WITHIN;
-            if (x.fine && (d->error = check_graph(d, &x.v, &x.plan, over_set, nset)))
+            if (x.fine && !trial_check(&d->trier, &d->now, &d->set, &t)) {
+                d->error = t.internal;
                 x.internal = true, x.fine = false;
+            }
         }
     }
-    free(over_set);
-    strbuf_free(&text);
+    x.plan = t.plan;
+    vec_free(&t.set);
     return x;
 }
 

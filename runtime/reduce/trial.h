@@ -8,20 +8,11 @@
 
 #include "predict.h"
 #include "reduce.h"
-#include "rewrite_initial.h"
 #include "term_candidates.h"
+#include "version.h"
 
 /* Share of the tolerance that counts as within: the rest is for integrators that take other steps. */
 static const double WITHIN = 0.99;
-
-struct version {
-    const char *text;
-    size_t length;
-    char *own; /* the text, where it is not the caller's */
-    compilation *c;
-    sim_result *run; /* one an experiment; NULL: none */
-    track *outputs;  /* of each run those that are held, in the order of d->held */
-};
 
 /* An output that is held to a tolerance in one experiment. */
 struct bound {
@@ -62,12 +53,13 @@ static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 struct search {
     const bounded_options *o;
     reduction *out;
-    const char *path;
+    struct trier trier;
+    const struct demand *demand; /* of the trial at hand; NULL: none */
     struct version first, now;
     VEC(struct bound) bound;
     VEC(uint32_t) * held; /* by experiment: outputs that are held */
     double **most;        /* by experiment: what each of them may differ by */
-    VEC(struct elaborate_override) set;
+    overrides set;
     map kept_names; /* hash of an element's name -> 1: some experiment keeps it */
     map clamped; /* hash of a name -> 1: a source of zero that this reduction made; where nothing needs it any more, it
                     goes */
@@ -75,16 +67,12 @@ struct search {
     term_candidates terms;    /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
     size_t *most_steps;
-    compile_shared *shared; /* of all trials */
     int round;
     char *error; /* internal */
 };
 
-void version_free(const struct search *d, struct version *v);
-/* Compiles and runs the text in every experiment. NULL, or why it does not. *at: the experiment that it was. demand:
- * NULL, none. */
-const char *run_version(struct search *d, struct version *v, const struct elaborate_override *set, size_t nset,
-                        const struct demand *demand, size_t *at);
+/* How its versions are run: d's options, reduction and path are set. */
+void search_trier(struct search *d, const char *path, const compile_shared *shared);
 /* Greatest difference of an output of two versions */
 track_difference version_difference(const struct version *a, const struct version *b, const struct bound *x);
 double error_over(double error, double tolerance);

@@ -81,6 +81,13 @@ is_in(const network_piece *p, size_t part)
     return false;
 }
 
+/* States of a piece; SIZE_MAX: something that has to stay is not in it. */
+static size_t
+count_states(const network_piece *p)
+{
+    return p->whole ? p->states : SIZE_MAX;
+}
+
 /* What no longer stands between inputs and outputs is gone; dissipators beside what stays are back. */
 static void
 tidy(const struct searcher *s, struct set *x, bool dissipators)
@@ -95,7 +102,7 @@ tidy(const struct searcher *s, struct set *x, bool dissipators)
         if (!s->k->part[i].storage && x->fate[i] != PART_STAYS && isfinite(s->k->part[i].coefficient) &&
             beside(s->k, &p, i))
             x->fate[i] = PART_STAYS;
-    x->states = p.states;
+    x->states = count_states(&p);
     network_piece_free(&p);
 }
 
@@ -106,7 +113,7 @@ states_of(const struct searcher *s, const uint8_t *fate)
     size_t n;
 
     network_piece_of(s->k, fate, &p);
-    n = p.states;
+    n = count_states(&p);
     network_piece_free(&p);
     return n;
 }
@@ -295,6 +302,10 @@ exchange(const struct searcher *s, struct set *x)
 
         if (!returned(s, x, part, &more))
             continue;
+        if (more.states == SIZE_MAX) {
+            set_free(&more);
+            continue;
+        }
         fit(s, &more, ROUGH_STEPS);
         of = bg_calloc(more.states + 1, sizeof *of);
         if (isfinite(more.error) && more.states > x->states)
@@ -324,12 +335,18 @@ exchange(const struct searcher *s, struct set *x)
     return better;
 }
 
+static bool
+may_be_spared(const network *k, const struct set *x, size_t i)
+{
+    return !k->part[i].storage && !k->part[i].locked && x->fate[i] == PART_STAYS;
+}
+
 /* Dissipators that the error hardly misses go. */
 static void
 spare(const struct searcher *s, struct set *x)
 {
     for (size_t i = s->k->n; i-- > 0;)
-        for (int way = 0; way < 2 && !s->k->part[i].storage && x->fate[i] == PART_STAYS; way++) {
+        for (int way = 0; way < 2 && may_be_spared(s->k, x, i); way++) {
             struct set c = set_copy(s, x);
 
             c.fate[i] = way ? PART_GETS_NOTHING : PART_GIVES_NOTHING;

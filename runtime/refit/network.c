@@ -6,18 +6,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "band.h"
 #include "columns.h"
 #include "dense.h"
 
-/* A part each for storage and dissipators, in the order of the structure. */
+/* States that are no element's: integrals. How many; state NULL: counted only. */
+static size_t
+integrals(const structure *s, size_t *state)
+{
+    bool *stores = bg_calloc(s->n + 1, sizeof *stores);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->nz; i++)
+        stores[s->storage_state[i]] = true;
+    for (size_t i = 0; i < s->n; i++)
+        if (!stores[i]) {
+            if (state)
+                state[n] = i;
+            n++;
+        }
+    free(stores);
+    return n;
+}
+
+/* A part each for storage and dissipators, in the order of the structure, then for integrals. */
 static bool
 list_parts(bg_model *m, const structure *s, network *k, char **why)
 {
     const flat_model *f = model_flat(m);
+    size_t elements = s->nz + s->nl;
 
-    k->n = s->nz + s->nl;
+    k->n = elements + integrals(s, NULL);
     k->part = bg_calloc(k->n + 1, sizeof *k->part);
-    for (size_t i = 0; i < k->n; i++) {
+    for (size_t i = elements; i < k->n; i++)
+        k->part[i] = (network_part){ .port = NO_PORT, .storage = true, .locked = true, .coefficient = 1 };
+    for (size_t i = 0; i < elements; i++) {
         bool storage = i < s->nz;
         uint32_t port = storage ? s->storage[i] : s->dissipator[i - s->nz];
         const flat_element *el = &f->element.at[f->port.at[port].element];
@@ -25,11 +48,14 @@ list_parts(bg_model *m, const structure *s, network *k, char **why)
                               : s->matrix[M_L].value[(i - s->nz) * (s->nl + 1)];
 
         if (el->nports != 1) {
-            *why = bg_format("%s is a field: elements of one port each are taken out and fitted", el->name);
+            *why = bg_format("%s is a field of %u ports: what is taken out and fitted are elements of one port, whose "
+                             "law is one number",
+                             el->name, (unsigned)el->nports);
             return false;
         }
         k->part[i] = (network_part){ .port = port,
                                      .storage = storage,
+                                     .locked = el->read || el->keep,
                                      .coefficient = gain != 0 ? 1 / gain : INFINITY,
                                      .gives_effort = storage ? !port_has_momentum(f, port) : s->flow_in[i - s->nz] };
     }
@@ -67,42 +93,78 @@ sources_by_inputs(const linearization *l, const structure *s, double *W)
 static void
 fill(const linearization *l, const structure *s, const double *W, network *k)
 {
-    size_t n = k->n, nz = s->nz, nl = s->nl, nu = l->space.nu;
+    size_t n = k->n, nz = s->nz, nl = s->nl, nu = l->space.nu, *integral = bg_calloc(s->n + 1, sizeof *integral);
     double *by_source = bg_calloc(n * s->nu + 1, sizeof *by_source);
 
+    integrals(s, integral);
     k->nu = nu;
     k->ny = l->space.ny;
     k->J = bg_calloc(n * n + 1, sizeof(double));
     k->B = bg_calloc(n * nu + 1, sizeof(double));
     k->C = bg_calloc(k->ny * n + 1, sizeof(double));
     k->D = bg_calloc(k->ny * nu + 1, sizeof(double));
+    k->F = bg_calloc(k->ny * n + 1, sizeof(double));
     for (size_t i = 0; i < n; i++) {
-        bool storage = i < nz;
-        size_t row = storage ? s->storage_state[i] : i - nz, rows = storage ? s->n : nl;
+        bool of_state = k->part[i].storage;
+        size_t state = !of_state ? 0
+                       : i < nz  ? s->storage_state[i]
+                                 : integral[i - nz - nl],
+               row = of_state ? state : i - nz, rows = of_state ? s->n : nl;
 
         for (size_t c = 0; c < nz; c++)
-            k->J[i + n * c] = s->matrix[storage ? M_J_SS : M_J_LS].value[row + rows * c];
+            k->J[i + n * c] = s->matrix[of_state ? M_J_SS : M_J_LS].value[row + rows * c];
         for (size_t c = 0; c < nl; c++)
-            k->J[i + n * (nz + c)] = s->matrix[storage ? M_J_SL : M_J_LL].value[row + rows * c];
+            k->J[i + n * (nz + c)] = s->matrix[of_state ? M_J_SL : M_J_LL].value[row + rows * c];
         for (size_t c = 0; c < s->nu; c++)
-            by_source[i + n * c] = s->matrix[storage ? M_J_SU : M_J_LU].value[row + rows * c];
+            by_source[i + n * c] = s->matrix[of_state ? M_J_SU : M_J_LU].value[row + rows * c];
+        for (size_t y = 0; y < k->ny && of_state; y++) {
+            k->F[y + k->ny * i] = s->output[3].value[y + k->ny * state];
+            k->part[i].locked = k->part[i].locked || k->F[y + k->ny * i] != 0;
+        }
     }
     dense_multiply(n, s->nu, nu, 1, by_source, W, 0, k->B);
     memcpy(k->C, s->output[0].value, k->ny * nz * sizeof(double));
     memcpy(k->C + k->ny * nz, s->output[1].value, k->ny * nl * sizeof(double));
     dense_multiply(k->ny, s->nu, nu, 1, s->output[2].value, W, 0, k->D);
     free(by_source);
+    free(integral);
 }
 
-/* The first output that reads what an element stores rather than an effort or a flow; SIZE_MAX: none does. */
-static size_t
-reads_stored(const structure_block *by_states)
+/* What signals add to the bond graph's equations: whose reads whose state. */
+static char *
+who_reads_states(bg_model *m, const linearization *l, const structure *s)
 {
-    for (size_t i = 0; i < by_states->rows; i++)
-        for (size_t k = 0; k < by_states->columns; k++)
-            if (by_states->value[i + by_states->rows * k] != 0)
-                return i;
-    return SIZE_MAX;
+    static const enum structure_matrix by[] = { M_J_SX, M_J_LX, M_L_X };
+    const flat_model *f = model_flat(m);
+
+    for (size_t b = 0; b < sizeof by / sizeof *by; b++) {
+        const structure_block *M = &s->matrix[by[b]];
+
+        for (size_t i = 0; i < M->rows * M->columns; i++)
+            if (M->value[i] != 0) {
+                const char *of = by[b] == M_J_SX ? linear_state_name(l, i % M->rows)
+                                                 : port_name(f, s->dissipator[i % M->rows]),
+                           *state = linear_state_name(l, i / M->rows);
+
+                return by[b] == M_L_X ? bg_format("the law of %s is not linear, or reads %s", of, state)
+                                      : bg_format("a modulus, a source or a law on the way to %s reads %s", of, state);
+            }
+    }
+    return bg_strdup("moduli, sources or laws read states");
+}
+
+/* Storage that is no state of its own, with what it goes along with. */
+static char *
+who_depends(bg_model *m, const structure *s)
+{
+    const flat_model *f = model_flat(m);
+
+    for (size_t i = 0; i < s->nz; i++)
+        if (s->G_S[s->nd * i] != 0)
+            return bg_format("%s goes along with %s (dependent storage): how many states there are without one of them "
+                             "depends on the other; one element for both can be taken out and fitted",
+                             port_name(f, s->dependent[0]), port_name(f, s->storage[i]));
+    return bg_format("%s is dependent storage", port_name(f, s->dependent[0]));
 }
 
 /* The network's response is the model's: what neither of them says of the other would show here. */
@@ -167,15 +229,9 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
     if (s.why)
         *why = bg_strdup(s.why);
     else if (s.nd)
-        *why = bg_format("%s is dependent storage", port_name(model_flat(m), s.dependent[0]));
-    else if (s.nz != s.n)
-        *why = bg_strdup("it has states that are no element's: integrals of signals");
+        *why = who_depends(m, &s);
     else if (s.modulated)
-        *why = bg_strdup("moduli, sources or laws read states");
-    else if (reads_stored(&s.output[3]) != SIZE_MAX)
-        *why = bg_format(
-            "the output %s reads what an element stores; its effort or flow (e = q/C, f = p/I) says the same",
-            model_output(model_flat(m), (uint32_t)reads_stored(&s.output[3]))->name);
+        *why = who_reads_states(m, l, &s);
     else if (!sources_by_inputs(l, &s, W))
         *why = bg_strdup("its inputs do not act through sources alone");
     else if (list_parts(m, &s, k, why)) {
@@ -197,6 +253,7 @@ network_free(network *k)
     free(k->B);
     free(k->C);
     free(k->D);
+    free(k->F);
     *k = (network){ 0 };
 }
 
@@ -228,7 +285,7 @@ spread(const network *k, const uint8_t *fate, size_t first, size_t *group, size_
         for (size_t u = 0; u < k->nu; u++)
             reach[0] = reach[0] || k->B[i + k->n * u] != 0;
         for (size_t y = 0; y < k->ny; y++)
-            reach[1] = reach[1] || k->C[y + k->ny * i] != 0;
+            reach[1] = reach[1] || k->C[y + k->ny * i] != 0 || k->F[y + k->ny * i] != 0;
         for (size_t j = 0; j < k->n; j++)
             if (!group[j] && is_in(k, fate, j) && joins(k, i, j)) {
                 group[j] = number;
@@ -293,10 +350,13 @@ network_piece_of(const network *k, const uint8_t *fate, network_piece *p)
             spread(k, fate, i, group, ++groups, stack, reach);
             good[groups] = reach[0] && reach[1];
         }
+    p->whole = true;
     for (size_t i = 0; i < k->n; i++)
         if (group[i] && good[group[i]]) {
             p->member[p->n++] = i;
             p->states += k->part[i].storage && fate[i] == PART_STAYS;
+        } else if (k->part[i].locked) {
+            p->whole = false;
         }
     order_members(k, p);
     free(group);
@@ -315,51 +375,44 @@ bool
 network_at(const network *k, const network_piece *p, const uint8_t *fate, const double *factor, double omega,
            double complex *G, double complex *from, double complex *to, double complex *own)
 {
-    size_t n = p->n, band = p->band, high = 3 * band + 1;
-    double complex *K = bg_calloc(n * high + 1, sizeof *K); /* entry (i, c) is K[2 band + i - c + high c] */
-    lapack_int *pivot = bg_calloc(n + 1, sizeof *pivot), order = (lapack_int)n, b = (lapack_int)band,
-               lead = (lapack_int)high;
+    size_t n = p->n, nu = k->nu, ny = k->ny;
+    band_matrix K = band_new(n, p->band);
     bool fine;
 
     for (size_t c = 0; c < n; c++)
-        for (size_t i = c > band ? c - band : 0; i < n && i <= c + band; i++)
-            K[2 * band + i - c + high * c] = -k->J[p->member[i] + k->n * p->member[c]];
+        for (size_t i = c > p->band ? c - p->band : 0; i < n && i <= c + p->band; i++)
+            *band_entry(&K, i, c) = -k->J[p->member[i] + k->n * p->member[c]];
     for (size_t i = 0; i < n; i++) {
         const network_part *q = &k->part[p->member[i]];
 
         if (fate[p->member[i]] == PART_STAYS)
-            K[2 * band + high * i] += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
-    }
-    for (size_t i = 0; i < n; i++) {
-        for (size_t u = 0; u < k->nu; u++)
+            *band_entry(&K, i, i) += factor[p->member[i]] * q->coefficient * (q->storage ? I * omega : 1);
+        for (size_t u = 0; u < nu; u++)
             from[i + n * u] = k->B[p->member[i] + k->n * u];
-        for (size_t y = 0; y < k->ny; y++)
-            to[i + n * y] = k->C[y + k->ny * p->member[i]];
+        for (size_t y = 0; y < ny; y++)
+            to[i + n * y] = network_seen(k, y, p->member[i], factor[p->member[i]]);
     }
-    fine = n == 0 ||
-           (LAPACKE_zgbtrf(LAPACK_COL_MAJOR, order, order, b, b, K, lead, pivot) == 0 &&
-            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, (lapack_int)k->nu, K, lead, pivot, from, order) == 0 &&
-            LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'T', order, b, b, (lapack_int)k->ny, K, lead, pivot, to, order) == 0);
-    for (size_t y = 0; y < k->ny && fine; y++)
-        for (size_t u = 0; u < k->nu; u++) {
-            double complex g = k->D[y + k->ny * u];
+    fine = band_factor(&K);
+    for (size_t u = 0; u < nu && fine; u++)
+        band_solve(&K, from + n * u);
+    for (size_t y = 0; y < ny && fine; y++)
+        band_solve_transposed(&K, to + n * y);
+    for (size_t y = 0; y < ny && fine; y++)
+        for (size_t u = 0; u < nu; u++) {
+            double complex g = k->D[y + ny * u];
 
             for (size_t i = 0; i < n; i++)
-                g += k->C[y + k->ny * p->member[i]] * from[i + n * u];
-            G[y + k->ny * u] = g;
+                g += network_seen(k, y, p->member[i], factor[p->member[i]]) * from[i + n * u];
+            G[y + ny * u] = g;
             fine = fine && isfinite(creal(g)) && isfinite(cimag(g));
         }
-    if (fine && own && n) {
-        double complex *inverse = bg_calloc(n * n, sizeof *inverse);
+    if (fine && own) {
+        double complex *work = bg_calloc(n + 1, sizeof *work);
 
         for (size_t i = 0; i < n; i++)
-            inverse[i * (n + 1)] = 1;
-        fine = LAPACKE_zgbtrs(LAPACK_COL_MAJOR, 'N', order, b, b, order, K, lead, pivot, inverse, order) == 0;
-        for (size_t i = 0; i < n; i++)
-            own[i] = inverse[i * (n + 1)];
-        free(inverse);
+            own[i] = band_inverse_entry(&K, i, work);
+        free(work);
     }
-    free(K);
-    free(pivot);
+    band_free(&K);
     return fine;
 }

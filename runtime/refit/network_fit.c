@@ -224,8 +224,8 @@ derive(struct fitting *x, double omega, size_t y, size_t u, double weight)
 
         if (x->fate[part] != PART_STAYS || !x->t->of[part].n)
             continue;
-        d = -weight * x->to[i + x->piece.n * y] * x->from[i + x->piece.n * u] * x->factor[part] *
-            k->part[part].coefficient * (k->part[part].storage ? I * omega : 1);
+        d = x->to[i + x->piece.n * y] * (k->part[part].storage ? I * omega : 1) - k->F[y + k->ny * part];
+        d *= -weight * x->from[i + x->piece.n * u] * x->factor[part] * k->part[part].coefficient;
         for (size_t j = 0; j < x->t->of[part].n; j++) {
             const tuned *q = &x->t->of[part].at[j];
 
@@ -461,6 +461,12 @@ struct outlook {
 };
 
 static bool
+may_go(const struct fitting *x, size_t part)
+{
+    return x->k->part[part].storage && !x->k->part[part].locked && x->fate[part] == PART_STAYS;
+}
+
+static bool
 look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
 {
     const network *k = x->k;
@@ -490,7 +496,7 @@ look(struct fitting *x, size_t every, prospect *p, struct outlook *o)
                                    pi = I * f->omega[i] * x->factor[part] * k->part[part].coefficient,
                                    own = diagonal[m], after[2];
 
-                    if (!k->part[part].storage || x->fate[part] != PART_STAYS)
+                    if (!may_go(x, part))
                         continue;
                     after[0] = e - product / own;
                     after[1] = e + product * pi / (1 - pi * own);
@@ -559,7 +565,9 @@ network_prospects(const network *k, const tuning *t, const uint8_t *fate, const 
     bool fine;
 
     fitting_open(&x, k, t, fate, f, theta);
-    *n = 2 * x.piece.states;
+    *n = 0;
+    for (size_t i = 0; i < x.piece.n; i++)
+        *n += may_go(&x, x.piece.member[i]) ? 2 : 0;
     p = bg_calloc(*n + 1, sizeof *p);
     o = (struct outlook){ .rows = 2 * f->size * ((f->n + every - 1) / every),
                           .columns = x.nmoved,

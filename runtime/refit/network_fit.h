@@ -58,8 +58,8 @@ typedef struct prospect {
     enum part_fate fate;
     double error; /* predicted to first order after fitting */
 } prospect;
-/* For all storage that stays, both ways; *n of them, malloc'ed, in no order. every: of the frequencies each so-manieth
- * is looked at. NULL: no response. */
+/* For all storage that stays and may go, both ways; *n of them, malloc'ed, in no order. every: of the frequencies each
+ * so-manieth is looked at. NULL: no response. */
 prospect *network_prospects(const network *k, const tuning *t, const uint8_t *fate, const frequencies *f, size_t every,
                             const double *theta, size_t *n);
 

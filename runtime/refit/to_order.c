@@ -13,6 +13,7 @@
 #include "response.h"
 #include "simulate.h"
 #include "tuning.h"
+#include "version.h"
 
 enum { FREQUENCIES = 60, PARTS_MOST = 1500 };
 static const double ANOTHER = 1e-9; /* of a number: it is another */
@@ -262,7 +263,8 @@ take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf
     bool fine = compile_text(&plain, w->path, w->text, w->length, STAGE_GRAPH, &o);
 
     for (size_t i = 0; i < w->network.n && fine; i++) {
-        const char *element = name_in(plain.flat, port_name(w->full.c.flat, w->network.part[i].port));
+        uint32_t port = w->network.part[i].port;
+        const char *element = port == NO_PORT ? NULL : name_in(plain.flat, port_name(w->full.c.flat, port));
         bool stays = false;
 
         for (size_t m = 0; m < piece->n; m++)
@@ -274,7 +276,13 @@ take_out(struct work *w, const network_piece *piece, const bool *clamped, strbuf
         else
             vec_push(&name, element);
     }
-    fine = fine && rewrite_plan_model(plain.flat, plain.ast, name.at, name.n, change.at, change.n, &plan);
+    fine = fine && rewrite_plan(&(rewrite_request){ .f = plain.flat,
+                                                    .file = plain.ast,
+                                                    .name = name.at,
+                                                    .n = name.n,
+                                                    .change = change.at,
+                                                    .nchanges = change.n },
+                                &plan);
     if (!fine)
         *why = bg_strdup(plan.error ? plan.error : "the text does not compile");
     if (fine) {
@@ -418,6 +426,64 @@ compare_runs(struct work *w, char **why)
 
 /* ---------------------------------------------------------------- the whole */
 
+/* The network; or why there is none. */
+static char *
+no_network(struct work *w)
+{
+    const linearization *l = &w->full.l;
+    const flat_model *f = w->full.c.flat;
+    bg_model *m = w->full.c.model;
+    const char *law, *modulated = NULL;
+    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+    char *why = NULL;
+    bool linear;
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    linear = linear_everywhere(m, l->time, x);
+    free(x);
+    if (!network_of(m, l, &w->network, &why))
+        return why;
+    if ((law = tuning_nonlinear(m, &w->network)))
+        return bg_format("the law of %s is not linear", law);
+    for (uint32_t e = 0; e < f->element.n && !modulated; e++)
+        if (f->element.at[e].modulated && f->element.at[e].nports == 2)
+            modulated = f->element.at[e].name;
+    if (!linear)
+        return modulated ? bg_format("it is not linear in its states (%s is modulated)", modulated)
+                         : bg_strdup("it is not linear in its states");
+    return NULL;
+}
+
+/* What has to stay and is not between inputs and outputs: a sentence. */
+static char *
+not_reached(const struct work *w)
+{
+    uint8_t *fate = bg_calloc(w->network.n + 1, 1);
+    network_piece piece;
+    char *why = NULL;
+    size_t locked = 0;
+
+    network_piece_of(&w->network, fate, &piece);
+    for (size_t i = 0; i < w->network.n; i++)
+        locked += w->network.part[i].storage && w->network.part[i].locked;
+    for (size_t i = 0; i < w->network.n && !piece.whole && !why; i++) {
+        bool in = !w->network.part[i].locked;
+
+        for (size_t m = 0; m < piece.n; m++)
+            in = in || piece.member[m] == i;
+        if (!in && w->network.part[i].port != NO_PORT)
+            why = bg_format("%s is read, and no input reaches it", port_name(w->full.c.flat, w->network.part[i].port));
+        else if (!in)
+            why = bg_strdup("an integral is read that no input reaches");
+    }
+    if (!why && locked > w->o->states)
+        why = bg_format("%zu states are read by name or kept, and stay", locked);
+    network_piece_free(&piece);
+    free(fate);
+    return why;
+}
+
 static enum order_result
 open_model(struct work *w, char **why)
 {
@@ -435,10 +501,16 @@ open_model(struct work *w, char **why)
         *why = bg_format("it has no %s", l->space.nu ? "output" : "input and no source");
     else if (l->space.n > PARTS_MOST)
         *why = bg_format("it has %zu states, and up to %d are reduced so", l->space.n, PARTS_MOST);
-    else if (!network_of(w->full.c.model, l, &w->network, why) ||
-             !tuning_of(w->full.c.model, &w->network, w->o->parameters, &w->tuning, why))
-        return ORDER_REFUSED;
     if (*why)
+        return ORDER_REFUSED;
+    if ((*why = no_network(w))) {
+        char *of = *why;
+
+        *why = bg_format("%s (--within or --threshold with --refit fits in time, whatever the laws)", of);
+        free(of);
+        return ORDER_REFUSED;
+    }
+    if (!tuning_of(w->full.c.model, &w->network, w->o->parameters, &w->tuning, why) || (*why = not_reached(w)))
         return ORDER_REFUSED;
     join_places(w);
     if (!yardstick_open(&l->space, y)) {

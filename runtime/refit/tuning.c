@@ -86,12 +86,22 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
             return "outputs read it";
     for (size_t i = 0; i < k->n; i++) {
         powers[i] = 0;
-        if (!reads[f->port.at[k->part[i].port].element] || !isfinite(k->part[i].coefficient))
+        if (k->part[i].port == NO_PORT || !reads[f->port.at[k->part[i].port].element] ||
+            !isfinite(k->part[i].coefficient))
             continue;
         powers[i] = power_of(m, &k->part[i], c->name.at[number], value);
         if (isnan(powers[i]))
             return "what elements do does not go with a power of it";
     }
+    return NULL;
+}
+
+const char *
+tuning_nonlinear(bg_model *m, const network *k)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (k->part[i].port != NO_PORT && isfinite(k->part[i].coefficient) && isnan(coefficient_now(m, &k->part[i])))
+            return port_name(model_flat(m), k->part[i].port);
     return NULL;
 }
 
@@ -109,11 +119,9 @@ tuning_of(bg_model *m, const network *k, const char *list, tuning_choice *t, cha
     for (uint32_t p = 0; p <= f->port.n; p++)
         part_of[p] = UINT32_MAX;
     for (size_t i = 0; i < k->n; i++)
-        part_of[k->part[i].port] = (uint32_t)i;
-    for (size_t i = 0; i < k->n && !*why; i++)
-        if (isfinite(k->part[i].coefficient) && isnan(coefficient_now(m, &k->part[i])))
-            *why = bg_format("the law of %s is not linear", port_name(f, k->part[i].port));
-    fine = chosen_parameters(m, list, &all, why) && !*why;
+        if (k->part[i].port != NO_PORT)
+            part_of[k->part[i].port] = (uint32_t)i;
+    fine = chosen_parameters(m, list, &all, why);
     for (size_t i = 0; i < all.by.n && fine; i++) {
         const char *stays = look_at(m, k, part_of, i, &all, reads, powers);
 

@@ -16,7 +16,9 @@ typedef struct tuning_choice {
     VEC(char *) left; /* "name: why" of those that are not moved */
 } tuning_choice;
 
-/* k: of m. list: names with commas; NULL: all. False: *why (free it): the list, a law that is not linear.
+/* Whose law is not linear; NULL: all are. */
+const char *tuning_nonlinear(bg_model *m, const network *k);
+/* k: of m. list: names with commas; NULL: all. False: *why (free it): the list.
  * tuning_choice_free it in any case. */
 bool tuning_of(bg_model *m, const network *k, const char *list, tuning_choice *t, char **why);
 void tuning_choice_free(tuning_choice *t, const network *k);

@@ -21,10 +21,12 @@
 
 #include "events.h"
 #include "linear.h"
+#include "scales.h"
 #include "vectors.h"
 
 #define ITERATIONS 400
-#define CLOSE 1e-9 /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
+#define CLOSE 1e-9    /* of the terms in a rate: an equilibrium, though perhaps not down to rounding */
+#define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
 #define REGULAR 1e9       /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
@@ -42,6 +44,8 @@ typedef struct rest {
     double t;
     bool *active;      /* [n] takes part */
     double *f, *gross; /* [n] rates; size of the terms they are made of */
+    scales *scales;
+    double *size, *rounding; /* [n] scales of the states; rates that are only rounding */
     double *trial, *step, *probe;
     linear *linear;
     events *events;
@@ -64,12 +68,34 @@ rates(rest *s, const double *x, double *f)
     return true;
 }
 
+/* What is zero but for rounding has no size of its own. Rates that states moved by ROUNDED of their scales (scales.h,
+ * by the energy at hand) would have are none: a car that stands has horizontal momenta of 1e-20, whose rates cancel no
+ * more. */
+static void
+measure_rounding(rest *s, const double *x)
+{
+    const double relative = 1e-6;
+
+    scales_begin(s->scales, x);
+    scales_of(s->scales, x, s->size);
+    memset(s->rounding, 0, s->n * sizeof *s->rounding);
+    for (uint64_t trial = 0; trial < 2; trial++) {
+        for (size_t i = 0; i < s->n; i++)
+            s->trial[i] = x[i] + (bg_hash_mix(i + 1, 31 + trial) >> 63 ? relative : -relative) * s->size[i];
+        if (!rates(s, s->trial, s->probe))
+            continue;
+        for (size_t i = 0; i < s->n; i++)
+            s->rounding[i] = fmax(s->rounding[i], ROUNDED * fabs(s->probe[i] - s->f[i]) / relative);
+    }
+}
+
 /* Size of the terms in each rate: what relative changes of the states (random signs, twice) do to it, over 1e-6. */
 static void
 measure(rest *s, const double *x)
 {
     const double relative = 1e-6;
 
+    measure_rounding(s, x);
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++)
             s->trial[i] = x[i] * (bg_hash_mix(i + 1, 29 + trial) >> 63 ? 1 + relative : 1 - relative);
@@ -86,7 +112,7 @@ residual(const rest *s, const double *f)
     double r = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        if (f[i] != 0)
+        if (fabs(f[i]) > s->rounding[i])
             r = fmax(r, fabs(f[i]) / fmax(s->gross[i], fabs(f[i])));
     return r;
 }
@@ -583,7 +609,7 @@ report_failure(rest *s)
     for (size_t i = 0; i < s->n; i++) { /* the largest scaled rates, by insertion */
         double r = fabs(s->f[i]) / fmax(s->gross[i], fabs(s->f[i]) + 1e-300);
         size_t k = count;
-        if (!(r > CLOSE))
+        if (!(r > CLOSE) || fabs(s->f[i]) <= s->rounding[i])
             continue;
         while (k > 0 && fabs(s->f[worst[k - 1]]) / fmax(s->gross[worst[k - 1]], 1e-300) < r)
             k--;
@@ -659,9 +685,11 @@ equilibrium(bg_model *m, double t, double *x)
         s.active[i] = !model_state(m, i).only_outputs;
         active += s.active[i];
     }
-    double **vector[] = { &s.f, &s.gross, &s.trial, &s.step, &s.probe, &s.sigma, &s.row_scale, &s.column_scale };
+    double **vector[] = { &s.f,     &s.gross,     &s.trial,        &s.step, &s.probe,
+                          &s.sigma, &s.row_scale, &s.column_scale, &s.size, &s.rounding };
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         *vector[k] = bg_calloc(n, sizeof(double));
+    s.scales = scales_new(m, CLOSE, 0);
     s.events = events_new(m, t, t + 1);
     s.rooted = bg_calloc(n, sizeof *s.rooted);
     s.aside = bg_calloc(n, sizeof *s.aside);
@@ -743,6 +771,7 @@ equilibrium(bg_model *m, double t, double *x)
         free(*vector[k]);
     free(s.u);
     free(s.vt);
+    scales_free(s.scales);
     events_free(s.events);
     linear_free(s.linear);
     return ok;

@@ -20,6 +20,10 @@
 
 #define PROGRESS_EVERY 256 /* steps */
 
+/* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
+#define LEAST_SPAN 1e-200
+#define GREATEST_SPAN 1e200
+
 double
 run_tiny(const run *s, double t)
 {
@@ -270,6 +274,8 @@ main_loop(run *s)
                 return false; /* the Jacobian does not compile: said already */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
+            if (status == STEP_SINGULAR && !watch_edge(s->watch, s->t))
+                return false;
             enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))
                 return false;
@@ -294,6 +300,8 @@ main_loop(run *s)
             } else {
                 s->t = c.t;
                 memcpy(s->x, seen, s->nx * sizeof(double));
+                if (watch_solves(s->watch) && !watch_switching(s->watch, s->integrator, s->t, s->x))
+                    return false;
                 if (!run_take_step(s, t0, c.t))
                     return false;
                 memcpy(seen, s->x, s->nx * sizeof(double));
@@ -361,6 +369,11 @@ check_options(run *s)
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
                    o->start);
+        return false;
+    }
+    if (!(o->stop - o->start > LEAST_SPAN && o->stop - o->start < GREATEST_SPAN)) {
+        diag_error(s->sources, "run-span", at, "from %.6g s to %.6g s: no steps are that %s", o->start, o->stop,
+                   o->stop - o->start < 1 ? "short" : "long");
         return false;
     }
     if (o->solver == SIM_VARIATIONAL && !(o->max_step > 0)) {

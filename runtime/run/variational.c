@@ -351,13 +351,13 @@ scatter(size_t i, uint64_t seed)
 static bool
 state_is_displacement(const struct trial *w, size_t i)
 {
-    const eq_state *s = &w->e->state.at[i];
-    const flat_var *v = &w->f->var.at[s->var];
+    const struct model_state s = model_state(w->model, i);
+    const flat_var *v = &w->f->var.at[s.var];
 
     if (v->kind == VAR_STORED)
         return is_displacement(w, v->owner);
     if (v->kind == VAR_INTEGRAL)
-        return !s->only_outputs;
+        return !s.only_outputs;
     return v->kind == VAR_COMMON && w->f->junction.at[v->owner].type == 0;
 }
 

@@ -330,6 +330,48 @@ report_unknown(watch *w, size_t k, double t)
     help_pole(s);
 }
 
+/* Has an unknown grown by decades, in ever shorter steps of which the last was so long? */
+static bool
+has_risen(const watch *w, size_t k, double t, double step)
+{
+    return fabs(w->solved[k]) > RISEN * fabs(w->rose_from[k]) && step < SHRUNK * (t - w->rose_at[k]);
+}
+
+bool
+watch_edge(watch *w, double t)
+{
+    for (size_t k = 0; k < w->nu; k++)
+        if (has_risen(w, k, t, w->step)) {
+            report_unknown(w, k, t);
+            return false;
+        }
+    return true;
+}
+
+bool
+watch_switching(watch *w, integrator *g, double t, const double *x)
+{
+    double zero;
+
+    if (model_rhs(w->model, t, x, w->rate) != 0)
+        return true;
+    model_solved(w->model, w->solution);
+    for (size_t k = 0; k < w->nu; k++) {
+        struct subject of = { .k = k, .unknown = true, .at_start = 1 / w->solved[k], .at_end = 1 / w->solution[k] };
+
+        if (!(w->solved[k] * w->solution[k] < 0))
+            continue;
+        if (is_pole(w, g, &of, integrator_t0(g), t, &zero)) {
+            report_unknown(w, k, zero);
+            return false;
+        }
+        if (model_rhs(w->model, t, x, w->rate) != 0)
+            return true;
+        model_solved(w->model, w->solution); /* it was scratch */
+    }
+    return true;
+}
+
 bool
 watch_solved(watch *w, integrator *g, double t, const double *x)
 {
@@ -342,8 +384,7 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
                               .unknown = true,
                               .at_start = 1 / before,
                               .at_end = 1 / now,
-                              .risen = fabs(before) > RISEN * fabs(w->rose_from[k]) &&
-                                       t - t0 < SHRUNK * (t0 - w->rose_at[k]) };
+                              .risen = has_risen(w, k, t0, t - t0) };
 
         /* there: next to infinity any number solves the equations, within rounding */
         if (of.risen && (fabs(now) * RISEN < fabs(before) || fmax(t - t0, w->step) < AT_POLE * (t0 - w->rose_at[k]))) {

@@ -55,7 +55,7 @@ take_out(const compilation *c, const char *text, size_t n)
         if (bg_hash_mix(drawn, i) % 3 == 0)
             vec_push(&name, names_intern_z(c->names, c->flat->element.at[i].name));
     if (name.n && model_of(c)) {
-        if (rewrite_plan_model(c->flat, c->ast, name.at, name.n, NULL, 0, &r))
+        if (rewrite_plan(&(rewrite_request){ .f = c->flat, .file = c->ast, .name = name.at, .n = name.n }, &r))
             apply(c, &r, text, n, false);
         rewrite_free(&r);
     }

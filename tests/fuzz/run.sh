@@ -6,7 +6,7 @@
 #   sh tests/fuzz/run.sh 0 [HARNESS...]           only what share of lines the corpus reaches: grammar, compiler, rewriter
 #
 # Inputs that found something new are kept in BUILD/corpus from run to run. A minute or more each also prints the lines reached, by a second build
-# (but not with SLICE=1: a part of a longer run). BUILD/slices gets a line for each harness that ran.
+# (but not with SLICE=1: a part of a longer run, by the fuzzers that are there). BUILD/slices gets a line for each harness that ran.
 # Exit status 1: an input that crashes, leaks or hangs is in BUILD/found.
 set -eu
 
@@ -55,6 +55,8 @@ fuzz() {
     esac
     # a smoke has no time to read every model of the tests
     [ "$seconds" -ge 60 ] || from=${from%% *}
+    # what a slice kept of the seeds is read by the next
+    [ -z "${SLICE:-}" ] || [ "$(ls "$corpus" | wc -l)" -lt 30 ] || from=
     # shellcheck disable=SC2086
     "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=300 -rss_limit_mb=3000 -max_total_time="$seconds" \
         -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1 fault=yes; tail -n 60 "$log"; }
@@ -88,7 +90,8 @@ lines() {
 
 status=0
 if [ "$seconds" -gt 0 ]; then
-    build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
+    [ "${SLICE:-}" ] && (cd "$build/tests/fuzz" && ls $(targets fuzz)) >/dev/null 2>&1 ||
+        build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
     for h in $harnesses; do fuzz "$h"; done
 fi
 [ "$seconds" -gt 0 ] && { [ "$seconds" -lt 60 ] || [ "${SLICE:-}" ]; } || lines

@@ -145,7 +145,13 @@ check_way(struct tally *t, const rgraph *g, compilation *c, const flat_model *be
     strbuf text = { 0 };
     char *why = NULL;
 
-    if (!rewrite_plan_bonds(c->flat, c->ast, &x->name, by_name, NULL, 0, &x->change[way], !by_name, &r)) {
+    if (!rewrite_plan(&(rewrite_request){ .f = c->flat,
+                                          .file = c->ast,
+                                          .name = &x->name,
+                                          .n = by_name,
+                                          .bond = &x->change[way],
+                                          .nbonds = !by_name },
+                      &r)) {
         fail(t, g, x->name, NULL, r.error);
     } else if (r.edits.list.n) {
         edits_apply(&r.edits, g->text.at, g->text.n, &text);

@@ -101,10 +101,11 @@ struct text_run {
     bool ran;
 };
 
+/* shared: machine code and units of the texts before, which say almost the same */
 static void
-run_text(struct text_run *r, const char *text, const struct text_run *first, const double *most)
+run_text(struct text_run *r, const char *text, compile_shared *shared, const struct text_run *first, const double *most)
 {
-    compile_options co = { .experiment = "e" };
+    compile_options co = { .experiment = "e", .shared = shared };
     sim_options so = { 0 };
     sim_result result;
 
@@ -159,7 +160,14 @@ without(const struct text_run *first, const char *text, const uint32_t *part, co
         else if (way[i] == 2)
             change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x, .name = x };
     }
-    if (rewrite_plan_bonds(f, first->c.ast, name, nnames, change, nchanges, NULL, 0, &plan) && plan.edits.list.n)
+    if (rewrite_plan(&(rewrite_request){ .f = f,
+                                         .file = first->c.ast,
+                                         .name = name,
+                                         .n = nnames,
+                                         .change = change,
+                                         .nchanges = nchanges },
+                     &plan) &&
+        plan.edits.list.n)
         edits_apply(&plan.edits, text, strlen(text), &out);
     rewrite_free(&plan);
     return out.at;
@@ -167,8 +175,8 @@ without(const struct text_run *first, const char *text, const uint32_t *part, co
 
 /* A set that fits and is smaller, as text for a complaint; NULL: there is none. */
 static char *
-find_smaller(const struct text_run *first, const char *text, double tolerance, size_t states, size_t elements,
-             size_t *tried)
+find_smaller(const struct text_run *first, const char *text, compile_shared *shared, double tolerance, size_t states,
+             size_t elements, size_t *tried)
 {
     const flat_model *f = first->c.flat;
     uint32_t part[MOST];
@@ -204,7 +212,7 @@ find_smaller(const struct text_run *first, const char *text, double tolerance, s
         if (!small)
             continue;
         ++*tried;
-        run_text(&r, small, first, &most);
+        run_text(&r, small, shared, first, &most);
         if (r.ran && !r.out.beyond && track_compare(&first->out, 0, &r.out, 0).max <= most &&
             (model_nstates(r.c.model) < states ||
              (model_nstates(r.c.model) == states && r.c.flat->element.n < elements))) {
@@ -229,19 +237,21 @@ main(int argc, char **argv)
         char *text = model(k), *why = NULL, *better;
         const char *experiment = "e";
         bounded_options o = { .experiment = &experiment, .nexperiments = 1 };
+        compile_shared *shared = compile_shared_new();
         struct text_run whole;
         reduction r;
 
-        run_text(&whole, text, NULL, NULL);
+        run_text(&whole, text, shared, NULL, NULL);
         if (!whole.ran || reduce_within("m.bg", text, strlen(text), &o, &r, &why) != REDUCE_DONE) {
             printf("model %u: %s\n%s", (unsigned)k, why ? why : diag_first_error(whole.c.sources), text);
             bad++;
             run_free(&whole);
+            compile_shared_free(shared);
             free(text);
             continue;
         }
         smaller += r.elements_after < r.elements_before;
-        better = find_smaller(&whole, text, r.error.at[0].within, r.states_after, r.elements_after, &tried);
+        better = find_smaller(&whole, text, shared, r.error.at[0].within, r.states_after, r.elements_after, &tried);
         if (better && r.not_tried.n == 0) {
             printf("model %u: %zu states and %zu elements are left, and there is better\n%s== found\n%s== there is\n%s",
                    (unsigned)k, r.states_after, r.elements_after, text, r.text, better);
@@ -251,6 +261,7 @@ main(int argc, char **argv)
         free(better);
         reduction_free(&r);
         run_free(&whole);
+        compile_shared_free(shared);
         free(text);
     }
     printf("%u models, %u made smaller; %zu sets tried apart; %u where a smaller one was found of a kind that the "

@@ -68,5 +68,27 @@ for form in t.csv ./soft_t.csv hard_t.csv; do
     "$bgc" linearize m.bg --export "$form" >/dev/null 2>messages
     [ $? != 0 ] && cmp -s before t.csv || { echo "FAILED: linearize --export $form"; cat messages; failed=1; }
 done
+# what another experiment, another model or an import names, though this run does not read it
+cp t.csv other.csv
+cp t.csv wanted.csv
+cp t.csv far.csv
+cat >named.bg <<'END'
+import "names.bg";
+model m { parameter k = 1; MSe:s = 1 -> 1:v; v -> I:mass = k; v -> R:small = 1e-9; output o = v.f; }
+model n { MSe:s = table("other.csv", 2, time) -> 1:v; v -> I:mass = 1; output o = v.f; }
+experiment e of m { stop = 1; }
+experiment f of m { stop = 1; expect o from "wanted.csv" within 1; }
+END
+echo 'model far { port 0:p; Se:s = table("far.csv", 2, time) -> 1:v; v -> I:mass = 1; v -> p; }' >names.bg
+ln -s wanted.csv soft.csv
+for name in other.csv wanted.csv far.csv soft.csv; do
+    for command in "run named.bg -e e" "rank named.bg -e e" "linearize named.bg -e e --latex" "reduce named.bg -e e --threshold 99%" "check named.bg --dump ir"; do
+        # shellcheck disable=SC2086
+        "$bgc" $command -o $name >/dev/null 2>messages
+        [ $? != 0 ] && cmp -s before $name || { echo "FAILED: bgc $command -o $name"; cat messages; failed=1; cp before $name; }
+    done
+done
+"$bgc" fmt named.bg -o wanted.csv >/dev/null 2>messages
+[ $? != 0 ] && cmp -s before wanted.csv || { echo "FAILED: bgc fmt named.bg -o wanted.csv"; failed=1; }
 rm -f "$dir.before"
 exit $failed

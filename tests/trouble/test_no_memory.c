@@ -1,18 +1,21 @@
 /* test_no_memory.c - one allocation after the other fails, in check, run, rank, reduce and fmt
  *
  * usage    test_no_memory BGC FAIL_ALLOC.so [HOW-MANY [COMMAND...]]
- *          HOW-MANY of each command, evenly over its allocations; 0: every one; places: the first from each place in
- *          the code, by six callers; what libraries do before main counts in the first command only. COMMAND: those of
- * the list below that begin so, like "run"; else all.
+ *          HOW-MANY of each command, evenly over its allocations, each in a run of its own; 0: every one; places: the
+ *          first from each place in the code, by six callers. These two fork where it fails (fail_alloc.c). COMMAND:
+ *          those of the list below that begin so, like "run"; else all.
  *
  * Each time the command ends by itself, in time: done (a library did without), or with the status for want of memory,
  * and then it says so and says nothing of the model. What it wrote is whole: the input as it was, the result complete
  * or absent, nothing else left.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../child.h"
@@ -91,108 +94,180 @@ run(const char *bgc, const char *command, child_result *r)
     free(line);
 }
 
+/* What the command was meant to give. */
+struct meant {
+    const char *command;
+    char *whole; /* its result; NULL: none */
+    size_t n;
+    bool comparable;
+};
+
+/* Looks at how it ended where call k failed. */
 static void
-one_failure(const char *bgc, const char *command, long k, const char *whole, size_t nwhole, bool comparable)
+judge(const struct meant *m, long k, const child_result *r)
 {
-    char *number = format("%ld", k), *out, *path = format("%s/m.bg", folder);
+    char *out, *path = format("%s/m.bg", folder);
     text now = { 0 };
-    child_result r;
     size_t n;
 
-    setenv("BG_FAIL_AT", number, 1);
-    run(bgc, command, &r);
-    out = result(command, k, &n);
-    if (r.status != 0 && r.status != NO_MEMORY)
-        complain(command, k, r.status < 0 ? r.why : format("status %d", r.status), &r);
-    else if (r.status == NO_MEMORY && !strstr(r.err.at, "memory"))
-        complain(command, k, "nothing said of memory", &r);
-    else if (r.status == NO_MEMORY && strstr(r.err.at, "m.bg:"))
-        complain(command, k, "the model was blamed", &r);
-    if (out && comparable && (n != nwhole || memcmp(out, whole, n)))
-        complain(command, k, "the result is not what it is with enough memory", NULL);
+    out = result(m->command, k, &n);
+    if (r->status != 0 && r->status != NO_MEMORY)
+        complain(m->command, k, r->status < 0 ? r->why : format("status %d", r->status), r);
+    else if (r->status == NO_MEMORY && !strstr(r->err.at, "memory"))
+        complain(m->command, k, "nothing said of memory", r);
+    else if (r->status == NO_MEMORY && strstr(r->err.at, "m.bg:"))
+        complain(m->command, k, "the model was blamed", r);
+    if (out && m->comparable && (n != m->n || memcmp(out, m->whole, n)))
+        complain(m->command, k, "the result is not what it is with enough memory", NULL);
     if (!file_read(path, &now) || strcmp(now.at, model))
-        complain(command, k, "the input was changed", NULL);
+        complain(m->command, k, "the input was changed", NULL);
     free(now.at);
     free(out);
-    child_free(&r);
-    free(number);
     free(path);
 }
 
-/* Runs it with enough memory, and counts. Its result is *whole; the places' calls are in *place. False: it fails. */
-static bool
-count_calls(const char *bgc, const char *command, long *all, text *place, char **whole, size_t *n)
+static void
+one_failure(const char *bgc, const struct meant *m, long k)
 {
-    char *count = format("%s/count", folder), *places = format("%s/places", folder);
+    char *number = format("%ld", k);
+    child_result r;
+
+    setenv("BG_FAIL_AT", number, 1);
+    run(bgc, m->command, &r);
+    unsetenv("BG_FAIL_AT");
+    judge(m, k, &r);
+    child_free(&r);
+    free(number);
+}
+
+/* Starts it so that it forks where a call fails; the ends of its pipes. */
+static pid_t
+start_forking(const char *bgc, const char *command, const char *aside, FILE **told, int *go)
+{
+    char *line = format("%s %s", bgc, command), *path = format("%s/told", aside), *path_go = format("%s/go", aside);
+    int n, null = open("/dev/null", O_RDWR);
+    char **argv = words(line, &n);
+    pid_t pid;
+
+    if (mkfifo(path, 0600) != 0 || mkfifo(path_go, 0600) != 0 || null < 0 || (pid = fork()) < 0) {
+        perror(aside);
+        exit(2);
+    }
+    if (pid == 0) {
+        dup2(null, 0);
+        dup2(null, 1);
+        dup2(null, 2);
+        if (chdir(folder) == 0)
+            execv(argv[0], argv);
+        _exit(127);
+    }
+    close(null);
+    *told = fopen(path, "r");
+    *go = open(path_go, O_WRONLY);
+    unlink(path);
+    unlink(path_go);
+    free(argv);
+    free(line);
+    free(path);
+    free(path_go);
+    return pid;
+}
+
+/* Every call, or the first from each place, in one run. How many there were. */
+static long
+fail_all(const char *bgc, const struct meant *m, bool of_places)
+{
+    char *aside = temp_directory(), *err = format("%s/err", aside), *places = format("%s/places", aside), line[64];
+    struct {
+        long *at;
+        size_t n;
+    } later = { 0 };
+    long done = 0, k;
+    FILE *told;
+    int go, status;
+    pid_t pid;
+
+    setenv("BG_FAIL_FORK", aside, 1);
+    if (of_places)
+        setenv("BG_FAIL_PLACES", places, 1);
+    pid = start_forking(bgc, m->command, aside, &told, &go);
+    unsetenv("BG_FAIL_FORK");
+    unsetenv("BG_FAIL_PLACES");
+    for (; fgets(line, sizeof line, told); done++) {
+        child_result r = { 0 };
+        char *end;
+
+        k = strtol(line, &end, 10);
+        if (!strcmp(end, " later\n")) {
+            later.at = resize(later.at, (later.n + 1) * sizeof *later.at);
+            later.at[later.n++] = k;
+        } else if (file_read(err, &r.err)) {
+            status = atoi(end);
+            r.status = status != -1 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+            snprintf(r.why, sizeof r.why, status == -1 ? "it hangs" : "signal %d", status & 0x7f);
+            judge(m, k, &r);
+            free(r.err.at);
+        }
+        if (write(go, "", 1) != 1)
+            break;
+    }
+    fclose(told);
+    close(go);
+    if (waitpid(pid, &status, 0) != pid || status != 0)
+        complain(m->command, 0, "the run that forks does not end as it should", NULL);
+    free(result(m->command, 0, &(size_t){ 0 }));
+    for (size_t i = 0; i < later.n; i++)
+        one_failure(bgc, m, later.at[i]);
+    free(later.at);
+    tree_remove(aside);
+    free(aside);
+    free(err);
+    free(places);
+    return done;
+}
+
+/* Runs it with enough memory, and counts. False: it fails. */
+static bool
+count_calls(const char *bgc, struct meant *m, long *all)
+{
+    char *count = format("%s/count", folder);
     text t = { 0 };
     child_result r;
     bool fine;
 
-    unsetenv("BG_FAIL_AT");
     setenv("BG_FAIL_COUNT", count, 1);
-    setenv("BG_FAIL_PLACES", places, 1);
-    run(bgc, command, &r);
+    run(bgc, m->command, &r);
     unsetenv("BG_FAIL_COUNT");
-    unsetenv("BG_FAIL_PLACES");
-    *whole = result(command, 0, n);
-    fine = r.status == 0 && file_read(count, &t) && file_read(places, place);
+    m->whole = result(m->command, 0, &m->n);
+    fine = r.status == 0 && file_read(count, &t);
     if (fine)
         *all = atol(t.at);
     else
-        complain(command, 0, "it does not work with enough memory", &r);
+        complain(m->command, 0, "it does not work with enough memory", &r);
     child_free(&r);
     free(t.at);
+    unlink(count);
     free(count);
-    free(places);
     return fine;
 }
 
-static long
-calls_before_main(const char *bgc)
-{
-    text place = { 0 };
-    char *whole;
-    size_t n;
-    long all = 0;
-
-    count_calls(bgc, "--version", &all, &place, &whole, &n);
-    free(whole);
-    free(place.at);
-    return all;
-}
-
 static void
-one_command(const char *bgc, const char *command, const char *how_many, long *before)
+one_command(const char *bgc, const char *command, const char *how_many)
 {
-    bool comparable = !strstr(command, "rank");
+    struct meant m = { .command = command, .comparable = !strstr(command, "rank") };
     long all, done = 0, most = atol(how_many), step;
-    text place = { 0 };
-    char *whole;
-    size_t n;
 
-    if (!count_calls(bgc, command, &all, &place, &whole, &n)) {
-        free(whole);
-        return;
+    if (count_calls(bgc, &m, &all)) {
+        step = most > 0 && all > most ? all / most : 1;
+        if (most > 0)
+            for (long k = 1; k <= all; k += step, done++)
+                one_failure(bgc, &m, k);
+        else
+            done = fail_all(bgc, &m, !strcmp(how_many, "places"));
+        printf("bgc %s: %ld of %ld allocations failed\n", command, done, all);
+        fflush(stdout);
     }
-    step = most > 0 && all > most ? all / most : 1;
-    if (!strcmp(how_many, "places"))
-        for (char *at = place.at, *end; *at; at = end + (*end != 0)) {
-            long k = strtol(at, &end, 10);
-
-            if (k <= *before)
-                continue;
-            one_failure(bgc, command, k, whole, n, comparable);
-            done++;
-        }
-    else
-        for (long k = 1; k <= all; k += step, done++)
-            one_failure(bgc, command, k, whole, n, comparable);
-    if (!*before) /* libraries set themselves up before the command begins: once is enough */
-        *before = calls_before_main(bgc);
-    printf("bgc %s: %ld of %ld allocations failed\n", command, done, all);
-    fflush(stdout);
-    free(whole);
-    free(place.at);
+    free(m.whole);
 }
 
 static bool
@@ -207,7 +282,6 @@ is_wanted(const char *command, int n, char **wanted)
 int
 main(int argc, char **argv)
 {
-    long before = 0; /* calls that the first command has tried, and all others begin with */
     char *path;
 
     if (argc < 3)
@@ -220,7 +294,7 @@ main(int argc, char **argv)
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     for (int i = 0; i < NCOMMANDS; i++)
         if (is_wanted(commands[i], argc > 4 ? argc - 4 : 0, argv + 4))
-            one_command(argv[1], commands[i], argc > 3 ? argv[3] : "0", &before);
+            one_command(argv[1], commands[i], argc > 3 ? argv[3] : "0");
     unsetenv("LD_PRELOAD");
     tree_remove(folder);
     free(folder);

@@ -426,3 +426,24 @@ model_explain_output(bg_model *m, size_t k, double t, const double *x)
     (void)m, (void)k, (void)t, (void)x;
     return NULL;
 }
+
+bool
+model_bends(bg_model *m)
+{
+    (void)m;
+    return false;
+}
+
+bool
+model_bends_over(bg_model *m, double start, double stop)
+{
+    (void)m, (void)start, (void)stop;
+    return false;
+}
+
+double
+model_clear(bg_model *m, const double t[2], const double *const x[2], const double *const f[2])
+{
+    (void)m, (void)t, (void)x, (void)f;
+    return 1;
+}

@@ -15,6 +15,7 @@
 
 #include "compile.h"
 #include "evaluate.h"
+#include "program.h"
 #include "simulate.h"
 
 enum { POINTS = 21 };
@@ -114,16 +115,16 @@ check_experiment(const char *path, const char *experiment)
                                             : inst_const(f, 0));
     g = program_plan(c.equations, target.at, NULL, (uint32_t)target.n);
     assert_true(program_code(g, (layout){ position }, false));
-    program_set_parameters(g, value);
-    ev = evaluator_new(g, &memory);
-    out = bg_calloc(g->ntargets + 1, sizeof *out);
+    ev = evaluator_new(g->routine, &memory);
+    evaluator_set_parameters(ev, value);
+    out = bg_calloc(target.n + 1, sizeof *out);
     for (size_t k = 0; k < r.points; k++) {
         const double *x = r.state + k * nx;
 
         set_modes(c.model, r.time[k], x);
         assert_int_equal(evaluator_run(ev, r.time[k], x, model_modes(c.model), out), 0);
         for (var_id i = 0; i < nvars; i++)
-            v[i] = out[g->out_index[i]];
+            v[i] = out[g->routine->out_index[i]];
         check_junctions(f, v, path, r.time[k]);
     }
     evaluator_free(ev);

@@ -375,7 +375,7 @@ reduced(const char *text, const char *experiment, const char *names_text, const 
     }
     for (char *w = strtok_r(list, " ", &save); w; w = strtok_r(NULL, " ", &save))
         name[n++] = names_intern_z(a.names, w);
-    if (!rewrite_plan_model(a.flat, a.ast, name, n, NULL, 0, &r))
+    if (!rewrite_plan(&(rewrite_request){ .f = a.flat, .file = a.ast, .name = name, .n = n }, &r))
         fail_msg("%s", r.error);
     edits_apply(&r.edits, text, strlen(text), &out);
     assert_string_equal(out.at, want);
@@ -392,7 +392,7 @@ reduced(const char *text, const char *experiment, const char *names_text, const 
     if (!rewrite_check(a.flat, &r, b.flat, &why))
         fail_msg("%s", why);
     rewrite_free(&r);
-    assert_true(rewrite_plan_model(b.flat, b.ast, NULL, 0, NULL, 0, &r));
+    assert_true(rewrite_plan(&(rewrite_request){ .f = b.flat, .file = b.ast }, &r));
     assert_int_equal(r.edits.list.n, 0);
     rewrite_free(&r);
     strbuf_free(&out);

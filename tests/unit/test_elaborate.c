@@ -532,7 +532,7 @@ unit_mistakes(void **state)
           "alternatives" },
         { "parameter m_s = 1 [kg]; parameter k = 1 [N/m];\nsignal s = max(m_s, k);", "unit-clash", 2, "[N/m]" },
         { "parameter m_s = 1 [kg];\nparameter k [N/m] = m_s;", "unit-clash", 2,
-          "parameter \"k\" is in [N/m], what it is given is in [kg]" },
+          "parameter \"k\" is in [N/m] (kg/s^2), what it is given is in [kg]" },
         { "parameter t = 1 [s];\nparameter w [1/s] = t;", "unit-clash", 2, "[1/s]" },
         { "parameter p = 1 [bar];\nsignal s = if p > 100 then 1 else 0;", "unit-bare", 2, "declared in [bar]" },
         { "parameter p = 1 [bar];\nsignal s = 100 + p;", "unit-bare", 2, "bare number is in SI" },

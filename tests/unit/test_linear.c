@@ -225,6 +225,55 @@ test_three_masses(void **state)
     cJSON_Delete(j);
 }
 
+static double complex
+inner_product(const double complex *v, const double complex *u, size_t n)
+{
+    double complex sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += conj(v[i]) * u[i];
+    return sum;
+}
+
+/* (30), (31): chains of generalized vectors, A u2 = i u2 + u1 and v1^H A = i v1^H + v2^H, dual to each other; both are
+ * in the spaces found. One sign of v3 is printed wrong: v3 is the conjugate of v1. */
+static void
+same_chains(const linearization *l)
+{
+    static const double complex u[4][4] = { { 0, 0, -0.25 * I, 0.25 },
+                                            { 0.5, -0.5 * I, 0, -0.25 * I },
+                                            { 0, 0, 0.25 * I, 0.25 },
+                                            { 0.5, 0.5 * I, 0, 0.25 * I } };
+    static const double complex v[4][4] = { { 0, -1, -2 * I, 2 },
+                                            { 1, -I, 0, 0 },
+                                            { 0, -1 /* printed +1 */, 2 * I, 2 },
+                                            { 1, I, 0, 0 } };
+    static const double complex v3_printed[4] = { 0, 1, 2 * I, 2 };
+
+    for (size_t k = 0; k < 4; k++) {
+        bool second = k % 2 == 1;
+
+        for (size_t i = 0; i < 4; i++) {
+            double complex right = (k < 2 ? -I : I) * u[k][i] - (second ? u[k - 1][i] : 0),
+                           left = (k < 2 ? -I : I) * conj(v[k][i]) - (second ? 0 : conj(v[k + 1][i])), in = 0, out = 0;
+
+            for (size_t c = 0; c < 4; c++) {
+                right += l->space.A[i + 4 * c] * u[k][c];
+                left += conj(v[k][c]) * l->space.A[c + 4 * i];
+            }
+            assert_true(cabs(right) < 1e-15 && cabs(left) < 1e-15);
+            for (size_t j = k / 2 * 2; j < k / 2 * 2 + 2; j++)
+                for (size_t c = 0; c < 4; c++) {
+                    in += l->modes.U[i + 4 * j] * l->modes.W[j + 4 * c] * u[k][c];
+                    out += conj(v[k][c]) * l->modes.U[c + 4 * j] * l->modes.W[j + 4 * i];
+                }
+            assert_true(cabs(in - u[k][i]) < 1e-7 && cabs(out - conj(v[k][i])) < 1e-7);
+            assert_true(cabs(inner_product(v[i], u[k], 4) - (i == k)) < 1e-15);
+        }
+    }
+    assert_true(cabs(inner_product(v3_printed, u[3], 4)) > 0.5);
+}
+
 static void
 test_one_way(void **state)
 {
@@ -238,6 +287,8 @@ test_one_way(void **state)
     at_start(&c, &l);
     same_matrix(l.space.A, 4, 4, 4, get(j, "A"), 0, "A");
     same_matrix(l.structure.J, 4, 4, 4, get(j, "J"), 0, "J");
+    same_diagonal(&l.structure.matrix[M_S], get(j, "S_diag"), "S");
+    same_chains(&l);
     assert_true(l.modes.nclusters == 2 && l.modes.cluster[0].n == 2 && l.modes.cluster[0].defective &&
                 l.modes.cluster[1].defective);
     assert_true(!l.holder[0] && !l.holder[1]);
@@ -255,14 +306,42 @@ test_one_way(void **state)
     cJSON_Delete(j);
 }
 
+/* (38), (39): vectors of length 1, up to a phase; the printed v are conjugates of rows of W. Columns 2 and 4 are the
+ * conjugates of 1 and 3. */
+static void
+same_vectors(const linearization *l)
+{
+    static const double complex u[5][5] = {
+        { -0.4193 + 0.3969 * I, 0.4193 - 0.3969 * I, 0.2329 + 0.0361 * I, 0.4658 + 0.0722 * I, -0.2329 - 0.0361 * I },
+        { -0.4193 - 0.3969 * I, 0.4193 + 0.3969 * I, 0.2329 - 0.0361 * I, 0.4658 - 0.0722 * I, -0.2329 + 0.0361 * I },
+        { 0.3906 + 0.4252 * I, 0.3906 + 0.4252 * I, 0.1836 - 0.3646 * I, 0, 0.1836 - 0.3646 * I },
+        { 0.3906 - 0.4252 * I, 0.3906 - 0.4252 * I, 0.1836 + 0.3646 * I, 0, 0.1836 + 0.3646 * I },
+        { 0, 0, -0.5774, 0.5774, 0.5774 }
+    };
+    static const double complex v[5][5] = {
+        { -0.0838 + 0.5413 * I, 0.0838 - 0.5413 * I, 0.3075 + 0.3248 * I, 0.6149 + 0.6495 * I, -0.3075 - 0.3248 * I },
+        { -0.0838 - 0.5413 * I, 0.0838 + 0.5413 * I, 0.3075 - 0.3248 * I, 0.6149 - 0.6495 * I, -0.3075 + 0.3248 * I },
+        { 0.4135 + 0.2082 * I, 0.4135 + 0.2082 * I, 0.4821 - 0.4429 * I, 0, 0.4821 - 0.4429 * I },
+        { 0.4135 - 0.2082 * I, 0.4135 - 0.2082 * I, 0.4821 + 0.4429 * I, 0, 0.4821 + 0.4429 * I },
+        { 0, 0, -0.5774, 0.5774, 0.5774 }
+    };
+
+    for (size_t k = 0; k < 5; k++) {
+        const double complex *U = l->modes.U + 5 * k;
+        double complex phase = inner_product(U, u[k], 5); /* of the printed column to the one found */
+
+        assert_true(fabs(cabs(phase) - 1) < 1e-4);
+        for (size_t i = 0; i < 5; i++) {
+            assert_true(cabs(U[i] * phase - u[k][i]) < 1.5e-4);
+            assert_true(cabs(conj(l->modes.W[k + 5 * i] / phase) - v[k][i]) < 1.5e-4);
+        }
+    }
+}
+
 static void
 test_two_masses(void **state)
 {
     static const char *const parameter[] = { "m1", "m2", "k1", "k2", "k3", "b1", "b2", "b3" };
-    static const double complex u1[] = { -0.4193 + 0.3969 * I, 0.4193 - 0.3969 * I, 0.2329 + 0.0361 * I,
-                                         0.4658 + 0.0722 * I, -0.2329 - 0.0361 * I };
-    static const double complex v3[] = { 0.4135 + 0.2082 * I, 0.4135 + 0.2082 * I, 0.4821 - 0.4429 * I, 0,
-                                         0.4821 - 0.4429 * I };
     cJSON *j = expected("ex53.json"), *printed = cJSON_GetObjectItem(j, "printed");
     compilation c = { 0 };
     linearization l;
@@ -280,13 +359,7 @@ test_two_masses(void **state)
             close_to(l.E_R[2 * i + 5 * k], entry(get(printed, "E_R_rows_135"), i, k), 5e-5, "(41)", (size_t)i,
                      (size_t)k);
     }
-    /* (38), (39): vectors of length 1, up to a phase; the printed v are conjugates of rows of W */
-    for (size_t i = 0; i < 5; i++) {
-        assert_true(cabs(l.modes.U[i] / l.modes.U[0] - u1[i] / u1[0]) < 5e-4);
-        assert_true(cabs(conj(l.modes.W[2 + 5 * i]) / conj(l.modes.W[2]) - v3[i] / v3[0]) < 5e-4);
-        assert_true(fabs(cabs(l.modes.U[i]) - cabs(u1[i])) < 1e-4);
-        assert_true(fabs(cabs(l.modes.W[2 + 5 * i]) - cabs(v3[i])) < 1e-4);
-    }
+    same_vectors(&l);
     linearization_free(&l);
     compile_free(&c);
     cJSON_Delete(j);

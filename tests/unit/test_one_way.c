@@ -88,7 +88,9 @@ expect(const char *text, const char *what, const char *want)
         what += n;
         what += strspn(what, ", ");
     }
-    assert_true(rewrite_plan_bonds(c.flat, c.ast, name, nnames, NULL, 0, bond, nbonds, &r));
+    assert_true(rewrite_plan(
+        &(rewrite_request){ .f = c.flat, .file = c.ast, .name = name, .n = nnames, .bond = bond, .nbonds = nbonds },
+        &r));
     check_after(text, &r, want);
     rewrite_free(&r);
     vec_free(&list);

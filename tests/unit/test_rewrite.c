@@ -65,7 +65,7 @@ plan(struct text *t, const char *list, rewrite *r)
         list += len;
         list += strspn(list, " ");
     }
-    if (!rewrite_plan(t->s, t->ast, t->flat->ast, name, n, r))
+    if (!rewrite_plan(&(rewrite_request){ .f = t->flat, .file = t->ast, .name = name, .n = n }, r))
         fprintf(stderr, "%s\n", r->error);
     assert_null(r->error);
 }

@@ -32,7 +32,7 @@ changed(const char *law, const char *what, const char *expected)
     terms t;
     strbuf out = { 0 };
 
-    assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_PARSE, NULL));
+    assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_GRAPH, NULL));
     terms_find(c.sources, c.ast, &(const ast_model *){ c.ast->decl[0].model }, 1, c.arena, &t);
     if (t.term.n != strlen(what))
         fail_msg("%s: %zu terms, not %zu", law, t.term.n, strlen(what));
@@ -41,7 +41,8 @@ changed(const char *law, const char *what, const char *expected)
         mean[i] = i % 2 ? -2.5 : 2.5;
     }
     nchanges = terms_changes(&t, change, mean, c.arena, &list);
-    assert_true(rewrite_plan_changes(c.sources, c.ast, c.ast->decl[0].model, NULL, 0, list, nchanges, &plan));
+    assert_true(
+        rewrite_plan(&(rewrite_request){ .f = c.flat, .file = c.ast, .change = list, .nchanges = nchanges }, &plan));
     edits_apply(&plan.edits, text, strlen(text), &out);
     assert_string_equal(out.at, wanted);
     rewrite_free(&plan);

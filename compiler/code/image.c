@@ -1,0 +1,320 @@
+/* image.c - see image.h */
+#include "image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_inside.h"
+
+/* ---------------------------------------------------------------- the maker */
+
+maker *
+maker_new(flat_model *f, causal *c, equations *e, bool long_run)
+{
+    maker *k = bg_calloc(1, sizeof *k);
+    pthread_mutexattr_t again;
+
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&k->lock, &again);
+    pthread_mutexattr_destroy(&again);
+    k->f = f;
+    k->c = c;
+    k->e = e;
+    k->long_run = long_run;
+    k->mode_text = bg_calloc(e->mode.n + 1, sizeof *k->mode_text);
+    return k;
+}
+
+void
+maker_free(maker *k)
+{
+    for (int p = 0; p < PART_COUNT; p++)
+        program_free(k->program[p]);
+    jacobian_form_free(k->jacobian);
+    jacobian_form_free(k->net_partials);
+    for (size_t i = 0; i < k->partials.n; i++)
+        partials_form_free(k->partials.at[i]);
+    vec_free(&k->partials);
+    for (size_t i = 0; i < k->conditions.n; i++) {
+        program_free(k->conditions.at[i].program);
+        free(k->conditions.at[i].var);
+    }
+    vec_free(&k->conditions);
+    vec_free(&k->clock);
+    vec_free(&k->bend);
+    vec_free(&k->pole);
+    free(k->mode_text);
+    pthread_mutex_destroy(&k->lock);
+    free(k);
+}
+
+void
+maker_lock(maker *k)
+{
+    pthread_mutex_lock(&k->lock);
+}
+
+void
+maker_unlock(maker *k)
+{
+    pthread_mutex_unlock(&k->lock);
+}
+
+static double
+code_seconds(const maker *k)
+{
+    double sum = k->jacobian ? jacobian_form_seconds(k->jacobian) : 0;
+
+    for (int p = 0; p < PART_COUNT; p++)
+        if (k->program[p])
+            sum += k->program[p]->code_seconds;
+    return sum;
+}
+
+double
+maker_seconds(const maker *k)
+{
+    return k->compile_seconds + code_seconds(k);
+}
+
+/* ---------------------------------------------------------------- the image */
+
+/* Has state variable v of the equations a stated value? Of initial values those on the state itself. */
+static void
+find_stated(image *m, const maker *k)
+{
+    const flat_model *f = k->f;
+    const equations *e = k->e;
+
+    for (size_t i = 0; i < f->initial.n; i++) {
+        const flat_initial *in = &f->initial.at[i];
+        var_id v = in->port != UINT32_MAX ? f->port.at[in->port].stored : f->junction.at[in->junction].common;
+
+        if (v != VAR_NONE && m->position[v] != UINT32_MAX && e->var.at[v].kind == DEF_STATE)
+            m->stated[m->position[v]] = true;
+    }
+    for (uint32_t i = 0; i < e->state.n; i++) {
+        const flat_var *v = &f->var.at[e->state.at[i].var];
+
+        if (v->kind == VAR_INTEGRAL && inst_known(v->init))
+            m->stated[m->position[e->state.at[i].var]] = true;
+    }
+}
+
+static void
+add_lines(image *m, const maker *k)
+{
+    const formula none = { FORMULA_ITSELF, 0, 1 };
+
+    m->known = bg_calloc(m->nmodes + 1, sizeof *m->known);
+    for (size_t i = 0; i < m->nmodes; i++) {
+        const eq_mode *q = &k->e->mode.at[i];
+
+        m->known[i] = q->known;
+        vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->slope) : none);
+        vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->offset) : none);
+    }
+}
+
+image *
+image_new(maker *k)
+{
+    image *m = bg_calloc(1, sizeof *m);
+    const equations *e = k->e;
+    const uint32_t *place;
+    double start = bg_cpu_seconds();
+
+    m->nvars = k->f->var.n;
+    m->nstates = e->state.n;
+    m->nmodes = e->mode.n;
+    m->nheld = e->held.n;
+    m->noutputs = e->output.n;
+    m->nelements = k->f->element.n;
+    m->nunknowns = e->unknown.n;
+    m->nblocks = e->block.n;
+    m->nconstraints = e->constraint.n;
+    for (size_t i = 0; i < e->block.n; i++)
+        m->iterates |= !e->block.at[i].linear;
+    m->position = bg_malloc((m->nvars + 1) * sizeof *m->position);
+    memset(m->position, 0xff, (m->nvars + 1) * sizeof *m->position);
+    m->state_of = bg_malloc((m->nstates + 1) * sizeof *m->state_of);
+    m->stated = bg_calloc(m->nstates + 1, sizeof *m->stated);
+    m->parameters = parameter_program_new(k->f);
+    add_lines(m, k);
+
+    /* the states stand in the order of their rates' classes */
+    k->program[PART_RHS] = model_plan_part(k, PART_RHS);
+    place = k->program[PART_RHS]->routine->out_index;
+    for (uint32_t i = 0; i < m->nstates; i++) {
+        m->position[e->state.at[i].var] = place[i];
+        m->state_of[place[i]] = i;
+    }
+    for (uint32_t i = 0; i < m->nmodes; i++)
+        m->position[e->mode.at[i].var] = i;
+    for (uint32_t i = 0; i < m->nheld; i++)
+        m->position[e->held.at[i]] = (uint32_t)m->nmodes + i;
+    find_stated(m, k);
+    k->compile_seconds += bg_cpu_seconds() - start;
+    return m;
+}
+
+void
+image_free(image *m)
+{
+    parameter_program_free(m->parameters);
+    readers_free(&m->line_readers);
+    vec_free(&m->line);
+    free(m->known);
+    free(m->position);
+    free(m->state_of);
+    free(m->stated);
+    free(m);
+}
+
+/* ---------------------------------------------------------------- its parts */
+
+routine *
+image_part(image *m, maker *k, enum model_part part)
+{
+    routine *r = atomic_load(&m->part[part]);
+    double start, code;
+
+    if (r)
+        return r;
+    maker_lock(k);
+    start = bg_cpu_seconds();
+    code = code_seconds(k);
+    r = atomic_load(&m->part[part]); /* another thread may have been first */
+    if (!r) {
+        if (!k->program[part])
+            k->program[part] = model_plan_part(k, part);
+        if (program_code(k->program[part], (layout){ m->position }, k->long_run))
+            r = k->program[part]->routine;
+        atomic_store(&m->part[part], r);
+    }
+    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
+    maker_unlock(k);
+    return r;
+}
+
+const jacobian_form *
+image_jacobian(const image *m, maker *k)
+{
+    const jacobian_form *j;
+    double start, code;
+
+    maker_lock(k);
+    start = bg_cpu_seconds();
+    code = code_seconds(k);
+    if (!k->jacobian)
+        k->jacobian = jacobian_form_new(k->e, k->program[PART_RHS], (layout){ m->position }, k->long_run, NULL, 0);
+    k->compile_seconds += bg_cpu_seconds() - start - (code_seconds(k) - code);
+    j = k->jacobian;
+    maker_unlock(k);
+    return j;
+}
+
+/* Rates and the rows of nets in one program, with the held unknowns' columns. */
+static jacobian_form *
+make_net_partials(const image *m, const maker *k)
+{
+    equations *e = k->e;
+    struct targets target = { 0 };
+    struct positions position = { 0 };
+    jacobian_form *j;
+    program *g;
+
+    for (size_t i = 0; i < e->state.n; i++) {
+        vec_push(&target, inst_var(k->f, e->state.at[i].rate));
+        vec_push(&position, k->f->var.at[e->state.at[i].var].position);
+    }
+    model_add_net_rows(e, &target, &position);
+    g = program_plan(e, target.at, position.at, (uint32_t)target.n);
+    j = jacobian_form_new(e, g, (layout){ m->position }, k->long_run, e->held.at, (uint32_t)e->held.n);
+    program_free(g);
+    vec_free(&target);
+    vec_free(&position);
+    return j;
+}
+
+const jacobian_form *
+image_net_partials(const image *m, maker *k)
+{
+    const jacobian_form *j;
+
+    maker_lock(k);
+    if (!k->net_partials)
+        k->net_partials = make_net_partials(m, k);
+    j = k->net_partials;
+    maker_unlock(k);
+    return j;
+}
+
+static partials_form *
+make_partials(const image *m, const maker *k, const var_id *by, size_t n, size_t noutputs, bool held)
+{
+    struct targets row = { 0 };
+    struct positions unused = { 0 };
+    partials_beside beside = { 0 };
+    partials_form *p;
+
+    for (size_t i = 0; i < k->e->row.n && held; i++)
+        model_add_expansion(k->e, &k->e->row.at[i].r, &row, &unused);
+    if (held)
+        beside = (partials_beside){ k->e->held.at, k->e->held.n, row.at, row.n };
+    p = partials_form_new(k->e, (layout){ m->position }, k->long_run, by, n, noutputs, beside);
+    vec_free(&row);
+    vec_free(&unused);
+    return p;
+}
+
+const partials_form *
+image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held)
+{
+    partials_form *p = NULL;
+
+    maker_lock(k);
+    for (size_t i = 0; i < k->partials.n && !p; i++)
+        if (partials_form_is(k->partials.at[i], by, n, noutputs, held))
+            p = k->partials.at[i];
+    if (!p && (p = make_partials(m, k, by, n, noutputs, held)))
+        vec_push(&k->partials, p);
+    maker_unlock(k);
+    return p;
+}
+
+static program *
+make_conditions(const image *m, const maker *k, const var_id *var, size_t n)
+{
+    inst *target = bg_malloc((n + 1) * sizeof *target);
+    program *g;
+
+    for (size_t i = 0; i < n; i++)
+        target[i] = inst_var(k->f, var[i]);
+    g = program_plan(k->e, target, NULL, (uint32_t)n);
+    free(target);
+    if (program_code(g, (layout){ m->position }, false))
+        return g;
+    program_free(g);
+    return NULL;
+}
+
+routine *
+image_conditions(const image *m, maker *k, const var_id *var, size_t n)
+{
+    program *g = NULL;
+
+    maker_lock(k);
+    for (size_t i = 0; i < k->conditions.n && !g; i++)
+        if (k->conditions.at[i].n == n && !memcmp(k->conditions.at[i].var, var, n * sizeof *var))
+            g = k->conditions.at[i].program;
+    if (!g && (g = make_conditions(m, k, var, n))) {
+        condition_program c = { bg_malloc((n + 1) * sizeof *var), n, g };
+
+        memcpy(c.var, var, n * sizeof *var);
+        vec_push(&k->conditions, c);
+    }
+    maker_unlock(k);
+    return g ? g->routine : NULL;
+}

@@ -1,0 +1,77 @@
+/* image.h - a model as its instances share it, and what makes its parts
+ *
+ * An image is data and code over numbers: where states stand, how parameters are computed, schedules, blocks, kernels.
+ * It refers to nothing of the compiler's. Its parts are made when they are first asked for, by a maker that has the
+ * compiler's structures; a part that is there stays as it is (routine.h), so that any number of threads run it. What a
+ * run writes is an instance's (model_inside.h).
+ *
+ * threads  whoever touches what the maker has (the pool grows, slots move) holds its lock; who holds it may take it
+ *          again. Parts are read without it.
+ */
+#ifndef BG_IMAGE_H
+#define BG_IMAGE_H
+
+#include "bounds.h"
+#include "clocks.h"
+#include "equations.h"
+#include "jacobian.h"
+#include "model.h"
+#include "parameter_store.h"
+#include "partials.h"
+#include "poles.h"
+
+typedef struct image {
+    size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
+    bool iterates;      /* has nonlinear blocks */
+    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of; /* state number -> number in the equations */
+    bool *stated;       /* by state */
+    parameter_program *parameters;
+    bool *known;       /* by mode: switches at a known time, g = offset + slope*t */
+    VEC(formula) line; /* slope and offset of each mode; of those that are not known anything */
+    readers_later line_readers;
+    _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
+} image;
+
+/* What initial values are held against: the variables that have stated ones and are no states */
+typedef struct condition_program {
+    var_id *var;
+    size_t n;
+    program *program;
+} condition_program;
+
+typedef struct maker {
+    pthread_mutex_t lock;
+    flat_model *f;
+    causal *c;
+    equations *e;
+    bool long_run;
+    program *program[PART_COUNT];
+    jacobian_form *jacobian, *net_partials;
+    VEC(partials_form *) partials;
+    VEC(condition_program) conditions;
+    const char **mode_text;
+    clock_list clock;
+    bend_list bend;
+    pole_list pole;
+    bool clocks_known, poles_known;
+    double compile_seconds;
+} maker;
+
+image *image_new(maker *k);
+void image_free(image *m);
+maker *maker_new(flat_model *f, causal *c, equations *e, bool long_run);
+void maker_free(maker *k);
+void maker_lock(maker *k);
+void maker_unlock(maker *k);
+
+/* Parts, made unless they are there. NULL with a diagnostic when that fails. */
+routine *image_part(image *m, maker *k, enum model_part part);
+const jacobian_form *image_jacobian(const image *m, maker *k);
+const jacobian_form *image_net_partials(const image *m, maker *k);
+const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
+/* Values of these variables, in their order. */
+routine *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
+double maker_seconds(const maker *k); /* CPU time that they took */
+
+#endif

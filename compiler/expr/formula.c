@@ -1,0 +1,151 @@
+/* formula.c - see formula.h */
+#include "formula.h"
+
+#include "expr_pool.h"
+
+static uint32_t
+operand(const node *at, node n)
+{
+    return n == NODE_NONE ? NODE_NONE : at[n];
+}
+
+static uint32_t
+write_code(formula_book *b, pool *p, node root)
+{
+    size_t count;
+    const node *tape = ex_tape(p, root, &count);
+    node *at = pool_images(p, root); /* node -> its number among these operations */
+
+    if (!b->code.n)
+        vec_push(&b->code, 0);
+    for (size_t i = 0; i < count; i++) {
+        const ex_node *e = pool_node(p, tape[i]);
+        struct formula_op o = { .op = e->op };
+
+        at[tape[i]] = (uint32_t)i;
+        if (e->op == EX_SLOT) {
+            o.a = e->a;
+        } else if (e->op == EX_CONST) {
+            o.value = e->value;
+        } else {
+            o.a = operand(at, e->a);
+            o.b = operand(at, e->b);
+            o.c = operand(at, e->c);
+            o.table = e->op == EX_TABLE || e->op == EX_TABLE_SLOPE ? pool_table(p, e->table) : NULL;
+        }
+        vec_push(&b->op, o);
+    }
+    vec_push(&b->code, (uint32_t)b->op.n);
+    b->room = count > b->room ? count : b->room;
+    return (uint32_t)b->code.n - 2;
+}
+
+formula
+formula_write(formula_book *b, pool *p, node root, const uint32_t *slot, uint32_t n)
+{
+    const ex_node *e = pool_node(p, root);
+    formula f = { .n = n };
+
+    if (e->op == EX_SLOT)
+        return (formula){ FORMULA_ITSELF, slot[e->a], 1 };
+    f.code = map_get(&b->code_of, root);
+    if (f.code == MAP_NONE)
+        map_set(&b->code_of, root, f.code = write_code(b, p, root));
+    f.first = (uint32_t)b->slot.n;
+    for (uint32_t k = 0; k < n; k++)
+        vec_push(&b->slot, slot[k]);
+    return f;
+}
+
+void
+formula_close(formula_book *b)
+{
+    map_free(&b->code_of);
+}
+
+void
+formula_book_free(formula_book *b)
+{
+    vec_free(&b->op);
+    vec_free(&b->code);
+    vec_free(&b->slot);
+    map_free(&b->code_of);
+}
+
+double
+formula_value(const formula_book *b, formula f, const double *value, double *room)
+{
+    const struct formula_op *o;
+    const uint32_t *slot;
+    size_t n;
+
+    if (f.code == FORMULA_ITSELF)
+        return value[f.first];
+    o = b->op.at + b->code.at[f.code];
+    n = b->code.at[f.code + 1] - b->code.at[f.code];
+    slot = b->slot.at + f.first;
+    for (size_t i = 0; i < n; i++, o++) {
+        if (o->op == EX_CONST)
+            room[i] = o->value;
+        else if (o->op == EX_SLOT)
+            room[i] = value[slot[o->a]];
+        else if (o->table)
+            room[i] = ex_apply(o->op, room[o->a], o->b == NODE_NONE ? -1 : room[o->b], 0, o->table);
+        else
+            room[i] = ex_apply(o->op, room[o->a], o->b == NODE_NONE ? 0 : room[o->b],
+                               o->c == NODE_NONE ? 0 : room[o->c], NULL);
+    }
+    return room[n - 1];
+}
+
+/* ---------------------------------------------------------------- who reads what */
+
+static readers *
+find_readers(const formula_book *b, const formula *list, size_t n, size_t nvars)
+{
+    readers *r = bg_malloc(sizeof *r);
+    uint32_t *first = bg_calloc(nvars + 2, sizeof *first), *reader, total = 0;
+
+    /* counted one place ahead, so that filling moves each begin to where it belongs */
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < list[i].n; k++, total++)
+            first[formula_reads(b, &list[i])[k] + 2]++;
+    for (size_t v = 2; v < nvars + 2; v++)
+        first[v] += first[v - 1];
+    reader = bg_calloc((size_t)total + 1, sizeof *reader);
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < list[i].n; k++)
+            reader[first[formula_reads(b, &list[i])[k] + 1]++] = (uint32_t)i;
+    *r = (readers){ first, reader };
+    return r;
+}
+
+static void
+release(readers *r)
+{
+    if (r) {
+        free(r->first);
+        free(r->reader);
+    }
+    free(r);
+}
+
+const readers *
+readers_of(readers_later *at, const formula_book *b, const formula *list, size_t n, size_t nvars)
+{
+    readers *r = atomic_load(at), *other = NULL;
+
+    if (r)
+        return r;
+    r = find_readers(b, list, n, nvars);
+    if (atomic_compare_exchange_strong(at, &other, r))
+        return r;
+    release(r); /* another thread was first */
+    return other;
+}
+
+void
+readers_free(readers_later *at)
+{
+    release(atomic_load(at));
+}

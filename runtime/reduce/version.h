@@ -1,0 +1,78 @@
+/* version.h - a text, compiled and run in every experiment; and the same text with a plan's edits made: what each kind
+ * of reduction tries, again and again
+ *
+ * ownership  a version owns its runs, its compilations unless they are the caller's, and `own`; texts of messages are
+ *            the arena's
+ */
+#ifndef BG_VERSION_H
+#define BG_VERSION_H
+
+#include "columns.h"
+#include "compile.h"
+#include "rewrite.h"
+#include "rewrite_initial.h"
+#include "simulate.h"
+#include "track.h"
+
+typedef VEC(struct elaborate_override) overrides;
+
+struct version {
+    const char *text;
+    size_t length;
+    char *own;      /* the text, where it is not the caller's */
+    bool lent;      /* the compilation is the caller's: run_version does not compile */
+    compilation *c; /* one an experiment, as the rest */
+    sim_result *run;
+    track *outputs; /* by what the trier asks for */
+    double rtol;    /* the loosest of the runs */
+};
+
+/* How texts are tried: the same for all versions of one reduction. */
+struct trier {
+    const char *path;
+    const char *const *experiment; /* NULL: of a model alone */
+    size_t n;
+    const compile_shared *shared; /* of all trials; NULL: nothing */
+    arena *arena;                 /* of messages */
+    void (*adjust)(void *ctx, bg_model *m, sim_options *o);
+    void *ctx; /* the user's */
+    /* Is it worth a run, by what was compiled? NULL, or why not. NULL: each is. */
+    const char *(*worth)(void *of, const compilation *c);
+    /* so: as the experiment and the user say; which outputs are followed, and limits. */
+    void (*prepare)(void *of, struct version *v, size_t experiment, sim_options *so);
+    /* Why a run ended early, better than its diagnostics do; NULL: it does not. NULL: they say it. */
+    const char *(*why)(void *of, const struct version *v, size_t experiment);
+    void *of;
+};
+
+/* Compiles and runs v's text. NULL, or why it does not; *at: the experiment that it was. */
+const char *version_run(const struct trier *r, struct version *v, const overrides *set, size_t *at);
+void version_free(const struct trier *r, struct version *v);
+
+struct trial {
+    rewrite plan;
+    struct version v;
+    overrides set;       /* those whose parameters are still there */
+    const char *failure; /* NULL: it runs, or there was nothing to do */
+    size_t at;           /* the experiment that failed */
+    char *internal;
+};
+
+/* Makes the edits of t->plan, which is filled, in `now`, and runs the result. *initial: to them is added what
+ * contradicts itself at the start; true: something was, and a plan without that may do. */
+bool trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
+               struct trial *t);
+/* Is the graph of what was run the one at hand after the plan's operations? Else t->internal. */
+bool trial_check(const struct trier *r, const struct version *now, const overrides *set, struct trial *t);
+void trial_free(const struct trier *r, struct trial *t);
+
+/* ---- the same for what runs by other means ---- */
+
+/* Is the text `after` the graph of `before` with the plan's operations done? Else what is not (free it). */
+char *reduction_check(const char *path, const char *before, size_t nbefore, const compile_options *of_before,
+                      const rewrite *plan, const char *after, size_t nafter, const compile_options *of_after);
+/* Those of set whose parameters the plan leaves, into out (n of them at most). How many. */
+size_t reduction_remaining(const struct elaborate_override *set, size_t n, const rewrite *plan,
+                           struct elaborate_override *out);
+
+#endif

@@ -1,0 +1,38 @@
+/* band.h - complex linear equations whose matrix has entries near its diagonal alone
+ *
+ * Elimination with the greatest pivot of each column, rows exchanged. LAPACK does the same; with a handful of entries
+ * a column its calls cost more than the numbers, and here tens of millions of columns are eliminated.
+ *
+ * shapes   entry (i, c), |i - c| <= band, is at[2 band + i - c + (3 band + 1) c]; the first `band` rows are work space
+ */
+#ifndef BG_BAND_H
+#define BG_BAND_H
+
+#include <complex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct band_matrix {
+    size_t n, band;
+    double complex *at; /* overwritten by its factors, pivots by their inverses */
+    size_t *pivot;      /* [n] */
+} band_matrix;
+
+/* All entries zero. */
+band_matrix band_new(size_t n, size_t band);
+void band_free(band_matrix *m);
+static inline double complex *
+band_entry(const band_matrix *m, size_t i, size_t c)
+{
+    return m->at + (2 * m->band + i - c + (3 * m->band + 1) * c);
+}
+
+/* False: singular. */
+bool band_factor(band_matrix *m);
+/* Of a factored matrix A: A x = b, A^T x = b; b becomes x. */
+void band_solve(const band_matrix *m, double complex *b);
+void band_solve_transposed(const band_matrix *m, double complex *b);
+/* Entry (i, i) of its inverse. work: n. */
+double complex band_inverse_entry(const band_matrix *m, size_t i, double complex *work);
+
+#endif
