@@ -80,8 +80,9 @@ doubt(const modes *m, size_t i, const double complex *z, double h)
     double rounding = 30 * DBL_EPSILON * m->size * fmin(m->condition[i], 1e8) / h;
     double complex near = (z[0] - z[1]) / (2 * h), far = (z[2] - z[3]) / (4 * h);
 
-    /* the second differs from the first by 3 terms of h^2; of h^4 as many times smaller again, if all goes well */
-    return rounding + cabs(near - far) * fmin(1, cabs(near - far) / fmax(cabs(near), DBL_MIN));
+    /* the second differs from the first by 3 terms of h^2; of h^4 as many times smaller again, if all goes well, and up
+     * to three times that where two eigenvalues meet not far away */
+    return rounding + 3 * cabs(near - far) * fmin(1, cabs(near - far) / fmax(cabs(near), DBL_MIN));
 }
 
 static void
