@@ -6,6 +6,7 @@
 #include "net_inside.h"
 
 enum { MOST_KNOWN = 256, MAX_ITERATIONS = 40, PROJECTIONS = 4 };
+#define ROUNDING 1e-14      /* of the terms of a rate that unknowns have a part in: less is rounding */
 #define CONVERGED 1e-13     /* last step of an iteration, in parts of the unknowns */
 #define ON_CONSTRAINT 1e-14 /* last step of a projection, in parts of the states */
 
@@ -70,6 +71,7 @@ nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
     s->solved_x = bg_calloc(s->nx + 1, sizeof(double));
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
+    s->terms = bg_calloc(s->nx + 1, sizeof(double));
     s->c = bg_calloc(ORDERS * s->nheld + 2, sizeof(double));
     return s;
 }
@@ -159,6 +161,7 @@ nets_free(nets *s)
     free(s->solved_modes);
     vec_free(&s->rest);
     free(s->z);
+    free(s->terms);
     free(s->c);
     free(s->column);
     free(s->row);
@@ -240,6 +243,7 @@ net_partials(nets *s, double t, const double *x)
     if (status || !s->ny)
         return status;
     memset(s->by_y, 0, s->ny * s->nheld * sizeof(double));
+    memset(s->gy, 0, s->ny * s->ny * sizeof(double)); /* the last factors are there */
     for (size_t c = s->nx; c < s->held0 + s->nheld; c++)
         for (int64_t i = p->column[c]; i < p->column[c + 1]; i++) {
             size_t row = (size_t)p->row[i];
@@ -504,9 +508,35 @@ nets_quiet(nets *s, double *g)
     }
 }
 
+/* Where a net's unknowns balance what else moves a state (a blocked coil, coils in a ring without a source), rounding
+ * is left of its rate. Of states at zero alone it would be all there is. */
+static void
+quiet_rates(const nets *s, double *dx)
+{
+    for (size_t k = 0; k < s->n; k++) {
+        const struct known *w = s->net[k].now;
+        const double *z = s->held + s->net[k].q->held0;
+
+        for (size_t i = 0; w && i < w->push.n; i++)
+            s->terms[w->push.at[i].state] += fabs(w->push.at[i].value * z[w->push.at[i].held]);
+    }
+    for (size_t k = 0; k < s->n; k++) {
+        const struct known *w = s->net[k].now;
+
+        for (size_t i = 0; w && i < w->push.n; i++) {
+            uint32_t at = w->push.at[i].state;
+
+            if (fabs(dx[at]) < ROUNDING * s->terms[at])
+                dx[at] = 0;
+            s->terms[at] = 0;
+        }
+    }
+}
+
 void
 nets_rest(const nets *s, double *dx)
 {
+    quiet_rates(s, dx);
     for (size_t i = 0; i < s->rest.n; i++)
         dx[s->rest.at[i]] = 0;
 }

@@ -41,7 +41,8 @@ int nets_solve(nets *s, double t, const double *x);
 /* What the conditions (three each) say of the held unknowns, by the last solution's modes: these are minus that, where
  * the conditions are the values with the unknowns at zero. False: there is no solution. */
 bool nets_combine(nets *s, const double *rows, double *held);
-/* Rates of states that a condition holds at zero are zero exactly. After rates with the held unknowns solved for. */
+/* Rates of states that a condition holds at zero are zero exactly, as are those that the unknowns cancel but for
+ * rounding. After rates with the held unknowns solved for. */
 void nets_rest(const nets *s, double *dx);
 /* Differences of watched modes, by mode, that are rounding are zero. After an evaluation with the held unknowns solved
  * for. */

@@ -75,7 +75,7 @@ struct nets {
     bool solved;
     VEC(uint32_t) rest; /* states at rest now */
     /* scratch */
-    double *z, *c;
+    double *z, *c, *terms; /* terms: [nx] zeros between two uses */
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;

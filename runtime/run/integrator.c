@@ -17,6 +17,8 @@
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
 
+#define FAR_OFF 1e8 /* of what is tolerated: where rates have no value */
+#define MOST_RATE 1e200
 #define STATIC_STEPS 1000  /* of a model without states over the whole span */
 #define BEND_PAUSE 64      /* and is not looked at for so many steps, then twice as many */
 #define FIRST_GROWTH 10000 /* the libraries': of a first step whose length they guessed */
@@ -100,8 +102,11 @@ explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
         return status;
     double h = fmax(fabs(t - g->t[1]), DBL_MIN / DBL_EPSILON);
     scales_weights(g->scales, integrator_state(g, 1), g->weight);
-    for (size_t i = 0; i < g->n; i++)
-        to[i] = fmin(1e8 / g->weight[i] / h, 1e200);
+    for (size_t i = 0; i < g->n; i++) {
+        if (!(FAR_OFF / g->weight[i] < MOST_RATE)) /* no number is so far off that a step notices it */
+            return -1;
+        to[i] = fmin(FAR_OFF / g->weight[i] / h, MOST_RATE);
+    }
     g->last_f = NULL;
     return 0;
 }
@@ -374,6 +379,21 @@ foresee_peaks(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
+/* Sizes from what time alone makes of the rates within the time the states take to move: what sets out as an input
+ * passes through zero has rates of rounding only. */
+static void
+foresee_motion(integrator *g, double t, const double *x)
+{
+    double *f = g->f[2], *there = g->scratch, time = integrator_look_time(g);
+
+    if (!scales_sized(g->scales) || !(t + time < g->stop) || integrator_evaluate(g, t, x, f) != 0)
+        return;
+    if (integrator_evaluate(g, t + time, x, there) == 0)
+        scales_peak(g->scales, f, there, time);
+    scales_update(g->scales);
+    g->failed = false;
+}
+
 bool
 integrator_start(integrator *g, double t, const double *x)
 {
@@ -404,6 +424,7 @@ integrator_start(integrator *g, double t, const double *x)
     if (!first && g->n && scales_unknown(g->scales)) {
         find_sizes(g, t, x);    /* what was at rest may move now, */
         foresee_peaks(g, t, x); /* from an input that is zero yet */
+        foresee_motion(g, t, x);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
         integrator_spectral_radius(g, t, x, g->f[2], 2);
     return true;

@@ -91,6 +91,8 @@ void integrator_keep_still(const integrator *g, double *x);
 
 /* Numbers between -1 and 1, the same in every run. */
 double integrator_scatter(size_t i, uint64_t seed);
+/* A time in which the states move by what they are, as far as that is known; so far ahead rates are looked at. */
+double integrator_look_time(const integrator *g);
 void integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all);
 void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
 

@@ -28,14 +28,20 @@ rates_there(void *ctx, const double *x, double *f)
     return integrator_evaluate(at->g, at->t, x, f);
 }
 
+double
+integrator_look_time(const integrator *g)
+{
+    return fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start));
+}
+
 void
 integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all)
 {
     struct instant at = { g, t };
     bool failed = g->failed;
 
-    scales_from_rates(g->scales, x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, FIRST_TIME * (g->stop - g->start)), all,
-                      rates_there, &at, (double *const[]){ g->scratch, g->scratch2 });
+    scales_from_rates(g->scales, x, f, integrator_look_time(g), all, rates_there, &at,
+                      (double *const[]){ g->scratch, g->scratch2 });
     g->failed = failed;
 }
 
