@@ -7,7 +7,6 @@
 
 #include "crossing.h"
 #include "outset.h"
-#include "paced.h"
 #include "tangent.h"
 
 #define SLOPE "a law has no finite slope there, or the linearised equations are singular"
@@ -19,21 +18,12 @@ struct follower {
     tangent *tangent;
     outset *outset;
     crossings *crossings;
-    paced paced;       /* s, but of the variational integrator, whose steps are the model */
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
-    double *metric;    /* [nx] of paced_metric */
-    double *size;      /* [nx] of the states, so far */
-    double *of_column; /* [nq] of what each is by */
     double *x, *y, *gathered;
-    sim_dense *dense; /* of the piece at hand */
-    void *of;
     double tiny;
     bool failed;
 };
-
-static bool map_step(void *ctx, double t0, double t1, double *s);
-static void least_of(void *ctx, const double *seen, double *floor);
 
 static void
 open_follower(struct follower *w)
@@ -48,13 +38,6 @@ open_follower(struct follower *w)
     if (w->nq == 0)
         return;
     w->s = bg_calloc(w->nq * w->nx + 1, sizeof(double));
-    w->metric = bg_calloc(w->nx + 1, sizeof(double));
-    w->size = bg_calloc(w->nx + 1, sizeof(double));
-    w->of_column = bg_calloc(w->nq + 1, sizeof(double));
-    for (size_t q = 0; q < f->n; q++)
-        w->of_column[q] = model_parameter_value(w->m, f->by[q]);
-    w->paced = (paced){ .n = w->nq * w->nx, .rtol = w->o->rtol, .map = map_step, .least = least_of, .ctx = w };
-    paced_open(&w->paced);
     w->tangent = tangent_new(w->m, f->by, f->n, w->o->solver == SIM_VARIATIONAL);
     w->outset = outset_new(w->m, f->by, f->n, w->o->start);
     w->crossings = crossings_new(w->m, f->by, f->n, w->o->stop - w->o->start);
@@ -69,11 +52,7 @@ close_follower(struct follower *w)
     tangent_free(w->tangent);
     outset_free(w->outset);
     crossings_free(w->crossings);
-    paced_close(&w->paced);
     free(w->s);
-    free(w->metric);
-    free(w->size);
-    free(w->of_column);
     free(w->x);
     free(w->y);
     free(w->gathered);
@@ -105,42 +84,18 @@ no_value(struct follower *w, double t, const char *what)
     return forward_no_value(w->m, t, what);
 }
 
-/* One step of all columns. */
-static bool
-map_step(void *ctx, double t0, double t1, double *s)
-{
-    struct follower *w = ctx;
-
-    if (!tangent_gather(w->tangent, t0, t1, w->dense, w->of, w->gathered) ||
-        !tangent_step(w->tangent, t0, t1, w->gathered))
-        return false;
-    paced_sizes(w->nx, w->gathered, w->size);
-    for (size_t q = 0; q < w->nq; q++)
-        if (!tangent_forward(w->tangent, parameter_of(w, q), s + q * w->nx))
-            return false;
-    return true;
-}
-
-static void
-least_of(void *ctx, const double *seen, double *floor)
-{
-    struct follower *w = ctx;
-
-    for (size_t q = 0; q < w->nq; q++)
-        paced_least(w->nx, w->metric, w->size, w->of_column[q], false, seen + q * w->nx, floor + q * w->nx);
-}
-
 /* s from t0 to t1, on which the dense output is good. */
 static bool
 step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
 {
     if (!(t1 > t0) || w->nx == 0)
         return true;
-    w->dense = dense;
-    w->of = of;
-    if (w->o->solver == SIM_VARIATIONAL ? map_step(w, t0, t1, w->s) : paced_step(&w->paced, t0, t1, w->s))
-        return true;
-    return no_value(w, t0, SLOPE);
+    if (!tangent_gather(w->tangent, t0, t1, dense, of, w->gathered) || !tangent_step(w->tangent, t0, t1, w->gathered))
+        return no_value(w, t0, SLOPE);
+    for (size_t q = 0; q < w->nq; q++)
+        if (!tangent_forward(w->tangent, parameter_of(w, q), w->s + q * w->nx))
+            return no_value(w, t0, SLOPE);
+    return true;
 }
 
 static bool
@@ -220,7 +175,6 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
 
     if (w->nq == 0 || w->nx == 0)
         return true;
-    paced_forget(&w->paced);
     fine = crossings_jump(w->crossings, t, before, modes_before, after, &c) && cross(w, &c);
     crossing_free(&c);
     return fine || no_value(w, t, "a condition has none");
@@ -246,10 +200,6 @@ on_start(void *ctx, double t, const double *x)
 
     if (w->nq == 0 || w->nx == 0)
         return true;
-    paced_metric(w->m, x, w->metric);
-    paced_sizes(w->nx, x, w->size);
-    for (size_t k = 0; k < w->f->ninitial; k++)
-        w->of_column[w->f->n + k] = x[w->f->initial[k]];
     fired = crossings_begin(w->crossings, t, &c);
     if (w->o->equilibrium) {
         fine = outset_rests(w->outset, w->tangent, t, fired ? c.x : x);

@@ -37,7 +37,7 @@ failure(struct tally *t, const rgraph *g, const char *what)
 static bool
 moved_run(bg_model *m, const chosen *c, size_t column, double e, const double *x0, double *y)
 {
-    sim_options o = { .stop = STOP, .rtol = RTOL };
+    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
     double *x = calloc(model_nstates(m) + 1, sizeof *x), at = 0, end = STOP;
     const char *name = column < c->by.n ? c->name.at[column] : NULL;
     forward f = { .model = m, .time = &end, .ntimes = 1, .output = y };
@@ -113,7 +113,7 @@ check_graph(struct tally *t, const rgraph *g)
     chosen chosen_all = { 0 };
     char *why = NULL;
     double end = STOP;
-    sim_options o = { .stop = STOP, .rtol = RTOL };
+    sim_options o = { .stop = STOP, .rtol = RTOL, .max_step = STOP / 100 };
 
     t->graphs++;
     if (!compile_text(&c, "random.bg", g->text.at, g->text.n, STAGE_MODEL, &(compile_options){ 0 })) {
