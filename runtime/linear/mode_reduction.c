@@ -322,6 +322,53 @@ gain_edits(const compilation *c, const linearization *full, const linearization 
         }
 }
 
+/* The greatest error when a share of the end value answers at once and the rest as b does. */
+static double
+error_with_direct(const double *a, const double *b, size_t ny, double end, double share)
+{
+    double most = 0;
+
+    for (size_t k = 1; k < STEP_POINTS; k++)
+        most = fmax(most, fabs(a[k * ny] - (1 - share) * b[k * ny] - share * end));
+    return most;
+}
+
+/* Stiff modes that went answer a step at once: the share of the end value for which the step errs least. The error is
+ * convex in it. */
+static double
+direct_share(const double *a, const double *b, size_t ny, double end)
+{
+    double low = -0.5, high = 0.5;
+
+    for (int k = 0; k < 60; k++) {
+        double one = low + (high - low) / 3, two = high - (high - low) / 3;
+
+        if (error_with_direct(a, b, ny, end, one) < error_with_direct(a, b, ny, end, two))
+            high = two;
+        else
+            low = one;
+    }
+    return (low + high) / 2;
+}
+
+/* Offered, not written: the model would transmit at once what its elements do not. */
+static void
+note_direct(const double *a, const double *b, size_t ny, double most, const char *input, const char *output,
+            strbuf *notes)
+{
+    double end = a[(STEP_POINTS - 1) * ny], share, least;
+
+    if (fabs(b[(STEP_POINTS - 1) * ny] - end) > 1e-3 * fabs(end) || !(most > 0.01 * fabs(end)))
+        return;
+    share = direct_share(a, b, ny, end);
+    least = error_with_direct(a, b, ny, end, share);
+    if (least < 0.9 * most)
+        strbuf_printf(notes,
+                      "  with %.4g times what %s is now and %.4g*%s (SI) added, which answers at once as stiff modes "
+                      "that went do, it would be at most %.3g %% off\n",
+                      1 - share, output, share * end, input, 100 * least / fabs(end));
+}
+
 static void
 compare_steps(const linearization *full, const linearization *small, reduction *r, strbuf *notes)
 {
@@ -369,6 +416,8 @@ compare_steps(const linearization *full, const linearization *small, reduction *
                               "  a step of %s: %s is at most %.3g %% of its end value off; in the frequency response "
                               "at most %.3g %%\n",
                               full->input.at[u].name, o->name, 100 * most / last, 100 * worst / last);
+            if (last > 0)
+                note_direct(a + y, b + y, ny, most, full->input.at[u].name, o->name, notes);
         }
     }
     free(a);
