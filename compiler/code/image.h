@@ -33,6 +33,13 @@ typedef struct image {
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
 } image;
 
+/* What initial values are held against: the variables that have stated ones and are no states */
+typedef struct condition_program {
+    var_id *var;
+    size_t n;
+    program *program;
+} condition_program;
+
 typedef struct maker {
     pthread_mutex_t lock;
     flat_model *f;
@@ -42,6 +49,7 @@ typedef struct maker {
     program *program[PART_COUNT];
     jacobian_form *jacobian, *net_partials;
     VEC(partials_form *) partials;
+    VEC(condition_program) conditions;
     const char **mode_text;
     clock_list clock;
     bend_list bend;
@@ -62,6 +70,8 @@ routine *image_part(image *m, maker *k, enum model_part part);
 const jacobian_form *image_jacobian(const image *m, maker *k);
 const jacobian_form *image_net_partials(const image *m, maker *k);
 const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
+/* Values of these variables, in their order. */
+routine *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
 double maker_seconds(const maker *k); /* CPU time that they took */
 
 #endif

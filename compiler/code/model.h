@@ -300,5 +300,7 @@ char *model_statistics(const bg_model *m);
 double model_compile_seconds(const bg_model *m);
 /* LLVM IR of the rate equations, for --dump ir. free() it. */
 char *model_ir(bg_model *m);
+/* The rate equations in C, for --dump c. free() it. */
+char *model_c(bg_model *m);
 
 #endif
