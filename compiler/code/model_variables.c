@@ -8,26 +8,26 @@ static void
 name_equation(const flat_model *f, uint32_t of, struct model_variable *v)
 {
     switch (v->by) {
-    case BY_LAW:
-    case BY_TWO_PORT:
-    case BY_RESIDUAL:
+    case DEF_BY_LAW:
+    case DEF_BY_TWO_PORT:
+    case DEF_BY_RESIDUAL:
         v->equation = port_name(f, of);
         v->equation_at = port_law(f, of)->at;
         break;
-    case BY_BALANCE:
+    case DEF_BY_BALANCE:
         v->equation = f->junction.at[of].name;
         v->equation_at = f->junction.at[of].at;
         break;
-    case BY_BOND:
+    case DEF_BY_BOND:
         v->equation = f->bond.at[of].name;
         v->equation_at = f->bond.at[of].at;
         break;
-    case BY_RATE:
+    case DEF_BY_RATE:
         v->equation = f->var.at[of].name;
         v->equation_at = f->var.at[of].at;
         break;
-    case BY_TEXT: v->equation_at = v->at; break;
-    case BY_NOTHING: break;
+    case DEF_BY_TEXT: v->equation_at = v->at; break;
+    case DEF_BY_NOTHING: break;
     }
 }
 
@@ -97,14 +97,14 @@ static void
 print_equation(const bg_model *m, const struct model_variable *v, FILE *out)
 {
     static const char *const whose[] = {
-        [BY_LAW] = "law of", [BY_TWO_PORT] = "ratio of", [BY_BALANCE] = "balance of",
-        [BY_BOND] = "bond",  [BY_RATE] = "rate of",      [BY_RESIDUAL] = "condition of"
+        [DEF_BY_LAW] = "law of", [DEF_BY_TWO_PORT] = "ratio of", [DEF_BY_BALANCE] = "balance of",
+        [DEF_BY_BOND] = "bond",  [DEF_BY_RATE] = "rate of",      [DEF_BY_RESIDUAL] = "condition of"
     };
     int line, column;
 
-    if (v->by == BY_TEXT)
+    if (v->by == DEF_BY_TEXT)
         fputs("its definition", out);
-    else if (v->by != BY_NOTHING)
+    else if (v->by != DEF_BY_NOTHING)
         fprintf(out, "%s %s", whose[v->by], v->equation ? v->equation : "two junctions");
     if (span_known(v->equation_at)) {
         source_place(m->maker->f->sources, v->equation_at.file, v->equation_at.begin, &line, &column);
@@ -124,7 +124,7 @@ model_print_variables(const bg_model *m, FILE *out)
         if (v.unit)
             fprintf(out, " [%s]", unit_text(v.unit));
         fprintf(out, ": %s", what_it_is(&v));
-        if (v.by != BY_NOTHING)
+        if (v.by != DEF_BY_NOTHING)
             fputs(v.state ? "; its rate by " : "; by ", out);
         print_equation(m, &v, out);
         fputs("\n", out);

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 enum defined_by {
-    BY_NOTHING,  /* time, parameters, modes; auxiliary variables */
-    BY_TEXT,     /* a signal, or an integral's rate */
-    BY_LAW,      /* of port `of` */
-    BY_TWO_PORT, /* the modulus between port `of` and the next */
-    BY_BALANCE,  /* of junction `of` */
-    BY_BOND,     /* `of`, between two junctions of a kind: their common variables are equal */
-    BY_RATE,     /* a derivative: that of what defines variable `of` */
-    BY_RESIDUAL  /* the condition of the source at port `of` */
+    DEF_BY_NOTHING,  /* time, parameters, modes; auxiliary variables */
+    DEF_BY_TEXT,     /* a signal, or an integral's rate */
+    DEF_BY_LAW,      /* of port `of` */
+    DEF_BY_TWO_PORT, /* the modulus between port `of` and the next */
+    DEF_BY_BALANCE,  /* of junction `of` */
+    DEF_BY_BOND,     /* `of`, between two junctions of a kind: their common variables are equal */
+    DEF_BY_RATE,     /* a derivative: that of what defines variable `of` */
+    DEF_BY_RESIDUAL  /* the condition of the source at port `of` */
 };
 typedef struct defined {
     uint8_t by; /* enum defined_by */

@@ -208,7 +208,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
             vec_push(sw, ((switch_group){ group, el->at }));
         } else if (law.kind == LAW_RESIDUAL) {
-            e->defining.by = BY_RESIDUAL;
+            e->defining.by = DEF_BY_RESIDUAL;
             constraints_add(k, g, given, law.def, port);
         } else {
             eq_define(e, given, law.def);
@@ -228,7 +228,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             define_by_law(e, g, &law, stored);
             var_id d = rate_of(r, stored);
 
-            e->defining = (defined){ BY_RATE, stored };
+            e->defining = (defined){ DEF_BY_RATE, stored };
             eq_define(e, rate, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
         break;
@@ -281,7 +281,7 @@ make_states(equations *e)
                                      f->var.at[i].position);
 
             free(name);
-            e->defining = (defined){ BY_TEXT, 0 };
+            e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(e, rate, def);
             add_state(e, i, rate, UINT32_MAX);
         }
@@ -576,7 +576,7 @@ signals(struct build *b)
 
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_SIGNAL) {
-            b->e->defining = (defined){ BY_TEXT, 0 };
+            b->e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(b->e, i, f->var.at[i].def);
         }
     return true;
@@ -594,7 +594,7 @@ elements(struct build *b)
         for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
             bool two = el.type == EL_TF || el.type == EL_GY;
 
-            b->e->defining = (defined){ two ? BY_TWO_PORT : BY_LAW, p };
+            b->e->defining = (defined){ two ? DEF_BY_TWO_PORT : DEF_BY_LAW, p };
             if (!two)
                 define_one_port(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, p);
             else if ((p - el.port0) % 2 == 0)
@@ -613,7 +613,7 @@ open_bonds(struct build *b)
     for (uint32_t i = 0; i < f->bond.n; i++) {
         flat_bond x = f->bond.at[i];
 
-        e->defining = (defined){ BY_BOND, i };
+        e->defining = (defined){ DEF_BY_BOND, i };
         if (x.own != VAR_NONE && e->c->bond_from[i] == ST_OPEN && e->c->bond_to[i] == ST_OPEN)
             group_add(&b->group, b->component_group[x.from], x.own,
                       equations_combine(e, EX_SUB, inst_var(f, f->junction.at[x.from].common),
@@ -657,7 +657,7 @@ written_rates(struct build *b)
         if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&b->group, i) == UINT32_MAX) {
             var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&b->rate, v);
 
-            e->defining = (defined){ BY_RATE, v };
+            e->defining = (defined){ DEF_BY_RATE, v };
             if (d != i)
                 eq_define(e, i, v == 0 ? inst_const(f, 1) : d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
@@ -796,7 +796,7 @@ equations_build(equations *e, const causal *c)
     e->c = c;
     for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++)
         if (ok || s->goes_on) {
-            e->defining = (defined){ BY_NOTHING, 0 };
+            e->defining = (defined){ DEF_BY_NOTHING, 0 };
             ok = s->run(&b) && ok;
         }
     rates_free(&b.rate);

@@ -35,28 +35,28 @@ struct expected {
 };
 
 static const struct expected expected[] = {
-    { "k", false, BY_NOTHING, NULL, 0 },
-    { "y", false, BY_TEXT, NULL, 9 },
-    { "integral(y)", true, BY_TEXT, NULL, 10 },
-    { "v.f", false, BY_LAW, "mass", 3 },     /* the mass brings the flow p/m */
-    { "mass.p", true, BY_BALANCE, "v", 3 },  /* and gets what the others leave */
-    { "spring.q", true, BY_LAW, "mass", 3 }, /* its rate is that flow */
-    { "spring.e", false, BY_LAW, "spring", 3 },
-    { "damper.e", false, BY_LAW, "damper", 3 },
-    { "push.e", false, BY_LAW, "push", 4 },
-    { "lever.in.e", false, BY_TWO_PORT, "lever", 5 },
-    { "w.f", false, BY_TWO_PORT, "lever", 5 },
-    { "lever.out.e", false, BY_BALANCE, "w", 5 },
-    { "far.e", false, BY_LAW, "far", 5 },
-    { "dependent.p", false, BY_LAW, "dependent", 6 }, /* its flow is the lever's */
-    { "dependent.e", false, BY_RATE, "dependent.p", 6 },
-    { "n.e", false, BY_LAW, "store", 7 },
-    { "store.q", true, BY_BALANCE, "n", 7 },
-    { "a.f", false, BY_LAW, "a", 7 },
-    { "in.f", false, BY_LAW, "in", 7 },
-    { "x.f", false, BY_TWO_PORT, "g", 8 }, /* a gyrator: effort of n to flow of x */
-    { "g.in.f", false, BY_TWO_PORT, "g", 8 },
-    { "g.out.e", false, BY_BALANCE, "x", 8 },
+    { "k", false, DEF_BY_NOTHING, NULL, 0 },
+    { "y", false, DEF_BY_TEXT, NULL, 9 },
+    { "integral(y)", true, DEF_BY_TEXT, NULL, 10 },
+    { "v.f", false, DEF_BY_LAW, "mass", 3 },     /* the mass brings the flow p/m */
+    { "mass.p", true, DEF_BY_BALANCE, "v", 3 },  /* and gets what the others leave */
+    { "spring.q", true, DEF_BY_LAW, "mass", 3 }, /* its rate is that flow */
+    { "spring.e", false, DEF_BY_LAW, "spring", 3 },
+    { "damper.e", false, DEF_BY_LAW, "damper", 3 },
+    { "push.e", false, DEF_BY_LAW, "push", 4 },
+    { "lever.in.e", false, DEF_BY_TWO_PORT, "lever", 5 },
+    { "w.f", false, DEF_BY_TWO_PORT, "lever", 5 },
+    { "lever.out.e", false, DEF_BY_BALANCE, "w", 5 },
+    { "far.e", false, DEF_BY_LAW, "far", 5 },
+    { "dependent.p", false, DEF_BY_LAW, "dependent", 6 }, /* its flow is the lever's */
+    { "dependent.e", false, DEF_BY_RATE, "dependent.p", 6 },
+    { "n.e", false, DEF_BY_LAW, "store", 7 },
+    { "store.q", true, DEF_BY_BALANCE, "n", 7 },
+    { "a.f", false, DEF_BY_LAW, "a", 7 },
+    { "in.f", false, DEF_BY_LAW, "in", 7 },
+    { "x.f", false, DEF_BY_TWO_PORT, "g", 8 }, /* a gyrator: effort of n to flow of x */
+    { "g.in.f", false, DEF_BY_TWO_PORT, "g", 8 },
+    { "g.out.e", false, DEF_BY_BALANCE, "x", 8 },
 };
 
 static void
@@ -106,9 +106,9 @@ solved_together(void **state)
     for (uint32_t i = 0; i < model_nvariables(c.model); i++) {
         struct model_variable v = model_variable(c.model, i);
 
-        laws += v.by == BY_LAW;
-        balances += v.by == BY_BALANCE;
-        assert_true(v.by == BY_NOTHING || v.by == BY_LAW || v.by == BY_BALANCE);
+        laws += v.by == DEF_BY_LAW;
+        balances += v.by == DEF_BY_BALANCE;
+        assert_true(v.by == DEF_BY_NOTHING || v.by == DEF_BY_LAW || v.by == DEF_BY_BALANCE);
     }
     assert_int_equal(laws, 4);     /* u, r1, r2, r3 */
     assert_int_equal(balances, 2); /* i, n */
