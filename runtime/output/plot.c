@@ -58,10 +58,20 @@ put_data(strbuf *b, const columns *c)
     strbuf_puts(b, "EOD\n");
 }
 
+static bool
+has_value(const columns *c, size_t k)
+{
+    for (size_t i = 0; i < c->points; i++)
+        if (isfinite(column_shown(&c->column.at[k], i)))
+            return true;
+    return false;
+}
+
 static void
 put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n, double bottom, double top)
 {
     double high = (top - bottom) / (double)n, above = top - (double)i * high;
+    bool any = false;
 
     strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", above - 0.1 * high,
                   above - 0.95 * high);
@@ -78,15 +88,23 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     } else {
         strbuf_puts(b, "\"\"");
     }
-    strbuf_puts(b, "\nplot ");
+    /* a panel, or a line, of which nothing can be drawn has its name in the legend still; gnuplot gives up otherwise */
+    for (size_t k = 0; k < p->column.n && !any; k++)
+        any = has_value(c, p->column.at[k]);
+    strbuf_puts(b, any ? "\nset autoscale y\nplot " : "\nset yrange [-1:1]\nplot -2 notitle, ");
     for (size_t k = 0; k < p->column.n; k++) {
         const column *x = &c->column.at[p->column.at[k]];
         const char *comma = x->quantity ? ", " : "", *quantity = x->quantity ? x->quantity : "";
         char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit)
                                : bg_format("%s%s%s", x->name, comma, quantity);
 
-        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "",
-                      p->column.at[k] + 2, figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
+        strbuf_puts(b, k ? ", \\\n     " : "");
+        if (has_value(c, p->column.at[k]))
+            strbuf_printf(b, "$run using 1:%zu", p->column.at[k] + 2);
+        else
+            strbuf_puts(b, "keyentry");
+        strbuf_printf(b, " with lines lw 1.6 lc rgb \"%s\" dt %zu title ", figure_color[k % FIGURE_COLORS],
+                      k / FIGURE_COLORS % 4 + 1);
         quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }
