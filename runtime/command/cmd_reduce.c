@@ -33,6 +33,11 @@ write_trials(json *j, const reduction *r)
     json_close(j, ']');
     json_key(j, "simulations"), json_count(j, r->simulations);
     json_key(j, "sets"), json_count(j, r->sets);
+}
+
+static void
+not_tried_json(json *j, const reduction *r)
+{
     json_key(j, "not_tried"), json_open(j, '[');
     for (size_t i = 0; i < r->not_tried.n; i++)
         json_string(j, r->not_tried.at[i]);
@@ -66,6 +71,7 @@ write_json(const reduction *r, bool bounded, const order_report *of, const struc
     json_close(&j, ']');
     if (bounded)
         write_trials(&j, r);
+    not_tried_json(&j, r);
     json_key(&j, "kept");
     json_open(&j, '[');
     for (size_t i = 0; i < r->kept.n; i++) {
@@ -166,8 +172,15 @@ put_search(FILE *out, const reduction *r, bool verbose)
                  "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts "
                  "were tried together\n",
                  r->sets);
-    for (size_t i = 0; i < r->not_tried.n; i++)
+}
+
+static void
+put_not_tried(FILE *out, const reduction *r)
+{
+    for (size_t i = 0; i < r->not_tried.n && i < NAMES_SHOWN; i++)
         put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
+    if (r->not_tried.n > NAMES_SHOWN)
+        put_text(out, "  not tried: %zu more of their kind\n", r->not_tried.n - NAMES_SHOWN);
 }
 
 static void
@@ -224,6 +237,7 @@ report(const reduction *r, bool bounded, const order_report *of, const struct pa
     }
     if (bounded)
         put_search(out, r, verbose);
+    put_not_tried(out, r);
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gramians.h"
+#include "joined.h"
 #include "mode_reduction.h"
 #include "response.h"
 #include "simulate.h"
@@ -175,19 +176,11 @@ measure_effects(const linearization *l, const mode_choice *keep, struct chosen *
     }
 }
 
-static uint32_t
-group_of_part(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 static void
 tie(uint32_t *parent, const bool *stays, size_t a, size_t b, double value)
 {
     if (value != 0 && stays[a] && stays[b])
-        parent[group_of_part(parent, (uint32_t)a)] = group_of_part(parent, (uint32_t)b);
+        joined_join(parent, a, b);
 }
 
 /* What is left falls apart into subsystems: those without an input or without an output go. */
@@ -196,11 +189,9 @@ drop_subsystems(const linearization *l, struct chosen *c)
 {
     const structure *s = &l->structure;
     size_t n = s->nz + s->nl;
-    uint32_t *parent = bg_calloc(n + 1, sizeof *parent);
+    uint32_t *parent = joined_new(n);
     bool *driven = bg_calloc(n + 1, sizeof *driven), *seen = bg_calloc(n + 1, sizeof *seen);
 
-    for (size_t i = 0; i < n; i++)
-        parent[i] = (uint32_t)i;
     for (size_t a = 0; a < s->nz; a++) {
         size_t row = s->storage_state[a];
 
@@ -215,7 +206,7 @@ drop_subsystems(const linearization *l, struct chosen *c)
         for (size_t k = 0; k < s->nl; k++)
             tie(parent, c->stays, s->nz + i, s->nz + k, s->matrix[M_J_LL].value[i + s->nl * k]);
     for (size_t a = 0; a < s->nz; a++) {
-        uint32_t group = group_of_part(parent, (uint32_t)a);
+        uint32_t group = joined_first(parent, (uint32_t)a);
 
         for (size_t u = 0; u < l->space.nu && c->stays[a]; u++)
             driven[group] = driven[group] || l->space.B[s->storage_state[a] + s->n * u] != 0;
@@ -223,7 +214,7 @@ drop_subsystems(const linearization *l, struct chosen *c)
             seen[group] = seen[group] || l->space.C[y + l->space.ny * s->storage_state[a]] != 0;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t group = group_of_part(parent, (uint32_t)i);
+        uint32_t group = joined_first(parent, (uint32_t)i);
 
         c->stays[i] = c->stays[i] && driven[group] && seen[group];
     }
