@@ -296,6 +296,7 @@ typedef struct elab {
     const ast_experiment *experiment;
     const ast_expr **formula; /* of opt->set, once read */
     size_t errors_before;
+    strbuf name_room; /* where full names are put together */
 
     scope *file_scope, *model_scope;
     uint32_t nscopes;
