@@ -178,6 +178,21 @@ dump_ir(const compilation *c, FILE *out)
     free(ir);
 }
 
+static void
+dump_variables(const compilation *c, FILE *out)
+{
+    model_print_variables(c->model, out);
+}
+
+static void
+dump_c(const compilation *c, FILE *out)
+{
+    char *text = model_c(c->model);
+
+    fputs(text, out);
+    free(text);
+}
+
 /* ---------------------------------------------------------------- the passes */
 
 enum { TREE = 1, UNITS = 2, GRAPH = 4, MODES = 8, STROKES = 16, EQUATIONS = 32, MODEL = 64 };
@@ -200,6 +215,9 @@ static const struct pass {
     { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
       dump_equations },
     { "ir", GRAPH | STROKES | EQUATIONS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
+    /* the same model, printed otherwise */
+    { "c", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_c },
+    { "variables", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_variables },
 };
 enum { NPASSES = sizeof passes / sizeof *passes };
 

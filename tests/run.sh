@@ -10,6 +10,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build}
+with_analyzer=1
 [ "${FUZZ:-0}" = 0 ] || with_fuzzers=1
 . "$root/tests/setup.sh"
 

@@ -12,7 +12,8 @@ packages="
     libcmocka-dev
 "
 
-# the fuzzers' compiler, for who asks for it
+# an analyzer that is one of the tests, and the fuzzers' compiler, for who asks for them
+[ -z "${with_analyzer:-}" ] || packages="$packages clang-tidy-14"
 [ -z "${with_fuzzers:-}" ] || packages="$packages clang libclang-rt-14-dev llvm"
 
 missing=

@@ -1,4 +1,4 @@
-/* codegen.h - templates to machine code through the LLVM C API (ORC LLJIT; LLVM 19, builds on 14)
+/* codegen.h - templates to machine code, through the LLVM C API (ORC LLJIT; LLVM 19, builds on 14)
  *
  * Two shapes. A kernel is a loop over the members of a class: one template, its slots read at affine positions or
  * through int32 tables. A chunk is straight-line code for what is irregular, of bounded size. The order of evaluation

@@ -6,6 +6,7 @@
 
 #include "code_key.h"
 #include "codegen.h"
+#include "lower.h"
 #include "native.h"
 
 /* Where functions go: into the generator, or into what outlives it. */
@@ -28,13 +29,6 @@ enum {
     KERNEL_ARGS,
     ARG_AT = CHUNK_ARGS,
     LOCATED_ARGS
-};
-
-/* What is known of a node while a template is emitted. Conditions are kept as flags and become numbers only where asked
- * for. */
-struct site {
-    LLVMValueRef value, flag;
-    bool fixed; /* the same for all members of a kernel: emitted before the loop */
 };
 
 /* A module under construction */
@@ -72,9 +66,11 @@ struct gen {
     struct unit unit[NPLACES][NMODULE];
     LLVMBuilderRef before, at; /* before the loop and in it; the same in chunks */
     struct unit *now;          /* what is being added to */
-    VEC(struct site) site;     /* by node */
-    VEC(LLVMValueRef) slot;    /* values of the slots of the template being emitted */
-    VEC(bool) fixed;
+    lowering lower;
+    LLVMValueRef function; /* being filled; of a kernel its member, and blocks */
+    LLVMValueRef member;
+    LLVMBasicBlockRef block_before, block_loop, block_done;
+    bool located;
     VEC(uintptr_t) address; /* by handle; 0 until compiled */
     key_maker keys;
     char *error; /* the first; gen_finish reports it */
@@ -82,9 +78,6 @@ struct gen {
 
 /* ---- codegen.c ---- */
 void gen_set_error(gen *g, char *text);
-
-/* Without it an error in code generation would end the process. */
-void gen_on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx);
 
 /* ---- codegen_module.c ---- */
 
@@ -97,20 +90,9 @@ void gen_add_attribute(gen *g, LLVMValueRef f, LLVMAttributeIndex at, const char
 
 /* A function of ours, not yet with code */
 LLVMValueRef gen_add_function(gen *g, LLVMTypeRef type, const char *kind);
-uint32_t gen_add_handle(gen *g, LLVMValueRef f);
+uint32_t gen_add_handle(gen *g, code_value function); /* NULL: there is none */
 
-/* ---- codegen_template.c ---- */
-LLVMValueRef gen_integer(gen *g, int64_t v);
-
-/* Not "in bounds": member 0 of a run that begins later may lie before the space. */
-LLVMValueRef gen_position(gen *g, LLVMBuilderRef b, LLVMValueRef space, LLVMValueRef index);
-
-/* Tells passes that tables and numbers are different memory. */
-LLVMValueRef gen_tagged(gen *g, LLVMValueRef access, LLVMValueRef tag);
-LLVMValueRef gen_load(gen *g, LLVMBuilderRef b, LLVMValueRef at);
-void gen_store_value(gen *g, LLVMValueRef v, LLVMValueRef at);
-
-/* The value of a template; g->slot and g->fixed (the same for all members) say what its slots are. */
-LLVMValueRef gen_emit(gen *g, node root);
+/* ---- codegen_llvm.c ---- */
+extern const backend gen_llvm;
 
 #endif

@@ -36,6 +36,19 @@ gen_loop_tag(gen *g)
     return LLVMMetadataAsValue(g->ctx, tag);
 }
 
+/* Without it an error in code generation would end the process. */
+static void
+on_diagnostic(LLVMDiagnosticInfoRef info, void *ctx)
+{
+    char *text;
+
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError)
+        return;
+    text = LLVMGetDiagInfoDescription(info);
+    gen_set_error(ctx, bg_format("LLVM: %s", text));
+    LLVMDisposeMessage(text);
+}
+
 static void
 make_types(gen *g)
 {
@@ -80,7 +93,7 @@ gen_open_unit(gen *g, bool optimise, bool kept)
     g->now = u;
     if (!g->ctx) {
         g->ctx = LLVMContextCreate();
-        LLVMContextSetDiagnosticHandler(g->ctx, gen_on_diagnostic, g);
+        LLVMContextSetDiagnosticHandler(g->ctx, on_diagnostic, g);
         make_types(g);
         g->at = LLVMCreateBuilderInContext(g->ctx);
     }
@@ -142,10 +155,10 @@ gen_add_function(gen *g, LLVMTypeRef type, const char *kind)
 }
 
 uint32_t
-gen_add_handle(gen *g, LLVMValueRef f)
+gen_add_handle(gen *g, code_value function)
 {
-    if (f) {
-        vec_push(&g->now->entry, f);
+    if (function) {
+        vec_push(&g->now->entry, (LLVMValueRef)(uintptr_t)function);
         vec_push(&g->now->handle, (uint32_t)g->address.n);
     }
     vec_push(&g->address, 0);
@@ -242,4 +255,21 @@ gen_finish(gen *g, char **why)
         return true;
     *why = bg_strdup(g->error);
     return false;
+}
+
+char *
+gen_print_ir(const gen *g)
+{
+    strbuf out = { 0 };
+
+    strbuf_puts(&out, "");
+    for (int i = 0; i < NPLACES * NMODULE; i++) {
+        LLVMModuleRef module = g->unit[i / NMODULE][i % NMODULE].module;
+        char *ir = module ? LLVMPrintModuleToString(module) : NULL;
+
+        if (ir)
+            strbuf_puts(&out, ir);
+        LLVMDisposeMessage(ir);
+    }
+    return out.at;
 }

@@ -25,13 +25,17 @@ struct block_run {
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
     double *seen;
-    double *before; /* [n] residuals that a step set out from */
+    double *before;          /* [n] residuals that a step set out from */
+    double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
 };
 
-/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before (a flow that comes
- * to an end through a law without slope there); or of no size that any quantity has. */
+/* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
+ * the step is STILL of what the unknowns were (a flow that comes to an end through a law without slope there: not
+ * exponentials that are on their way from a far start, whose terms were greater than anything by then); or of no size
+ * that any quantity has. */
 #define CONVERGED 1e-13
 #define ROUNDED 1e-16
+#define STILL 1e-7
 #define NOTHING 1e-250
 #define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
 
@@ -64,7 +68,7 @@ evaluator_new(routine *g, block_memory *memory)
 
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 8, sizeof(double));
+        b->r = bg_calloc((size_t)n * 10, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
         b->trial = b->step + n;
@@ -72,6 +76,8 @@ evaluator_new(routine *g, block_memory *memory)
         b->most = b->weight + n;
         b->seen = b->most + n;
         b->before = b->seen + n;
+        b->reach = b->before + n;
+        b->reached = b->reach + n;
     }
     return v;
 }
@@ -148,8 +154,10 @@ evaluator_accept(evaluator *v)
 
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
-        for (uint32_t i = 0; i < b->n; i++)
+        for (uint32_t i = 0; i < b->n; i++) {
             v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
+            v->block[k].reached[i] = fmax(v->block[k].reached[i], fabs(v->w[b->w0 + i]));
+        }
     }
     v->memory->any_accepted = true;
 }
@@ -237,12 +245,19 @@ residual_weights(const program_block *b, struct block_run *run)
     }
 }
 
-/* Are all residuals zero to rounding? */
+/* Are all residuals zero to rounding? stepped: the step from here is known. */
 static bool
-is_zero(const program_block *b, const struct block_run *run)
+is_zero(const program_block *b, const struct block_run *run, bool stepped)
 {
-    for (uint32_t i = 0; i < b->n; i++)
+    bool converged = true;
+
+    for (uint32_t i = 0; i < b->n; i++) {
         if (!(fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->most[i], NOTHING))))
+            return false;
+        converged = converged && fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], NOTHING);
+    }
+    for (uint32_t i = 0; i < b->n && stepped && !converged; i++)
+        if (!(fabs(run->step[i]) <= STILL * run->reach[i]))
             return false;
     return true;
 }
@@ -310,6 +325,7 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
     int small_steps = 0, regular = 0, shared = 0;
 
     memcpy(run->most, run->seen, b->n * sizeof(double));
+    memcpy(run->reach, run->reached, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         double norm, length = 0, damping = 1;
 
@@ -329,14 +345,15 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             factor_solve(run->factor, run->step);
         } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || regular < REGULAR ||
                    !shared_step(b, run, shared++ == 0)) {
-            return is_zero(b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
+            return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
         memcpy(run->before, run->r, b->n * sizeof(double));
         for (uint32_t i = 0; i < b->n; i++) {
+            run->reach[i] = fmax(run->reach[i], fabs(run->z[i]));
             if (run->step[i] != 0)
                 length = fmax(length, fabs(run->step[i]) / fmax(fabs(run->z[i]), fabs(run->z[i] - run->step[i])));
         }
-        if (is_zero(b, run)) {
+        if (is_zero(b, run, true)) {
             /* the last step costs nothing more and rounds well */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
                 run->z[i] -= run->step[i];

@@ -36,6 +36,11 @@ maker_free(maker *k)
     for (size_t i = 0; i < k->partials.n; i++)
         partials_form_free(k->partials.at[i]);
     vec_free(&k->partials);
+    for (size_t i = 0; i < k->conditions.n; i++) {
+        program_free(k->conditions.at[i].program);
+        free(k->conditions.at[i].var);
+    }
+    vec_free(&k->conditions);
     vec_free(&k->clock);
     vec_free(&k->bend);
     vec_free(&k->pole);
@@ -158,6 +163,7 @@ void
 image_free(image *m)
 {
     parameter_program_free(m->parameters);
+    free(atomic_load(&m->variable));
     readers_free(&m->line_readers);
     vec_free(&m->line);
     free(m->known);
@@ -277,4 +283,39 @@ image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t nout
         vec_push(&k->partials, p);
     maker_unlock(k);
     return p;
+}
+
+static program *
+make_conditions(const image *m, const maker *k, const var_id *var, size_t n)
+{
+    inst *target = bg_malloc((n + 1) * sizeof *target);
+    program *g;
+
+    for (size_t i = 0; i < n; i++)
+        target[i] = inst_var(k->f, var[i]);
+    g = program_plan(k->e, target, NULL, (uint32_t)n);
+    free(target);
+    if (program_code(g, (layout){ m->position }, false))
+        return g;
+    program_free(g);
+    return NULL;
+}
+
+routine *
+image_conditions(const image *m, maker *k, const var_id *var, size_t n)
+{
+    program *g = NULL;
+
+    maker_lock(k);
+    for (size_t i = 0; i < k->conditions.n && !g; i++)
+        if (k->conditions.at[i].n == n && !memcmp(k->conditions.at[i].var, var, n * sizeof *var))
+            g = k->conditions.at[i].program;
+    if (!g && (g = make_conditions(m, k, var, n))) {
+        condition_program c = { bg_malloc((n + 1) * sizeof *var), n, g };
+
+        memcpy(c.var, var, n * sizeof *var);
+        vec_push(&k->conditions, c);
+    }
+    maker_unlock(k);
+    return g ? g->routine : NULL;
 }

@@ -22,16 +22,24 @@
 
 typedef struct image {
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
-    bool iterates;      /* has nonlinear blocks */
-    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_of; /* state number -> number in the equations */
-    bool *stated;       /* by state */
+    bool iterates;                             /* has nonlinear blocks */
+    uint32_t *position;                        /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of;                        /* state number -> number in the equations */
+    bool *stated;                              /* by state */
+    _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
     parameter_program *parameters;
     bool *known;       /* by mode: switches at a known time, g = offset + slope*t */
     VEC(formula) line; /* slope and offset of each mode; of those that are not known anything */
     readers_later line_readers;
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
 } image;
+
+/* What initial values are held against: the variables that have stated ones and are no states */
+typedef struct condition_program {
+    var_id *var;
+    size_t n;
+    program *program;
+} condition_program;
 
 typedef struct maker {
     pthread_mutex_t lock;
@@ -42,6 +50,7 @@ typedef struct maker {
     program *program[PART_COUNT];
     jacobian_form *jacobian, *net_partials;
     VEC(partials_form *) partials;
+    VEC(condition_program) conditions;
     const char **mode_text;
     clock_list clock;
     bend_list bend;
@@ -57,11 +66,15 @@ void maker_free(maker *k);
 void maker_lock(maker *k);
 void maker_unlock(maker *k);
 
+/* The variables' table, made unless it is there. */
+const struct model_variable *image_variables(image *m, maker *k);
 /* Parts, made unless they are there. NULL with a diagnostic when that fails. */
 routine *image_part(image *m, maker *k, enum model_part part);
 const jacobian_form *image_jacobian(const image *m, maker *k);
 const jacobian_form *image_net_partials(const image *m, maker *k);
 const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
+/* Values of these variables, in their order. */
+routine *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
 double maker_seconds(const maker *k); /* CPU time that they took */
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "evaluate.h"
 #include "initial.h"
-#include "program.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 #define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
@@ -264,7 +263,7 @@ find(uint32_t *up, uint32_t i)
 
 struct system_ {
     struct solver *s;
-    program *g;
+    routine *g;
     evaluator *v;
     block_memory memory;
     double *y, *out; /* values of the condition variables */
@@ -278,7 +277,7 @@ condition_values(struct system_ *w)
     if (evaluator_run(w->v, p->t, p->x, model_modes(p->m), w->out))
         return false;
     for (size_t i = 0; i < w->s->condition.n; i++)
-        w->y[i] = w->out[w->g->routine->out_index[i]];
+        w->y[i] = w->out[w->g->out_index[i]];
     return true;
 }
 
@@ -353,23 +352,23 @@ solve_conditions(struct solver *s)
     equations *e = p->e;
     struct system_ w = { .s = s };
     size_t n = s->condition.n;
-    VEC(inst) target = { 0 };
+    VEC(var_id) var = { 0 };
     struct reached *depends = bg_calloc(n + 1, sizeof *depends);
     uint32_t *stamp = bg_calloc(e->var.n + 1, sizeof *stamp), *todo = bg_malloc((e->var.n + 1) * sizeof *todo);
     uint32_t *up = bg_malloc((n + 1) * sizeof *up), *owner = bg_malloc((e->state.n + 1) * sizeof *owner);
 
     for (size_t i = 0; i < n; i++)
-        vec_push(&target, inst_var(p->f, s->condition.at[i].var));
-    w.g = program_plan(e, target.at, NULL, (uint32_t)n);
+        vec_push(&var, s->condition.at[i].var);
+    w.g = image_conditions(p->image, p->maker, var.at, n);
     w.memory.start = bg_calloc(e->unknown.n + 1, sizeof(double));
     w.memory.started = bg_calloc(e->block.n + 1, sizeof(bool));
     w.y = bg_calloc(n + 1, sizeof(double));
     w.out = bg_calloc(n + 1, sizeof(double));
-    if (!program_code(w.g, (layout){ p->position }, false)) {
+    if (!w.g) {
         s->ok = false;
         n = 0;
     } else {
-        w.v = evaluator_new(w.g->routine, &w.memory);
+        w.v = evaluator_new(w.g, &w.memory);
         evaluator_set_parameters(w.v, p->value);
     }
     memset(owner, 0xff, (e->state.n + 1) * sizeof *owner);
@@ -411,7 +410,6 @@ solve_conditions(struct solver *s)
                 report_contradiction(s, c, w.y[i], depends[i].at, depends[i].n);
         }
     evaluator_free(w.v);
-    program_free(w.g);
     free(w.memory.start);
     free(w.memory.started);
     free(w.y);
@@ -423,7 +421,7 @@ solve_conditions(struct solver *s)
     free(todo);
     free(up);
     free(owner);
-    vec_free(&target);
+    vec_free(&var);
 }
 
 /* ---------------------------------------------------------------- what is left at zero */

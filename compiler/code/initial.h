@@ -7,11 +7,12 @@
 #ifndef BG_INITIAL_H
 #define BG_INITIAL_H
 
-#include "equations.h"
-#include "model.h"
+#include "image.h"
 
 struct initial_problem {
     bg_model *m;
+    const image *image;
+    maker *maker;
     flat_model *f;
     const causal *c;
     equations *e;

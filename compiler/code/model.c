@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codegen_c.h"
 #include "model_inside.h"
 
 /* ---------------------------------------------------------------- parameters */
@@ -662,7 +663,7 @@ bool
 model_initial(bg_model *m, double t, double *x)
 {
     maker *k = m->maker;
-    struct initial_problem p = { m, k->f, k->c, k->e, m->image->position, m->value, t, x };
+    struct initial_problem p = { m, m->image, k, k->f, k->c, k->e, m->image->position, m->value, t, x };
     bool ok;
 
     maker_lock(k);
@@ -726,4 +727,39 @@ model_ir(bg_model *m)
     program_free(g);
     maker_unlock(k);
     return text;
+}
+
+static void
+note_place(strbuf *out, char space, size_t i, const char *what)
+{
+    strbuf text = { 0 };
+
+    strbuf_printf(&text, "%c[%zu] %s", space, i, what);
+    c_comment(out, text.at);
+    strbuf_puts(out, "\n");
+    strbuf_free(&text);
+}
+
+char *
+model_c(bg_model *m)
+{
+    maker *k = m->maker;
+    program *g;
+    strbuf out = { 0 };
+
+    maker_lock(k);
+    strbuf_printf(&out,
+                  "/* Rates dx of the states x of %s, in SI units. m: conditions as they are, 0 or 1, pieces of "
+                  "tables,\n   signs; then what ideal switches determine. Compile with -ffp-contract=off for the "
+                  "bits that bgc computes. */\n",
+                  k->f->name);
+    for (size_t i = 0; i < m->image->nstates; i++)
+        note_place(&out, 'x', i, model_state(m, i).name);
+    for (size_t i = 0; i < m->image->nmodes; i++)
+        note_place(&out, 'm', i, model_mode(m, i).text);
+    g = model_plan_part(k, PART_RHS);
+    program_write_c(g, (layout){ m->image->position }, m->value, &out);
+    program_free(g);
+    maker_unlock(k);
+    return out.at;
 }

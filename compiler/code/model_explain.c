@@ -172,7 +172,7 @@ describe(bg_model *m, const char *called, inst def, node culprit, const double *
     case EX_DIV: what = part_value(m, def, x->b, number) == 0 ? "division by zero" : "overflow"; break;
     case EX_ADD:
     case EX_SUB:
-    case EX_MUL:
+    case EX_MUL: what = "overflow"; break;
     case EX_LN:
     case EX_LOG10: what = "logarithm of a number that is not positive"; break;
     case EX_SQRT: what = "square root of a negative number"; break;

@@ -135,18 +135,25 @@ make_tables(program *g, struct class_ *c)
     }
 }
 
-static uint32_t
-code_kernel(const program *g, gen *made, const struct class_ *c, bool affine, bool optimise)
+struct gen_slot *
+program_kernel_slots(const program *g, const struct class_ *c, bool affine)
 {
     struct planner *pl = g->planner;
     struct gen_slot *slot = bg_calloc(c->nv + c->np + 1, sizeof *slot);
-    uint32_t handle;
 
     for (uint32_t k = 0; k < c->nv; k++)
         slot[k] = (struct gen_slot){ pl->spaces.at[c->spaces0 + k], !affine && c->tables[k], c->stride[k] };
     for (uint32_t k = 0; k < c->np; k++)
         slot[c->nv + k] = (struct gen_slot){ SP_P, false, c->pstride[k] };
-    handle = gen_add_kernel(made, c->root, slot, c->nv + c->np, optimise);
+    return slot;
+}
+
+static uint32_t
+code_kernel(const program *g, gen *made, const struct class_ *c, bool affine, bool optimise)
+{
+    struct gen_slot *slot = program_kernel_slots(g, c, affine);
+    uint32_t handle = gen_add_kernel(made, c->root, slot, c->nv + c->np, optimise);
+
     free(slot);
     return handle;
 }
@@ -248,11 +255,10 @@ close_parameters(program *g)
         vec_push(&r->parameter, formula_write(&r->book, f->pool, d.root, inst_slots(f, d), d.n));
     }
     formula_close(&r->book);
-    vec_free(&g->parameter);
 }
 
-bool
-program_code(program *g, layout l, bool long_run)
+void
+program_lay_out(program *g, layout l)
 {
     struct planner *pl = g->planner;
     routine *r = g->routine;
@@ -281,6 +287,12 @@ program_code(program *g, layout l, bool long_run)
         if (pl->class_.at[pl->kernels.at[i]].has_table)
             make_tables(g, &pl->class_.at[pl->kernels.at[i]]);
     close_parameters(g);
+}
+
+bool
+program_code(program *g, layout l, bool long_run)
+{
+    program_lay_out(g, l);
     return generate(g, long_run || (g->e->code && code_store_is_busy(g->e->code)));
 }
 

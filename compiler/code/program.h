@@ -51,7 +51,7 @@ typedef struct program {
     VEC(planned_block) block; /* parallel to the routine's */
     VEC(chunk) chunk;         /* parallel to the routine's places */
     VEC(item) item;           /* the schedule */
-    VEC(inst) parameter;      /* between plan and code */
+    VEC(inst) parameter;      /* parallel to the routine's */
     struct planner *planner;
     size_t nclasses, nkernels;
     size_t irregular;    /* of the operations of one run, those in straight-line code */
@@ -66,6 +66,9 @@ program *program_plan(equations *e, const inst *target, const uint32_t *target_p
 bool program_code(program *g, layout l, bool long_run);
 /* The same code again, optimised: worth its time once the program has run long enough. Both give the same bits. */
 bool program_optimise(program *g);
+/* C instead: the functions, and `rates` that calls them (codegen_c.h). value: of parameters and literals. Of a program
+ * that is planned. */
+void program_write_c(program *g, layout l, const double *value, strbuf *out);
 /* The routine goes too. */
 void program_free(program *g);
 

@@ -85,6 +85,11 @@ uint32_t program_position_of(const program *g, layout l, var_id v);
 inst program_part_of(program *g, inst def, node sub);
 uint32_t program_share_parameter(program *g, inst def);
 
+/* Schedule, tables and parameter data: everything but code. */
+void program_lay_out(program *g, layout l);
+/* What the slots of a class's kernel are. free() it. */
+struct gen_slot *program_kernel_slots(const program *g, const struct class_ *c, bool affine);
+
 /* ---- program_plan.c ---- */
 uint32_t program_canon_of(struct planner *pl, inst i);
 enum space program_space_of(const flat_model *f, const equations *e, var_id v);

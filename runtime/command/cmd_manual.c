@@ -232,6 +232,16 @@ put_zsh(strbuf *b, const char *text)
     }
 }
 
+/* What completes an option's argument: files, folders, or nothing. */
+static const char *
+zsh_argument(const char *argument)
+{
+    return strstr(argument, "DIR")    ? ":_files -/"
+           : strstr(argument, "FILE") ? ":_files"
+           : strstr(argument, "OUT")  ? ":_files"
+                                      : ": ";
+}
+
 static void
 zsh_completion(strbuf *b)
 {
@@ -268,7 +278,7 @@ zsh_completion(strbuf *b)
                 if (o->argument) {
                     strbuf_puts(b, ":");
                     put_zsh(b, o->argument);
-                    strbuf_puts(b, ":_files");
+                    strbuf_puts(b, zsh_argument(o->argument));
                 }
                 strbuf_puts(b, "' \\\n");
             }

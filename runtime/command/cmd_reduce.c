@@ -33,6 +33,11 @@ write_trials(json *j, const reduction *r)
     json_close(j, ']');
     json_key(j, "simulations"), json_count(j, r->simulations);
     json_key(j, "sets"), json_count(j, r->sets);
+}
+
+static void
+not_tried_json(json *j, const reduction *r)
+{
     json_key(j, "not_tried"), json_open(j, '[');
     for (size_t i = 0; i < r->not_tried.n; i++)
         json_string(j, r->not_tried.at[i]);
@@ -66,6 +71,7 @@ write_json(const reduction *r, bool bounded, const order_report *of, const struc
     json_close(&j, ']');
     if (bounded)
         write_trials(&j, r);
+    not_tried_json(&j, r);
     json_key(&j, "kept");
     json_open(&j, '[');
     for (size_t i = 0; i < r->kept.n; i++) {
@@ -166,8 +172,15 @@ put_search(FILE *out, const reduction *r, bool verbose)
                  "looked for the fewest states, then the fewest elements, then the fewest terms; %zu sets of parts "
                  "were tried together\n",
                  r->sets);
-    for (size_t i = 0; i < r->not_tried.n; i++)
+}
+
+static void
+put_not_tried(FILE *out, const reduction *r)
+{
+    for (size_t i = 0; i < r->not_tried.n && i < NAMES_SHOWN; i++)
         put_text(out, "  not tried: %s\n", r->not_tried.at[i]);
+    if (r->not_tried.n > NAMES_SHOWN)
+        put_text(out, "  not tried: %zu more of their kind\n", r->not_tried.n - NAMES_SHOWN);
 }
 
 static void
@@ -224,6 +237,7 @@ report(const reduction *r, bool bounded, const order_report *of, const struct pa
     }
     if (bounded)
         put_search(out, r, verbose);
+    put_not_tried(out, r);
     if (bounded && verbose)
         put_trials(out, r);
     for (size_t i = 0; i < r->kept.n && i < NAMES_SHOWN && !(bounded && verbose); i++)
@@ -358,8 +372,6 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
 
     if (status != STATUS_DONE)
         return status;
-    if (q->json || !q->quiet)
-        passive = passive_of(l, r, nexperiments ? experiment[0] : NULL);
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length,
                        reduction_origin, r, color_on(stdout));
@@ -369,6 +381,8 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
         return complain_file(target);
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
+    if (q->json || !q->quiet)
+        passive = passive_of(l, r, nexperiments ? experiment[0] : NULL);
     if (q->json && !(text_out && !dry))
         write_json(r, bounded, of, &passive, stdout);
     else if (!q->quiet)

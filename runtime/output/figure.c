@@ -39,6 +39,20 @@ figure_head(strbuf *b, const char *path, double width, double height)
            "set grid lc rgb \"#d8d8d8\" lw 0.6\nset border 3 lc rgb \"#606060\"\nset tics nomirror out scale 0.6\n");
 }
 
+double
+figure_text_width(const char *text)
+{
+    double width = 0;
+
+    for (const unsigned char *s = (const unsigned char *)text; *s; s++)
+        width += (*s & 0xc0) == 0x80               ? 0 /* the rest of a character */
+                 : strchr("ijlt.,:;'|()[]!f ", *s) ? 5
+                 : strchr("mwMW@%", *s)            ? 13
+                 : *s >= 'A' && *s <= 'Z'          ? 10
+                                                   : 8.5;
+    return width;
+}
+
 bool
 figure_draw(const strbuf *b, const char *path, char **why)
 {

@@ -14,6 +14,8 @@ extern const char *const figure_color[FIGURE_COLORS]; /* "#rrggbb", told apart b
 bool figure_form_known(const char *path);
 /* Terminal of this size (pixels), encoding, grid, border. The form is known. */
 void figure_head(strbuf *b, const char *path, double width, double height);
+/* About how wide a text is in the figure's font, in pixels. */
+double figure_text_width(const char *text);
 /* Draws. False: *why (free it), and the file is as it was. */
 bool figure_draw(const strbuf *b, const char *path, char **why);
 

@@ -6,7 +6,16 @@
 #include "plot.h"
 #include "quote.h"
 
-enum { PANEL_HEIGHT = 230, MARGIN_HEIGHT = 90, WIDTH = 900, MOST_PANELS = 12, MOST_POINTS = 4000 };
+enum {
+    PANEL_HEIGHT = 230,
+    MARGIN_HEIGHT = 90,
+    WIDTH = 900,        /* where legends are short; */
+    CURVES_WIDTH = 560, /* what curves and their axis have at least, where they are long */
+    LEGEND_LINE = 60,   /* the line beside a legend's text, and margins */
+    MOST_PANELS = 12,
+    MOST_POINTS = 4000,
+    LONGEST_LABEL = 60
+};
 
 /* Columns of one unit share a panel. */
 struct panel {
@@ -58,13 +67,43 @@ put_data(strbuf *b, const columns *c)
     strbuf_puts(b, "EOD\n");
 }
 
+static bool
+has_value(const columns *c, size_t k)
+{
+    for (size_t i = 0; i < c->points; i++)
+        if (isfinite(column_shown(&c->column.at[k], i)))
+            return true;
+    return false;
+}
+
+/* What a legend says of a column; an expression that is long is cut. To be freed. */
+static char *
+label_of(const column *x)
+{
+    const char *u = column_unit(x), *comma = x->quantity ? ", " : "", *quantity = x->quantity ? x->quantity : "";
+    int n = (int)strlen(x->name);
+    const char *more = n > LONGEST_LABEL ? "..." : "";
+
+    if (n > LONGEST_LABEL)
+        for (n = LONGEST_LABEL - 3; n && ((unsigned char)x->name[n] & 0xc0) == 0x80;)
+            n--;
+    return u && *u ? bg_format("%.*s%s%s%s [%s]", n, x->name, more, comma, quantity, u)
+                   : bg_format("%.*s%s%s%s", n, x->name, more, comma, quantity);
+}
+
+/* The legend begins where the curves end: right, in shares of the width. */
 static void
-put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n, double bottom, double top)
+put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n, double bottom, double top,
+          double right)
 {
     double high = (top - bottom) / (double)n, above = top - (double)i * high;
+    bool any = false;
 
-    strbuf_printf(b, "set tmargin at screen %.4f\nset bmargin at screen %.4f\n", above - 0.1 * high,
-                  above - 0.95 * high);
+    strbuf_printf(
+        b,
+        "set tmargin at screen %.4f\nset bmargin at screen %.4f\nset key at screen %.4f, screen %.4f left top "
+        "Left reverse samplen 2\n",
+        above - 0.1 * high, above - 0.95 * high, right + 0.01, above - 0.1 * high);
     if (i + 1 == n)
         strbuf_puts(b, "set xlabel \"time [s]\"\nset format x \"%g\"\n");
     else
@@ -78,36 +117,39 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     } else {
         strbuf_puts(b, "\"\"");
     }
-    strbuf_puts(b, "\nplot ");
+    /* a panel, or a line, of which nothing can be drawn has its name in the legend still; gnuplot gives up otherwise */
+    for (size_t k = 0; k < p->column.n && !any; k++)
+        any = has_value(c, p->column.at[k]);
+    strbuf_puts(b, any ? "\nset autoscale y\nplot " : "\nset yrange [-1:1]\nplot -2 notitle, ");
     for (size_t k = 0; k < p->column.n; k++) {
-        const column *x = &c->column.at[p->column.at[k]];
-        const char *comma = x->quantity ? ", " : "", *quantity = x->quantity ? x->quantity : "";
-        char *label = *p->unit ? bg_format("%s%s%s [%s]", x->name, comma, quantity, p->unit)
-                               : bg_format("%s%s%s", x->name, comma, quantity);
+        char *label = label_of(&c->column.at[p->column.at[k]]);
 
-        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "",
-                      p->column.at[k] + 2, figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
+        strbuf_puts(b, k ? ", \\\n     " : "");
+        if (has_value(c, p->column.at[k]))
+            strbuf_printf(b, "$run using 1:%zu", p->column.at[k] + 2);
+        else
+            strbuf_puts(b, "keyentry");
+        strbuf_printf(b, " with lines lw 1.6 lc rgb \"%s\" dt %zu title ", figure_color[k % FIGURE_COLORS],
+                      k / FIGURE_COLORS % 4 + 1);
         quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }
     strbuf_puts(b, "\n");
 }
 
-/* Share of the width that the legend takes: that of its longest line. */
+/* Of the longest line of a legend, in pixels. */
 static double
 legend_width(const columns *c)
 {
-    size_t longest = 0;
+    double widest = 0;
 
     for (size_t k = 0; k < c->column.n; k++) {
-        const char *u = column_unit(&c->column.at[k]);
-        const char *quantity = c->column.at[k].quantity;
-        size_t n = strlen(c->column.at[k].name) + (quantity ? strlen(quantity) + 2 : 0) + (u ? strlen(u) + 3 : 0);
+        char *label = label_of(&c->column.at[k]);
 
-        if (n > longest)
-            longest = n;
+        widest = fmax(widest, figure_text_width(label));
+        free(label);
     }
-    return fmin(0.45, (60 + 7.5 * (double)longest) / WIDTH);
+    return LEGEND_LINE + widest;
 }
 
 bool
@@ -116,7 +158,7 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
     struct panels p = { { 0 } };
     strbuf b = { 0 };
     bool fine;
-    double height;
+    double height, width, right;
 
     *why = NULL;
     if (!figure_form_known(path)) {
@@ -129,16 +171,17 @@ plot_columns(const columns *c, const char *title, const char *path, char **why)
     }
     group(c, &p);
     height = (double)(p.at.n * PANEL_HEIGHT + MARGIN_HEIGHT);
+    width = fmax(WIDTH, CURVES_WIDTH + legend_width(c));
+    right = 1 - legend_width(c) / width;
     put_data(&b, c);
-    figure_head(&b, path, WIDTH, height);
-    strbuf_puts(&b, "set key outside right top Left reverse samplen 2\nset lmargin 11\n");
-    strbuf_printf(&b, "set rmargin at screen %.4f\n", 1 - legend_width(c));
+    figure_head(&b, path, width, height);
+    strbuf_printf(&b, "set lmargin 11\nset rmargin at screen %.4f\n", right);
     strbuf_printf(&b, "set xrange [%.17g:%.17g]\nset multiplot title ", c->time[0],
                   c->time[c->points - 1] > c->time[0] ? c->time[c->points - 1] : c->time[0] + 1);
     quote_z(&b, QUOTE_GNUPLOT, title ? title : "");
     strbuf_puts(&b, "\n");
     for (size_t i = 0; i < p.at.n; i++)
-        put_panel(&b, c, &p.at.at[i], i, p.at.n, 55 / height, 1 - 25 / height);
+        put_panel(&b, c, &p.at.at[i], i, p.at.n, 55 / height, 1 - 25 / height, right);
     strbuf_puts(&b, "unset multiplot\n");
 
     fine = figure_draw(&b, path, why);

@@ -13,7 +13,19 @@
 /* A number that is another when it differs by more than this part: what the search cannot tell is left as it was. */
 static const double ANOTHER = 1e-6;
 
-enum { POINTS = 501 }; /* of each experiment */
+/* An output without a tolerance is worse when its error grew by more than this part, and is more than UNSEEN of it. */
+static const double GREW = 1e-6, UNSEEN = 1e-9;
+
+enum {
+    POINTS = 501, /* of each experiment */
+    ROUNDS = 6    /* of weights */
+};
+
+/* How an output's error counts: in units of its tolerance, else of its size. column: in its run's. */
+struct measure {
+    size_t error, run, column; /* error: of r->error */
+    double unit;
+};
 
 struct refitter {
     const char *path;
@@ -27,6 +39,7 @@ struct refitter {
     edits edits;
     strbuf text;
     VEC(reduce_error) error; /* of the new text, as r->error */
+    VEC(struct measure) measure;
 };
 
 static char *
@@ -114,7 +127,11 @@ add_run(struct refitter *d, const char *experiment, const char *given, size_t ng
             x.datum[x.ncolumns * r.points + p] = v;
             size += v * v / (double)r.points;
         }
-        x.weight[x.ncolumns] = e->within > 0 ? 1 / e->within : size > 0 ? 1 / sqrt(size) : 1;
+        vec_push(&d->measure, ((struct measure){ i, d->f.run.n, x.ncolumns,
+                                                 e->within > 0 ? e->within
+                                                 : size > 0    ? sqrt(size)
+                                                               : 1 }));
+        x.weight[x.ncolumns] = 1 / d->measure.at[d->measure.n - 1].unit;
         x.output[x.ncolumns++] = in;
     }
     vec_push(&d->f.run, x);
@@ -209,24 +226,65 @@ measure_anew(struct refitter *d, size_t experiment, char **why)
     return fine;
 }
 
-/* Is it better in the sum of squares, and in no tolerance that it kept worse? */
+/* The error of the new text that is this one of the old; NULL: it is not measured. */
+static const reduce_error *
+now_of(const struct refitter *d, size_t error)
+{
+    const reduce_error *was = &d->r->error.at[error];
+
+    for (size_t i = 0; i < d->error.n; i++)
+        if (!strcmp(d->error.at[i].experiment, was->experiment) && !strcmp(d->error.at[i].output, was->output))
+            return &d->error.at[i];
+    return NULL;
+}
+
+/* Does an output keep its tolerance less than before, or is it further off where it has none? */
+static bool
+is_worse(const struct refitter *d, const struct measure *m)
+{
+    const reduce_error *was = &d->r->error.at[m->error], *now = now_of(d, m->error);
+
+    if (!now)
+        return false;
+    if (was->within > 0)
+        return was->max <= was->within ? !(now->max <= now->within) : now->max > (1 + GREW) * was->max;
+    return now->rms > (1 + GREW) * was->rms && now->rms > UNSEEN * m->unit;
+}
+
+/* What got worse counts for more in the next fit. The first of them; NULL: none. */
+static const struct measure *
+weigh_worse(struct refitter *d)
+{
+    const struct measure *first = NULL;
+
+    for (size_t i = 0; i < d->measure.n; i++) {
+        const struct measure *m = &d->measure.at[i];
+        const reduce_error *was = &d->r->error.at[m->error], *now = now_of(d, m->error);
+
+        if (!is_worse(d, m))
+            continue;
+        if (!first)
+            first = m;
+        d->f.run.at[m->run].weight[m->column] *= 2 * fmin(fmax(now->rms / fmax(was->rms, UNSEEN * m->unit), 1), 1e3);
+    }
+    return first;
+}
+
+/* Is the sum of squares smaller? */
 static bool
 better(const struct refitter *d)
 {
     double before = 0, now = 0;
 
-    for (size_t i = 0; i < d->error.n; i++)
-        for (size_t k = 0; k < d->r->error.n; k++) {
-            const reduce_error *x = &d->error.at[i], *was = &d->r->error.at[k];
-            double size = x->within > 0 ? x->within : 1;
+    for (size_t i = 0; i < d->measure.n; i++) {
+        const struct measure *m = &d->measure.at[i];
+        const reduce_error *x = now_of(d, m->error), *was = &d->r->error.at[m->error];
 
-            if (strcmp(x->experiment, was->experiment) != 0 || strcmp(x->output, was->output) != 0)
-                continue;
-            if (was->max <= was->within && !(x->max <= x->within))
-                return false;
-            before += was->rms * was->rms / (size * size);
-            now += x->rms * x->rms / (size * size);
-        }
+        if (!x)
+            continue;
+        before += was->rms * was->rms / (m->unit * m->unit);
+        now += x->rms * x->rms / (m->unit * m->unit);
+    }
     return now < before;
 }
 
@@ -290,8 +348,28 @@ free_all(struct refitter *d)
     vec_free(&d->outputs);
     vec_free(&d->place);
     vec_free(&d->error);
+    vec_free(&d->measure);
     edits_free(&d->edits);
     strbuf_free(&d->text);
+}
+
+/* Numbers found, written and measured. False: *why; nothing to write: neither that nor edits. */
+static bool
+fit_once(struct refitter *d, char **why)
+{
+    bool fine;
+
+    fit_result_free(&d->found);
+    edits_free(&d->edits);
+    strbuf_free(&d->text);
+    d->found = (fit_result){ 0 };
+    d->edits = (edits){ 0 };
+    d->text = (strbuf){ 0 };
+    d->error.n = 0;
+    fine = fit_search(&d->f, &d->found, why) && make_edits(d, why);
+    for (size_t i = 0; i < d->o->nexperiments && fine && d->edits.list.n; i++)
+        fine = measure_anew(d, i, why);
+    return fine;
 }
 
 enum refit_result
@@ -299,22 +377,25 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
 {
     struct refitter d = { .path = path, .o = o, .r = r, .f = { .step_tolerance = 1e-6 } };
     enum refit_result result = REFIT_FAILED;
+    const struct measure *worse = NULL;
     bool fine = true;
 
     *why = NULL;
     for (size_t i = 0; i < o->nexperiments && fine; i++)
         fine = add_run(&d, o->experiment[i], given, ngiven, why);
-    fine = fine && choose(&d, why) && fit_search(&d.f, &d.found, why) && make_edits(&d, why);
+    fine = fine && choose(&d, why) && fit_once(&d, why);
+    for (int round = 1; fine && d.edits.list.n && (worse = weigh_worse(&d)) && round < ROUNDS; round++)
+        fine = fit_once(&d, why);
     if (fine && d.edits.list.n == 0) {
         result = REFIT_NOT_TAKEN;
         *why = bg_strdup("no number has to change");
-        fine = false;
-    }
-    for (size_t i = 0; i < o->nexperiments && fine; i++)
-        fine = measure_anew(&d, i, why);
-    if (fine && !better(&d)) {
+    } else if (fine && worse) {
         result = REFIT_NOT_TAKEN;
-        *why = bg_strdup("the numbers that fit best over the grid keep the tolerances less than those there were");
+        *why = bg_format("the numbers that fit the others best leave %s further off over %s than those there were",
+                         r->error.at[worse->error].output, r->error.at[worse->error].experiment);
+    } else if (fine && !better(&d)) {
+        result = REFIT_NOT_TAKEN;
+        *why = bg_strdup("the numbers that fit best over the grid fit less over whole runs than those there were");
     } else if (fine) {
         take(&d);
         result = REFIT_DONE;

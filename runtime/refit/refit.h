@@ -2,8 +2,9 @@
  *
  * The outputs that the reduction reports on are brought as near to those of the text as given as they come, in the
  * experiments themselves: least squares over uniform grids with exact derivatives (identify.h), each output weighed by
- * its tolerance, or its size without one. Parameters keep their sign. Only numbers in the lines of parameters change; a
- * fit that brings an output out of a tolerance which it kept before, or does no better, is not taken.
+ * its tolerance, or its size without one. Parameters keep their sign. Only numbers in the lines of parameters change.
+ * An output that a fit brings out of a tolerance which it kept, or leaves further off than it was, counts for more in
+ * the next; where that does not help, or nothing gets better, the fit is not taken.
  */
 #ifndef BG_REFIT_H
 #define BG_REFIT_H

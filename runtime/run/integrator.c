@@ -17,6 +17,8 @@
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
 
+#define FAR_OFF 1e8 /* of what is tolerated: where rates have no value */
+#define MOST_RATE 1e200
 #define STATIC_STEPS 1000  /* of a model without states over the whole span */
 #define BEND_PAUSE 64      /* and is not looked at for so many steps, then twice as many */
 #define FIRST_GROWTH 10000 /* the libraries': of a first step whose length they guessed */
@@ -100,8 +102,11 @@ explicit_rhs(realtype t, N_Vector x, N_Vector f, void *data)
         return status;
     double h = fmax(fabs(t - g->t[1]), DBL_MIN / DBL_EPSILON);
     scales_weights(g->scales, integrator_state(g, 1), g->weight);
-    for (size_t i = 0; i < g->n; i++)
-        to[i] = fmin(1e8 / g->weight[i] / h, 1e200);
+    for (size_t i = 0; i < g->n; i++) {
+        if (!(FAR_OFF / g->weight[i] < MOST_RATE)) /* no number is so far off that a step notices it */
+            return -1;
+        to[i] = fmin(FAR_OFF / g->weight[i] / h, MOST_RATE);
+    }
     g->last_f = NULL;
     return 0;
 }

@@ -20,6 +20,10 @@
 
 #define PROGRESS_EVERY 256 /* steps */
 
+/* s, of a run: beyond, lengths of steps and what grows with them leave the numbers. */
+#define LEAST_SPAN 1e-200
+#define GREATEST_SPAN 1e200
+
 double
 run_tiny(const run *s, double t)
 {
@@ -365,6 +369,11 @@ check_options(run *s)
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
                    o->start);
+        return false;
+    }
+    if (!(o->stop - o->start > LEAST_SPAN && o->stop - o->start < GREATEST_SPAN)) {
+        diag_error(s->sources, "run-span", at, "from %.6g s to %.6g s: no steps are that %s", o->start, o->stop,
+                   o->stop - o->start < 1 ? "short" : "long");
         return false;
     }
     if (o->solver == SIM_VARIATIONAL && !(o->max_step > 0)) {

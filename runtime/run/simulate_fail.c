@@ -3,6 +3,7 @@
 
 #include "simulate_inside.h"
 
+#define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
 #define SWITCHINGS_TOLD 200000 /* after so many it is asked whether the run will ever end */
 #define STIFF_EVERY 16384      /* steps after which it is asked whether the explicit method is the right one */
 #define STIFF_STEPS 1e7        /* that it may need to the end, where nobody allowed a number */
@@ -34,10 +35,47 @@ explain(run *s, double t, const double *x)
     return false;
 }
 
+/* The greatest state is at the end of all numbers, or beyond. */
+static bool
+overflows(const double *x, size_t n, size_t *which)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(x[i]) <= most)) {
+            most = isnan(x[i]) ? INFINITY : fabs(x[i]);
+            *which = i;
+        }
+    return most > END_OF_NUMBERS;
+}
+
+static bool
+fail_overflow(run *s, size_t state, double t)
+{
+    diag_error(s->sources, "run-overflow", model_state(s->model, state).at,
+               "\"%s\" grows beyond all numbers after %.6g s", model_state(s->model, state).name, t);
+    return false;
+}
+
+bool
+run_fail_overflow(run *s, double t0)
+{
+    size_t i = 0;
+
+    overflows(s->x, s->nx, &i);
+    return fail_overflow(s, i, t0);
+}
+
 bool
 run_fail_evaluation(run *s, double t, const double *x)
 {
-    if (!explain(s, t, x))
+    size_t i = 0;
+
+    if (explain(s, t, x))
+        return false;
+    if (overflows(x, s->nx, &i))
+        fail_overflow(s, i, t);
+    else
         diag_error(s->sources, "run-singular", model_flat(s->model)->at,
                    "the equations have no finite solution at %.6g s", t);
     return false;
@@ -82,11 +120,29 @@ run_fail_steps(run *s, double t)
     return false;
 }
 
+/* How many there would be at the end: at the rate of the last half of them; and where they come ever faster, more than
+ * a hundred times as many as are allowed, as often twice as many as each doubling is so much quicker than the one
+ * before (exp(t) takes as long for each). */
+static double
+switchings_in_all(const run *s)
+{
+    size_t n = s->event.n;
+    const double *at = s->event.at;
+    double last = at[n - 1] - at[n / 2], before = at[n / 2] - at[n / 4], most = 100 * (double)s->max_steps;
+    double all = (double)n * (1 + (s->stop - s->t) / (2 * last)), doubled = (double)n, t = s->t, next = last;
+
+    while (before > 0 && doubled < most && t < s->stop) {
+        next *= last / before;
+        t += next;
+        doubled *= 2;
+    }
+    return doubled >= most ? fmax(all, doubled) : all;
+}
+
 bool
 run_never_ends(const run *s)
 {
-    return s->event.n >= SWITCHINGS_TOLD && !s->o->max_steps &&
-           (double)s->event.n * (s->stop - s->start) > (s->t - s->start) * (double)s->max_steps;
+    return s->event.n >= SWITCHINGS_TOLD && !s->o->max_steps && switchings_in_all(s) > (double)s->max_steps;
 }
 
 bool
@@ -96,8 +152,8 @@ run_fail_switchings(run *s)
     span at = k == SIZE_MAX ? model_flat(s->model)->at : model_mode(s->model, k).at;
 
     diag_error(s->sources, "run-steps", at,
-               "%zu switchings take the run to %.6g s of %.6g s: at that rate it needs %.2g", s->event.n, s->t, s->stop,
-               (double)s->event.n * (s->stop - s->start) / (s->t - s->start));
+               "%zu switchings take the run to %.6g s of %.6g s: as they come, it needs %.2g", s->event.n, s->t,
+               s->stop, switchings_in_all(s));
     if (k != SIZE_MAX)
         diag_note(s->sources, at, "the last one was of \"%s\"", model_mode(s->model, k).text);
     diag_help(s->sources, "Shorten the run, or allow as many steps with --max-steps.");
@@ -135,18 +191,6 @@ run_fail_unsolved(run *s)
     diag_error(s->sources, "run-step", model_flat(s->model)->at,
                "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
     diag_help(s->sources, "Take shorter steps: max_step, or --step.");
-    return false;
-}
-
-bool
-run_fail_overflow(run *s, double t0)
-{
-    size_t i = 0;
-
-    while (i + 1 < s->nx && isfinite(s->x[i]))
-        i++;
-    diag_error(s->sources, "run-overflow", model_state(s->model, i).at, "\"%s\" grows beyond all numbers after %.6g s",
-               model_state(s->model, i).name, t0);
     return false;
 }
 

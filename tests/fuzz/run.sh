@@ -55,6 +55,8 @@ fuzz() {
     esac
     # a smoke has no time to read every model of the tests
     [ "$seconds" -ge 60 ] || from=${from%% *}
+    # what a slice kept of the seeds is read by the next
+    [ -z "${SLICE:-}" ] || [ "$(ls "$corpus" | wc -l)" -lt 30 ] || from=
     # shellcheck disable=SC2086
     "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=300 -rss_limit_mb=3000 -max_total_time="$seconds" \
         -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1 fault=yes; tail -n 60 "$log"; }
