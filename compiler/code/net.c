@@ -72,6 +72,7 @@ nets_new(equations *e, double *modes, const uint32_t *position, nets_access a)
     s->solved_modes = bg_calloc(s->nmodes + 1, sizeof(double));
     s->z = bg_calloc(s->nheld + 1, sizeof(double));
     s->terms = bg_calloc(s->nx + 1, sizeof(double));
+    s->noise = bg_calloc(s->nheld + 1, sizeof(double));
     s->c = bg_calloc(ORDERS * s->nheld + 2, sizeof(double));
     return s;
 }
@@ -162,6 +163,7 @@ nets_free(nets *s)
     vec_free(&s->rest);
     free(s->z);
     free(s->terms);
+    free(s->noise);
     free(s->c);
     free(s->column);
     free(s->row);
@@ -556,7 +558,7 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
         struct net *q = &s->net[k];
         struct known *w;
 
-        if (only && q != only)
+        if (only ? q != only : !q->bound)
             continue;
         q->now = w = net_known(s, q, t, x);
         if (!w)

@@ -41,6 +41,8 @@ struct net {
     struct known *now; /* of the last solve */
     double *settled;   /* [nmodes] modes since the last search */
     bool bound;        /* they have constraints */
+    bool searched;     /* once at least */
+    bool stays;        /* of a search: nothing has changed for it */
     double most;       /* greatest magnitude of an unknown or a condition so far */
 };
 
@@ -75,7 +77,7 @@ struct nets {
     bool solved;
     VEC(uint32_t) rest; /* states at rest now */
     /* scratch */
-    double *z, *c, *terms; /* terms: [nx] zeros between two uses */
+    double *z, *c, *noise, *terms; /* terms: [nx] zeros between two uses */
     /* integrator's matrix */
     struct model_pattern matrix;
     int64_t *column, *row;
@@ -92,8 +94,8 @@ void net_sizes(nets *s, const double *x); /* x has been seen */
 double net_size(const nets *s, size_t i); /* usual magnitude of state i */
 /* Partial derivatives at (t, x), with modes and held unknowns as they are, into s->value. */
 int net_partials(nets *s, double t, const double *x);
-/* The states moved by the impulses of the held unknowns (of one net, or of all) that the present modes' constraints ask
- * for. *most: greatest change, in parts of the states' sizes. */
+/* The states moved by the impulses of the held unknowns (of one net, or of all that are bound) that the present modes'
+ * constraints ask for. *most: greatest change, in parts of the states' sizes. */
 int net_kick(nets *s, double t, double *x, struct net *only, double *most);
 
 #endif

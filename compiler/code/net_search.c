@@ -321,6 +321,53 @@ pivot(nets *s, struct net *k, double t, const double *x, double h)
     return ok;
 }
 
+/* Are the states on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
+static bool
+on_constraints(const nets *s, const struct net *k, const struct known *w)
+{
+    for (uint32_t r = 0; r < w->now->constraint.n; r++) {
+        const sparse_rows *o = &w->now->constraint;
+        double sum = 0;
+
+        for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
+            sum += o->value[e] * s->raw[ORDERS * k->q->held0 + o->column[e]];
+        if (fabs(sum) > HOLDS * w->size[r] + 10 * NET_NOISE * k->most)
+            return false;
+    }
+    return true;
+}
+
+/* Do the differences agree with the present modes? They are in s->raw, by a solution with this noise. still: no state
+ * has been moved. */
+static bool
+watches_agree(nets *s, struct net *k, const double *noise, bool still)
+{
+    const eq_net *q = k->q;
+    const struct known *w = k->known.at[k->last];
+
+    for (uint32_t i = 0; i < q->nwatch; i++) {
+        double g = s->raw[ORDERS * (s->nheld + q->watch0 + i)], slack = 0;
+
+        if (!isfinite(g))
+            return false;
+        for (uint32_t j = 0; j < q->n; j++)
+            slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
+        if (still) /* else it is impulses that the look ahead sees */
+            slack += NEAR / 10 * k->ahead[i];
+        if (margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
+            return false;
+        k->size[i] = fmax(k->size[i], fabs(g));
+    }
+    return true;
+}
+
+/* How far a search looks ahead. */
+static double
+reach_of(const struct net *k, double ahead)
+{
+    return isfinite(k->tau) ? AHEAD * k->tau : ahead;
+}
+
 /* Do the present modes hold at (t, x), once x is moved onto their constraints? */
 static bool
 admit(nets *s, struct net *k, double t, double *x, int *worst)
@@ -347,15 +394,8 @@ admit(nets *s, struct net *k, double t, double *x, int *worst)
         return false;
     for (uint32_t i = 0; i < ORDERS * q->n; i++)
         k->most = fmax(k->most, fabs(s->raw[ORDERS * q->held0 + i]));
-    for (uint32_t r = 0; r < w->now->constraint.n; r++) {
-        const sparse_rows *o = &w->now->constraint;
-        double sum = 0;
-
-        for (uint32_t e = o->start[r]; e < o->start[r + 1]; e++)
-            sum += o->value[e] * s->raw[ORDERS * q->held0 + o->column[e]];
-        if (fabs(sum) > HOLDS * w->size[r] + 10 * NET_NOISE * k->most)
-            return false;
-    }
+    if (!on_constraints(s, k, w))
+        return false;
     if (!k->varies) {
         sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
         for (uint32_t i = 0; i < q->n; i++)
@@ -371,20 +411,7 @@ admit(nets *s, struct net *k, double t, double *x, int *worst)
     net_forget(s);
     if (net_rows(s, t, x) != 0)
         return false;
-    for (uint32_t i = 0; i < q->nwatch; i++) {
-        double g = s->raw[ORDERS * (s->nheld + q->watch0 + i)], slack = 0;
-
-        if (!isfinite(g))
-            return false;
-        for (uint32_t j = 0; j < q->n; j++)
-            slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
-        if (jumps <= ROUNDED) /* else it is impulses that the look ahead sees */
-            slack += NEAR / 10 * k->ahead[i];
-        if (margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
-            return false;
-        k->size[i] = fmax(k->size[i], fabs(g));
-    }
-    return true;
+    return watches_agree(s, k, noise, jumps <= ROUNDED);
 }
 
 /* ---- the search ---- */
@@ -514,7 +541,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     static const double part[GUESSES] = { 1, 1e-3, 1e2 };
     uint32_t nw = k->q->nwatch;
     double *given = bg_malloc((2 * (size_t)nw + 1) * sizeof *given),
-           *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h = ahead;
+           *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h;
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
     int dummy;
@@ -524,9 +551,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     if (!net_known(s, k, t, x)) {
         status = NETS_FAILED;
     } else {
-        if (isfinite(k->tau))
-            h = AHEAD * k->tau;
-        h *= farther;
+        h = reach_of(k, ahead) * farther;
         for (int i = 0; i < GUESSES && !found; i++) {
             set_modes(s, k, given);
             copy_states(x, x_given, s->nx);
@@ -554,24 +579,98 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
     return status;
 }
 
-/* What the integrator drifted from the constraints that held so far is no jump. */
-static bool
-settle_drift(nets *s, struct net *k, double t, double *x)
+/* The modes of a net and those since its last search change places. */
+static void
+exchange_settled(nets *s, struct net *k)
 {
     const uint32_t *mode = s->e->net_mode.at + k->q->mode0;
-    double *now = bg_malloc((k->q->nmodes + 1) * sizeof *now), most = 1;
-    bool ok = true;
 
     for (uint32_t i = 0; i < k->q->nmodes; i++) {
-        now[i] = s->modes[mode[i]];
+        double now = s->modes[mode[i]];
+
         s->modes[mode[i]] = k->settled[i];
+        k->settled[i] = now;
     }
-    for (int round = 0; round < KICKS && ok && most > 1e-15; round++)
-        ok = net_kick(s, t, x, k, &most) == 0;
-    for (uint32_t i = 0; i < k->q->nmodes; i++)
-        s->modes[mode[i]] = now[i];
-    free(now);
+}
+
+/* What the integrator drifted from the constraints that held so far is no jump. */
+static bool
+settle_drift(nets *s, double t, double *x)
+{
+    double most = 1;
+    bool ok = true, any = false;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->net[i].bound) {
+            exchange_settled(s, &s->net[i]);
+            any = true;
+        }
+    for (int round = 0; round < KICKS && any && ok && most > 1e-15; round++)
+        ok = net_kick(s, t, x, NULL, &most) == 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->net[i].bound)
+            exchange_settled(s, &s->net[i]);
     return ok;
+}
+
+/* ---- what stays ---- */
+
+/* Its modes are those of its last search, which was one with such coefficients. */
+static struct known *
+unchanged(nets *s, struct net *k, double t, const double *x)
+{
+    struct known *w = NULL;
+    bool same = k->searched && !k->varies;
+
+    for (uint32_t i = 0; i < k->q->nmodes && same; i++)
+        same = s->modes[s->e->net_mode.at[k->q->mode0 + i]] == k->settled[i];
+    if (same)
+        w = net_known(s, k, t, x);
+    return w && w->rest_known ? w : NULL;
+}
+
+/* Which nets need no search: their modes agree as they are, at x and a short time ahead. All are looked at together:
+ * of a thousand few change at an event. */
+static void
+find_staying(nets *s, double t, double *x, double ahead, double farther)
+{
+    uint32_t most = 0, *which;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct known *w = s->n > 1 ? unchanged(s, &s->net[i], t, x) : NULL;
+
+        s->net[i].stays = w != NULL;
+        most = s->net[i].q->nwatch > most ? s->net[i].q->nwatch : most;
+        for (size_t r = 0; w && r < w->rest.n; r++)
+            x[w->rest.at[r]] = 0;
+    }
+    memset(s->held, 0, s->nheld * sizeof(double));
+    net_forget(s);
+    if (s->n == 1 || net_rows(s, t, x) != 0) {
+        for (size_t i = 0; i < s->n; i++)
+            s->net[i].stays = false;
+        return;
+    }
+    which = bg_malloc((most + 1) * sizeof *which);
+    for (size_t i = 0; i < s->n; i++) {
+        struct net *k = &s->net[i];
+        uint32_t h0 = k->q->held0;
+
+        if (!k->stays)
+            continue;
+        struct known *w = net_known(s, k, t, x);
+        k->stays = on_constraints(s, k, w) && contradictions_ahead(s, k, w, reach_of(k, ahead) * farther, which) == 0;
+        net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
+        sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
+        for (uint32_t j = 0; j < k->q->n; j++)
+            s->held[h0 + j] = 0 - s->z[j];
+    }
+    free(which);
+    if (net_rows(s, t, x) != 0)
+        memset(s->raw, 0xff, s->nrows * sizeof *s->raw); /* not a number */
+    for (size_t i = 0; i < s->n; i++)
+        if (s->net[i].stays)
+            s->net[i].stays = watches_agree(s, &s->net[i], s->noise + s->net[i].q->held0, true);
 }
 
 /* The first ideal switch of a net. */
@@ -593,11 +692,12 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
     *r = (nets_report){ .state = SIZE_MAX, .at = SPAN_NONE };
     net_sizes(s, x);
     s->rest.n = 0;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->net[i].bound && !settle_drift(s, &s->net[i], t, x))
-            return NETS_FAILED;
+    if (!settle_drift(s, t, x))
+        return NETS_FAILED;
+    find_staying(s, t, x, ahead, farther);
     for (size_t i = 0; i < s->n; i++) {
-        enum nets_status one = search_net(s, &s->net[i], t, x, ahead, farther, stated, r);
+        bool stays = s->net[i].stays && !jumped;
+        enum nets_status one = stays ? NETS_SAME : search_net(s, &s->net[i], t, x, ahead, farther, stated, r);
         struct known *w;
 
         if (one > NETS_SWITCHED) {
@@ -606,7 +706,8 @@ nets_search(nets *s, double t, double *x, double ahead, double farther, const bo
             net_forget(s);
             return one;
         }
-        jumped |= r->jumped;
+        jumped |= !stays && r->jumped;
+        s->net[i].searched = true;
         if (one == NETS_SWITCHED)
             all = one;
         w = net_known(s, &s->net[i], t, x);
