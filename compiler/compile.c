@@ -179,6 +179,12 @@ dump_ir(const compilation *c, FILE *out)
 }
 
 static void
+dump_variables(const compilation *c, FILE *out)
+{
+    model_print_variables(c->model, out);
+}
+
+static void
 dump_c(const compilation *c, FILE *out)
 {
     char *text = model_c(c->model);
@@ -209,7 +215,9 @@ static const struct pass {
     { "equations", GRAPH | MODES | STROKES, EQUATIONS, STAGE_EQUATIONS, build_equations, verify_definitions,
       dump_equations },
     { "ir", GRAPH | STROKES | EQUATIONS, MODEL, STAGE_MODEL, make_model, NULL, dump_ir },
-    { "c", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_c }, /* the same model, printed otherwise */
+    /* the same model, printed otherwise */
+    { "c", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_c },
+    { "variables", MODEL, 0, STAGE_MODEL, NULL, NULL, dump_variables },
 };
 enum { NPASSES = sizeof passes / sizeof *passes };
 

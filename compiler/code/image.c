@@ -163,6 +163,7 @@ void
 image_free(image *m)
 {
     parameter_program_free(m->parameters);
+    free(atomic_load(&m->variable));
     readers_free(&m->line_readers);
     vec_free(&m->line);
     free(m->known);

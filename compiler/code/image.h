@@ -22,10 +22,11 @@
 
 typedef struct image {
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
-    bool iterates;      /* has nonlinear blocks */
-    uint32_t *position; /* layout: of states in x, of modes in m, by variable */
-    uint32_t *state_of; /* state number -> number in the equations */
-    bool *stated;       /* by state */
+    bool iterates;                             /* has nonlinear blocks */
+    uint32_t *position;                        /* layout: of states in x, of modes in m, by variable */
+    uint32_t *state_of;                        /* state number -> number in the equations */
+    bool *stated;                              /* by state */
+    _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
     parameter_program *parameters;
     bool *known;       /* by mode: switches at a known time, g = offset + slope*t */
     VEC(formula) line; /* slope and offset of each mode; of those that are not known anything */
@@ -65,6 +66,8 @@ void maker_free(maker *k);
 void maker_lock(maker *k);
 void maker_unlock(maker *k);
 
+/* The variables' table, made unless it is there. */
+const struct model_variable *image_variables(image *m, maker *k);
 /* Parts, made unless they are there. NULL with a diagnostic when that fails. */
 routine *image_part(image *m, maker *k, enum model_part part);
 const jacobian_form *image_jacobian(const image *m, maker *k);

@@ -12,6 +12,7 @@
 
 #include "flat.h"
 #include "causality.h"
+#include "defined.h"
 #include "mode.h"
 
 /* An instance of a compiled model: parameters, modes, what evaluations write. What is compiled is in an image that
@@ -53,6 +54,23 @@ size_t model_nelements(const bg_model *m);
 const flat_model *model_flat(const bg_model *m);
 const struct equations *model_equations(const bg_model *m); /* for analyses of the structure: equations.h */
 const causal *model_causal(const bg_model *m);
+
+/* ---- variables of the flat model, by number: what they are, and which equation defines them ---- */
+struct model_variable {
+    const char *name;
+    span at;
+    const unit *unit, *display;
+    enum var_kind kind;
+    enum var_role role;
+    bool state;
+    enum defined_by by;   /* of a state the equation of its rate */
+    const char *equation; /* the element, junction, bond or variable whose it is; NULL: that of the text, or none */
+    span equation_at;     /* where it stands */
+};
+size_t model_nvariables(const bg_model *m);
+struct model_variable model_variable(const bg_model *m, var_id v);
+/* A line for each, for --dump variables. */
+void model_print_variables(const bg_model *m, FILE *out);
 
 /* ---- states ---- */
 struct model_state {

@@ -26,7 +26,7 @@ static const struct habit functions[] = {
     { " ramp ", "Write: max(0, time - 1 [s])/1 [s]." },
     { " pulse square ", "Write: if mod(time, 2 [s]) < 1 [s] then 1 else 0." },
     { " interp2 lookup2d table2 map2d combitable2d ", "Write table2d(\"map.csv\", x, y)." },
-    { " interp1 lookup lookup1d interpolate spline ", "Write table(\"file.csv\", \"column\", x)." },
+    { " interp1 lookup lookup1d interpolate ", "Write table(\"file.csv\", \"column\", x)." },
     { " rand random randn gauss ", "Write noise(...) or uniform(...) in an `every` block." },
     { " edge change sample initial terminal reinit ",
       "Write: when CONDITION { reinit spring.q = 0; }, or for what is sampled: every 10 [ms] { ... }" },

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "blocks.h"
+#include "rates.h"
 #include "rough.h"
 
 enum {
@@ -34,6 +35,7 @@ group_add(struct groups *g, uint32_t group, var_id unknown, inst residual)
     vec_push(&g->group.at[group].unknown, unknown);
     vec_push(&g->group.at[group].residual, residual);
     map_set(&g->of, unknown, group);
+    eq_note(g->e, unknown);
 }
 
 uint32_t

@@ -15,6 +15,7 @@ struct group {
     VEC(inst) residual;
 };
 struct groups {
+    equations *e;
     VEC(struct group) group;
     map of;
 }; /* of: variable -> its group */

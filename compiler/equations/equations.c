@@ -47,10 +47,18 @@ eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, s
 }
 
 void
+eq_note(equations *e, var_id v)
+{
+    e->var.at[v].by = e->defining.by;
+    e->var.at[v].of = e->defining.of;
+}
+
+void
 eq_define(equations *e, var_id v, inst def)
 {
     e->var.at[v].kind = DEF_EXPLICIT;
     e->var.at[v].def = def;
+    eq_note(e, v);
 }
 
 /* The law of a port, solved for y; where that has no closed form, y is found by iteration. */
@@ -200,6 +208,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
             vec_push(sw, ((switch_group){ group, el->at }));
         } else if (law.kind == LAW_RESIDUAL) {
+            e->defining.by = DEF_BY_RESIDUAL;
             constraints_add(k, g, given, law.def, port);
         } else {
             eq_define(e, given, law.def);
@@ -219,6 +228,7 @@ define_one_port(equations *e, struct groups *g, struct rates *r, struct constrai
             define_by_law(e, g, &law, stored);
             var_id d = rate_of(r, stored);
 
+            e->defining = (defined){ DEF_BY_RATE, stored };
             eq_define(e, rate, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
         break;
@@ -271,6 +281,7 @@ make_states(equations *e)
                                      f->var.at[i].position);
 
             free(name);
+            e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(e, rate, def);
             add_state(e, i, rate, UINT32_MAX);
         }
@@ -564,8 +575,10 @@ signals(struct build *b)
     flat_model *f = b->e->f;
 
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
-        if (f->var.at[i].kind == VAR_SIGNAL)
+        if (f->var.at[i].kind == VAR_SIGNAL) {
+            b->e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(b->e, i, f->var.at[i].def);
+        }
     return true;
 }
 
@@ -579,7 +592,10 @@ elements(struct build *b)
         flat_element el = f->element.at[i];
 
         for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
-            if (el.type != EL_TF && el.type != EL_GY)
+            bool two = el.type == EL_TF || el.type == EL_GY;
+
+            b->e->defining = (defined){ two ? DEF_BY_TWO_PORT : DEF_BY_LAW, p };
+            if (!two)
                 define_one_port(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, p);
             else if ((p - el.port0) % 2 == 0)
                 define_two_port(b->e, &b->group, &el, p, b->component_group);
@@ -597,6 +613,7 @@ open_bonds(struct build *b)
     for (uint32_t i = 0; i < f->bond.n; i++) {
         flat_bond x = f->bond.at[i];
 
+        e->defining = (defined){ DEF_BY_BOND, i };
         if (x.own != VAR_NONE && e->c->bond_from[i] == ST_OPEN && e->c->bond_to[i] == ST_OPEN)
             group_add(&b->group, b->component_group[x.from], x.own,
                       equations_combine(e, EX_SUB, inst_var(f, f->junction.at[x.from].common),
@@ -640,6 +657,7 @@ written_rates(struct build *b)
         if (f->var.at[i].kind == VAR_RATE && e->var.at[i].kind == DEF_NONE && group_of(&b->group, i) == UINT32_MAX) {
             var_id v = f->var.at[i].owner, d = v == 0 ? VAR_NONE : rate_of(&b->rate, v);
 
+            e->defining = (defined){ DEF_BY_RATE, v };
             if (d != i)
                 eq_define(e, i, v == 0 ? inst_const(f, 1) : d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
         }
@@ -774,10 +792,13 @@ equations_build(equations *e, const causal *c)
     bool ok = true;
 
     b.rate.g = &b.group;
+    b.group.e = e;
     e->c = c;
     for (const struct step *s = steps; s < steps + sizeof steps / sizeof *steps; s++)
-        if (ok || s->goes_on)
+        if (ok || s->goes_on) {
+            e->defining = (defined){ DEF_BY_NOTHING, 0 };
             ok = s->run(&b) && ok;
+        }
     rates_free(&b.rate);
     constraints_free(&b.constraint);
     groups_free(&b.group);

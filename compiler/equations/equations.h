@@ -8,6 +8,7 @@
 #define BG_EQUATIONS_H
 
 #include "causality.h"
+#include "defined.h"
 #include "inst.h"
 
 enum def_kind {
@@ -19,11 +20,12 @@ enum def_kind {
     DEF_HELD      /* index: in held; determined by ideal switches, given while the rest is evaluated (switched.h) */
 };
 typedef struct eq_var {
-    uint8_t kind;
+    uint8_t kind, by; /* by: enum defined_by */
     uint32_t index;
     inst def;
-    uint32_t rank;
-} eq_var; /* rank: order of evaluation */
+    uint32_t rank; /* order of evaluation */
+    uint32_t of;   /* of by: which */
+} eq_var;
 
 typedef struct eq_state {
     var_id var, rate; /* rate: the variable that is its time derivative */
@@ -92,7 +94,8 @@ typedef struct equations {
     flat_model *f;
     const causal *c;
     composer *composer;
-    VEC(eq_var) var; /* parallel to f->var */
+    defined defining; /* while they are built: what definitions come from now */
+    VEC(eq_var) var;  /* parallel to f->var */
     VEC(eq_state) state;
     VEC(eq_block) block;
     VEC(var_id) unknown;

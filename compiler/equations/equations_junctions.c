@@ -173,6 +173,7 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
     bool determined;
     var_id y;
 
+    e->defining = (defined){ DEF_BY_BALANCE, j };
     if (c->strong[j] == UINT32_MAX) {
         /* open: one unknown and one equation of its component; or a junction state, whose rate the balance determines
          */
@@ -188,7 +189,9 @@ equations_define_junction(equations *e, struct groups *g, uint32_t j, const uint
     if (inc->is_bond && f->bond.at[inc->index].own != VAR_NONE) {
         const flat_bond *b = &f->bond.at[inc->index];
 
+        e->defining = (defined){ DEF_BY_BOND, inc->index };
         eq_define(e, f->junction.at[j].common, inst_var(f, f->junction.at[b->from == j ? b->to : b->from].common));
+        e->defining = (defined){ DEF_BY_BALANCE, j };
     }
     inst def = balance(e, j, y, &determined);
 

@@ -99,7 +99,13 @@ define_rates(struct rates *r)
 
         if (e->var.at[d].kind != DEF_NONE || group_of(r->g, d) != UINT32_MAX)
             continue;
+        e->defining = (defined){ DEF_BY_RATE, v };
         if (group == UINT32_MAX) {
+            if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) { /* of a rate: that one first */
+                vec_push(&r->pending, d);
+                vec_push(&r->pending, v);
+                continue;
+            }
             if (e->var.at[v].kind == DEF_EXPLICIT) {
                 inst def = differentiate(r, e->var.at[v].def);
 
@@ -119,6 +125,7 @@ define_rates(struct rates *r)
                 var_id u = group_unknown(r->g, group, i), du = rate_of(r, u);
                 inst residual = differentiate(r, group_residual(r->g, group, i));
 
+                e->defining = (defined){ DEF_BY_RATE, u };
                 group_add(r->g, rates, du, residual);
             }
         }

@@ -34,5 +34,6 @@ void rates_free(struct rates *r);
 void eq_sync(equations *e); /* e->var follows e->f->var */
 var_id eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, span at, uint32_t position);
 void eq_define(equations *e, var_id v, inst def);
+void eq_note(equations *e, var_id v); /* comes from what is being defined from */
 
 #endif

@@ -74,14 +74,21 @@ split(equations *e, struct groups *g, uint32_t group, struct reading *r, uint32_
     blocks = btf_order(n, column, r->found.at, 0, &steps, row_of, column_of, bound, &matched, work);
     if (matched == n && blocks > 1) {
         struct group parts = *old;
+        defined *from = bg_malloc((size_t)n * sizeof *from); /* of each equation */
+
+        for (int32_t i = 0; i < n; i++)
+            from[i] = (defined){ e->var.at[parts.unknown.at[i]].by, e->var.at[parts.unknown.at[i]].of };
 
         *old = (struct group){ { 0 }, { 0 } };
         for (int32_t b = 0; b < blocks; b++) {
             uint32_t to = b ? group_new(g) : group;
 
-            for (int32_t k = bound[b]; k < bound[b + 1]; k++)
+            for (int32_t k = bound[b]; k < bound[b + 1]; k++) {
+                e->defining = from[BTF_UNFLIP(column_of[k])];
                 group_add(g, to, parts.unknown.at[row_of[k]], parts.residual.at[BTF_UNFLIP(column_of[k])]);
+            }
         }
+        free(from);
         vec_free(&parts.unknown);
         vec_free(&parts.residual);
     }

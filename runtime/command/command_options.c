@@ -42,7 +42,7 @@ static const struct option_row options[OPT_COUNT] = {
                        "fold what only passes a bond on: junctions, two-ports before one element" },
     [OPT_DRY_RUN] = { "dry-run", 0, NULL, "print the difference, write nothing" },
     [OPT_IN_PLACE] = { "in-place", 0, NULL, "change the input file itself" },
-    [OPT_DUMP] = { "dump", 0, "STAGE", "print a stage: ast, graph, causality, equations, ir (LLVM) or c" },
+    [OPT_DUMP] = { "dump", 0, "STAGE", "print a stage: ast, graph, causality, equations, ir (LLVM), c or variables" },
     [OPT_STATES] = { "states", 0, NULL, "add every state to the columns" },
     [OPT_POINTS] = { "points", 0, "N", "points of the table, both ends included (501)" },
     [OPT_STOP] = { "stop", 0, "T", "when to stop, s or with a unit: 20[ms]; a file without an experiment runs so" },

@@ -67,6 +67,15 @@ put_data(strbuf *b, const columns *c)
     strbuf_puts(b, "EOD\n");
 }
 
+static bool
+has_value(const columns *c, size_t k)
+{
+    for (size_t i = 0; i < c->points; i++)
+        if (isfinite(column_shown(&c->column.at[k], i)))
+            return true;
+    return false;
+}
+
 /* What a legend says of a column; an expression that is long is cut. To be freed. */
 static char *
 label_of(const column *x)
@@ -88,6 +97,7 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
           double right)
 {
     double high = (top - bottom) / (double)n, above = top - (double)i * high;
+    bool any = false;
 
     strbuf_printf(
         b,
@@ -107,12 +117,20 @@ put_panel(strbuf *b, const columns *c, const struct panel *p, size_t i, size_t n
     } else {
         strbuf_puts(b, "\"\"");
     }
-    strbuf_puts(b, "\nplot ");
+    /* a panel, or a line, of which nothing can be drawn has its name in the legend still; gnuplot gives up otherwise */
+    for (size_t k = 0; k < p->column.n && !any; k++)
+        any = has_value(c, p->column.at[k]);
+    strbuf_puts(b, any ? "\nset autoscale y\nplot " : "\nset yrange [-1:1]\nplot -2 notitle, ");
     for (size_t k = 0; k < p->column.n; k++) {
         char *label = label_of(&c->column.at[p->column.at[k]]);
 
-        strbuf_printf(b, "%s$run using 1:%zu with lines lw 1.6 lc rgb \"%s\" dt %zu title ", k ? ", \\\n     " : "",
-                      p->column.at[k] + 2, figure_color[k % FIGURE_COLORS], k / FIGURE_COLORS % 4 + 1);
+        strbuf_puts(b, k ? ", \\\n     " : "");
+        if (has_value(c, p->column.at[k]))
+            strbuf_printf(b, "$run using 1:%zu", p->column.at[k] + 2);
+        else
+            strbuf_puts(b, "keyentry");
+        strbuf_printf(b, " with lines lw 1.6 lc rgb \"%s\" dt %zu title ", figure_color[k % FIGURE_COLORS],
+                      k / FIGURE_COLORS % 4 + 1);
         quote_z(b, QUOTE_GNUPLOT, label);
         free(label);
     }

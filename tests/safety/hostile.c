@@ -666,7 +666,9 @@ main(int argc, char **argv)
     try("check h.bg --dump graph", 0, LINES, NULL);
     try("check h.bg --dump causality", 0, LINES, NULL);
     try("check h.bg --dump equations", 0, LINES, NULL);
+    try("check h.bg --dump variables", 0, LINES, NULL);
     try("check h.bg --dump ir -o h.ll", 0, LINES, "h.ll");
+    try("check h.bg --dump c -o h.c", 0, LINES, "h.c");
     try("check mistakes.bg", 1, LINES, NULL);
     try("check mistakes.bg --json", 1, JSON, NULL);
     try("run h.bg --plot p.svg", 0, LINES, "p.svg");

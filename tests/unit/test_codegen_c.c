@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "codegen_c.h"
 #include "compile.h"
 
 typedef void rates_function(double t, const double *x, double *w, const double *p, const double *m, double *dx);
@@ -280,11 +281,30 @@ tables_of_positions(void **state)
     strbuf_free(&t);
 }
 
+/* Whatever a text says, its comment ends where it should. */
+static void
+comments(void **state)
+{
+    static const char *const said[] = { "a*/ b", "a/* b", "*/", "/", "*", "", "a\nb", "**//*/" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        strbuf b = { 0 };
+
+        c_comment(&b, said[i]);
+        assert_ptr_equal(strstr(b.at, "*/"), b.at + b.n - 2);
+        assert_null(strstr(b.at + 2, "/*"));
+        assert_null(strchr(b.at, '\n'));
+        strbuf_free(&b);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_example), cmocka_unit_test(other_kinds),
-                                        cmocka_unit_test(functions), cmocka_unit_test(tables_of_positions) };
+                                        cmocka_unit_test(functions), cmocka_unit_test(tables_of_positions),
+                                        cmocka_unit_test(comments) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
