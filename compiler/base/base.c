@@ -197,6 +197,25 @@ arena_strdup(arena *a, const char *s)
 }
 
 char *
+arena_join(arena *a, ...)
+{
+    va_list ap;
+    size_t n = 0;
+    char *s, *end;
+
+    va_start(ap, a);
+    for (const char *part; (part = va_arg(ap, const char *));)
+        n += strlen(part);
+    va_end(ap);
+    end = s = arena_alloc(a, n + 1);
+    va_start(ap, a);
+    for (const char *part; (part = va_arg(ap, const char *));)
+        end = stpcpy(end, part);
+    va_end(ap);
+    return s;
+}
+
+char *
 arena_vformat(arena *a, const char *fmt, va_list ap)
 {
     size_t n = formatted_length(fmt, ap);

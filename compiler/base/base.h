@@ -46,6 +46,8 @@ void arena_free(arena *a);                /* NULL is fine */
 void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for any type */
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
+/* The texts one behind the other, up to NULL: what a name is made of, many times faster than by a format. */
+char *arena_join(arena *a, ...);
 char *arena_format(arena *a, const char *fmt, ...) BG_PRINTF(2, 3);
 char *arena_vformat(arena *a, const char *fmt, va_list ap);
 #define arena_new_array(a, T, n) ((T *)arena_alloc((a), (size_t)(n) * sizeof(T)))

@@ -197,8 +197,9 @@ hidden_integral(builder *b, const ast_expr *e)
     return r;
 }
 
+/* smooth: a spline through the points. */
 static val
-look_up(builder *b, const ast_expr *e)
+look_up(builder *b, const ast_expr *e, bool smooth)
 {
     elab *el = b->el;
     const ast_expr *column;
@@ -208,12 +209,14 @@ look_up(builder *b, const ast_expr *e)
     const unit *ux = NULL, *uy = NULL;
     val x, r;
 
-    if (e->call.nargs != 1 &&
-        !arguments(b, e, 3, 3, "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
+    if ((smooth || e->call.nargs != 1) &&
+        !arguments(b, e, 3, 3,
+                   smooth ? "spline(\"file.csv\", column, x)"
+                          : "table(\"file.csv\", column, x), or for a matrix table(\"file.csv\")"))
         return val_bad(el);
     if (e->call.arg[0]->kind != AST_STRING) {
         diag_error(el->s, "table-call", e->call.arg[0]->at,
-                   "the first argument of table is the name of a CSV file, in quotes");
+                   "the first argument of %s is the name of a CSV file, in quotes", e->call.name);
         return val_bad(el);
     }
     if (e->call.nargs == 1)
@@ -227,10 +230,10 @@ look_up(builder *b, const ast_expr *e)
         number_of = column->number.value;
     } else {
         diag_error(el->s, "table-call", column->at,
-                   "the second argument of table is a column: its name or its number, counted from 1");
+                   "the second argument of %s is a column: its name or its number, counted from 1", e->call.name);
         return val_bad(el);
     }
-    table = read_table(el, e, e->call.arg[0]->string, name, number_of, column->at, &ux, &uy);
+    table = read_table(el, e, e->call.arg[0]->string, name, number_of, column->at, smooth, &ux, &uy);
     x = resolve(b, e->call.arg[2], false);
     need_number(el, &x, e->call.arg[2]->at);
     if (table == NONE || x.bad ||
@@ -243,7 +246,8 @@ look_up(builder *b, const ast_expr *e)
 
 /* ---------------------------------------------------------------- calls */
 
-static const char *const others[] = { "der", "integral", "table", "table2d", "delay", "previous", "noise", "uniform" };
+static const char *const others[] = { "der",   "integral", "table", "table2d", "spline",
+                                      "delay", "previous", "noise", "uniform" };
 enum { NOTHERS = sizeof others / sizeof *others };
 
 /* EX_NOPS: none is called that */
@@ -452,7 +456,7 @@ resolve_call(builder *b, const ast_expr *e)
     if (e->call.name == el->n_integral)
         return hidden_integral(b, e);
     if (e->call.name == el->n_table)
-        return look_up(b, e);
+        return look_up(b, e, false);
     index = find_function(el, b->in, e->call.name);
     if (index != MAP_NONE)
         return import_ambiguous(el, b->in, e->call.name, false, e->call.name_at) ? val_bad(el)
@@ -466,6 +470,8 @@ resolve_call(builder *b, const ast_expr *e)
         return may_make(b, e) ? make_delay(b, e) : val_bad(el);
     if (!strcmp(e->call.name, "table2d"))
         return look_up_plane(b, e);
+    if (!strcmp(e->call.name, "spline"))
+        return look_up(b, e, true);
     if (!strcmp(e->call.name, "previous"))
         return make_previous(b, e);
     if (!strcmp(e->call.name, "noise") || !strcmp(e->call.name, "uniform"))

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "elab.h"
+#include "joined.h"
 
 /* ---------------------------------------------------------------- declarations */
 
@@ -144,29 +145,16 @@ read_domain(elab *el, const ast_node *written)
 
 /* ---------------------------------------------------------------- spreading through junctions */
 
-static uint32_t
-find_root(uint32_t *root, uint32_t j)
-{
-    while (root[j] != j)
-        j = root[j] = root[root[j]];
-    return j;
-}
-
 /* Junctions that bonds join carry the same. root[j] is the least junction of j's region. */
 uint32_t *
 junction_regions(const flat_model *f)
 {
-    uint32_t *root = bg_calloc(f->junction.n, sizeof *root);
+    uint32_t *root = joined_new(f->junction.n);
 
+    for (size_t b = 0; b < f->bond.n; b++)
+        joined_join(root, f->bond.at[b].from, f->bond.at[b].to);
     for (uint32_t j = 0; j < f->junction.n; j++)
-        root[j] = j;
-    for (size_t b = 0; b < f->bond.n; b++) {
-        uint32_t x = find_root(root, f->bond.at[b].from), y = find_root(root, f->bond.at[b].to);
-
-        root[x > y ? x : y] = x > y ? y : x;
-    }
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        root[j] = find_root(root, j);
+        root[j] = joined_first(root, j);
     return root;
 }
 

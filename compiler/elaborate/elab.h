@@ -296,6 +296,7 @@ typedef struct elab {
     const ast_experiment *experiment;
     const ast_expr **formula; /* of opt->set, once read */
     size_t errors_before;
+    strbuf name_room; /* where full names are put together */
 
     scope *file_scope, *model_scope;
     uint32_t nscopes;
@@ -597,6 +598,7 @@ val call_several(builder *b, const ast_expr *e);
 const char *habit_function(const char *name);
 const char *habit_value(const char *name);
 const char *habit_part(const char *name);
+const char *habit_quantity(const char *name); /* with {} for the part */
 const char *habit_type(const char *name);
 const char *habit_setting(const char *name);
 const char *habit_solver(const char *name);
@@ -665,10 +667,10 @@ void check_quantities(elab *el); /* after the units of bonds */
 
 /* ---------------------------------------------------------------- tables (table.c) */
 
-/* The number in the pool of the table of a column, or NONE after an error. x and y units NULL where the head names
- * none. */
+/* The number in the pool of the table of a column (smooth: of the spline through it), or NONE after an error. x and y
+ * units NULL where the head names none. */
 uint32_t read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at,
-                    const unit **x, const unit **y);
+                    bool smooth, const unit **x, const unit **y);
 val read_matrix(elab *el, const ast_expr *call, const char *file); /* all of it */
 void tables_free(elab *el);
 

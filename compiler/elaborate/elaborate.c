@@ -231,6 +231,7 @@ release(elab *el)
     map_free(&el->shadow_said);
     map_free(&el->unset_said);
     map_free(&el->refused);
+    strbuf_free(&el->name_room);
     tables_free(el);
 }
 

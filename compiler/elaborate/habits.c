@@ -26,7 +26,7 @@ static const struct habit functions[] = {
     { " ramp ", "Write: max(0, time - 1 [s])/1 [s]." },
     { " pulse square ", "Write: if mod(time, 2 [s]) < 1 [s] then 1 else 0." },
     { " interp2 lookup2d table2 map2d combitable2d ", "Write table2d(\"map.csv\", x, y)." },
-    { " interp1 lookup lookup1d interpolate spline ", "Write table(\"file.csv\", \"column\", x)." },
+    { " interp1 lookup lookup1d interpolate ", "Write table(\"file.csv\", \"column\", x)." },
     { " rand random randn gauss ", "Write noise(...) or uniform(...) in an `every` block." },
     { " edge change sample initial terminal reinit ",
       "Write: when CONDITION { reinit spring.q = 0; }, or for what is sampled: every 10 [ms] { ... }" },
@@ -129,6 +129,22 @@ habit_function(const char *name)
 {
     return find(functions, sizeof functions / sizeof *functions, name);
 }
+/* Names of what a part is asked for and does not have: {} is the part. */
+static const struct habit quantities[] = {
+    { " angle theta phi position pos displacement x s y way distance travel stroke height h level turns ",
+      "A position or an angle is the integral of a flow: signal x = integral({}.f);" },
+    { " a acc acceleration alpha slope rate ", "A rate of change is a derivative: der({}.f)." },
+    { " energy E work ", "An energy is the integral of a power: integral({}.power)." },
+    { " voltage torque pressure force effort temperature ", "The effort is {}.e." },
+    { " current speed velocity flow omega rpm n ", "The flow is {}.f." },
+};
+
+const char *
+habit_quantity(const char *name)
+{
+    return find(quantities, sizeof quantities / sizeof *quantities, name);
+}
+
 const char *
 habit_part(const char *name)
 {

@@ -65,7 +65,7 @@ make_linear(elab *el, scope *in, uint32_t e)
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
     const ast_expr *expr = x->node->linear;
-    const char *who = arena_format(el->a, "the law of %s:%s", element_type_name(x->type), x->name);
+    const char *who = arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL);
     builder b = builder_new(el, in, READ_ALL, who);
     flat_law law = { .kind = is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN, .port = x->port0, .at = expr->at };
     const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
@@ -116,7 +116,7 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     flat_model *f = el->f;
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
-    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the law of %s:%s", type, x->name));
+    builder b = builder_new(el, in, READ_ALL, arena_join(el->a, "the law of ", type, ":", x->name, NULL));
     const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
     enum quantity q;
     val v;
@@ -225,7 +225,7 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
     const struct two_port_law *l = NULL;
-    builder b = builder_new(el, in, READ_ALL, arena_format(el->a, "the law of %s:%s", type, x->name));
+    builder b = builder_new(el, in, READ_ALL, arena_join(el->a, "the law of ", type, ":", x->name, NULL));
     enum quantity q;
     bool out;
     val v;

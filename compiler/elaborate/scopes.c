@@ -227,25 +227,39 @@ find_part(const elab *el, const scope *in, const char *name)
     return at == NONE || (el->family.at[at].block && !el->family.at[at].n) ? NONE : el->family.at[at].first;
 }
 
+/* An index as text, without the work of a format: models have millions of them. */
+static void
+put_index(strbuf *b, int32_t i)
+{
+    char digits[12] = "";
+    size_t n = sizeof digits - 1;
+    uint32_t left = i < 0 ? -(uint32_t)i : (uint32_t)i;
+
+    do
+        digits[--n] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (i < 0)
+        digits[--n] = '-';
+    strbuf_puts(b, digits + n);
+}
+
 const char *
 full_name(elab *el, const scope *in, const char *name, uint8_t rank, const int32_t *idx)
 {
-    char end[32] = "";
-    strbuf b = { 0 };
-    const char *full;
+    strbuf *b = &el->name_room;
 
     if (!rank && !in->prefix[0])
         return name;
-    if (rank == 1)
-        snprintf(end, sizeof end, "[%d]", idx[0]);
-    else if (rank == 2)
-        snprintf(end, sizeof end, "[%d,%d]", idx[0], idx[1]);
-    strbuf_puts(&b, in->prefix);
-    strbuf_puts(&b, name);
-    strbuf_puts(&b, end);
-    full = names_intern(el->names, b.at, b.n);
-    strbuf_free(&b);
-    return full;
+    b->n = 0;
+    strbuf_puts(b, in->prefix);
+    strbuf_puts(b, name);
+    for (uint8_t k = 0; k < rank; k++) {
+        strbuf_puts(b, k ? "," : "[");
+        put_index(b, idx[k]);
+    }
+    if (rank)
+        strbuf_puts(b, "]");
+    return names_intern(el->names, b->at, b->n);
 }
 
 scope *

@@ -210,7 +210,7 @@ make_parts(elab *el)
                                                      .thinned = p->thinned }));
             f->junction.at[p->index].domain = read_domain(el, p->node);
             f->junction.at[p->index].common = flat_add_var(
-                f, VAR_COMMON, p->index, arena_format(el->a, "%s.%s", p->name, p->junction ? "f" : "e"), p->at);
+                f, VAR_COMMON, p->index, arena_join(el->a, p->name, p->junction ? ".f" : ".e", NULL), p->at);
         } else if (p->kind == PART_ELEMENT) {
             p->index = (uint32_t)f->element.n;
             vec_push(&f->element, ((flat_element){ .type = p->element,
@@ -235,7 +235,7 @@ make_parts(elab *el)
 static const char *
 link_name(elab *el, const link *l)
 {
-    return l->name ? l->name : arena_format(el->a, "%s-%s", el->part.at[l->from].name, el->part.at[l->to].name);
+    return l->name ? l->name : arena_join(el->a, el->part.at[l->from].name, "-", el->part.at[l->to].name, NULL);
 }
 
 /* Where both ends are junctions or a junction stands between two elements; a broken bond stays NONE. */
@@ -260,7 +260,7 @@ settle_link(elab *el, link *l)
         vec_push(
             &f->junction,
             ((flat_junction){ .type = 1, .implicit = true, .name = name, .at = l->at, .parent = from->in->origin }));
-        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_format(el->a, "%s.f", name), l->at);
+        f->junction.at[j].common = flat_add_var(f, VAR_COMMON, j, arena_join(el->a, name, ".f", NULL), l->at);
         l->junction_from = l->junction_to = j;
     } else if (from->kind == PART_ELEMENT) {
         l->junction_from = l->junction_to;
@@ -285,7 +285,7 @@ make_bond(elab *el, link *l)
     if (from->type == to->type) {
         efforts = from->type == 1;
         b.own = flat_add_var(f, VAR_BOND, (uint32_t)f->bond.n,
-                             arena_format(el->a, "%s.%s", link_name(el, l), efforts ? "e" : "f"), l->at);
+                             arena_join(el->a, link_name(el, l), efforts ? ".e" : ".f", NULL), l->at);
         l->e = efforts ? b.own : from->common;
         l->f = efforts ? from->common : b.own;
     } else {
@@ -304,7 +304,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
     uint32_t j = k->junction_from, id = (uint32_t)f->port.n;
     bool flow_shared = f->junction.at[j].type == 1;
     var_id common = f->junction.at[j].common;
-    var_id own = flat_add_var(f, VAR_PORT, id, arena_format(el->a, "%s%s.%s", x->name, side, flow_shared ? "e" : "f"),
+    var_id own = flat_add_var(f, VAR_PORT, id, arena_join(el->a, x->name, side, flow_shared ? ".e" : ".f", NULL),
                               x->at);
     flat_port port = { .element = e,
                        .junction = j,
@@ -316,8 +316,8 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (x->type == EL_C || x->type == EL_I)
-        port.stored = flat_add_var(f, VAR_STORED, id,
-                                   arena_format(el->a, "%s.%s", x->name, x->type == EL_C ? "q" : "p"), x->at);
+        port.stored = flat_add_var(f, VAR_STORED, id, arena_join(el->a, x->name, x->type == EL_C ? ".q" : ".p", NULL),
+                                   x->at);
     vec_push(&f->port, port);
     x->nports++;
     if (k->e == VAR_NONE) {

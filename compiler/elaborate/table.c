@@ -23,7 +23,7 @@ struct csv {
     VEC(uint32_t) line; /* of each row, counted from 1 */
     uint32_t ncols;
     bool head, ok;
-    map column; /* number -> table in the pool */
+    map column; /* 2*number, + 1 for a spline -> table in the pool */
 };
 
 struct csv_store {
@@ -326,13 +326,15 @@ read_column(elab *el, const struct csv *t, uint32_t column, const unit *u, doubl
     return true;
 }
 
+/* smooth: within it an x may stand twice, where the spline parts. */
 static bool
-rises(elab *el, const struct csv *t, const double *x, const ast_expr *call)
+rises(elab *el, const struct csv *t, const double *x, bool smooth, const ast_expr *call)
 {
     size_t first = t->head, rows = t->line.n - first;
 
     for (size_t r = 1; r < rows; r++) {
-        if (x[r] > x[r - 1])
+        if (x[r] > x[r - 1] ||
+            (smooth && x[r] == x[r - 1] && r > 1 && x[r - 1] > x[r - 2] && r + 1 < rows && x[r + 1] > x[r]))
             continue;
         diag_error(el->s, "table-order", cell_span(t, t->cell.at[(r + first) * t->ncols]),
                    "the first column of \"%s\" must rise from row to row; row %u does not, in column 1", t->name,
@@ -364,32 +366,34 @@ first_arguments(elab *el, uint32_t file, const char *name, uint32_t column)
 
 uint32_t
 read_table(elab *el, const ast_expr *call, const char *file, const char *column, double number, span column_at,
-           const unit **x_unit, const unit **y_unit)
+           bool smooth, const unit **x_unit, const unit **y_unit)
 {
     struct csv *t = open_csv(el, call, file);
     uint32_t k, made;
     size_t rows;
     double *x, *y;
+    ex_table points;
 
     if (!t->ok)
         return NONE;
     k = find_column(el, t, column, number, column_at);
     if (k == NONE || !column_unit(el, t, 0, call, x_unit) || !column_unit(el, t, k, call, y_unit))
         return NONE;
-    made = map_get(&t->column, k);
+    made = map_get(&t->column, (uint64_t)k << 1 | smooth);
     if (made != MAP_NONE)
         return made;
     rows = t->line.n - t->head;
     x = bg_calloc(rows, sizeof *x);
     y = bg_calloc(rows, sizeof *y);
-    if (!read_column(el, t, 0, *x_unit, x, call) || !rises(el, t, x, call) ||
+    if (!read_column(el, t, 0, *x_unit, x, call) || !rises(el, t, x, smooth, call) ||
         !read_column(el, t, k, *y_unit, y, call)) {
         free(x);
         free(y);
         return NONE;
     }
-    made = pool_add_table(el->pool, (ex_table){ first_arguments(el, call->at.file, t->name, k + 1), rows, x, y });
-    map_set(&t->column, k, made);
+    points = (ex_table){ .name = first_arguments(el, call->at.file, t->name, k + 1), .n = rows, .x = x, .y = y };
+    made = smooth ? pool_add_spline(el->pool, points) : pool_add_table(el->pool, points);
+    map_set(&t->column, (uint64_t)k << 1 | smooth, made);
     return made;
 }
 

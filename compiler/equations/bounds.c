@@ -345,6 +345,38 @@ binary(uint8_t op, const course *x, const course *y)
     }
 }
 
+/* Over the points around x: chords, and what a cubic strays from them and their slopes. inside: it is between its
+ * ends. */
+static course
+smooth_course(const struct op *o, const course *x, bool inside)
+{
+    const ex_table *t = o->table;
+    interval v = { INFINITY, -INFINITY }, slope = v, bend = v;
+    course c;
+
+    for (size_t i = 1; i < t->n; i++) {
+        double h = t->x[i] - t->x[i - 1], k = (t->y[i] - t->y[i - 1]) / h, most;
+
+        if (!(h > 0) || (t->x[i] < x->v.lo && i + 1 < t->n) || (t->x[i - 1] > x->v.hi && i > 1))
+            continue;
+        most = t->bend ? fmax(fabs(t->bend[i - 1]), fabs(t->bend[i])) : 0;
+        v = join(v, (interval){ fmin(t->y[i - 1], t->y[i]) - most * h * h / 8,
+                                fmax(t->y[i - 1], t->y[i]) + most * h * h / 8 });
+        slope = join(slope, (interval){ k - most * h / 2, k + most * h / 2 });
+        if (t->bend)
+            bend = join(bend, (interval){ fmin(t->bend[i - 1], t->bend[i]), fmax(t->bend[i - 1], t->bend[i]) });
+    }
+    if (!t->bend)
+        bend = zero;
+    c = o->op == EX_TABLE ? chain(x, v, slope, bend)
+        : t->bend         ? (course){ slope, mul(bend, x->d), everything }
+                          : unbounded(slope);
+    if (inside)
+        return c;
+    v = o->op == EX_TABLE ? join(point(t->y[0]), point(t->y[t->n - 1])) : zero;
+    return (course){ join(c.v, v), join(c.d, zero), join(c.s, zero) };
+}
+
 static course
 table_course(const struct op *o, const course *x, const course *piece)
 {
@@ -353,6 +385,8 @@ table_course(const struct op *o, const course *x, const course *piece)
 
     if (t->n == 0)
         return unbounded(everything);
+    if (t->nends > 1 && !(piece && is_point(piece->v) && (piece->v.lo < 1 || piece->v.lo >= (double)t->nends)))
+        return smooth_course(o, x, piece && is_point(piece->v));
     if (piece && is_point(piece->v)) {
         double k = ex_table_slope(t, piece->v.lo, x->v.lo);
         interval y = { ex_table_at(t, piece->v.lo, x->v.lo), ex_table_at(t, piece->v.lo, x->v.hi) };

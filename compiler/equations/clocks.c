@@ -15,7 +15,7 @@ struct finder {
 };
 
 static enum course
-of_node(const ex_node *x, const enum course operand[3])
+of_node(const pool *p, const ex_node *x, const enum course operand[3])
 {
     enum course most = STILL;
 
@@ -31,7 +31,7 @@ of_node(const ex_node *x, const enum course operand[3])
     case EX_MUL: return operand[0] == LINEAR && operand[1] == LINEAR ? TIMED : LINEAR;
     case EX_DIV: return operand[1] == LINEAR ? TIMED : LINEAR;
     case EX_SELECT: return operand[0] == LINEAR ? TIMED : LINEAR;
-    case EX_TABLE: /* of one piece */ return x->b == NODE_NONE ? TIMED : LINEAR;
+    case EX_TABLE: /* of one piece */ return x->b == NODE_NONE || pool_table(p, x->table)->nends ? TIMED : LINEAR;
     default: return TIMED;
     }
 }
@@ -60,7 +60,7 @@ follow_expression(struct finder *d, inst i)
         for (int c = 0; c < 3; c++)
             if (child[c] != NODE_NONE && x->op != EX_CONST)
                 operand[c] = (enum course)d->of_node.at[map_get(&d->place, child[c])];
-        d->of_node.at[k] = (uint8_t)of_node(x, operand);
+        d->of_node.at[k] = (uint8_t)of_node(f->pool, x, operand);
     }
     return n ? (enum course)d->of_node.at[n - 1] : STILL;
 }

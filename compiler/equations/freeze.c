@@ -147,7 +147,11 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     case EX_MIN: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), a, b);
     case EX_MAX: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), b, a);
     case EX_TABLE:
-    case EX_TABLE_SLOPE: return ex_table_node(p, x->op, x->table, a, add_mode(z, r, MODE_PIECE, a, x->table));
+    case EX_TABLE_SLOPE: {
+        const ex_table *t = pool_table(p, x->table);
+
+        return ex_table_node(p, x->op, x->table, a, add_mode(z, r, MODE_PIECE, a, t->nends ? t->ends : x->table));
+    }
     case EX_FLOOR: return add_mode(z, r, MODE_FLOOR, a, 0);
     case EX_CEIL: /* -floor(-a) */ return ex_neg(p, add_mode(z, r, MODE_FLOOR, ex_neg(p, a), 0));
     default: return ex_make(p, x->op, a, b, c);

@@ -102,6 +102,37 @@ check_variable(struct check *c, var_id v)
     return true;
 }
 
+/* A spline in the expression that jumps where it parts: its number there, or NAN. */
+static double
+parts_with_jump(const flat_model *f, inst i)
+{
+    size_t n;
+    const node *tape = ex_tape(f->pool, i.root, &n);
+
+    for (size_t k = 0; k < n; k++) {
+        const ex_node *e = pool_node(f->pool, tape[k]);
+        const ex_table *t = e->op == EX_TABLE ? pool_table(f->pool, e->table) : NULL;
+
+        for (size_t p = 1; t && t->nends && p < t->n; p++)
+            if (t->x[p] == t->x[p - 1] && t->y[p] != t->y[p - 1])
+                return t->x[p];
+    }
+    return NAN;
+}
+
+static bool
+check_splines(const flat_model *f, var_id v, inst def)
+{
+    double at = parts_with_jump(f, def);
+
+    if (isnan(at))
+        return true;
+    diag_error(f->sources, "derivative-jump", f->var.at[v].at,
+               "\"%s\" reads a spline that jumps at %.6g, but its derivative is needed, which would be an impulse",
+               f->var.at[v].name, at);
+    return false;
+}
+
 bool
 jumps_check(equations *e, const double *value, const var_id *differentiated, size_t n)
 {
@@ -119,6 +150,7 @@ jumps_check(equations *e, const double *value, const var_id *differentiated, siz
 
         for (uint32_t k = 0; k < def.n && !switches; k++)
             switches = mode_of(e, f->slot.at[def.first + k]) != NULL;
+        ok = check_splines(f, differentiated[i], def) && ok;
         if (switches && is_known(e, def))
             ok = check_variable(&c, differentiated[i]) && ok;
     }

@@ -101,6 +101,11 @@ define_rates(struct rates *r)
             continue;
         e->defining = (defined){ DEF_BY_RATE, v };
         if (group == UINT32_MAX) {
+            if (e->var.at[v].kind == DEF_NONE && e->f->var.at[v].kind == VAR_RATE) { /* of a rate: that one first */
+                vec_push(&r->pending, d);
+                vec_push(&r->pending, v);
+                continue;
+            }
             if (e->var.at[v].kind == DEF_EXPLICIT) {
                 inst def = differentiate(r, e->var.at[v].def);
 

@@ -102,6 +102,9 @@ pool_slope(pool *p, node n, node da, node db, node dc)
     case EX_SELECT: return ex_make(p, EX_SELECT, a, db, dc);
     case EX_TABLE: return da == zero ? zero : ex_mul(p, ex_table_node(p, EX_TABLE_SLOPE, e->table, a, b), da);
     case EX_TABLE_SLOPE:
+        if (da == zero || !pool_table(p, e->table)->bend)
+            return zero;
+        return ex_mul(p, ex_table_node(p, EX_TABLE, pool_table(p, e->table)->second, a, b), da);
     case EX_LT:
     case EX_LE:
     case EX_EQ:
@@ -149,7 +152,7 @@ ex_derivative(pool *p, node n, uint32_t k)
 enum { FREE, LINEAR, NONLINEAR };
 
 static int
-degree(const ex_node *e, int a, int b, int c)
+degree(const pool *p, const ex_node *e, int a, int b, int c)
 {
     int more = a > b ? a : b;
 
@@ -160,7 +163,10 @@ degree(const ex_node *e, int a, int b, int c)
     case EX_MUL: return a == FREE || b == FREE ? more : NONLINEAR;
     case EX_DIV: return b == FREE ? a : NONLINEAR;
     case EX_SELECT: return a == FREE ? (b > c ? b : c) : NONLINEAR;
-    case EX_TABLE: return e->b != NODE_NONE && b == FREE ? a : a == FREE && b == FREE ? FREE : NONLINEAR;
+    case EX_TABLE:
+        return e->b != NODE_NONE && b == FREE && !pool_table(p, e->table)->nends ? a
+               : a == FREE && b == FREE                                          ? FREE
+                                                                                 : NONLINEAR;
     default: return more == FREE ? FREE : NONLINEAR;
     }
 }
@@ -180,7 +186,7 @@ degree_in(pool *p, node n, const bool *flagged, uint32_t nslots, uint32_t k)
         if (e->op == EX_SLOT)
             deg[tape[i]] = (flagged ? e->a < nslots && flagged[e->a] : e->a == k) ? LINEAR : FREE;
         else
-            deg[tape[i]] = (node)degree(e, m > 0 ? (int)deg[e->a] : FREE, m > 1 ? (int)deg[e->b] : FREE,
+            deg[tape[i]] = (node)degree(p, e, m > 0 ? (int)deg[e->a] : FREE, m > 1 ? (int)deg[e->b] : FREE,
                                         m > 2 ? (int)deg[e->c] : FREE);
     }
     return (int)deg[n];

@@ -9,29 +9,44 @@
 
 /* ---------------------------------------------------------------- tables */
 
-double
-ex_table_piece(const ex_table *t, double x)
+/* How many of n rising numbers are <= x. */
+static size_t
+up_to(const double *at, size_t n, double x)
 {
-    size_t lo = 0, hi = t->n; /* points before lo are <= x, those from hi on are > x */
+    size_t lo = 0, hi = n; /* those before lo are <= x, those from hi on are > x */
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if (t->x[mid] <= x)
+        if (at[mid] <= x)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return (double)lo;
+    return lo;
 }
 
-/* The points around a piece; false where the table is constant. */
-static bool
-piece_inside(const ex_table *t, double piece, size_t *i)
+double
+ex_table_piece(const ex_table *t, double x)
 {
-    if (!(piece >= 1) || piece >= (double)t->n)
+    return (double)(t->nends ? up_to(t->end, t->nends, x) : up_to(t->x, t->n, x));
+}
+
+/* The points around a piece, of a smooth table around x within it; false where the table is constant. */
+static bool
+piece_inside(const ex_table *t, double piece, double x, size_t *i)
+{
+    size_t first, last;
+
+    if (!(piece >= 1) || piece >= (double)(t->nends ? t->nends : t->n))
         return false;
     *i = (size_t)piece;
+    if (t->nends) {
+        first = up_to(t->x, t->n, t->end[*i - 1]);
+        last = up_to(t->x, t->n, t->end[*i]) - (*i + 1 < t->nends ? 2 : 1);
+        *i = up_to(t->x, t->n, x);
+        *i = *i < first ? first : *i > last ? last : *i;
+    }
     return t->x[*i] > t->x[*i - 1];
 }
 
@@ -53,9 +68,13 @@ ex_table_at(const ex_table *t, double piece, double x)
             return x;
         piece = ex_table_piece(t, x);
     }
-    if (piece_inside(t, piece, &i))
-        return t->y[i - 1] + (x - t->x[i - 1]) * slope_of(t, i);
-    return piece < 1 ? t->y[0] : t->y[piece < (double)t->n ? (size_t)piece : t->n - 1];
+    if (piece_inside(t, piece, x, &i)) {
+        double line = t->y[i - 1] + (x - t->x[i - 1]) * slope_of(t, i), h = t->x[i] - t->x[i - 1], a = t->x[i] - x,
+               b = x - t->x[i - 1];
+
+        return t->bend ? line - a * b / (6 * h) * (t->bend[i - 1] * (h + a) + t->bend[i] * (h + b)) : line;
+    }
+    return t->y[piece < 1 ? 0 : !t->nends && piece < (double)t->n ? (size_t)piece : t->n - 1];
 }
 
 double
@@ -68,7 +87,14 @@ ex_table_slope(const ex_table *t, double piece, double x)
             return x;
         piece = ex_table_piece(t, x);
     }
-    return piece_inside(t, piece, &i) ? slope_of(t, i) : 0;
+    if (!piece_inside(t, piece, x, &i))
+        return 0;
+    if (t->bend) {
+        double h = t->x[i] - t->x[i - 1], a = t->x[i] - x, b = x - t->x[i - 1];
+
+        return slope_of(t, i) + (t->bend[i - 1] * (h * h - 3 * a * a) + t->bend[i] * (3 * b * b - h * h)) / (6 * h);
+    }
+    return slope_of(t, i);
 }
 
 /* ---------------------------------------------------------------- operations */

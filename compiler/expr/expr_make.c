@@ -541,7 +541,7 @@ ex_table_node(pool *p, enum ex_op op, uint32_t table, node x, node piece)
     const ex_table *t = pool_table(p, table);
     double at = 0, i = -1, r;
 
-    if (op == EX_TABLE_SLOPE && piece != NODE_NONE)
+    if (op == EX_TABLE_SLOPE && piece != NODE_NONE && !t->nends)
         x = p->zero; /* a known piece has its slope wherever x is */
     if (ex_is_const(p, x, &at) && (piece == NODE_NONE || ex_is_const(p, piece, &i)) &&
         isfinite(r = ex_apply(op, at, i, 0, t)))

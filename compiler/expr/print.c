@@ -112,7 +112,7 @@ put_operation(struct ex_writer *w, const ex_node *e)
         writer_text(w, ", ");
         writer_text(w, pool_table(w->p, e->table)->name);
         writer_text(w, "(");
-        writer_text(w, ex_ops[e->op].name);
+        writer_text(w, e->op == EX_TABLE && pool_table(w->p, e->table)->bend ? "spline" : ex_ops[e->op].name);
         break;
     default:
         if (ex_ops[e->op].infix) {

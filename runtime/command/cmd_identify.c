@@ -14,12 +14,15 @@
 
 /* The active parameters carry so much of the activity unless told otherwise. */
 static const double ACTIVE = 0.92;
+/* A column whose spread is less than this part of its size is constant: no instrument tells more. */
+static const double RESTS = 1e-10;
 
 struct session {
     const request *q;
     VEC(loaded *) run;       /* one for each data file */
     VEC(const char *) data;  /* their paths */
     VEC(number_place) place; /* of the parameters */
+    VEC(char *) names;       /* of initial values */
     fit f;
     fit_result r;
     edits edits;
@@ -90,7 +93,7 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
       const unit *unit_of, double *weight)
 {
     const char *by = q->text[OPT_WEIGHT] ? q->text[OPT_WEIGHT] : "std";
-    double mean = 0, square = 0, least = INFINITY, most = -INFINITY, size, spread;
+    double mean = 0, square = 0, least = INFINITY, most = -INFINITY, size, spread, greatest;
     size_t count = 0, which;
 
     for (size_t i = 0; i < n; i++)
@@ -122,8 +125,10 @@ weigh(const request *q, const char *path, const char *name, const double *datum,
                : !strcmp(by, "rms") ? sqrt(square + mean * mean)
                                     : most - least;
     }
-    if (!(size > 0)) /* a column that does not move: by its size, or as it is */
-        size = mean != 0 ? fabs(mean) : 1;
+    greatest = fmax(fabs(least), fabs(most));
+    /* a column that does not move but for rounding: by its size, or as it is */
+    if (!(size > 0) || (!file && strcmp(by, "none") && size < RESTS * greatest))
+        size = greatest > 0 ? greatest : 1;
     *weight = 1 / size;
     return STATUS_DONE;
 }
@@ -301,6 +306,55 @@ set_bounds(struct session *s)
     return STATUS_DONE;
 }
 
+/* Does something else than storage state where it starts? Then initial values follow from one another. */
+static bool
+starts_follow(const flat_model *f)
+{
+    for (size_t i = 0; i < f->initial.n; i++)
+        if (f->initial.at[i].port == UINT32_MAX || f->initial.at[i].q < Q_DISPLACEMENT)
+            return true;
+    return false;
+}
+
+/* An initial value whose number stands in the text. */
+static int
+choose_initial(struct session *s, size_t state)
+{
+    const loaded *l = s->run.at[0];
+    struct model_state x = model_state(l->c.model, state);
+    number_place at = number_initial(&l->c, state);
+    fit_parameter p = { .name = bg_format("%s(0)", x.name), .low = -INFINITY, .high = INFINITY };
+
+    vec_push(&s->names, (char *)p.name);
+    p.start = at.scale * at.written + at.offset;
+    for (size_t r = 0; r < s->run.n; r++) {
+        const bg_model *m = s->run.at[r]->c.model;
+        size_t k = 0;
+
+        while (k < model_nstates(m) && strcmp(model_state(m, k).name, x.name))
+            k++;
+        if (k == model_nstates(m) || s->f.run.at[r].o.equilibrium) {
+            complain(k == model_nstates(m) ? "%s is no state of the model of experiment \"%s\""
+                                           : "%s: %s starts from equilibrium, its initial values are found, not given",
+                     x.name, s->run.at[r]->experiment);
+            vec_free(&p.state);
+            return STATUS_USAGE;
+        }
+        vec_push(&p.state, k);
+    }
+    vec_push(&s->f.parameter, p);
+    vec_push(&s->place, at);
+    if (!at.known || starts_follow(l->c.flat)) {
+        complain(at.known
+                     ? "%s: flows or efforts are given at the start too, from which initial values follow: move these "
+                       "by parameters"
+                     : "%s is not given as a number in this file: what it is computed from can be moved",
+                 p.name);
+        return STATUS_USAGE;
+    }
+    return STATUS_DONE;
+}
+
 static int
 choose(struct session *s)
 {
@@ -310,12 +364,21 @@ choose(struct session *s)
     char *why;
     int status = STATUS_DONE;
 
-    if (!chosen_parameters(l->c.model, s->q->text[OPT_PARAMETERS], &c, &why)) {
+    bool named = s->q->text[OPT_PARAMETERS] != NULL;
+
+    if (!(named ? chosen_everything(l->c.model, s->q->text[OPT_PARAMETERS], true, &c, &why)
+                : chosen_parameters(l->c.model, NULL, &c, &why))) {
         complain("%s", why);
         free(why);
         chosen_free(&c);
         return STATUS_USAGE;
     }
+    if (c.jump.n) {
+        complain("%s(+): a jump is fitted by the parameters of its reinit", model_state(l->c.model, c.jump.at[0]).name);
+        status = STATUS_USAGE;
+    }
+    for (size_t i = 0; i < c.initial.n && status == STATUS_DONE; i++)
+        status = choose_initial(s, c.initial.at[i]);
     for (size_t i = 0; i < c.by.n && status == STATUS_DONE; i++) {
         fit_parameter p = { .name = c.name.at[i], .start = model_parameter_value(l->c.model, c.by.at[i]) };
         number_place at = number_find(&l->c, c.by.at[i], p.name);
@@ -595,6 +658,9 @@ cmd_identify(const request *q)
     vec_free(&s.run);
     vec_free(&s.data);
     vec_free(&s.place);
+    for (size_t i = 0; i < s.names.n; i++)
+        free(s.names.at[i]);
+    vec_free(&s.names);
     edits_free(&s.edits);
     strbuf_free(&s.text);
     return status;

@@ -372,8 +372,6 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
 
     if (status != STATUS_DONE)
         return status;
-    if (q->json || !q->quiet)
-        passive = passive_of(l, r, nexperiments ? experiment[0] : NULL);
     if (dry && !q->json)
         textdiff_print(stdout, l->path, l->text, l->length, target && !text_out ? target : l->path, r->text, r->length,
                        reduction_origin, r, color_on(stdout));
@@ -383,6 +381,8 @@ reduction_write(const request *q, const loaded *l, reduction *r, const char *con
         return complain_file(target);
     if (!dry && target && !text_out)
         warn_of_place(l, r, target);
+    if (q->json || !q->quiet)
+        passive = passive_of(l, r, nexperiments ? experiment[0] : NULL);
     if (q->json && !(text_out && !dry))
         write_json(r, bounded, of, &passive, stdout);
     else if (!q->quiet)

@@ -37,6 +37,23 @@ set_parameters(struct search *s, const double *theta)
                 model_set_parameter(s->f->run.at[r].model, s->f->parameter.at[k].all.at[i], theta[k] * s->size[k]);
 }
 
+/* Where run r starts, with the initial values that are moved; others may be formulas of parameters. */
+static bool
+set_start(struct search *s, size_t r, const double *theta)
+{
+    fit_run *run = &s->f->run.at[r];
+
+    if (!run->x0)
+        return true;
+    if (!model_initial(run->model, run->o.start, run->x0))
+        return false;
+    for (size_t k = 0; k < s->n; k++)
+        if (s->f->parameter.at[k].state.n)
+            run->x0[s->f->parameter.at[k].state.at[r]] = theta[k] * s->size[k];
+    run->o.x0 = run->x0;
+    return true;
+}
+
 /* One run's rows. */
 static bool
 add_run(struct search *s, size_t index, ls_rows *rows)
@@ -44,7 +61,8 @@ add_run(struct search *s, size_t index, ls_rows *rows)
     const fit_run *run = &s->f->run.at[index];
     size_t ny = model_noutputs(run->model);
     VEC(var_id) by = { 0 };
-    VEC(size_t) of = { 0 };
+    VEC(size_t) of = { 0 }, initial = { 0 };
+    size_t columns;
     forward f;
     double *row = bg_calloc(s->n + 1, sizeof *row);
     bool fine;
@@ -54,14 +72,22 @@ add_run(struct search *s, size_t index, ls_rows *rows)
             vec_push(&by, model_parameter(run->model, s->f->parameter.at[k].all.at[i]));
             vec_push(&of, k);
         }
+    for (size_t k = 0; k < s->n && rows; k++)
+        if (s->f->parameter.at[k].state.n) {
+            vec_push(&initial, s->f->parameter.at[k].state.at[index]);
+            vec_push(&of, k);
+        }
+    columns = by.n + initial.n;
     f = (forward){ .model = run->model,
                    .by = by.at,
                    .n = by.n,
+                   .initial = initial.at,
+                   .ninitial = initial.n,
                    .time = run->time,
                    .ntimes = run->ntimes,
                    .output = s->output.at[index],
                    .activity = s->activity.n ? s->activity.at[index] : NULL,
-                   .derivative = bg_calloc(run->ntimes * ny * by.n + 1, sizeof(double)) };
+                   .derivative = bg_calloc(run->ntimes * ny * columns + 1, sizeof(double)) };
     s->evaluations++;
     for (size_t k = 0; k < s->n && rows; k++)
         s->evaluations += !s->held[k];
@@ -81,14 +107,15 @@ add_run(struct search *s, size_t index, ls_rows *rows)
             if (isnan(datum))
                 continue;
             memset(row, 0, s->n * sizeof *row);
-            for (size_t q = 0; q < by.n; q++)
-                row[of.at[q]] += run->weight[c] * f.derivative[at * by.n + q] * s->size[of.at[q]];
+            for (size_t q = 0; q < columns; q++)
+                row[of.at[q]] += run->weight[c] * f.derivative[at * columns + q] * s->size[of.at[q]];
             ls_rows_add(rows, row, run->weight[c] * (f.output[at] - datum));
         }
     free(f.derivative);
     free(row);
     vec_free(&by);
     vec_free(&of);
+    vec_free(&initial);
     return fine;
 }
 
@@ -99,7 +126,7 @@ evaluate(void *ctx, const double *theta, ls_rows *rows)
 
     set_parameters(s, theta);
     for (size_t r = 0; r < s->f->run.n; r++)
-        if (!add_run(s, r, rows))
+        if (!set_start(s, r, theta) || !add_run(s, r, rows))
             return false;
     return true;
 }
@@ -170,7 +197,7 @@ choose_active(struct search *s, const double *theta)
     }
     qsort(list, s->n, sizeof *list, by_share);
     for (size_t k = 0; k < s->n; k++) {
-        bool held = k > 0 && sum >= s->f->threshold * total;
+        bool held = k > 0 && sum >= s->f->threshold * total && !s->f->parameter.at[list[k].index].state.n;
 
         changed |= s->held[list[k].index] != held;
         s->held[list[k].index] = held;
@@ -333,6 +360,10 @@ fit_search(fit *f, fit_result *r, char **why)
     *why = NULL;
     for (size_t k = 0; k < f->run.n && f->active; k++)
         vec_push(&s.activity, bg_calloc(model_nelements(f->run.at[k].model) + 1, sizeof(double)));
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < f->parameter.at[k].state.n; i++)
+            if (!f->run.at[i].x0)
+                f->run.at[i].x0 = bg_calloc(model_nstates(f->run.at[i].model) + 1, sizeof(double));
     for (size_t k = 0; k < f->run.n; k++)
         vec_push(&s.output, bg_calloc(f->run.at[k].ntimes * model_noutputs(f->run.at[k].model) + 1, sizeof(double)));
     for (size_t k = 0; k < n; k++) {
@@ -382,7 +413,8 @@ fit_search(fit *f, fit_result *r, char **why)
         }
         r->evaluations = s.evaluations;
         for (size_t k = 0; k < f->run.n; k++)
-            add_run(&s, k, NULL);
+            if (set_start(&s, k, best))
+                add_run(&s, k, NULL);
         r->avasim = performance(&s);
         r->cost = kept.cost;
         r->data = kept.rows;
@@ -421,10 +453,13 @@ fit_free(fit *f)
         free(run->output);
         free(run->datum);
         free(run->weight);
+        free(run->x0);
     }
     vec_free(&f->run);
-    for (size_t k = 0; k < f->parameter.n; k++)
+    for (size_t k = 0; k < f->parameter.n; k++) {
         vec_free(&f->parameter.at[k].all);
+        vec_free(&f->parameter.at[k].state);
+    }
     vec_free(&f->parameter);
 }
 

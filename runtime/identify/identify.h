@@ -31,12 +31,14 @@ typedef struct fit_run {
     uint32_t *output; /* of the model */
     double *datum;    /* [ncolumns][ntimes] SI, NAN where nothing was measured */
     double *weight;   /* [ncolumns] 1/SI unit */
+    double *x0;       /* [states] where initial values are moved: where it starts; NULL */
 } fit_run;
 
 /* A number of the text: all parameters that it gives move together. */
 typedef struct fit_parameter {
-    const char *name; /* of the first */
+    const char *name; /* of the first; "spring.q(0)" */
     VEC(const char *) all;
+    VEC(size_t) state;       /* in each run: the state whose initial value it is; empty: a parameter */
     double start, low, high; /* SI; infinite without a bound */
 } fit_parameter;
 

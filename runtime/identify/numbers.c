@@ -67,8 +67,8 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
     for (int k = 0; m && k < m->nstmt; k++) {
         const ast_stmt *x = m->stmt[k];
 
-        if (x->kind == AST_STMT_VALUE && x->value.kind == AST_PARAMETER && !x->value.nsize &&
-            !strcmp(x->value.name, name)) {
+        if (x->kind == AST_STMT_VALUE && (x->value.kind == AST_PARAMETER || x->value.kind == AST_SIGNAL) &&
+            !x->value.nsize && !strcmp(x->value.name, name)) {
             own = x->value.value;
             *declared = x->value.unit;
         }
@@ -81,11 +81,11 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
     return own ? (given ? given : own) : NULL;
 }
 
+/* Of an expression that is one number, declared: the unit where it has none of its own. */
 static number_place
-place_in_tree(const compilation *c, const char *name)
+number_of(const compilation *c, const ast_expr *e, const ast_unit *declared)
 {
-    const ast_unit *declared = NULL;
-    const ast_expr *e = find_written(c, name, &declared), *number = e && e->kind == AST_NEG ? e->un.a : e;
+    const ast_expr *number = e && e->kind == AST_NEG ? e->un.a : e;
     const char *why;
 
     if (!number || number->kind != AST_NUMBER)
@@ -93,6 +93,15 @@ place_in_tree(const compilation *c, const char *name)
     if (number->number.unit)
         declared = number->number.unit;
     return number_at(c, e->at, declared ? unit_parse(c->units, declared->text, &why) : NULL);
+}
+
+static number_place
+place_in_tree(const compilation *c, const char *name)
+{
+    const ast_unit *declared = NULL;
+    const ast_expr *e = find_written(c, name, &declared);
+
+    return number_of(c, e, declared);
 }
 
 /* The literal that alone gives v, VAR_NONE: there is none of the text. */
@@ -116,6 +125,59 @@ number_find(const compilation *c, var_id v, const char *name)
 
     return literal == VAR_NONE ? place_in_tree(c, name)
                                : number_at(c, f->var.at[literal].at, f->var.at[literal].display);
+}
+
+struct stated {
+    span at;
+    const ast_expr *value;
+};
+
+static void
+see_stated(void *ctx, const ast_expr *e)
+{
+    struct stated *s = ctx;
+
+    if (!s->value && e->at.file == s->at.file && e->at.begin >= s->at.begin && e->at.end <= s->at.end)
+        s->value = e; /* the outermost comes first */
+}
+
+/* The right side of `q(0) = ...` at a span, in an element or in an experiment. */
+static const ast_expr *
+find_stated(const compilation *c, span at)
+{
+    struct stated s = { .at = at };
+
+    ast_visit_file(c->ast, see_stated, &s);
+    return s.value;
+}
+
+/* The second argument of integral(v, x0), where the model itself declares the signal. */
+static const ast_expr *
+find_start(const compilation *c, const char *name, const ast_unit **declared)
+{
+    const ast_expr *e = find_written(c, name, declared);
+
+    return e && e->kind == AST_CALL && !strcmp(e->call.name, "integral") && e->call.nargs == 2 ? e->call.arg[1] : NULL;
+}
+
+number_place
+number_initial(const compilation *c, size_t state)
+{
+    const flat_model *f = c->flat;
+    const flat_var *v = &f->var.at[model_state(c->model, state).var];
+    const ast_unit *declared = NULL;
+    span at = { 0 };
+    size_t same = 0;
+
+    if (v->kind == VAR_INTEGRAL)
+        return number_of(c, find_start(c, v->name, &declared), declared);
+    for (size_t i = 0; i < f->initial.n; i++)
+        if (f->initial.at[i].port == v->owner && f->initial.at[i].q >= Q_DISPLACEMENT)
+            at = f->initial.at[i].at;
+    for (size_t i = 0; i < f->initial.n; i++)
+        same += f->initial.at[i].at.file == at.file && f->initial.at[i].at.begin == at.begin;
+    /* of a component that is there more than once it would be the start of all */
+    return same == 1 && at.end > at.begin ? number_of(c, find_stated(c, at), NULL) : (number_place){ 0 };
 }
 
 char *

@@ -25,6 +25,7 @@ struct outset {
 };
 
 enum { DENSE_STATES = 600 };
+#define FAR 30        /* times a small step of a parameter */
 #define NOTHING 1e-11 /* of the greatest singular value */
 
 outset *
@@ -59,16 +60,20 @@ bool
 outset_initial(outset *o, size_t q, double *s)
 {
     const char *name = model_flat(o->m)->var.at[o->by[q]].name;
-    double at = model_parameter_value(o->m, o->by[q]), e = parameter_step(o->m, o->by[q]);
-    bool fine;
+    double at = model_parameter_value(o->m, o->by[q]), e = FAR * parameter_step(o->m, o->by[q]);
+    bool fine = true;
 
-    model_set_parameter(o->m, name, at + e);
-    fine = model_initial(o->m, o->start, s);
-    model_set_parameter(o->m, name, at - e);
-    fine = fine && model_initial(o->m, o->start, o->other);
+    /* of fourth order and far apart: initial values that follow are found by iteration, to ten digits */
+    memset(s, 0, o->nx * sizeof *s);
+    for (int k = -2; k <= 2 && fine; k++) {
+        if (k == 0)
+            continue;
+        model_set_parameter(o->m, name, at + k * e);
+        fine = model_initial(o->m, o->start, o->other);
+        for (size_t i = 0; i < o->nx && fine; i++)
+            s[i] += (k == 1 ? 8 : k == -1 ? -8 : k == 2 ? -1 : 1) * o->other[i] / (12 * e);
+    }
     model_set_parameter(o->m, name, at);
-    for (size_t i = 0; i < o->nx && fine; i++)
-        s[i] = (s[i] - o->other[i]) / (2 * e);
     return fine;
 }
 

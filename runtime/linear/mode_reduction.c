@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gramians.h"
+#include "joined.h"
 #include "mode_reduction.h"
 #include "response.h"
 #include "simulate.h"
@@ -175,19 +176,11 @@ measure_effects(const linearization *l, const mode_choice *keep, struct chosen *
     }
 }
 
-static uint32_t
-group_of_part(uint32_t *parent, uint32_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 static void
 tie(uint32_t *parent, const bool *stays, size_t a, size_t b, double value)
 {
     if (value != 0 && stays[a] && stays[b])
-        parent[group_of_part(parent, (uint32_t)a)] = group_of_part(parent, (uint32_t)b);
+        joined_join(parent, a, b);
 }
 
 /* What is left falls apart into subsystems: those without an input or without an output go. */
@@ -196,11 +189,9 @@ drop_subsystems(const linearization *l, struct chosen *c)
 {
     const structure *s = &l->structure;
     size_t n = s->nz + s->nl;
-    uint32_t *parent = bg_calloc(n + 1, sizeof *parent);
+    uint32_t *parent = joined_new(n);
     bool *driven = bg_calloc(n + 1, sizeof *driven), *seen = bg_calloc(n + 1, sizeof *seen);
 
-    for (size_t i = 0; i < n; i++)
-        parent[i] = (uint32_t)i;
     for (size_t a = 0; a < s->nz; a++) {
         size_t row = s->storage_state[a];
 
@@ -215,7 +206,7 @@ drop_subsystems(const linearization *l, struct chosen *c)
         for (size_t k = 0; k < s->nl; k++)
             tie(parent, c->stays, s->nz + i, s->nz + k, s->matrix[M_J_LL].value[i + s->nl * k]);
     for (size_t a = 0; a < s->nz; a++) {
-        uint32_t group = group_of_part(parent, (uint32_t)a);
+        uint32_t group = joined_first(parent, (uint32_t)a);
 
         for (size_t u = 0; u < l->space.nu && c->stays[a]; u++)
             driven[group] = driven[group] || l->space.B[s->storage_state[a] + s->n * u] != 0;
@@ -223,7 +214,7 @@ drop_subsystems(const linearization *l, struct chosen *c)
             seen[group] = seen[group] || l->space.C[y + l->space.ny * s->storage_state[a]] != 0;
     }
     for (size_t i = 0; i < n; i++) {
-        uint32_t group = group_of_part(parent, (uint32_t)i);
+        uint32_t group = joined_first(parent, (uint32_t)i);
 
         c->stays[i] = c->stays[i] && driven[group] && seen[group];
     }
@@ -322,6 +313,53 @@ gain_edits(const compilation *c, const linearization *full, const linearization 
         }
 }
 
+/* The greatest error when a share of the end value answers at once and the rest as b does. */
+static double
+error_with_direct(const double *a, const double *b, size_t ny, double end, double share)
+{
+    double most = 0;
+
+    for (size_t k = 1; k < STEP_POINTS; k++)
+        most = fmax(most, fabs(a[k * ny] - (1 - share) * b[k * ny] - share * end));
+    return most;
+}
+
+/* Stiff modes that went answer a step at once: the share of the end value for which the step errs least. The error is
+ * convex in it. */
+static double
+direct_share(const double *a, const double *b, size_t ny, double end)
+{
+    double low = -0.5, high = 0.5;
+
+    for (int k = 0; k < 60; k++) {
+        double one = low + (high - low) / 3, two = high - (high - low) / 3;
+
+        if (error_with_direct(a, b, ny, end, one) < error_with_direct(a, b, ny, end, two))
+            high = two;
+        else
+            low = one;
+    }
+    return (low + high) / 2;
+}
+
+/* Offered, not written: the model would transmit at once what its elements do not. */
+static void
+note_direct(const double *a, const double *b, size_t ny, double most, const char *input, const char *output,
+            strbuf *notes)
+{
+    double end = a[(STEP_POINTS - 1) * ny], share, least;
+
+    if (fabs(b[(STEP_POINTS - 1) * ny] - end) > 1e-3 * fabs(end) || !(most > 0.01 * fabs(end)))
+        return;
+    share = direct_share(a, b, ny, end);
+    least = error_with_direct(a, b, ny, end, share);
+    if (least < 0.9 * most)
+        strbuf_printf(notes,
+                      "  with %.4g times what %s is now and %.4g*%s (SI) added, which answers at once as stiff modes "
+                      "that went do, it would be at most %.3g %% off\n",
+                      1 - share, output, share * end, input, 100 * least / fabs(end));
+}
+
 static void
 compare_steps(const linearization *full, const linearization *small, reduction *r, strbuf *notes)
 {
@@ -369,6 +407,8 @@ compare_steps(const linearization *full, const linearization *small, reduction *
                               "  a step of %s: %s is at most %.3g %% of its end value off; in the frequency response "
                               "at most %.3g %%\n",
                               full->input.at[u].name, o->name, 100 * most / last, 100 * worst / last);
+            if (last > 0)
+                note_direct(a + y, b + y, ny, most, full->input.at[u].name, o->name, notes);
         }
     }
     free(a);

@@ -5,7 +5,8 @@
  * rest that this changes is put right in the line of the output. Dissipators are told by their effects; by causal paths
  * (step 4 of the paper, taken literally) those count whose input comes from storage that stays alone, which keeps some
  * that no chosen eigenvalue feels: both are reported. Beside the result stands the H-infinity error of balanced
- * truncation to as many states, with its bound.
+ * truncation to as many states, with its bound, and, where that is better, what the step would err with a part of the
+ * input in the output's line.
  *
  * units    SI
  */

@@ -12,6 +12,7 @@
 
 #include "base.h"
 #include "dense.h"
+#include "joined.h"
 
 #define ROUNDING (100 * DBL_EPSILON)  /* what the QR algorithm does to a matrix, relative to its norm */
 #define NILPOTENT (1e4 * DBL_EPSILON) /* of the norm: beyond it N is not rounding */
@@ -136,14 +137,6 @@ sort_items(struct item *item, size_t n)
             k++;
         qsort(item + i, k - i, sizeof *item, compare_real);
     }
-}
-
-static size_t
-root_of(size_t *parent, size_t i)
-{
-    while (parent[i] != i)
-        i = parent[i] = parent[parent[i]];
-    return i;
 }
 
 /* ---------------------------------------------------------------- invariant subspaces */
@@ -427,7 +420,7 @@ modes_find(size_t n, const double *A, modes *m)
     struct raw r = { 0 };
     struct schur b = { 0 };
     struct item *item = bg_calloc(n + 1, sizeof *item);
-    size_t *parent = bg_calloc(n + 1, sizeof *parent);
+    uint32_t *joined = joined_new(n); /* eigenvalues into clusters */
     double *condition = bg_calloc(n + 1, sizeof *condition);
     bool fine, *chosen = bg_calloc(n + 1, sizeof *chosen);
 
@@ -444,7 +437,7 @@ modes_find(size_t n, const double *A, modes *m)
     fine = n == 0 || (dense_finite(n * n, A) && raw_find(n, A, &r, &m->size));
     if (n == 0) {
         free(item);
-        free(parent);
+        free(joined);
         free(condition);
         free(chosen);
         return true;
@@ -462,21 +455,20 @@ modes_find(size_t n, const double *A, modes *m)
             wide_w += pow(cabs(r.w[i + n * k]) * s, 2);
         }
         condition[k] = cabs(dot) > 0 ? fmin(sqrt(wide_u * wide_w) / cabs(dot), 1 / DBL_EPSILON) : 1 / DBL_EPSILON;
-        parent[k] = k;
         r.lambda[k] = without_rounding(r.lambda[k], ROUNDING * m->size * fmin(condition[k], 1e4));
     }
     for (size_t i = 0; i < n && fine; i++)
         for (size_t k = i + 1; k < n; k++)
             if (cabs(r.lambda[i] - r.lambda[k]) <= ROUNDING * m->size * fmin(condition[i], condition[k]) &&
                 cabs(r.lambda[i] - r.lambda[k]) <= 1e-3 * m->size)
-                parent[root_of(parent, k)] = root_of(parent, i);
+                joined_join(joined, k, i);
     /* clusters as one in the order */
     for (size_t k = 0; k < n && fine; k++) {
         double complex mean = 0;
         size_t count = 0;
 
         for (size_t i = 0; i < n; i++)
-            if (root_of(parent, i) == root_of(parent, k)) {
+            if (joined_first(joined, i) == joined_first(joined, k)) {
                 mean += r.lambda[i];
                 count++;
             }
@@ -493,7 +485,7 @@ modes_find(size_t n, const double *A, modes *m)
         cluster *c = &m->cluster[m->nclusters];
         cluster *twin = NULL;
 
-        for (k = i + 1; k < n && root_of(parent, item[k].at) == root_of(parent, item[i].at);)
+        for (k = i + 1; k < n && joined_first(joined, item[k].at) == joined_first(joined, item[i].at);)
             k++;
         *c = (cluster){ i, k - i, false, item[i].lambda, 0 };
         for (size_t j = i; j < k; j++) {
@@ -526,7 +518,7 @@ modes_find(size_t n, const double *A, modes *m)
     raw_free(&r);
     schur_free(&b);
     free(item);
-    free(parent);
+    free(joined);
     free(condition);
     free(chosen);
     return fine;

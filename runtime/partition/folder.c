@@ -11,6 +11,7 @@
 #include "compile.h"
 #include "csv.h"
 #include "files.h"
+#include "sampled.h"
 
 enum { NOT_WRITTEN = 4 };
 
@@ -138,7 +139,7 @@ see_table(void *ctx, const ast_expr *e)
     struct waiting *w = ctx;
     uint32_t k;
 
-    if (e->kind == AST_CALL && !strcmp(e->call.name, "table") && e->call.nargs && e->call.arg[0]->kind == AST_STRING &&
+    if (e->kind == AST_CALL && e->call.nargs && e->call.arg[0]->kind == AST_STRING &&
         (k = writer_of(w->d, e->call.arg[0]->string, w->experiment)) != MAP_NONE)
         vec_push(&w->m->waits, k);
 }
@@ -179,93 +180,6 @@ read_members(struct folder *d)
 
 /* ---------------------------------------------------------------- one run */
 
-/* Which points a table needs, so that no column is further from the line between two of them than the share of its
- * range: from each point on as far as a straight line does for all points passed (the slopes that do narrow with each).
- * Returns how many; *error: the greatest distance, as that share. */
-static size_t
-thin(const columns *c, double share, size_t *point, double *error)
-{
-    size_t m = c->column.n, n = 0, from = 0;
-    double *most = bg_calloc(m + 1, sizeof *most), *low = bg_calloc(m + 1, sizeof *low),
-           *high = bg_calloc(m + 1, sizeof *high);
-
-    for (size_t k = 0; k < m; k++) {
-        double least = INFINITY, greatest = -INFINITY;
-
-        for (size_t i = 0; i < c->points; i++) {
-            least = fmin(least, column_at(&c->column.at[k], i));
-            greatest = fmax(greatest, column_at(&c->column.at[k], i));
-        }
-        most[k] = greatest > least ? greatest - least : 0;
-        low[k] = -INFINITY;
-        high[k] = INFINITY;
-    }
-    point[n++] = 0;
-    for (size_t i = 1; i < c->points; i++) {
-        double dt = c->time[i] - c->time[from];
-        bool fits = true;
-
-        for (size_t k = 0; k < m && fits; k++) {
-            double slope = (column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from)) / dt;
-
-            fits = slope >= low[k] && slope <= high[k];
-        }
-        if (!fits) {
-            from = point[n++] = i - 1;
-            dt = c->time[i] - c->time[from];
-        }
-        for (size_t k = 0; k < m; k++) {
-            double y = column_at(&c->column.at[k], i) - column_at(&c->column.at[k], from), tolerance = share * most[k];
-
-            low[k] = fmax(fits ? low[k] : -INFINITY, (y - tolerance) / dt);
-            high[k] = fmin(fits ? high[k] : INFINITY, (y + tolerance) / dt);
-        }
-    }
-    if (point[n - 1] != c->points - 1)
-        point[n++] = c->points - 1;
-    *error = 0;
-    for (size_t p = 0; p + 1 < n; p++)
-        for (size_t i = point[p] + 1; i < point[p + 1]; i++) {
-            double part = (c->time[i] - c->time[point[p]]) / (c->time[point[p + 1]] - c->time[point[p]]);
-
-            for (size_t k = 0; k < m; k++) {
-                const column *x = &c->column.at[k];
-                double line = column_at(x, point[p]) + part * (column_at(x, point[p + 1]) - column_at(x, point[p]));
-
-                *error = fmax(*error, most[k] > 0 ? fabs(column_at(x, i) - line) / most[k] : 0);
-            }
-        }
-    free(most);
-    free(low);
-    free(high);
-    return n;
-}
-
-/* The table's rows: those of the points named. */
-static void
-write_rows(FILE *out, const columns *c, const size_t *point, size_t n)
-{
-    columns some = { .points = n };
-    double *time = bg_calloc(n + 1, sizeof *time), *value = bg_calloc(n * c->column.n + 1, sizeof *value);
-
-    for (size_t i = 0; i < n; i++)
-        time[i] = c->time[point[i]];
-    some.time = time;
-    for (size_t k = 0; k < c->column.n; k++) {
-        column x = c->column.at[k];
-
-        for (size_t i = 0; i < n; i++)
-            value[k * n + i] = column_at(&c->column.at[k], point[i]);
-        x.at = value + k * n;
-        x.stride = 1;
-        vec_push(&some.column, x);
-    }
-    csv_write(out, &some);
-    vec_free(&some.column);
-    free(time);
-    free(value);
-}
-
 static bool
 run_dense(const folder_options *o, compilation *c, sim_result *result)
 {
@@ -300,21 +214,14 @@ run_member(const folder_options *o, const struct member *m, const char *experime
         char *path = bg_format("%s/%s_%s.csv", o->path, m->name, experiment);
         columns cols;
         outfile f;
-        size_t *point;
         bool fine = outfile_open(&f, path);
 
         columns_make(c.model, &result, &cols);
-        point = bg_calloc(cols.points + 1, sizeof *point);
-        out->points = cols.points;
-        for (size_t i = 0; i < cols.points && o->points; i++)
-            point[i] = i;
-        if (!o->points)
-            out->points = thin(&cols, FOLDER_SAMPLING, point, &out->sampling);
         if (fine) {
-            write_rows(f.out, &cols, point, out->points);
+            out->sampling = sampled_write(f.out, &cols, result.event, result.nevents, o->points ? 0 : FOLDER_SAMPLING,
+                                          &out->points);
             fine = outfile_commit(&f);
         }
-        free(point);
         if (!fine) {
             fprintf(stderr, "bgc: %s: %s\n", path, file_error(errno));
             out->status = NOT_WRITTEN;

@@ -2,16 +2,14 @@
  *
  * Each NAME.bg of the folder (but conditioned.bg and reduced.bg, the whole) is a partition. Its experiments' tables
  * NAME_EXPERIMENT.csv of others in the folder are what it waits for; its own run of each experiment is written to such
- * a file: outputs and recorded signals. Of FOLDER_POINTS points of the run as many as it takes for the lines between
- * them to be no further from any column than FOLDER_SAMPLING of its range; or all of a uniform grid, where a number is
- * given.
+ * a file: outputs and recorded signals, sampled at FOLDER_POINTS points or as many as are asked for (sampled.h).
  */
 #ifndef BG_FOLDER_H
 #define BG_FOLDER_H
 
 #include "simulate.h"
 
-#define FOLDER_SAMPLING 1e-4
+#define FOLDER_SAMPLING 1e-5
 #define FOLDER_MARK "// partition "
 enum { FOLDER_POINTS = 20001, FOLDER_NAME = 128 };
 
@@ -21,8 +19,7 @@ typedef struct folder_run {
     uint64_t steps;
     double seconds; /* of the integration */
     size_t points;
-    double sampling; /* greatest distance of a column from the line between points, as a share of its range; NAN: a grid
-                        was given */
+    double sampling; /* greatest distance of a column from the spline through its points, as a share of its range */
     int status;      /* 0, or of what failed: its messages were printed */
 } folder_run;
 typedef VEC(folder_run) folder_runs;

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "joined.h"
+
 struct held {
     double ratio;
     size_t at;
@@ -29,39 +31,28 @@ strength_of(const link *x)
     return x->refused ? INFINITY : r;
 }
 
-static uint32_t
-root_of(uint32_t *root, uint32_t j)
-{
-    while (root[j] != j)
-        j = root[j] = root[root[j]];
-    return j;
-}
-
 const link *
 next_to_part(const flat_model *f, const link_plan *p, double *ratio)
 {
     struct held *order = bg_calloc(p->link.n + 1, sizeof *order);
-    uint32_t *root = bg_calloc(f->junction.n + 1, sizeof *root);
+    uint32_t *root = joined_new(f->junction.n);
     const link *last = NULL;
 
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        root[j] = j;
     for (uint32_t i = 0; i < f->element.n; i++)
         for (uint32_t k = 1;
              k < f->element.at[i].nports && f->element.at[i].type != EL_TF && f->element.at[i].type != EL_GY; k++)
-            root[root_of(root, f->port.at[f->element.at[i].port0 + k].junction)] = root_of(
-                root, f->port.at[f->element.at[i].port0].junction);
+            joined_join(root, f->port.at[f->element.at[i].port0 + k].junction,
+                        f->port.at[f->element.at[i].port0].junction);
     for (size_t i = 0; i < p->link.n; i++)
         order[i] = (struct held){ strength_of(&p->link.at[i]), i };
     if (p->link.n)
         qsort(order, p->link.n, sizeof *order, by_strength);
     for (size_t i = 0; i < p->link.n && !(order[i].ratio < p->limit); i++) {
         const link *x = &p->link.at[order[i].at];
-        uint32_t a = root_of(root, x->end[0]), b = root_of(root, x->end[1]);
 
-        if (a == b)
+        if (joined_first(root, x->end[0]) == joined_first(root, x->end[1]))
             continue;
-        root[a] = b;
+        joined_join(root, x->end[0], x->end[1]);
         *ratio = order[i].ratio;
         last = isfinite(order[i].ratio) ? x : NULL;
     }

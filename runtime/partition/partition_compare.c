@@ -72,8 +72,21 @@ reduce_model(struct worker *d, const recording *r, const name_list *gone, const 
     return result;
 }
 
+/* How large an output is, in the model as given too: what conditioning brought to rest has no size of its own. */
+static double
+size_of(const partitioning *p, const run_error *x)
+{
+    double size = x->size;
+
+    for (size_t k = 0; k < p->error.n; k++)
+        if (!p->error.at[k].state && !strcmp(p->error.at[k].name, x->name) &&
+            !strcmp(p->error.at[k].experiment, x->experiment))
+            size = fmax(size, p->error.at[k].size);
+    return size;
+}
+
 /* By how much a part's outputs differ from those of the conditioned model, by what was recorded for it: the greatest of
- * the errors' root mean squares over their own. */
+ * the errors' root mean squares over their sizes. */
 static bool
 compare_part(struct worker *d, const recording *r, part *x)
 {
@@ -82,8 +95,8 @@ compare_part(struct worker *d, const recording *r, part *x)
 
     x->replay = NAN;
     for (size_t i = 0; fine && i < e.n; i++)
-        if (!e.at[i].state && e.at[i].size > 0)
-            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / e.at[i].size);
+        if (!e.at[i].state && size_of(d->out, &e.at[i]) > 0)
+            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / size_of(d->out, &e.at[i]));
     vec_free(&e);
     return fine;
 }

@@ -273,10 +273,10 @@ put_feeding(const partition_report *r, const char *name, table *t)
     for (size_t k = 0; k < r->parts->part.n && !x; k++)
         x = !strcmp(r->parts->part.at[k].name, name) ? &r->parts->part.at[k] : NULL;
     if (run && x && !isnan(run->sampling) && x->reads.n && !isnan(x->replay))
-        table_put(t, "%zu points, within %.1e of their range; its outputs, driven, within %.2g %%", run->points,
-                  run->sampling, 100 * x->replay);
+        table_put(t, "splines through %zu points, within %.1e of their range; its outputs, driven, within %.2g %%",
+                  run->points, run->sampling, 100 * x->replay);
     else if (run && !isnan(run->sampling))
-        table_put(t, "%zu points, within %.1e of their range", run->points, run->sampling);
+        table_put(t, "splines through %zu points, within %.1e of their range", run->points, run->sampling);
     else
         table_put(t, "%s", "");
 }

@@ -148,7 +148,7 @@ refer(struct placing *d, span at, const char *name, bool is_model)
 static void
 see_table(void *ctx, const ast_expr *e)
 {
-    if (e->kind == AST_CALL && !strcmp(e->call.name, "table") && e->call.nargs && e->call.arg[0]->kind == AST_STRING)
+    if (e->kind == AST_CALL && e->call.nargs && e->call.arg[0]->kind == AST_STRING)
         refer(ctx, e->call.arg[0]->at, e->call.arg[0]->string, false);
 }
 

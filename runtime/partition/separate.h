@@ -1,7 +1,7 @@
 /* separate.h - one text for each partition of a conditioned text, which compiles and runs alone
  *
  * Each is the conditioned text without the elements of the others. What it reads of them becomes an input, given in its
- * experiments by a table of the signal as the other's run wrote it: `let vx_f = table("S1_test.csv", "vx.f", time);`.
+ * experiments by a spline of the signal as the other's run wrote it: `let vx_f = spline("S1_test.csv", "vx.f", time);`.
  * What others read of it is recorded. An output stands in the text of the last partition that it reads. Experiments
  * that were not asked for go.
  *

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "metrics.h"
+#include "joined.h"
 
 struct finder {
     const flat_model *f;
     const link_plan *p;
     arena *a;
     subgraphs *out;
-    uint32_t *root;  /* [junction] union-find */
+    uint32_t *root;  /* [junction] joined.h: the first declared leads */
     uint8_t *walked; /* [var] 1: what it reads is being looked at, 2: of_var is known */
     uint32_t *seen;  /* [var] 1 + the reader that met it last */
     uint32_t reader; /* counts readers */
@@ -22,39 +23,21 @@ struct finder {
 
 /* ---------------------------------------------------------------- joined by bonds */
 
-static uint32_t
-find_root(struct finder *d, uint32_t j)
-{
-    while (d->root[j] != j)
-        j = d->root[j] = d->root[d->root[j]];
-    return j;
-}
-
-static void
-join(struct finder *d, uint32_t a, uint32_t b)
-{
-    a = find_root(d, a);
-    b = find_root(d, b);
-    if (a != b)
-        d->root[a > b ? a : b] = a > b ? b : a; /* the first declared leads */
-}
-
 static void
 join_by_bonds(struct finder *d)
 {
     const flat_model *f = d->f;
 
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        d->root[j] = j;
+    d->root = joined_new(f->junction.n);
     for (size_t i = 0; i < d->p->link.n; i++)
         if (d->p->link.at[i].fate == LINK_STAYS)
-            join(d, d->p->link.at[i].end[0], d->p->link.at[i].end[1]);
+            joined_join(d->root, d->p->link.at[i].end[0], d->p->link.at[i].end[1]);
     for (uint32_t i = 0; i < f->element.n; i++) {
         const flat_element *e = &f->element.at[i];
 
         /* a field's laws relate all its ports */
         for (uint32_t k = 1; k < e->nports && !is_two_port(e); k++)
-            join(d, f->port.at[e->port0].junction, f->port.at[e->port0 + k].junction);
+            joined_join(d->root, f->port.at[e->port0].junction, f->port.at[e->port0 + k].junction);
     }
 }
 
@@ -67,7 +50,7 @@ name_subgraphs(struct finder *d)
     s->of_junction = bg_malloc((f->junction.n + 1) * sizeof *s->of_junction);
     s->of_element = bg_malloc((f->element.n + 1) * sizeof *s->of_element);
     for (uint32_t j = 0; j < f->junction.n; j++) {
-        uint32_t r = find_root(d, j);
+        uint32_t r = joined_first(d->root, j);
 
         if (r == j) {
             subgraph x = { .name = arena_format(d->a, "S%zu", s->subgraph.n + 1) };
@@ -675,7 +658,6 @@ subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *fre
     struct finder d = { .f = f, .p = p, .a = a, .out = out, .join = both };
 
     memset(out, 0, sizeof *out);
-    d.root = bg_malloc((f->junction.n + 1) * sizeof *d.root);
     d.walked = bg_calloc(f->var.n + 1, sizeof *d.walked);
     d.seen = bg_calloc(f->var.n + 1, sizeof *d.seen);
     out->of_var = bg_calloc(f->var.n + 1, sizeof *out->of_var);

@@ -274,7 +274,7 @@ expression_number(const flat_model *f, const struct plan_names *plan, inst i)
             if (e->op == EX_TABLE || e->op == EX_TABLE_SLOPE) {
                 const char *name = pool_table(f->pool, e->table)->name;
 
-                x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), 3));
+                x = bg_hash_mix(x, bg_hash_bytes(name, strlen(name), pool_table(f->pool, e->table)->nends ? 4 : 3));
             }
             for (int k = 0; k < 3; k++)
                 x = bg_hash_mix(x, of[k]);

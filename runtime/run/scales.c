@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vectors.h"
+#include "joined.h"
 
 #define ATOL_SHARE 1e-3   /* of rtol and the scale */
 #define SHARE 1e-3        /* of a unit's largest state, of a part's energy scale */
@@ -34,30 +35,20 @@ struct scales {
 
 /* ---- connected parts of the graph ---- */
 
-static uint32_t
-root_of(uint32_t *parent, uint32_t k)
-{
-    while (parent[k] != k)
-        k = parent[k] = parent[parent[k]];
-    return k;
-}
-
 /* Junctions that bonds, two-ports or fields connect are of one part. */
 static uint32_t *
 find_parts(const flat_model *f)
 {
-    uint32_t *parent = bg_calloc(f->junction.n + 1, sizeof *parent);
+    uint32_t *parent = joined_new(f->junction.n);
 
-    for (uint32_t k = 0; k < f->junction.n; k++)
-        parent[k] = k;
     for (size_t b = 0; b < f->bond.n; b++)
-        parent[root_of(parent, f->bond.at[b].from)] = root_of(parent, f->bond.at[b].to);
+        joined_join(parent, f->bond.at[b].from, f->bond.at[b].to);
     for (size_t i = 0; i < f->element.n; i++)
         for (uint32_t k = 1; k < f->element.at[i].nports; k++) {
             const flat_port *p = &f->port.at[f->element.at[i].port0];
 
             if (p[0].junction < f->junction.n && p[k].junction < f->junction.n)
-                parent[root_of(parent, p[k].junction)] = root_of(parent, p[0].junction);
+                joined_join(parent, p[k].junction, p[0].junction);
         }
     return parent;
 }
@@ -104,7 +95,7 @@ scales_new(bg_model *m, double rtol, double atol)
                        junction_domain(f, junction)->power != NODE_NONE;
         s->unit_of[i] = number_of(&units, map_ptr_key(x.unit), &s->nunits);
         s->part_of[i] = number_of(
-            &parts, 1 + (junction < f->junction.n ? (uint64_t)root_of(parent, junction) : UINT32_MAX), &s->nparts);
+            &parts, 1 + (junction < f->junction.n ? (uint64_t)joined_first(parent, junction) : UINT32_MAX), &s->nparts);
     }
     s->unit_size = bg_calloc(s->nunits + 1, sizeof *s->unit_size);
     s->energy = bg_calloc(s->nparts + 1, sizeof *s->energy);

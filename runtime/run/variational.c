@@ -7,6 +7,7 @@
 
 #include "causality.h"
 #include "equations.h"
+#include "joined.h"
 
 #define MOST_ITERATIONS 40
 #define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
@@ -232,22 +233,6 @@ is_displacement(const struct trial *w, uint32_t port)
     return (w->f->element.at[p->element].type == EL_C) != p->crossed;
 }
 
-static uint32_t
-group_of(struct trial *w, uint32_t j)
-{
-    while (w->group[j] != j)
-        j = w->group[j] = w->group[w->group[j]];
-    return j;
-}
-
-static void
-join(struct trial *w, uint32_t a, uint32_t b)
-{
-    a = group_of(w, a);
-    b = group_of(w, b);
-    w->group[a < b ? b : a] = a < b ? a : b;
-}
-
 /* The value of an expression by numbers of variables. */
 static double
 value(const struct trial *w, inst i, const double *v)
@@ -274,10 +259,8 @@ ratios_are_fixed(struct trial *w)
     const flat_model *f = w->f;
     bool *moves = bg_calloc(f->element.n + 1, sizeof *moves), fine = true;
 
-    for (uint32_t j = 0; j < f->junction.n; j++)
-        w->group[j] = j;
     for (size_t i = 0; i < f->bond.n; i++)
-        join(w, f->bond.at[i].from, f->bond.at[i].to);
+        joined_join(w->group, f->bond.at[i].from, f->bond.at[i].to);
     for (size_t i = 0; i < f->element.n; i++) {
         const flat_element *el = &f->element.at[i];
 
@@ -290,17 +273,17 @@ ratios_are_fixed(struct trial *w)
             moves[i] |= differs(at, value(w, modulus, w->v[1])) || differs(at, value(w, modulus, w->v[2]));
         }
         for (uint32_t k = 1; k < el->nports && !moves[i]; k++)
-            join(w, f->port.at[el->port0].junction, f->port.at[el->port0 + k].junction);
+            joined_join(w->group, f->port.at[el->port0].junction, f->port.at[el->port0 + k].junction);
     }
     for (size_t i = 0; i < f->port.n; i++)
         if (is_store(&f->element.at[f->port.at[i].element]))
-            w->stores[group_of(w, f->port.at[i].junction)] = true;
+            w->stores[joined_first(w->group, f->port.at[i].junction)] = true;
     for (size_t i = 0; i < f->element.n && fine; i++) {
         const flat_element *el = &f->element.at[i];
         size_t sides = 0;
 
         for (uint32_t k = 0; k < el->nports && moves[i]; k++)
-            sides += w->stores[group_of(w, f->port.at[el->port0 + k].junction)];
+            sides += w->stores[joined_first(w->group, f->port.at[el->port0 + k].junction)];
         if (sides > 1)
             fine = refuse(w, el->at, el->name, "its ratio moves, and there are stores on both of its sides");
     }
@@ -426,7 +409,7 @@ variational_fits(bg_model *m, double t, double stop, const double *x)
     w.moved = bg_calloc(n + 1, sizeof(double));
     for (int k = 0; k < 3; k++)
         w.v[k] = bg_calloc(f->var.n + 1, sizeof(double));
-    w.group = bg_calloc(f->junction.n + 1, sizeof *w.group);
+    w.group = joined_new(f->junction.n);
     w.stores = bg_calloc(f->junction.n + 1, sizeof *w.stores);
     for (size_t i = 0; i < n; i++)
         w.moved[i] = x[i] + 1e-3 * (fabs(x[i]) + 1e-3) * (1.5 + scatter(i, 11));

@@ -41,7 +41,7 @@ static uint32_t
 add_table(pool *p)
 {
     static const double x[] = { -2, -1, 0.5, 2 }, y[] = { 1, -1, 0.25, 3 };
-    ex_table t = { "\"curve.csv\", 2", 4, malloc(sizeof x), malloc(sizeof y) };
+    ex_table t = { .name = "\"curve.csv\", 2", .n = 4, .x = malloc(sizeof x), .y = malloc(sizeof y) };
 
     memcpy(t.x, x, sizeof x);
     memcpy(t.y, y, sizeof y);

@@ -248,7 +248,7 @@ test_chattering(void **state)
 
 /* ---- known times: a lag driven by a table; corners at 1, 2, 3 s ---- */
 static double table_x[] = { 1, 2, 3 }, table_y[] = { 0, 1, -1 };
-static const ex_table ramp = { "ramp", 3, table_x, table_y };
+static const ex_table ramp = { .name = "ramp", .n = 3, .x = table_x, .y = table_y };
 static void
 lag_rhs(FORMULA, double *dx)
 {
@@ -828,7 +828,7 @@ test_chain(void **state)
 /* ---- ten thousand corners at known times ---- */
 enum { CORNERS = 10000 };
 static double many_x[CORNERS], many_y[CORNERS];
-static const ex_table many = { "many", CORNERS, many_x, many_y };
+static const ex_table many = { .name = "many", .n = CORNERS, .x = many_x, .y = many_y };
 static void
 many_rhs(FORMULA, double *dx)
 {

@@ -1,0 +1,255 @@
+/* sampled.c - see sampled.h */
+#include "sampled.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "csv.h"
+#include "expr.h"
+
+enum { FIRST_PARTS = 4 }; /* of a smooth stretch at first */
+/* A change of slope counts as a corner where it moves a column by this share of what may be missed within a sample. */
+static const double CORNER = 0.01;
+
+struct samples {
+    const columns *c;
+    size_t m, n, most;    /* columns; rows */
+    double *time, *value; /* [n], [m][most]: the samples, and two rows where the columns have a corner */
+    bool *kept;           /* [n] rows to be written */
+    double *range;        /* [m] */
+};
+
+static double *
+column_of(const struct samples *s, size_t k)
+{
+    return s->value + k * s->most;
+}
+
+static void
+add_row(struct samples *s, double t, const double *value)
+{
+    s->time[s->n] = t;
+    for (size_t k = 0; k < s->m; k++)
+        column_of(s, k)[s->n] = value[k];
+    s->n++;
+}
+
+/* The parabola (or what few points allow) through `count` samples from i in direction `by`: its value at t and slope.
+ */
+static void
+beyond(const columns *c, size_t k, size_t i, int by, size_t count, double t, double *value, double *slope)
+{
+    double x[3] = { 0 }, d[3] = { 0 };
+    size_t n = count < 3 ? count : 3;
+
+    for (size_t j = 0; j < n; j++) {
+        size_t at = by > 0 ? i + j : i - j;
+
+        x[j] = c->time[at];
+        d[j] = column_at(&c->column.at[k], at);
+    }
+    for (size_t order = 1; order < n; order++) /* divided differences */
+        for (size_t j = n - 1; j >= order; j--)
+            d[j] = (d[j] - d[j - 1]) / (x[j] - x[j - order]);
+    *value = d[0];
+    *slope = 0;
+    if (n > 1) {
+        *value += d[1] * (t - x[0]);
+        *slope += d[1];
+    }
+    if (n > 2) {
+        *value += d[2] * (t - x[0]) * (t - x[1]);
+        *slope += d[2] * (2 * t - x[0] - x[1]);
+    }
+}
+
+/* Both sides of an event between samples before `right`, of which `left` lie behind the last corner. True: some column
+ * has a corner or a jump there, and two rows are added. */
+static bool
+add_corner(struct samples *s, double t, size_t begin, size_t left, size_t right, size_t stop, double share)
+{
+    const columns *c = s->c;
+    double *side[2] = { bg_calloc(s->m + 1, sizeof(double)), bg_calloc(s->m + 1, sizeof(double)) };
+    double dt = c->time[right] - c->time[left];
+    bool corner = false;
+
+    for (size_t k = 0; k < s->m; k++) {
+        double slope[2], some = CORNER * (share > 0 ? share : 1e-5) * s->range[k];
+
+        beyond(c, k, left, -1, left - begin + 1, t, &side[0][k], &slope[0]);
+        beyond(c, k, right, 1, stop - right, t, &side[1][k], &slope[1]);
+        corner |= s->range[k] > 0 &&
+                  (fabs(side[1][k] - side[0][k]) > 100 * some || fabs(slope[1] - slope[0]) * dt > 100 * some);
+    }
+    if (corner) {
+        s->kept[s->n] = s->kept[s->n + 1] = true;
+        add_row(s, t, side[0]);
+        add_row(s, t, side[1]);
+    }
+    free(side[0]);
+    free(side[1]);
+    return corner;
+}
+
+static void
+add_samples(struct samples *s, size_t from, size_t to)
+{
+    double *value = bg_calloc(s->m + 1, sizeof *value);
+
+    for (size_t i = from; i < to; i++) {
+        for (size_t k = 0; k < s->m; k++)
+            value[k] = column_at(&s->c->column.at[k], i);
+        add_row(s, s->c->time[i], value);
+    }
+    free(value);
+}
+
+/* The samples, with two rows at each event that shows. A sample at the time of an event is of neither side. */
+static void
+gather(struct samples *s, const double *event, size_t nevents, double share)
+{
+    const columns *c = s->c;
+    double tiny = c->points > 1 ? 1e-6 * (c->time[c->points - 1] - c->time[0]) / (double)c->points : 0;
+    size_t done = 0, begin = 0;
+
+    for (size_t e = 0; e < nevents; e++) {
+        double t = event[e];
+        size_t left, right;
+
+        for (right = done; right < c->points && c->time[right] <= t + tiny; right++)
+            ;
+        for (left = right; left > begin && c->time[left - 1] >= t - tiny; left--)
+            ;
+        if (right >= c->points || left <= begin || (e + 1 < nevents && event[e + 1] <= c->time[right]))
+            continue;
+        if (left < done || !(t > c->time[left - 1]))
+            continue;
+        add_samples(s, done, left);
+        if (add_corner(s, t, begin, left - 1, right, c->points, share))
+            begin = done = right;
+        else
+            done = left;
+    }
+    add_samples(s, done, c->points);
+}
+
+/* Distance of the samples from the splines through the rows kept of a stretch. refine: the middle one of those between
+ * two such rows is kept too where it is too great for the share. *more: there were such. */
+static double
+distance(struct samples *s, size_t from, size_t to, double share, bool *more)
+{
+    size_t n = 0, *row = bg_calloc(to - from + 1, sizeof *row);
+    double *x = bg_calloc(to - from, sizeof *x), *y = bg_calloc(to - from, sizeof *y), worst = 0;
+    double end[2] = { s->time[from], s->time[to - 1] };
+
+    *more = false;
+    for (size_t i = from; i < to; i++)
+        if (s->kept[i])
+            row[n++] = i;
+    for (size_t k = 0; k < s->m; k++) {
+        const double *value = column_of(s, k);
+        ex_table t = { .n = n, .x = x, .y = y, .end = end, .nends = 2 };
+
+        if (!(s->range[k] > 0))
+            continue;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = s->time[row[i]];
+            y[i] = value[row[i]];
+        }
+        t.bend = ex_spline_bends(x, y, n);
+        for (size_t p = 0; p + 1 < n; p++) {
+            double far = 0;
+
+            for (size_t i = row[p] + 1; i < row[p + 1]; i++)
+                far = fmax(far, fabs(ex_table_at(&t, 1, s->time[i]) - value[i]) / s->range[k]);
+            worst = fmax(worst, far);
+            if (share > 0 && far > share) {
+                s->kept[row[p] + (row[p + 1] - row[p]) / 2] = true;
+                *more = true;
+            }
+        }
+        free(t.bend);
+    }
+    free(row);
+    free(x);
+    free(y);
+    return worst;
+}
+
+/* Rows of one smooth stretch; the distance that is left. */
+static double
+thin(struct samples *s, size_t from, size_t to, double share)
+{
+    bool more = true;
+    double far = 0;
+
+    s->kept[from] = s->kept[to - 1] = true;
+    for (size_t i = 1; i < FIRST_PARTS; i++)
+        s->kept[from + i * (to - 1 - from) / FIRST_PARTS] = true;
+    for (size_t i = from; i < to && !(share > 0); i++)
+        s->kept[i] = true;
+    while (more)
+        far = distance(s, from, to, share, &more);
+    return far;
+}
+
+static size_t
+write_rows(FILE *out, const struct samples *s)
+{
+    columns some = { 0 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->kept[i]) {
+            s->time[n] = s->time[i];
+            for (size_t k = 0; k < s->m; k++)
+                column_of(s, k)[n] = column_of(s, k)[i];
+            n++;
+        }
+    some.points = n;
+    some.time = s->time;
+    for (size_t k = 0; k < s->m; k++) {
+        column x = s->c->column.at[k];
+
+        x.at = column_of(s, k);
+        x.stride = 1;
+        vec_push(&some.column, x);
+    }
+    csv_write(out, &some);
+    vec_free(&some.column);
+    return n;
+}
+
+double
+sampled_write(FILE *out, const columns *c, const double *event, size_t nevents, double share, size_t *points)
+{
+    struct samples s = { .c = c, .m = c->column.n, .most = c->points + 2 * nevents + 1 };
+    double far = 0;
+
+    s.time = bg_calloc(s.most, sizeof *s.time);
+    s.value = bg_calloc(s.most * s.m + 1, sizeof *s.value);
+    s.kept = bg_calloc(s.most, sizeof *s.kept);
+    s.range = bg_calloc(s.m + 1, sizeof *s.range);
+    for (size_t k = 0; k < s.m; k++) {
+        double least = INFINITY, greatest = -INFINITY;
+
+        for (size_t i = 0; i < c->points; i++) {
+            least = fmin(least, column_at(&c->column.at[k], i));
+            greatest = fmax(greatest, column_at(&c->column.at[k], i));
+        }
+        s.range[k] = greatest > least ? greatest - least : 0;
+    }
+    gather(&s, event, nevents, share);
+    for (size_t from = 0, i = 1; i <= s.n; i++) {
+        if (i < s.n && s.time[i] > s.time[i - 1])
+            continue;
+        far = fmax(far, thin(&s, from, i, share));
+        from = i;
+    }
+    *points = write_rows(out, &s);
+    free(s.time);
+    free(s.value);
+    free(s.kept);
+    free(s.range);
+    return far;
+}

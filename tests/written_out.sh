@@ -1,0 +1,66 @@
+#!/bin/sh
+# Models written out part by part are the models: every experiment of every file is partitioned with nothing conditioned, and what was written is run beside
+# what was given. Each output and recorded expression must agree to 1e-6 of its greatest value.
+# sh tests/written_out.sh BGC [FILE.bg ...]      without files: examples, tests/run, tests/models and, where it lies beside the repository, shared/cases
+bgc=$1
+shift
+root=$(cd "$(dirname "$0")/.." && pwd)
+if [ $# -eq 0 ]; then
+    set -- "$root"/examples/*.bg "$root"/examples/*/*.bg "$root"/tests/models/*.bg "$root"/tests/run/*.bg "$root"/../shared/cases/models/*.bg "$root"/../shared/cases/faults/*.bg
+fi
+seconds=${SECONDS_EACH:-60}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+agree=0 differ=0 refused=0 given=0
+
+# so long of a processor, however busy the machine
+limited() {
+    (ulimit -t "$seconds"; exec "$@")
+}
+
+# Greatest difference of the rows' numbers, as a share of the column's greatest value; "rows" where there are not as many of them.
+distance() {
+    paste -d ';' "$1" "$2" | awk -F ';' '
+        NR == 1 { next }
+        { n = split($1, a, ","); m = split($2, b, ",")
+          if (n != m) { print "rows"; bad = 1; exit }
+          for (k = 2; k <= n; k++) {
+              d = a[k] - b[k]; d = d < 0 ? -d : d; v = a[k] < 0 ? -a[k] : a[k] + 0
+              if (d > far[k]) far[k] = d
+              if (v > size[k]) size[k] = v
+          } }
+        END { if (bad) exit
+              for (k in far) if (far[k] > 1e-12 && far[k] > worst * size[k]) worst = size[k] > 0 ? far[k] / size[k] : 1
+              printf "%.3g\n", worst }'
+}
+
+for file; do
+    [ -f "$file" ] || continue
+    for experiment in $(sed -n 's/^experiment \([A-Za-z_0-9]*\).*/\1/p' "$file" | sort -u); do
+        tight="--rtol 1e-9 --allow-read $root"
+        # what cannot be run as it is, or takes long, says nothing about what is written
+        if ! limited "$bgc" run "$file" -e "$experiment" $tight -q -o "$work/a.csv" 2>/dev/null; then
+            given=$((given + 1))
+            continue
+        fi
+        rm -rf "$work/out"
+        if ! limited "$bgc" partition "$file" -e "$experiment" --threshold 0% --allow-read "$root" -q -o "$work/out" >/dev/null 2>"$work/why"; then
+            echo "$file $experiment: not written: $(grep -v '^$' "$work/why" | head -2 | tr '\n' ' ')"
+            refused=$((refused + 1))
+        elif ! limited "$bgc" run "$work/out/conditioned.bg" -e "$experiment" $tight -q -o "$work/b.csv" 2>"$work/why"; then
+            echo "$file $experiment: what was written does not run: $(head -1 "$work/why")"
+            differ=$((differ + 1))
+        else
+            far=$(distance "$work/a.csv" "$work/b.csv")
+            if [ "$far" = rows ] || awk "BEGIN { exit !($far > 1e-6) }"; then
+                echo "$file $experiment: off by $far"
+                differ=$((differ + 1))
+            else
+                agree=$((agree + 1))
+            fi
+        fi
+    done
+done
+echo "$agree runs agree, $differ differ, $refused were not written, $given do not run as given or within $seconds s of a processor"
+[ "$differ" -eq 0 ]
