@@ -5,7 +5,8 @@
  * leaves something free, pseudo-transient continuation: implicit Euler steps (I/h - J) d = f whose length h grows as
  * the rates shrink, so that the iteration follows the model's own motion first and becomes Newton's method in the end.
  * It needs no more than the integrator's matrix, and what the motion conserves (a total mass, a momentum) keeps its
- * initial value even where J is singular. Modes follow after every step. Up to 600 states a singular value
+ * initial value even where J is singular. Modes follow after every step. What neither finds is looked for with means of
+ * the rates (descend.h), then by a long run. Up to 600 states a singular value
  * decomposition then gives corrections of least size that keep these totals, down to rounding, and the directions that
  * stay free.
  *
@@ -19,6 +20,7 @@
 #include <nvector/nvector_serial.h>
 #include <string.h>
 
+#include "descend.h"
 #include "events.h"
 #include "linear.h"
 #include "scales.h"
@@ -428,46 +430,20 @@ newton(rest *s, double *x)
 static double *
 reduced_jacobian(rest *s, const double *x)
 {
-    const struct model_pattern p = linear_pattern(s->linear);
-    size_t n = s->n, nz = p.n - p.nx;
+    size_t n = s->n;
+    double *full;
 
     if (linear_evaluate(s->linear, s->t, x) != 0)
         return NULL;
-    const double *v = linear_values(s->linear);
-    double *full = bg_calloc(n * n + 1, sizeof(double));
-    double *fz = bg_calloc(n * nz + 1, sizeof(double)), *gx = bg_calloc(nz * n + 1, sizeof(double)),
-           *gz = bg_calloc(nz * nz + 1, sizeof(double));
-    lapack_int *pivot = bg_calloc(nz + 1, sizeof *pivot);
-    bool ok = true;
-
-    for (size_t j = 0; j < p.n; j++)
-        for (int64_t k = p.column[j]; k < p.column[j + 1]; k++) {
-            size_t i = (size_t)p.row[k];
-            double *to = i < n ? (j < n ? &full[j * n + i] : &fz[(j - n) * n + i])
-                               : (j < n ? &gx[j * nz + i - n] : &gz[(j - n) * nz + i - n]);
-            *to = v[k];
-        }
-    if (nz > 0) { /* f_x - f_z g_z^-1 g_x */
-        ok = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)nz, (lapack_int)n, gz, (lapack_int)nz, pivot, gx,
-                           (lapack_int)nz) == 0;
-        for (size_t j = 0; ok && j < n; j++)
-            for (size_t k = 0; k < nz; k++)
-                if (gx[j * nz + k] != 0)
-                    for (size_t i = 0; i < n; i++)
-                        full[j * n + i] -= fz[k * n + i] * gx[j * nz + k];
+    full = bg_calloc(n * n + 1, sizeof *full);
+    if (!linear_reduced(s->linear, full)) {
+        free(full);
+        return NULL;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
             if (!s->active[i] || !s->active[j])
                 full[j * n + i] = 0;
-    free(fz);
-    free(gx);
-    free(gz);
-    free(pivot);
-    if (!ok) {
-        free(full);
-        return NULL;
-    }
     return full;
 }
 
@@ -721,6 +697,18 @@ equilibrium(bg_model *m, double t, double *x)
         }
         free(found);
     }
+    bool descended = false;
+    if (!tied && active && !(r <= CLOSE)) {
+        double *found = bg_malloc(n * sizeof *found);
+
+        memcpy(found, given, n * sizeof *found);
+        descended = descend(m, s.linear, s.events, s.active, t, s.motion, found) && stays(&s, found);
+        if (descended) {
+            memcpy(x, found, n * sizeof *x);
+            r = 0;
+        }
+        free(found);
+    }
     if (!(r <= CLOSE) && active) {
         double *marched = bg_malloc(n * sizeof *marched), was = r;
 
@@ -736,7 +724,8 @@ equilibrium(bg_model *m, double t, double *x)
         free(marched);
     }
     free(given);
-    if (!tied && n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active && r < 1e-3) {
+    if (!tied && !descended && n <= DENSE_STATES && linear_pattern(s.linear).n <= DENSE_UNKNOWNS && active &&
+        r < 1e-3) {
         s.u = bg_calloc(n * n, sizeof(double));
         s.vt = bg_calloc(n * n, sizeof(double));
         for (int k = 0; k < 4; k++) { /* afresh while the point still moves */

@@ -2,6 +2,7 @@
 #include "linear.h"
 
 #include "factor.h"
+#include <lapacke.h>
 #include <string.h>
 
 struct linear {
@@ -108,6 +109,55 @@ linear_evaluate(linear *l, double t, const double *x)
     }
     l->known = status == 0;
     return status;
+}
+
+int
+linear_evaluate_mean(linear *l, double t, size_t n, double *const *x)
+{
+    int status = 0;
+
+    memset(l->matrix, 0, l->pattern.nonzeros * sizeof(double));
+    for (size_t i = 0; i < n && status == 0; i++) {
+        status = linear_evaluate(l, t, x[i]);
+        for (size_t k = 0; k < l->pattern.nonzeros; k++)
+            l->matrix[k] += l->jacobian[k] / (double)n;
+    }
+    memcpy(l->jacobian, l->matrix, l->pattern.nonzeros * sizeof(double));
+    return status;
+}
+
+bool
+linear_reduced(const linear *l, double *full)
+{
+    const struct model_pattern p = l->pattern;
+    size_t n = p.nx, nz = p.n - p.nx;
+    double *fz = bg_calloc(n * nz + 1, sizeof(double)), *gx = bg_calloc(nz * n + 1, sizeof(double)),
+           *gz = bg_calloc(nz * nz + 1, sizeof(double));
+    lapack_int *pivot = bg_calloc(nz + 1, sizeof *pivot);
+    bool ok = true;
+
+    memset(full, 0, n * n * sizeof *full);
+    for (size_t j = 0; j < p.n; j++)
+        for (int64_t k = p.column[j]; k < p.column[j + 1]; k++) {
+            size_t i = (size_t)p.row[k];
+            double *to = i < n ? (j < n ? &full[j * n + i] : &fz[(j - n) * n + i])
+                               : (j < n ? &gx[j * nz + i - n] : &gz[(j - n) * nz + i - n]);
+            *to = l->jacobian[k];
+        }
+    if (nz > 0) {
+        ok = LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)nz, (lapack_int)n, gz, (lapack_int)nz, pivot, gx,
+                           (lapack_int)nz) == 0;
+        for (size_t j = 0; ok && j < n; j++)
+            for (size_t k = 0; k < nz; k++)
+                if (gx[j * nz + k] != 0)
+                    for (size_t i = 0; i < n; i++)
+                        full[j * n + i] -= fz[k * n + i] * gx[j * nz + k];
+    }
+    free(fz);
+    free(gx);
+    free(gz);
+    free(pivot);
+    return ok;
 }
 
 void

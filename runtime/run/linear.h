@@ -18,9 +18,13 @@ typedef struct linear linear;
 linear *linear_new(bg_model *m); /* NULL when the Jacobian does not compile (diagnostic given) */
 void linear_free(linear *l);
 
-int linear_evaluate(linear *l, double t, const double *x); /* J at (t, x) */
-bool linear_known(const linear *l);                        /* J was evaluated */
-void linear_form(linear *l, double gamma);                 /* M from the kept J */
+int linear_evaluate(linear *l, double t, const double *x);                 /* J at (t, x) */
+int linear_evaluate_mean(linear *l, double t, size_t n, double *const *x); /* the mean of J at (t, x[i]) */
+/* The Jacobian of the states alone, f_x - f_z g_z^-1 g_x, [nx*nx], columns one behind the other. False: g_z is
+ * singular. */
+bool linear_reduced(const linear *l, double *full);
+bool linear_known(const linear *l);        /* J was evaluated */
+void linear_form(linear *l, double gamma); /* M from the kept J */
 void linear_form_newton(linear *l,
                         const bool *active); /* M = [f_x f_z; g_x g_z]; rows of states not active: those of I */
 int linear_factor(linear *l);

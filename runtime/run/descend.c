@@ -1,0 +1,321 @@
+/* descend.c - see descend.h */
+#include "descend.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <string.h>
+
+#include "scales.h"
+#include "vectors.h"
+
+enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pairs; steps to rest in one */
+#define WIDEST 0.05     /* of the states' sizes: how far rates are averaged over at first, */
+#define NARROWEST 1e-12 /* in the end, */
+#define NARROWER 0.1    /* and from one to the next */
+#define WITHIN 0.1      /* of that neighbourhood: a step so small ends the search in it; */
+#define AT_REST 1e-9    /* of the states' sizes: and a step so small the whole */
+#define ROUNDING 1e-13  /* of the terms in a rate, */
+#define GREAT 1e-3      /* or so much of the greatest of its unit: no more is left to find */
+#define SMALL 1e-6      /* of the greatest terms of its unit: a rate that has no more waits while others move */
+#define SMALL_SIZE 1e-3 /* of the greatest state of its unit: no state is smaller, where a mean is taken */
+#define RELATIVE 1e-6   /* of a state: by which it is changed to see the terms in rates */
+#define HALFWAY 0.5     /* of the rates: what a step may leave of its own equations */
+#define LONGER 10       /* times, from one step to the next */
+#define LONGEST 1e6     /* of the slowest time: longer steps lose what motion conserves in their rounding */
+#define SHORTEST 1e-20
+
+struct descent {
+    bg_model *model;
+    linear *linear;
+    events *events;
+    const bool *active;
+    size_t n;
+    scales *scales;
+    double t, motion, slow, h, blur;     /* times: given; in which terms would make the slowest state; of a step */
+    double *size, *around[AROUND];       /* [n] of states; points that rates are averaged over */
+    double *f, *probe, *trial, *one, *d; /* [n] rates at x, at the trial, at a point; the step */
+    double *terms, *most;                /* [n] what rates are made of; greatest of a group */
+    uint32_t *group;                     /* [n] states of one unit */
+    double *jacobian, *matrix;           /* [n*n] mean of those of the states alone; NULL: too many, the sparse one */
+    lapack_int *pivot;
+};
+
+/* ---- means ---- */
+
+static void
+look_around(struct descent *s, const double *x)
+{
+    for (size_t k = 0; k < AROUND; k++)
+        for (size_t i = 0; i < s->n; i++) {
+            double part = 1 + (double)(bg_hash_mix(i + 1, 71 + k / 2) >> 40) * 0x1p-24;
+
+            s->around[k][i] = x[i] + (k % 2 ? -1 : 1) * (bg_hash_mix(i + 1, 73 + k / 2) >> 63 ? -part : part) *
+                                         s->blur * s->size[i];
+        }
+}
+
+static bool
+rates(struct descent *s, const double *x, double *f)
+{
+    look_around(s, x);
+    memset(f, 0, s->n * sizeof *f);
+    for (size_t k = 0; k < AROUND; k++) {
+        if (model_rhs(s->model, s->t, s->around[k], s->one) != 0)
+            return false;
+        vec_axpy(s->n, 1.0 / AROUND, f, s->one, f);
+    }
+    for (size_t i = 0; i < s->n; i++)
+        if (!s->active[i])
+            f[i] = 0;
+    return vec_finite(s->n, f);
+}
+
+static bool
+evaluate_jacobian(struct descent *s, const double *x)
+{
+    look_around(s, x);
+    if (!s->jacobian)
+        return linear_evaluate_mean(s->linear, s->t, AROUND, s->around) == 0;
+    memset(s->jacobian, 0, s->n * s->n * sizeof *s->jacobian);
+    for (size_t k = 0; k < AROUND; k++) {
+        if (linear_evaluate(s->linear, s->t, s->around[k]) != 0 || !linear_reduced(s->linear, s->matrix))
+            return false;
+        for (size_t i = 0; i < s->n * s->n; i++)
+            s->jacobian[i] += s->matrix[i] / AROUND;
+    }
+    return true;
+}
+
+/* A step of length h of Euler's implicit method, linear in it. */
+static bool
+euler(struct descent *s, double h)
+{
+    lapack_int n = (lapack_int)s->n;
+
+    for (size_t i = 0; i < s->n; i++)
+        s->d[i] = h * s->f[i];
+    if (!s->jacobian) {
+        linear_form(s->linear, h);
+        return linear_factor(s->linear) == 0 && linear_solve(s->linear, s->d) == 0 && vec_finite(s->n, s->d);
+    }
+    for (size_t j = 0; j < s->n; j++)
+        for (size_t i = 0; i < s->n; i++)
+            s->matrix[j * s->n + i] = (i == j) - (s->active[i] && s->active[j] ? h * s->jacobian[j * s->n + i] : 0);
+    return LAPACKE_dgesv(LAPACK_COL_MAJOR, n, 1, s->matrix, n, s->pivot, s->d, n) == 0 && vec_finite(s->n, s->d);
+}
+
+/* ---- sizes ---- */
+
+/* Nothing is smaller than a share of the greatest of its unit. */
+static void
+lift(struct descent *s, double *v, double share)
+{
+    memset(s->most, 0, s->n * sizeof *s->most);
+    for (size_t i = 0; i < s->n; i++)
+        s->most[s->group[i]] = fmax(s->most[s->group[i]], v[i]);
+    for (size_t i = 0; i < s->n; i++)
+        v[i] = fmax(v[i], share * s->most[s->group[i]]);
+}
+
+/* By the energy there is and the states of the same unit. Where all of a unit are empty, they are as large as their
+ * rates make them in the model's time, or those that come of that. */
+static void
+find_sizes(struct descent *s, const double *x)
+{
+    bool any = true;
+
+    scales_begin(s->scales, x);
+    scales_of(s->scales, x, s->size);
+    memcpy(s->trial, x, s->n * sizeof *s->trial);
+    for (int round = 0; round < 3 && any && rates(s, s->trial, s->probe); round++) {
+        any = false;
+        for (size_t i = 0; i < s->n; i++)
+            if (s->size[i] == 0)
+                s->size[i] = s->motion * fabs(s->probe[i]);
+        lift(s, s->size, SMALL_SIZE);
+        for (size_t i = 0; i < s->n; i++) {
+            any |= s->size[i] == 0;
+            s->trial[i] += s->motion * s->probe[i];
+        }
+    }
+}
+
+static bool
+has_grown(const struct descent *s, const double *x)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (fabs(x[i]) > 2 * s->size[i])
+            return true;
+    return false;
+}
+
+/* Terms of the rates at x: what relative changes of the states do to them. */
+static void
+measure(struct descent *s, const double *x)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->terms[i] = fabs(s->f[i]);
+    for (uint64_t k = 0; k < 3; k++) {
+        for (size_t i = 0; i < s->n; i++)
+            s->trial[i] = x[i] + RELATIVE * (double)(int64_t)bg_hash_mix(i + 1, 29 + k) * 0x1p-63 * s->size[i];
+        if (!rates(s, s->trial, s->probe))
+            continue;
+        for (size_t i = 0; i < s->n; i++)
+            s->terms[i] = fmax(s->terms[i], fabs(s->probe[i] - s->f[i]) / RELATIVE);
+    }
+    lift(s, s->terms, SMALL);
+    s->slow = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->terms[i] > 0)
+            s->slow = fmax(s->slow, s->size[i] / s->terms[i]);
+}
+
+/* The greatest |f_i - less_i/h| in parts of the terms. */
+static double
+left(const struct descent *s, const double *f, const double *less, double h)
+{
+    double r = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double v = fabs(less ? f[i] - less[i] / h : f[i]);
+
+        if (v != 0)
+            r = fmax(r, v / s->terms[i]);
+    }
+    return r;
+}
+
+/* ---- descending ---- */
+
+/* Is the last step, the longest, less than this of all states? */
+static bool
+is_small(const struct descent *s, double part)
+{
+    if (!(s->h >= LONGEST * s->slow))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->active[i] && !(fabs(s->d[i]) <= part * s->size[i]))
+            return false;
+    return true;
+}
+
+/* Is only rounding left of the rates, or would the longest step hardly move the states? */
+static bool
+rests(const struct descent *s, double part)
+{
+    bool quiet = true;
+
+    for (size_t i = 0; i < s->n && quiet; i++)
+        quiet = fabs(s->f[i]) <= ROUNDING * fmax(s->terms[i], GREAT * s->most[s->group[i]]);
+    return quiet || is_small(s, part);
+}
+
+/* The longest step from x, up to s->h, that solves its own equations by half at least: such steps come to rest with
+ * everything that dissipates, and do not where the terms merely grow. None where x is at rest: *found. */
+static bool
+step(struct descent *s, double *x, double part, bool *found)
+{
+    double before, after = INFINITY;
+
+    measure(s, x);
+    before = left(s, s->f, NULL, 1);
+    if (!evaluate_jacobian(s, x))
+        return false;
+    for (;; s->h /= 4) {
+        if (!(s->h > SHORTEST * s->slow))
+            return false;
+        if (!euler(s, s->h))
+            continue;
+        if (rests(s, part)) {
+            *found = true;
+            return true;
+        }
+        for (size_t i = 0; i < s->n; i++)
+            s->trial[i] = s->active[i] ? x[i] + s->d[i] : x[i];
+        if (rates(s, s->trial, s->probe))
+            after = left(s, s->probe, s->d, s->h);
+        if (after <= HALFWAY * before)
+            break;
+    }
+    memcpy(x, s->trial, s->n * sizeof *x);
+    if (!events_settle(s->events, s->t, x))
+        memcpy(s->f, s->probe, s->n * sizeof *s->f);
+    else if (!rates(s, x, s->f))
+        return false;
+    return true;
+}
+
+/* To where the mean rates rest. */
+static bool
+settle(struct descent *s, double *x, double part)
+{
+    if (!rates(s, x, s->f))
+        return false;
+    for (int k = 0; k < STEPS; k++) {
+        bool found = false;
+
+        if (!step(s, x, part, &found))
+            return false;
+        if (found)
+            return true;
+        s->h = fmin(LONGER * s->h, LONGEST * s->slow);
+        if (has_grown(s, x)) {
+            find_sizes(s, x);
+            if (!rates(s, x, s->f))
+                return false;
+        }
+    }
+    return false;
+}
+
+static void
+group_units(struct descent *s)
+{
+    map units = { 0 };
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t key = map_ptr_key(model_state(s->model, i).unit);
+        uint32_t g = map_get(&units, key);
+
+        if (g == MAP_NONE)
+            map_set(&units, key, g = count++);
+        s->group[i] = g;
+    }
+    map_free(&units);
+}
+
+bool
+descend(bg_model *m, linear *l, events *e, const bool *active, double t, double motion, double *x)
+{
+    size_t n = model_nstates(m);
+    struct descent
+        s = { .model = m, .linear = l, .events = e, .active = active, .n = n, .t = t, .motion = motion, .h = motion };
+    double **vector[] = { &s.size,  &s.f,    &s.probe,     &s.trial,     &s.one,       &s.d,
+                          &s.terms, &s.most, &s.around[0], &s.around[1], &s.around[2], &s.around[3] };
+    bool ok = true;
+
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
+        *vector[k] = bg_calloc(n, sizeof(double));
+    s.group = bg_calloc(n, sizeof *s.group);
+    s.scales = scales_new(m, 1e-6, 0);
+    group_units(&s);
+    if (n <= DENSE_STATES && linear_pattern(l).n > n) {
+        s.jacobian = bg_malloc(n * n * sizeof *s.jacobian);
+        s.matrix = bg_malloc(n * n * sizeof *s.matrix);
+        s.pivot = bg_malloc(n * sizeof *s.pivot);
+    }
+    events_settle(e, t, x);
+    for (s.blur = WIDEST; ok && s.blur > NARROWEST; s.blur *= NARROWER) {
+        find_sizes(&s, x);
+        ok = settle(&s, x, fmax(WITHIN * s.blur, AT_REST));
+    }
+    for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
+        free(*vector[k]);
+    free(s.group);
+    scales_free(s.scales);
+    free(s.jacobian);
+    free(s.matrix);
+    free(s.pivot);
+    return ok;
+}
