@@ -221,6 +221,8 @@ static const struct {
     { "kcal", "\"kcal\" has two sizes: write 1000 IT_calorie or 1000 thermochemical_calorie" },
     { "oz", "\"oz\" is a mass, a force and a volume: write avoirdupois_ounce, ounce_force or US_fluid_ounce" },
     { "mb", "\"mb\" is a millibarn, an area: write mbar for a pressure, MB is none" },
+    { "barg", "\"barg\" counts from the pressure of the air, which no unit does: write bar, of the pressure above it" },
+    { "psig", "\"psig\" counts from the pressure of the air, which no unit does: write psi, of the pressure above it" },
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },

@@ -19,8 +19,7 @@ static const struct {
     { "kpa", "kPa" },
     { "mpa", "MPa" },
     { "bara", "bar" },
-    { "barg", "bar" },
-    { "psig", "psi" },
+
     { "psia", "psi" },
     { "rpm", "rpm" },
     { "rps", "rev/s" },

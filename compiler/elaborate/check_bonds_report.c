@@ -269,6 +269,8 @@ plain_clash(struct check *c, const struct equation *e)
     else
         diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua),
                    in_unit(c, x.ub));
+    if (coefficient_unit && strstr(unit_text(coefficient_said(c, element_of(c, e), coefficient_unit)), "/C"))
+        diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))
         diag_note(el->s, f->var.at[e->index].at, "it is declared here");
     note_given(c, e);
@@ -324,9 +326,24 @@ help_inverse_ratio(struct check *c, const struct equation *e)
         return;
     takes = unit_divide(c->el->u, a.known, b.known);
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
-        diag_help(c->el->s, "1/(%s) would fit: %s.", text_of(c->el, y->node->linear->at),
+        diag_help(c->el->s, "In %s:%s, 1/(%s) would fit: %s.", element_type_name(y->type), y->name,
+                  text_of(c->el, y->node->linear->at),
                   y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
                                    : "a GY takes e_in/f_out, which is e_out/f_in");
+}
+
+/* The same of the two-port that said what a region carries, with what e says of it instead. */
+static void
+help_inverse_region(struct check *c, uint32_t r, const unit *flow)
+{
+    struct region *x = &c->region[r], was = *x;
+
+    if (x->from == NONE)
+        return;
+    x->flow = flow;
+    x->effort = unit_divide(c->el->u, c->watt, flow);
+    help_inverse_ratio(c, &c->eq.at[was.from]);
+    *x = was;
 }
 
 /* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the
@@ -389,6 +406,7 @@ report(struct check *c, struct items *t, const struct equation *e)
         if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow))
             help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found);
         help_inverse_ratio(c, e);
+        help_inverse_region(c, r, found);
         for (size_t i = 0; i < t->item.n && notes < 2; i++)
             if (t->item.at[i] < c->f->junction.n && t->item.at[i] != r)
                 notes++, note_region(c, t->item.at[i]);

@@ -598,6 +598,7 @@ val call_several(builder *b, const ast_expr *e);
 const char *habit_function(const char *name);
 const char *habit_value(const char *name);
 const char *habit_part(const char *name);
+const char *habit_quantity(const char *name); /* with {} for the part */
 const char *habit_type(const char *name);
 const char *habit_setting(const char *name);
 const char *habit_solver(const char *name);

@@ -236,6 +236,27 @@ offset_in_tolerance(elab *el, const ast_expr *e)
     return true;
 }
 
+/* `within 1 [%]`: a share of what? Said. */
+static bool
+share_as_tolerance(elab *el, const ast_expr *e, const flat_output *y, const unit *u)
+{
+    const unit *given = e->kind == AST_NUMBER ? read_unit(el, e->number.unit) : NULL;
+    const unit *shown = y->display ? y->display : u;
+
+    if (!given || !u || unit_is_number(u) || !unit_is_number(given))
+        return false;
+    diag_error(el->s, "tolerance-share", e->at,
+               "a tolerance is in the unit of its output, and no share of it: \"%s\" is in [%s]", y->name,
+               unit_text(shown));
+    if (unit_dimension(u) == el->kelvin)
+        diag_help(el->s,
+                  "Write within 0.5 [K]. A share of a temperature would be counted from absolute zero: 1 [%%] of "
+                  "20 [degC] is 2.9 [K].");
+    else
+        diag_help(el->s, "Write within 0.1 [%s], as much as it may be off.", unit_text(shown));
+    return true;
+}
+
 static bool
 observe_item(void *ctx, uint32_t index, uint32_t entry)
 {
@@ -268,6 +289,8 @@ observe_item(void *ctx, uint32_t index, uint32_t entry)
         /* of a unit with an offset, the tolerance is in its SI unit */
         if (!u || unit_offset(u) != 0)
             u = y->unit;
+        if (share_as_tolerance(el, item->b, y, u))
+            return false;
         if (initial_value(el, el->model_scope, item->b, arena_format(el->a, "the tolerance of \"%s\"", y->name), u,
                           &o.within)
                 .bad)

@@ -129,6 +129,22 @@ habit_function(const char *name)
 {
     return find(functions, sizeof functions / sizeof *functions, name);
 }
+/* Names of what a part is asked for and does not have: {} is the part. */
+static const struct habit quantities[] = {
+    { " angle theta phi position pos displacement x s y way distance travel stroke height h level turns ",
+      "A position or an angle is the integral of a flow: signal x = integral({}.f);" },
+    { " a acc acceleration alpha slope rate ", "A rate of change is a derivative: der({}.f)." },
+    { " energy E work ", "An energy is the integral of a power: integral({}.power)." },
+    { " voltage torque pressure force effort temperature ", "The effort is {}.e." },
+    { " current speed velocity flow omega rpm n ", "The flow is {}.f." },
+};
+
+const char *
+habit_quantity(const char *name)
+{
+    return find(quantities, sizeof quantities / sizeof *quantities, name);
+}
+
 const char *
 habit_part(const char *name)
 {

@@ -351,7 +351,11 @@ name_from_here(builder *b, const ast_part *p, const part *x)
 static val
 no_such_quantity(builder *b, const char *name, const ast_part *q, const char *what, const char *has)
 {
+    const char *habit = habit_quantity(q->name), *gap = habit ? strstr(habit, "{}") : NULL;
+
     diag_error(b->el->s, "name-quantity", q->at, "\"%s\" is %s; it has no \"%s\"", name, what, q->name);
+    if (gap)
+        diag_help(b->el->s, "%.*s%s%s", (int)(gap - habit), habit, name, gap + 2);
     diag_help(b->el->s, "%s", has);
     return val_bad(b->el);
 }

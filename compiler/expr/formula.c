@@ -83,7 +83,7 @@ formula_value(const formula_book *b, formula f, const double *value, double *roo
         return value[f.first];
     o = b->op.at + b->code.at[f.code];
     n = b->code.at[f.code + 1] - b->code.at[f.code];
-    slot = b->slot.at + f.first;
+    slot = b->slot.at ? b->slot.at + f.first : NULL;
     for (size_t i = 0; i < n; i++, o++) {
         if (o->op == EX_CONST)
             room[i] = o->value;

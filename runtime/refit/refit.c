@@ -353,6 +353,15 @@ free_all(struct refitter *d)
     strbuf_free(&d->text);
 }
 
+static bool
+moves_anything(const struct refitter *d)
+{
+    for (size_t k = 0; k < d->f.parameter.n; k++)
+        if (isfinite(d->found.deviation[k]))
+            return true;
+    return false;
+}
+
 /* Numbers found, written and measured. False: *why; nothing to write: neither that nor edits. */
 static bool
 fit_once(struct refitter *d, char **why)
@@ -388,7 +397,8 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
         fine = fit_once(&d, why);
     if (fine && d.edits.list.n == 0) {
         result = REFIT_NOT_TAKEN;
-        *why = bg_strdup("no number has to change");
+        *why = bg_strdup(moves_anything(&d) ? "no number has to change"
+                                            : "no number that is left moves what is compared");
     } else if (fine && worse) {
         result = REFIT_NOT_TAKEN;
         *why = bg_format("the numbers that fit the others best leave %s further off over %s than those there were",

@@ -255,7 +255,9 @@ events_report_chatter(events *e, uint32_t k, double t)
     else
         diag_help(s, "Both sides of the condition lead back to it. Write friction with sign(v), which sticks, or let "
                      "the law change gradually there, for "
-                     "instance by tanh(v/v0).");
+                     "instance by tanh(v/v0). A thermostat has two thresholds: signal on = 1; when T > 22 [degC] { "
+                     "reinit on = 0; } "
+                     "when T < 20 [degC] { reinit on = 1; }");
 }
 
 bool

@@ -359,7 +359,9 @@ watch_switching(watch *w, integrator *g, double t, const double *x)
     for (size_t k = 0; k < w->nu; k++) {
         struct subject of = { .k = k, .unknown = true, .at_start = 1 / w->solved[k], .at_end = 1 / w->solution[k] };
 
-        if (!(w->solved[k] * w->solution[k] < 0))
+        /* on its way through zero it has become less, mostly */
+        if (!(w->solved[k] * w->solution[k] < 0) ||
+            (fabs(w->solved[k]) < fabs(w->earlier[k]) && fabs(w->solution[k]) < fabs(w->solved[k])))
             continue;
         if (is_pole(w, g, &of, integrator_t0(g), t, &zero)) {
             report_unknown(w, k, zero);
