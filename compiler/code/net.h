@@ -13,7 +13,8 @@
  *   verified  the states are moved onto the constraints of these modes by those impulses (charge and momentum are
  *             conserved, energy does not rise), and the differences must agree there, to rounding
  *   complete  where that fails for several h, all combinations are tried while there are not too many
- * Of a thousand nets few change at an event: those whose modes agree as they are, are looked at together and not searched.
+ * Of a thousand nets few change at an event: those whose modes agree as they are, are looked at together and not
+ * searched.
  */
 #ifndef BG_NET_H
 #define BG_NET_H
