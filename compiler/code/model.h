@@ -237,6 +237,7 @@ size_t model_clock_peaks(bg_model *m, double *time, double *width, size_t most);
 struct model_pole {
     span at;
     const char *var;
+    const unit *unit; /* of var, where it is known */
     const char *text;
 };
 size_t model_npoles(bg_model *m);

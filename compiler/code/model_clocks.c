@@ -197,7 +197,9 @@ model_solved_pole(const bg_model *m, size_t k)
     }
     if (v == VAR_NONE)
         v = m->maker->e->held.at[k];
-    return (struct model_pole){ .at = m->maker->f->var.at[v].at, .var = m->maker->f->var.at[v].name };
+    return (struct model_pole){ .at = m->maker->f->var.at[v].at,
+                                .var = m->maker->f->var.at[v].name,
+                                .unit = m->maker->f->var.at[v].unit };
 }
 
 span

@@ -675,6 +675,17 @@ integrator_x1(const integrator *g)
 
 /* ---- reports ---- */
 
+double
+integrator_moves(integrator *g, const double *f, double time)
+{
+    double most = 0;
+
+    scales_weights(g->scales, integrator_state(g, 2), g->weight);
+    for (size_t i = 0; i < g->n; i++)
+        most = fmax(most, (f ? fabs(f[i]) : fmax(fabs(g->f[1][i]), fabs(g->f[2][i]))) * time * g->weight[i]);
+    return most;
+}
+
 size_t
 integrator_worst(integrator *g, double *ratio)
 {

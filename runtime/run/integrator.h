@@ -48,6 +48,9 @@ bool integrator_dense3(integrator *g, const double s[3], double t_end, double *c
 
 /* State with the greatest estimated error against its tolerance in the last attempt, and that ratio. */
 size_t integrator_worst(integrator *g, double *ratio);
+/* How far rates f (NULL: those at the ends of the last step) would take a state in so long a time, in tolerances: the
+ * greatest. */
+double integrator_moves(integrator *g, const double *f, double time);
 
 /* Steps to the end at the present length, where the explicit method was asked for and stability limits it; else 0. */
 double integrator_stiff(const integrator *g);

@@ -274,7 +274,7 @@ main_loop(run *s)
                 return false; /* the Jacobian does not compile: said already */
             if (status == STEP_UNSOLVED)
                 return run_fail_unsolved(s);
-            if (status == STEP_SINGULAR && !watch_edge(s->watch, s->t))
+            if (status == STEP_SINGULAR && !watch_edge(s->watch, s->integrator, s->t))
                 return false;
             enum events_status edge = status == STEP_SINGULAR ? run_switch_at_edge(s) : EVENTS_SAME;
             if (!note_event(s, edge, &switched))

@@ -21,6 +21,10 @@ static const double GROWN = 2;
 /* An unknown on its way to infinity, beside what it was where it began to grow; the steps, beside the time since then,
  * on the way and at its end. */
 static const double RISEN = 1e6, SHRUNK = 1e-4, AT_POLE = 1e-11;
+/* Tolerances by which a state moves while an unknown grows so */
+static const double MOVED = 1e-3;
+/* Of the numbers of a unit: what is left of them by rounding */
+static const double CANCELLED = 1e-9;
 enum { HALVINGS = 50, SOON = 10 };
 
 struct bad_output {
@@ -232,6 +236,9 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
     }
     if (n < LEAST_PLACES || !(at_place[n - 1] > at_place[0]))
         return s->risen; /* it is zero all along: the step begins there */
+    /* the rounding of what is zero changes its sign all the time */
+    if (s->unknown && w->nx && integrator_moves(g, w->f[n - 1], t1 - t0) < MOVED)
+        return false;
     for (size_t i = 0; i < w->nf; i++) {
         double first = fabs(w->f[1][i] - w->f[0][i]), last = fabs(w->f[n - 1][i] - w->f[n - 2][i]);
         double size = fmax(fabs(w->f[0][i]), fabs(w->f[n - 1][i]));
@@ -316,35 +323,57 @@ watch_solves(const watch *w)
     return w->nu > 0;
 }
 
-static void
-report_unknown(watch *w, size_t k, double t)
+/* Is u, of unknown k, more than the rounding of numbers of its unit at (t, x)? Where they cancel, as in a model at
+ * rest, it is anything, and changes its sign all the time. */
+static bool
+is_number(watch *w, size_t k, double t, const double *x, double u)
 {
-    struct model_pole p = model_solved_pole(w->model, k);
+    const flat_model *f = model_flat(w->model);
+    const unit *of = model_solved_pole(w->model, k).unit;
+    double *v = bg_calloc(f->var.n + 1, sizeof *v), most = 0;
+
+    if (model_variables(w->model, t, x, v))
+        for (size_t i = 0; i < f->var.n; i++)
+            if (f->var.at[i].unit == of && f->var.at[i].kind != VAR_TIME && isfinite(v[i]))
+                most = fmax(most, fabs(v[i]));
+    free(v);
+    return fabs(u) > CANCELLED * most;
+}
+
+/* False: reported; true: it is rounding. */
+static bool
+pass_unknown(watch *w, size_t k, double t, const double *x, double u)
+{
+    struct model_pole p;
     sources *s = model_flat(w->model)->sources;
 
+    if (!is_number(w, k, t, x, u))
+        return true;
+    p = model_solved_pole(w->model, k);
     diag_error(
         s, "run-pole", p.at,
         "the equations that \"%s\" is solved from have no finite solution at %.6g s: it changes its sign through "
         "infinity there",
         p.var, t);
     help_pole(s);
+    return false;
 }
 
-/* Has an unknown grown by decades, in ever shorter steps of which the last was so long? */
+/* Has an unknown grown by decades, in ever shorter steps of which the last was so long? What is zero but for rounding,
+ * as in a model at rest, grows by decades too: there nothing moves a state meanwhile. */
 static bool
-has_risen(const watch *w, size_t k, double t, double step)
+has_risen(const watch *w, integrator *g, size_t k, double t, double step)
 {
-    return fabs(w->solved[k]) > RISEN * fabs(w->rose_from[k]) && step < SHRUNK * (t - w->rose_at[k]);
+    return fabs(w->solved[k]) > RISEN * fabs(w->rose_from[k]) && step < SHRUNK * (t - w->rose_at[k]) &&
+           integrator_moves(g, NULL, t - w->rose_at[k]) > MOVED;
 }
 
 bool
-watch_edge(watch *w, double t)
+watch_edge(watch *w, integrator *g, double t)
 {
     for (size_t k = 0; k < w->nu; k++)
-        if (has_risen(w, k, t, w->step)) {
-            report_unknown(w, k, t);
+        if (has_risen(w, g, k, t, w->step) && !pass_unknown(w, k, t, integrator_x1(g), w->solved[k]))
             return false;
-        }
     return true;
 }
 
@@ -363,10 +392,9 @@ watch_switching(watch *w, integrator *g, double t, const double *x)
         if (!(w->solved[k] * w->solution[k] < 0) ||
             (fabs(w->solved[k]) < fabs(w->earlier[k]) && fabs(w->solution[k]) < fabs(w->solved[k])))
             continue;
-        if (is_pole(w, g, &of, integrator_t0(g), t, &zero)) {
-            report_unknown(w, k, zero);
+        if (is_pole(w, g, &of, integrator_t0(g), t, &zero) &&
+            !pass_unknown(w, k, zero, integrator_x0(g), fmax(fabs(w->solved[k]), 1 / fabs(of.at_end))))
             return false;
-        }
         if (model_rhs(w->model, t, x, w->rate) != 0)
             return true;
         model_solved(w->model, w->solution); /* it was scratch */
@@ -386,13 +414,12 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
                               .unknown = true,
                               .at_start = 1 / before,
                               .at_end = 1 / now,
-                              .risen = has_risen(w, k, t0, t - t0) };
+                              .risen = has_risen(w, g, k, t0, t - t0) };
 
         /* there: next to infinity any number solves the equations, within rounding */
-        if (of.risen && (fabs(now) * RISEN < fabs(before) || fmax(t - t0, w->step) < AT_POLE * (t0 - w->rose_at[k]))) {
-            report_unknown(w, k, t);
+        if (of.risen && (fabs(now) * RISEN < fabs(before) || fmax(t - t0, w->step) < AT_POLE * (t0 - w->rose_at[k])) &&
+            !pass_unknown(w, k, t, integrator_x0(g), before))
             return false;
-        }
         if (fabs(now) < fabs(before)) {
             w->rose_from[k] = now;
             w->rose_at[k] = t;
@@ -400,10 +427,9 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
         /* on its way through zero it has become less, mostly */
         if (!(before * now < 0) || fabs(before) < fabs(w->earlier[k]))
             continue;
-        if (is_pole(w, g, &of, t0, t, &zero)) {
-            report_unknown(w, k, zero);
+        if (is_pole(w, g, &of, t0, t, &zero) &&
+            !pass_unknown(w, k, zero, integrator_x0(g), fmax(fabs(before), fabs(now))))
             return false;
-        }
         if (model_rhs(w->model, t, x, w->rate) != 0)
             return true;
         model_solved(w->model, w->solution); /* it was scratch */

@@ -34,7 +34,7 @@ bool watch_step(watch *w, integrator *g, double t, const double *x);
 bool watch_solves(const watch *w);
 bool watch_solved(watch *w, integrator *g, double t, const double *x);
 /* No step, however short, leads on from t. False: it is a place where an unknown goes through infinity. */
-bool watch_edge(watch *w, double t);
+bool watch_edge(watch *w, integrator *g, double t);
 /* A condition contradicts its mode at (t, x) within the last step, the modes being those before. False: what it reads
  * went through infinity, and not through zero. */
 bool watch_switching(watch *w, integrator *g, double t, const double *x);
