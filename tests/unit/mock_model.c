@@ -401,7 +401,7 @@ struct model_pole
 model_pole(bg_model *m, size_t k)
 {
     (void)m, (void)k;
-    return (struct model_pole){ SPAN_NONE, NULL, "" };
+    return (struct model_pole){ .at = SPAN_NONE, .text = "" };
 }
 size_t
 model_nsolved(bg_model *m)
@@ -418,7 +418,7 @@ struct model_pole
 model_solved_pole(const bg_model *m, size_t k)
 {
     (void)m, (void)k;
-    return (struct model_pole){ SPAN_NONE, NULL, "" };
+    return (struct model_pole){ .at = SPAN_NONE, .text = "" };
 }
 char *
 model_explain_output(bg_model *m, size_t k, double t, const double *x)
