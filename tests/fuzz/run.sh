@@ -55,11 +55,12 @@ fuzz() {
     esac
     # a smoke has no time to read every model of the tests
     [ "$seconds" -ge 60 ] || from=${from%% *}
-    # what a slice kept of the seeds is read by the next
-    [ -z "${SLICE:-}" ] || [ "$(ls "$corpus" | wc -l)" -lt 30 ] || from=
+    # what a slice that read all seeds kept of them is read by the next
+    [ -z "${SLICE:-}" ] || [ ! -e "$corpus.seeded" ] || from=
     # shellcheck disable=SC2086
     "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=300 -rss_limit_mb=3000 -max_total_time="$seconds" \
         -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1 fault=yes; tail -n 60 "$log"; }
+    ! grep -q INITED "$log" || [ "$seconds" -lt 60 ] || : >"$corpus.seeded"
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     all=$(sed -n 's/^INFO: Loaded 1 modules *(\([0-9]*\) inline.*/\1/p' "$log")
