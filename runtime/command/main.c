@@ -113,9 +113,10 @@ static const struct command commands[] = {
       "loops and arrays are written\n"
       "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models "
       "beside each other (states, loops,\n"
-      "steps, time) and what --mora takes out of each partition and of the whole. With --over: the ratios as curves "
-      "over a parameter, and where\n"
-      "they cross the threshold.",
+      "steps, time) and what --mora takes out of each partition and of the whole; reduced.bg is without what goes from the "
+      "partitions, and from the\n"
+      "whole where no output misses it. With --over: the ratios as curves over a parameter, and where they cross the "
+      "threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) |
           OPT(OPT_MORA_WINDOW) | OPT(OPT_POINTS) | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT),
       1, 1, cmd_partition,

@@ -474,6 +474,8 @@ partition_report_of(const partitioning *p)
                                .table = &p->table,
                                .inactive = &p->inactive,
                                .all_inactive = &p->all_inactive,
+                               .of_whole = &p->of_whole,
+                               .kept = &p->kept,
                                .less_whole = &p->less_whole,
                                .less_parts = &p->less_parts,
                                .mora = p->mora,
@@ -495,6 +497,9 @@ partitioning_free(partitioning *p)
     vec_free(&p->less_parts.error);
     vec_free(&p->less_parts.stay.name);
     vec_free(&p->all_inactive.name);
+    vec_free(&p->of_whole.name);
+    vec_free(&p->kept);
+    vec_free(&p->share);
     vec_free(&p->runs);
     vec_free(&p->table);
     vec_free(&p->frozen);
