@@ -113,7 +113,8 @@ static const struct command commands[] = {
       "loops and arrays are written\n"
       "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models "
       "beside each other (states, loops,\n"
-      "steps, time) and what --mora takes out of each partition and of the whole; reduced.bg is without what goes from the "
+      "steps, time) and what --mora takes out of each partition and of the whole; reduced.bg is without what goes from "
+      "the "
       "partitions, and from the\n"
       "whole where no output misses it. With --over: the ratios as curves over a parameter, and where they cross the "
       "threshold.",
