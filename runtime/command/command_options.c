@@ -90,6 +90,9 @@ static const struct option_row options[OPT_COUNT] = {
                     "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by "
                     "residues" },
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
+    [OPT_DIRECT] = { "direct", 0, NULL,
+                     "with --modes or --band: outputs also get a part of the inputs at once, where steps err less "
+                     "then" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
     [OPT_MDK] = { "mdk", 0, NULL,
                   "mass, damping and stiffness matrices: of the model; identify: full ones from data alone" },
