@@ -20,6 +20,7 @@ enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pa
 #define SMALL 1e-6      /* of the greatest terms of its unit: a rate that has no more waits while others move */
 #define SMALL_SIZE 1e-3 /* of the greatest state of its unit: no state is smaller, where a mean is taken */
 #define SHRUNK 1e-6     /* of what a state was: no state is smaller, though it rests at zero */
+#define AT_ZERO 1e-8    /* of it: what may be nothing, if nothing moves then */
 #define RELATIVE 1e-6   /* of a state: by which it is changed to see the terms in rates */
 #define HALFWAY 0.5     /* of the rates: what a step may leave of its own equations */
 #define LONGER 10       /* times, from one step to the next */
@@ -275,6 +276,47 @@ settle(struct descent *s, double *x, double part)
     return left(s, s->f, NULL, 1) <= NEARLY;
 }
 
+/* Does x with these states at zero rest as well? Then it becomes that. */
+static bool
+rests_without(struct descent *s, const bool *small, double *x)
+{
+    double *f = s->one;
+
+    for (size_t i = 0; i < s->n; i++)
+        s->trial[i] = small[i] ? 0 : x[i];
+    if (model_rhs(s->model, s->t, s->trial, f) != 0)
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->active[i] && !(fabs(f[i]) <= fmax(fabs(s->f[i]), NEARLY * s->terms[i])))
+            return false;
+    memcpy(x, s->trial, s->n * sizeof *x);
+    return true;
+}
+
+/* What is left of states that rest at zero would move a model whose laws have infinite slopes there: zero it is, of all
+ * of them or of one after the other. */
+static void
+put_to_zero(struct descent *s, double *x)
+{
+    bool *small = bg_calloc(s->n, sizeof *small);
+    VEC(size_t) which = { 0 };
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->active[i] && x[i] != 0 && fabs(x[i]) <= AT_ZERO * s->greatest[i]) {
+            small[i] = true;
+            vec_push(&which, i);
+        }
+    if (which.n && model_rhs(s->model, s->t, x, s->f) == 0 && !rests_without(s, small, x)) {
+        memset(small, 0, s->n * sizeof *small);
+        for (size_t k = 0; k < which.n; k++) {
+            small[which.at[k]] = true;
+            small[which.at[k]] = rests_without(s, small, x);
+        }
+    }
+    free(small);
+    vec_free(&which);
+}
+
 static void
 group_units(struct descent *s)
 {
@@ -317,6 +359,8 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
         find_sizes(&s, x);
         ok = settle(&s, x, fmax(WITHIN * s.blur, AT_REST));
     }
+    if (ok)
+        put_to_zero(&s, x);
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         free(*vector[k]);
     free(s.group);
