@@ -49,6 +49,9 @@ typedef struct ls_problem {
     double step_tolerance; /* relative; 0: 1e-10 */
     double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
     size_t most_steps;     /* 0: 200 */
+    /* 0, or: parameters are in parts of what they are likely to be, and one that keeps its sign moves by this factor at
+     * most in a step, others by as much of their size, or of 1 where they are smaller. */
+    double stride;
 } ls_problem;
 
 enum ls_end {
