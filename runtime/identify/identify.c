@@ -435,6 +435,17 @@ variation(const fit *f)
     return total;
 }
 
+/* What their tolerance leaves of relative error in runs; 0 where it is not given. */
+static double
+error_of_runs(const fit *f)
+{
+    double most = 0;
+
+    for (size_t r = 0; r < f->run.n; r++)
+        most = fmax(most, f->run.at[r].o.rtol);
+    return most;
+}
+
 /* The mean square of what neighbours among the deviations differ by, over theirs, at the last evaluation. */
 static double
 roughness(const struct search *s)
@@ -536,6 +547,7 @@ fit_search(fit *f, fit_result *r, char **why)
     }
     if (f->active)
         p.accepted = accepted;
+    p.cost_floor = variation(f) * error_of_runs(f) * error_of_runs(f);
     for (size_t start = 0; start < (f->starts ? f->starts : 1); start++) {
         for (size_t k = 0; k < n; k++)
             theta[k] = (f->parameter.at[k].start != 0 ? 1 : 0) * (start ? exp2(2 * uniform(&seed) - 1) : 1);

@@ -84,6 +84,8 @@ static const double ROUNDING = 1e-10;
 static const double LEAST_DAMPING = 1e-16, MOST_DAMPING = 1e30;
 /* Of a step that strides too far. */
 static const double MORE_DAMPING = 3;
+/* Below the floor of the cost a step that leaves more than this part of it is the last. */
+static const double SLOW = 0.5;
 /* Of what all parameters are damped in, relative to the most sensitive one: one that hardly shows is not sent far by
  * the little that shows. */
 static const double LEAST_UNIT = 0.1;
@@ -287,9 +289,13 @@ descend(struct search *s, ls_result *r)
         fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
         gain = (s->cost - fresh) / promised;
         if (isfinite(fresh) && gain > 1e-4) {
+            double before = s->cost;
+
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
             take(s, r);
             r->steps++;
+            if (s->cost <= s->p->cost_floor && s->cost > SLOW * before)
+                return LS_CONVERGED;
             s->damping *= fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)) * (gain > 0.9 ? 0.1 : 1);
             s->damping = fmax(s->damping, LEAST_DAMPING);
             growth = 2;
