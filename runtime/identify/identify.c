@@ -348,7 +348,8 @@ fit_search(fit *f, fit_result *r, char **why)
                      .held = s.held,
                      .ctx = &s,
                      .most_steps = 100,
-                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6 };
+                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
+                     .cost_tolerance = f->cost_tolerance };
     ls_result found, kept = { 0 };
     uint64_t seed = 1;
 
