@@ -69,6 +69,8 @@ typedef struct val {
         *unit;   /* FIT_UNIT: its dimension; FIT_ANY: of what a bare number multiplies, NULL where that is not known */
     bool stated; /* FIT_UNIT: by a number, parameter or constant that carries one; no pure number */
     bool factor; /* a bare number was taken for a pure factor */
+    bool number; /* FIT_ANY: it is what a function of pure numbers gives, sin(2*time): alone it fits any unit, as a bare
+                    number does, and beside one that is stated it is a pure factor */
     const unit
         *shown; /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
     const unit *written; /* the unit of the one name it is, in which it may be shown */
