@@ -84,6 +84,10 @@ write_out(compilation *c, const compile_options *o)
         eo.nset = o->nset;
         eo.weigh = o->weigh;
         eo.nweigh = o->nweigh;
+        eo.taken = o->taken;
+        eo.ntaken = o->ntaken;
+        eo.unstated = o->unstated;
+        eo.nunstated = o->nunstated;
         eo.open = o->open;
         eo.ports = o->ports;
         eo.expect = o->expect;
@@ -329,7 +333,6 @@ compile_another(compilation *c, const compilation *of, enum compile_stage upto, 
                             source_length(of->sources, file), upto, o);
     c->lent = true;
     c->names = of->names;
-    c->arena = of->arena;
     c->units = of->units;
     c->ast = of->ast;
     begin(c);
@@ -350,10 +353,10 @@ compile_free(compilation *c)
     if (!c->lent) {
         if (!c->shared_units)
             units_free(c->units);
-        arena_free(c->arena);
         names_free(c->names);
         elaborate_index_free(&c->index);
     }
+    arena_free(c->arena);
     sources_free(c->sources);
     *c = (compilation){ 0 };
 }

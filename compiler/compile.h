@@ -36,7 +36,7 @@ typedef struct compilation {
     elaborate_index index;     /* what the file declares; of the file's first compilation */
     elaborate_index *declared; /* the index to go by */
     bool shared_units;         /* the units are compile_shared's */
-    bool lent;                 /* names, arena, units and tree are another's: compile_another */
+    bool lent;                 /* names, units and tree are another's: compile_another */
     bool unreadable;           /* the file could not be read: errno tells why */
     bool component; /* a model with ports, taken alone: its equations depend on what joins it, so that the stages end at
                        the graph */
@@ -49,7 +49,10 @@ typedef struct compile_options {
     size_t nset;
     bool long_run; /* optimise all code */
     const span *weigh;
-    size_t nweigh;                /* operands to be weighed (elaborate.h) */
+    size_t nweigh; /* operands to be weighed (elaborate.h) */
+    const struct elaborate_taken *taken;
+    const span *unstated;
+    size_t ntaken, nunstated;     /* parts taken out, initial values not stated (elaborate.h) */
     bool expect;                  /* what the experiment expects is made (elaborate.h) */
     bool open, ports;             /* inputs and sources can be moved; ports are outputs too (elaborate.h) */
     const compile_shared *shared; /* NULL: nothing */

@@ -35,9 +35,9 @@ struct curvature {
     const uint32_t *position;
     var_id *by;
     size_t nby;
-    size_t nx, ny;
+    size_t nx, ny;       /* nx: states, and held unknowns behind them */
     uint32_t *column_of; /* [var] its column, UINT32_MAX: it does not move */
-    uint32_t *rate;      /* [nx] column of each state's rate, UINT32_MAX: constant */
+    uint32_t *rate;      /* [nx] column of each state's rate, or held one's condition; UINT32_MAX: constant */
     VEC(inst) row;       /* [ny] definition or residual */
     VEC(uint32_t) own;   /* [ny] column of the variable that a definition defines, UINT32_MAX: a residual */
     map shape_of;        /* root -> index */
@@ -68,6 +68,9 @@ gather(curvature *c)
 
     for (size_t i = 0; i < e->state.n; i++)
         vec_push(&todo, e->state.at[i].rate);
+    for (size_t i = e->state.n; i < c->nx; i++)
+        if (e->row.at[i - e->state.n].r.d[0] != VAR_NONE)
+            vec_push(&todo, e->row.at[i - e->state.n].r.d[0]);
     while (todo.n) {
         var_id v = todo.at[--todo.n];
         const eq_var *d = &e->var.at[v];
@@ -195,7 +198,7 @@ make_pattern(curvature *c)
 }
 
 curvature *
-curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n)
+curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n, bool held)
 {
     curvature *c = bg_calloc(1, sizeof *c);
     const flat_model *f = e->f;
@@ -203,7 +206,7 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
 
     c->e = e;
     c->position = position;
-    c->nx = e->state.n;
+    c->nx = e->state.n + (held ? e->held.n : 0);
     c->nby = n;
     c->by = bg_malloc((n + 1) * sizeof *c->by);
     if (n)
@@ -212,6 +215,8 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
     memset(c->column_of, 0xff, (e->var.n + 1) * sizeof *c->column_of);
     for (size_t i = 0; i < e->state.n; i++)
         c->column_of[e->state.at[i].var] = position[e->state.at[i].var];
+    for (size_t i = e->state.n; i < c->nx; i++)
+        c->column_of[e->held.at[i - e->state.n]] = (uint32_t)i;
     gather(c);
     parameter_moves_find(f, none, NULL, by, n, &c->moves);
     free(none);
@@ -221,6 +226,11 @@ curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n
     c->rate = bg_calloc(c->nx + 1, sizeof *c->rate);
     for (size_t i = 0; i < e->state.n; i++)
         c->rate[position[e->state.at[i].var]] = c->column_of[e->state.at[i].rate];
+    for (size_t i = e->state.n; i < c->nx; i++) {
+        var_id condition = e->row.at[i - e->state.n].r.d[0];
+
+        c->rate[i] = condition == VAR_NONE ? UINT32_MAX : c->column_of[condition];
+    }
     c->right = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->right);
     c->left = bg_calloc(c->ny + 1, sizeof *c->left);
     c->grad = bg_calloc(c->nx + c->ny + f->var.n + 1, sizeof *c->grad);

@@ -22,13 +22,15 @@
 
 typedef struct curvature curvature;
 
-/* position: of states in x, by variable. by: parameters (moved with what is computed from them). */
-curvature *curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n);
+/* position: of states in x, by variable. by: parameters (moved with what is computed from them). held: what ideal
+ * switches determine stands behind the states, and the values of its conditions behind the rates, in all that follows
+ * (equations/switched.h). */
+curvature *curvature_new(equations *e, const uint32_t *position, const var_id *by, size_t n, bool held);
 void curvature_free(curvature *c);
 /* v: numbers of all variables at the point (interpret.h); fixed: parameters set from outside. False: a derivative is
  * not finite there, or G_y is singular. */
 bool curvature_at(curvature *c, const double *v, const bool *fixed);
-/* d(left^T A right)/dx [nstates] and /dq [n]; either may be NULL. No conjugation. */
+/* d(left^T A right)/dx [nstates, and held] and /dq [n]; either may be NULL. No conjugation. */
 bool curvature_gradient(curvature *c, const double complex *left, const double complex *right, double complex *by_state,
                         double complex *by_parameter);
 

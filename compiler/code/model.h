@@ -290,6 +290,8 @@ bool model_variables(bg_model *m, double t, const double *x, double *v);
 /* ---- how the linear model moves with states and parameters: curvature.h. Owned by the caller (curvature_free), and
  * goes before the model ---- */
 struct curvature *model_curvature(bg_model *m, const var_id *by, size_t n);
+/* With what ideal switches determine beside the states, and its conditions beside the rates. */
+struct curvature *model_curvature_held(bg_model *m, const var_id *by, size_t n);
 bool model_curvature_at(bg_model *m, struct curvature *c, double t, const double *x);
 
 /* ---- parameters ---- */

@@ -110,15 +110,27 @@ model_weighed(bg_model *m, double t, const double *x, double *value)
     return m->weighed ? model_partials_at(m, m->weighed, t, x, value) : -1;
 }
 
-curvature *
-model_curvature(bg_model *m, const var_id *by, size_t n)
+static curvature *
+add_curvature(bg_model *m, const var_id *by, size_t n, bool held)
 {
     curvature *c;
 
     maker_lock(m->maker);
-    c = curvature_new(m->maker->e, m->image->position, by, n);
+    c = curvature_new(m->maker->e, m->image->position, by, n, held);
     maker_unlock(m->maker);
     return c;
+}
+
+curvature *
+model_curvature(bg_model *m, const var_id *by, size_t n)
+{
+    return add_curvature(m, by, n, false);
+}
+
+curvature *
+model_curvature_held(bg_model *m, const var_id *by, size_t n)
+{
+    return add_curvature(m, by, n, true);
 }
 
 bool

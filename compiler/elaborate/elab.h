@@ -455,6 +455,7 @@ bool takes_no_index(elab *el, const ast_part *p, const char *what);
 ast_ref text_ref(elab *el, const char *text, size_t n, bool *fine); /* of --set */
 
 /* ---- parts taken out (without.c) ---- */
+void add_taken(elab *el, scope *in);             /* what the options take out, as if `without` named it */
 void take_out_parts(elab *el);                   /* what `without` names */
 bool scope_gone(const elab *el, const scope *s); /* its component was taken out */
 void clean_up(elab *el);                         /* after links: what dangles now */

@@ -121,6 +121,7 @@ elaborate_model(elab *el, const ast_model *m, uint32_t from)
     el->f->ast = m;
     declare_model(el, in, m);
     show_signals(el);
+    add_taken(el, in);
     take_out_parts(el);
     make_structure(el);
     apply_initials(el);

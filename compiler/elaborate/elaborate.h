@@ -14,6 +14,12 @@ struct elaborate_override {
     const char *formula, *said;
 };
 
+/* A part of the model itself that is taken out as by a statement `without`: by name; or its effort or flow, "e" or "f",
+ * so that it rests. */
+struct elaborate_taken {
+    const char *name, *variable; /* variable: NULL, the part */
+};
+
 /* What a file declares, for who elaborates many of its models: found out once. {0} is empty. */
 typedef struct elaborate_index {
     bool known;
@@ -29,8 +35,12 @@ typedef struct elaborate_options {
     size_t nset;
     const span *weigh;
     size_t nweigh; /* expressions of the file that are operands of + or -, to be weighed (flat.weight, in this order) */
-    bool expect;   /* what the experiment expects is made (flat_experiment.expect) */
-    bool open;     /* inputs and sources can be moved (flat.opening) */
+    const struct elaborate_taken *taken; /* besides what the text takes out */
+    size_t ntaken;
+    const span *unstated; /* initial values in the blocks of parts of the model: as if the text did not state them */
+    size_t nunstated;
+    bool expect; /* what the experiment expects is made (flat_experiment.expect) */
+    bool open;   /* inputs and sources can be moved (flat.opening) */
     bool
         ports; /* behind the outputs of the text stand effort and flow of each port, then what was opened as an input */
     elaborate_index *index; /* of the file, filled or to be filled; NULL: none is kept */

@@ -527,6 +527,15 @@ override_fields(elab *el)
 }
 
 /* The experiment's value goes before the model's. */
+static bool
+is_unstated(const elab *el, span at)
+{
+    for (size_t k = 0; k < el->opt->nunstated; k++)
+        if (el->opt->unstated[k].file == at.file && el->opt->unstated[k].begin == at.begin)
+            return true;
+    return false;
+}
+
 void
 make_initial(elab *el, scope *in, uint32_t p)
 {
@@ -555,7 +564,7 @@ make_initial(elab *el, scope *in, uint32_t p)
         const ast_law_item *item = &written->item[k];
         enum quantity q;
 
-        if (item->kind != AST_LAW_INITIAL)
+        if (item->kind != AST_LAW_INITIAL || is_unstated(el, item->at))
             continue;
         if (item->left.nparts > 1 || !quantity_of(el, item->left.part[0].name, &q) ||
             (junction ? q != (j->type ? Q_FLOW : Q_EFFORT)

@@ -152,6 +152,21 @@ take_place(void *ctx, const path_end *p)
 }
 
 void
+add_taken(elab *el, scope *in)
+{
+    for (size_t k = 0; k < el->opt->ntaken; k++) {
+        const struct elaborate_taken *t = &el->opt->taken[k];
+        ast_ref *ref = arena_new_array(el->a, ast_ref, 1);
+
+        *ref = (ast_ref){ .at = el->f->at, .nparts = t->variable ? 2 : 1, .part = arena_new_array(el->a, ast_part, 2) };
+        ref->part[0] = (ast_part){ .at = ref->at, .name = names_intern_z(el->names, t->name) };
+        if (t->variable)
+            ref->part[1] = (ast_part){ .at = ref->at, .name = names_intern_z(el->names, t->variable) };
+        vec_push(&el->without, ((without_made){ ref, in, in }));
+    }
+}
+
+void
 take_out_parts(elab *el)
 {
     struct taking t = { .el = el };

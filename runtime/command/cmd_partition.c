@@ -203,6 +203,7 @@ static int
 partition_experiments(const request *q, const loaded *file, const loaded *first, const experiment_names *chosen)
 {
     struct partition_settings settings = { { .q = q, .default_rtol = RANKING_RTOL, .shown = -1 }, q, STATUS_DONE };
+    compile_shared *shared = compile_shared_new(); /* many texts that are much alike */
     recording *run = bg_calloc(chosen->n, sizeof *run);
     freeze *list = bg_calloc(q->freeze.n + 1, sizeof *list);
     regime *regimes = bg_calloc(q->mora_window.n + 1, sizeof *regimes);
@@ -227,6 +228,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
                               .experiment = chosen->at[i],
                               .set = first->set.at,
                               .nset = first->set.n,
+                              .shared = shared,
                               .adjust = adjust_quietly,
                               .ctx = &settings };
     if (q->text[OPT_THRESHOLD])
@@ -243,6 +245,7 @@ partition_experiments(const request *q, const loaded *file, const loaded *first,
     free(regimes);
     free(list);
     free(run);
+    compile_shared_free(shared);
     return status;
 }
 int

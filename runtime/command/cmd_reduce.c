@@ -110,6 +110,8 @@ write_json(const reduction *r, bool bounded, const order_report *of, const struc
     json_close(&j, ']');
     if (of)
         order_write_json(&j, of);
+    if (r->line.n)
+        lines_write_json(&j, r);
     passive_json(&j, passive);
     json_close(&j, '}');
 }
@@ -737,6 +739,10 @@ cmd_reduce(const request *q)
     }
     if (by_component(q) && (q->text[OPT_MODES] || q->text[OPT_BAND])) {
         complain("--by component goes with a threshold or with tolerances");
+        return STATUS_USAGE;
+    }
+    if ((q->given & OPT(OPT_DIRECT)) && !q->text[OPT_MODES] && !q->text[OPT_BAND]) {
+        complain("--direct goes with --modes or --band: it changes how the lines of outputs are put right");
         return STATUS_USAGE;
     }
     if (q->given & OPT(OPT_IN_PLACE))

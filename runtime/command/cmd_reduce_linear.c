@@ -45,6 +45,28 @@ passive_put(const struct passive_word *w, FILE *out)
 
 /* ---------------------------------------------------------------- by eigenvalues */
 
+void
+lines_write_json(json *j, const reduction *r)
+{
+    json_key(j, "lines"), json_open(j, '[');
+    for (size_t i = 0; i < r->line.n; i++) {
+        const reduce_line *x = &r->line.at[i];
+
+        json_open(j, '{');
+        json_key(j, "output"), json_string(j, x->output);
+        json_key(j, "input"), json_string(j, x->input);
+        json_key(j, "factor"), json_number(j, x->factor);
+        json_key(j, "direct"), json_number(j, x->direct);
+        json_key(j, "end"), json_number(j, x->end);
+        json_key(j, "step_error"), json_number(j, x->step);
+        json_key(j, "response_error"), json_number(j, x->response);
+        json_key(j, "step_error_before"), json_number(j, x->step_before);
+        json_key(j, "response_error_before"), json_number(j, x->response_before);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
 int
 reduce_by_modes(const request *q, const char *target)
 {
@@ -82,7 +104,8 @@ reduce_by_modes(const request *q, const char *target)
                                              : choose_band(&p, q->text[OPT_BAND], &keep))) {
             complain("%s", why);
             status = STATUS_USAGE;
-        } else if (!reduce_to_modes(l.path, l.text, l.length, &o, &p, &keep, &r, &notes, &why)) {
+        } else if (!reduce_to_modes(l.path, l.text, l.length, &o, &p, &keep, (q->given & OPT(OPT_DIRECT)) != 0, &r,
+                                    &notes, &why)) {
             complain("%s cannot be reduced to these eigenvalues: %s", l.c.flat->name, why);
             status = STATUS_NUMBERS;
         } else {

@@ -67,6 +67,7 @@ enum option {
     OPT_TF,
     OPT_MODES,
     OPT_BAND,
+    OPT_DIRECT,
     OPT_TRUNCATE,
     OPT_AGAINST,
     OPT_EXPORT,

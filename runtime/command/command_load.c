@@ -185,7 +185,9 @@ choose_experiment(const request *q, enum experiment_choice choice, loaded *l, co
                  l->path, q->command->options & OPT(OPT_STOP) ? "; or give --stop 10" : "");
         status = STATUS_USAGE;
     } else if (choice == EXPERIMENT_NEEDED && name.n > 1) {
-        complain("%s has several experiments, name one with -e: %s", l->path, list.at);
+        complain("%s has several experiments, name one with -e: %s; for example bgc %s %s -e %s%s", l->path, list.at,
+                 q->command->name, l->path, name.at[0],
+                 q->command->options & OPT(OPT_ALL) ? ", or all of them together with --all" : "");
         status = STATUS_USAGE;
     } else if (name.n && choice != EXPERIMENT_NONE) {
         l->experiment = arena_strdup(l->arena, name.at[0]);

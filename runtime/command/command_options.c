@@ -60,7 +60,8 @@ static const struct option_row options[OPT_COUNT] = {
                            "a run that fails, or is told to stop (Ctrl-C), gives the rows that it has" },
     [OPT_PLOT] = { "plot", 0, "FILE", "draw the columns: .svg, .png or .pdf" },
     [OPT_FREEZE] = { "freeze", 0, "NAME=VALUE",
-                     "a signal between subgraphs as a constant (without =VALUE its mean); NAME@READER: there only" },
+                     "a signal between subgraphs, or what makes it, as a constant (no VALUE: its mean); NAME@READER: "
+                     "there only" },
     [OPT_OVER] = { "over", 0, "NAME=A:B:N",
                    "ratios as curves over N values of a parameter from A to B: k=1:2:11[N/mm]" },
     [OPT_MORA] = { "mora", 0, "SHARE", "what the elements that stay in a partition must add up to (97%)" },
@@ -89,6 +90,9 @@ static const struct option_row options[OPT_COUNT] = {
                     "eigenvalues to keep: 3,4 as `bgc linearize` numbers them; `slowest 2`; `strongest 2` by "
                     "residues" },
     [OPT_BAND] = { "band", 0, "A..B [Hz]", "eigenvalues to keep: those of this band of frequencies" },
+    [OPT_DIRECT] = { "direct", 0, NULL,
+                     "with --modes or --band: outputs also get a part of the inputs at once, where steps err less "
+                     "then" },
     [OPT_DATA] = { "data", 0, "FILE.csv", "measured data: named columns with units; may be given several times" },
     [OPT_MDK] = { "mdk", 0, NULL,
                   "mass, damping and stiffness matrices: of the model; identify: full ones from data alone" },

@@ -72,7 +72,10 @@ static const struct command commands[] = {
       "sources that act one way.\n"
       "With --modes or --band: what no chosen eigenvalue feels goes, and so do subsystems that are not driven or not "
       "seen; the gain at rest is put right in\n"
-      "the line of the output. What each eigenvalue feels: `bgc linearize`.\n"
+      "the line of the output. --direct adds there what part of each input makes steps err least: it answers at once, "
+      "as "
+      "stiff modes that went do.\n"
+      "What each eigenvalue feels: `bgc linearize`.\n"
       "With --refit the parameters of what stays (or --parameters a,b) are then fitted to the outputs of the model as "
       "given, over the experiments;\n"
       "numbers in the lines of parameters change, and the report has those that were.\n"
@@ -84,9 +87,9 @@ static const struct command commands[] = {
       "--simplify folds at the end, exactly, what only passes a bond on; with --threshold 100% it does that alone.\n"
       "The text goes to -o FILE, to the input itself with --in-place, else to standard output.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_METRIC) | OPT(OPT_THRESHOLD) | OPT(OPT_WITHIN) | OPT(OPT_TERMS) |
-          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_SIMPLIFY) | OPT(OPT_INACTIVE) |
-          OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_ORDER) | OPT(OPT_PARAMETERS) | OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) |
-          OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
+          OPT(OPT_BONDS) | OPT(OPT_BY) | OPT(OPT_MODES) | OPT(OPT_BAND) | OPT(OPT_DIRECT) | OPT(OPT_SIMPLIFY) |
+          OPT(OPT_INACTIVE) | OPT(OPT_ROUNDS) | OPT(OPT_REFIT) | OPT(OPT_ORDER) | OPT(OPT_PARAMETERS) |
+          OPT(OPT_OUTPUT) | OPT(OPT_DRY_RUN) | OPT(OPT_IN_PLACE) | OPT(OPT_VERIFY) | OPT(OPT_VERIFY_WITHIN),
       1, 1, cmd_reduce,
       "  bgc reduce quarter_car.bg -o reduced.bg\n  bgc reduce quarter_car.bg -e smooth_curb --within 2% --verify -o "
       "reduced.bg\n"
@@ -97,7 +100,8 @@ static const struct command commands[] = {
       "  bgc reduce quarter_car.bg -e smooth_curb -m rms --in-place && git diff\n"
       "  bgc reduce half_car.bg -e flat_smooth -m junction --threshold 2% --dry-run\n  bgc reduce half_car.bg --within "
       "1% --bonds --simplify\n"
-      "  bgc reduce two_masses_modes.bg --modes 3,4 --dry-run\n  bgc reduce macro_micro.bg --band 0..10 --dry-run\n"
+      "  bgc reduce two_masses_modes.bg --modes 3,4 --dry-run\n  bgc reduce two_masses_modes.bg --modes 3,4 --direct "
+      "--dry-run\n  bgc reduce macro_micro.bg --band 0..10 --dry-run\n"
       "  bgc reduce damped_chain.bg -e push --order 10 --refit --dry-run\n" },
     { "partition", "FILE",
       "Finds what hardly feels the rest: compares each bond with the largest at its junctions (below --threshold, 5%, "
@@ -113,9 +117,11 @@ static const struct command commands[] = {
       "loops and arrays are written\n"
       "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models "
       "beside each other (states, loops,\n"
-      "steps, time) and what --mora takes out of each partition and of the whole. With --over: the ratios as curves "
-      "over a parameter, and where\n"
-      "they cross the threshold.",
+      "steps, time) and what --mora takes out of each partition and of the whole; reduced.bg is without what goes from "
+      "the "
+      "partitions, and from the\n"
+      "whole where no output misses it. With --over: the ratios as curves over a parameter, and where they cross the "
+      "threshold.",
       COMMON | RUNNING | OPT(OPT_JSON) | OPT(OPT_THRESHOLD) | OPT(OPT_ALL) | OPT(OPT_FREEZE) | OPT(OPT_MORA) |
           OPT(OPT_MORA_WINDOW) | OPT(OPT_POINTS) | OPT(OPT_OUTPUT) | OPT(OPT_OVER) | OPT(OPT_PLOT),
       1, 1, cmd_partition,
@@ -146,7 +152,8 @@ static const struct command commands[] = {
       "|d(eigenvalue)/dl| by the slopes of\n"
       "storage (1/I, 1/C) and of dissipators. Equal eigenvalues are found as clusters. Beyond 1500 states the twelve "
       "slowest are found (--eigenvalues, --near).\n"
-      "With ideal switches it is the model of the mode that holds there, without structure and effects.\n"
+      "With ideal switches it is the model of the modes that hold there, which are named, with the effects of "
+      "parameters and without structure.\n"
       "With --mdk the same as second order equations of the inertias' displacements, M q'' + D q' + K q = L u, where "
       "springs move with the velocities\n"
       "of inertias alone; of inputs that are velocities also N times their integral. --symbolic and --latex go with "

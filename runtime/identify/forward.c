@@ -254,6 +254,7 @@ forward_run(forward *f, const sim_options *o)
         if (fine && f->activity)
             memcpy(f->activity, r.activity, model_nelements(f->model) * sizeof(double));
         f->seconds = r.cpu_seconds;
+        f->steps = r.steps;
         sim_result_free(&r);
     }
     if (w.crossings)

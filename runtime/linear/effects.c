@@ -8,6 +8,7 @@
 #include "curvature.h"
 #include "dense.h"
 #include "effects.h"
+#include "held_modes.h"
 
 #define NO_SPLIT 1e-6 /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
 
@@ -64,9 +65,10 @@ splits(size_t m, const double complex *M)
 
 struct mover {
     linearization *l;
+    const held_space *held; /* NULL: no ideal switches */
     curvature *c;
     size_t n, np;
-    double *dx;
+    double *dx; /* NULL: the equilibrium is not followed */
 };
 
 /* dx/dtheta of the equilibrium, in the model's order; NAN where it does not move smoothly. */
@@ -134,48 +136,76 @@ equilibrium_moves(const linearization *l, size_t np, const state_space *all)
     return dx;
 }
 
+/* Of a cluster of A, in the model's order. */
+static void
+plain_vectors(const linearization *l, const cluster *c, mode_vectors *v)
+{
+    size_t n = l->space.n;
+
+    *v = (mode_vectors){ n, c->n, bg_calloc(n * c->n + 1, sizeof *v->left), bg_calloc(n * c->n + 1, sizeof *v->right) };
+    for (size_t k = 0; k < c->n; k++)
+        for (size_t j = 0; j < n; j++) {
+            v->left[l->order[j] + n * k] = l->modes.W[c->first + k + l->modes.count * j];
+            v->right[l->order[j] + n * k] = l->modes.U[j + n * (c->first + k)];
+        }
+}
+
+/* How what ideal switches determine moves with parameter p: states fixed, or as dx says. */
+static double
+held_move(const struct mover *v, size_t j, size_t p, bool total)
+{
+    const held_space *h = v->held;
+    double move = -h->H[j + h->nw * p];
+
+    for (size_t i = 0; i < h->n && total; i++)
+        move -= h->G[j + h->nw * i] * v->dx[i + h->n * p];
+    return move;
+}
+
 /* W dA U of the cluster for all parameters: at[p*m*m ...], total likewise. */
 static bool
 cluster_matrices(struct mover *v, const cluster *c, double complex *at, double complex *total)
 {
-    linearization *l = v->l;
-    size_t n = v->n, m = c->n;
-    double complex *left = bg_calloc(n + 1, sizeof *left), *right = bg_calloc(n + 1, sizeof *right),
-                   *by = bg_calloc(v->np + 1, sizeof *by);
-    double complex *state = bg_calloc(n + 1, sizeof *state);
+    size_t n = v->n, m = c->n, N = n + (v->held ? v->held->nw : 0);
+    double complex *by = bg_calloc(v->np + 1, sizeof *by), *state = bg_calloc(N + 1, sizeof *state);
+    mode_vectors q = { 0 };
     bool fine = true;
 
-    for (size_t i = 0; i < m && fine; i++)
-        for (size_t k = 0; k < m && fine; k++) {
-            for (size_t j = 0; j < n; j++) {
-                left[l->order[j]] = l->modes.W[c->first + i + l->modes.count * j];
-                right[l->order[j]] = l->modes.U[j + n * (c->first + k)];
-            }
-            fine = curvature_gradient(v->c, left, right, state, by);
+    if (v->held)
+        fine = held_vectors(v->l, v->held, c, &q);
+    else
+        plain_vectors(v->l, c, &q);
+    for (size_t i = 0; i < q.m && fine; i++)
+        for (size_t k = 0; k < q.m && fine; k++) {
+            fine = curvature_gradient(v->c, q.left + N * i, q.right + N * k, state, by);
             for (size_t p = 0; p < v->np && fine; p++) {
-                double complex sum = by[p];
+                double complex fixed = by[p], moved = by[p];
 
-                at[p * m * m + i + m * k] = by[p];
+                for (size_t j = n; j < N; j++)
+                    if (state[j] != 0) {
+                        fixed += state[j] * held_move(v, j - n, p, false);
+                        moved += v->dx ? state[j] * held_move(v, j - n, p, true) : 0;
+                    }
                 for (size_t j = 0; j < n && v->dx; j++)
                     if (state[j] != 0)
-                        sum += state[j] * v->dx[j + n * p];
-                total[p * m * m + i + m * k] = sum;
+                        moved += state[j] * v->dx[j + n * p];
+                at[p * m * m + i + m * k] = fixed;
+                total[p * m * m + i + m * k] = moved;
             }
         }
-    free(left);
-    free(right);
+    mode_vectors_free(&q);
     free(by);
     free(state);
     return fine;
 }
 
 static void
-parameter_effects(linearization *l, const var_id *by, size_t np, const state_space *all)
+parameter_effects(linearization *l, const var_id *by, size_t np, const state_space *all, const held_space *held)
 {
     const flat_model *f = model_flat(l->model);
     size_t n = l->space.n, count = l->modes.count;
     double *x = bg_calloc(n + 1, sizeof *x);
-    struct mover v = { .l = l, .n = n, .np = np };
+    struct mover v = { .l = l, .held = held, .n = n, .np = np };
     effect_table *t = &l->effect;
     bool known;
 
@@ -184,7 +214,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
                          bg_calloc(np + 1, sizeof(double)),
                          bg_calloc(count * np + 1, sizeof *t->at),
                          bg_calloc(count * np + 1, sizeof *t->total),
-                         l->equilibrium && !l->sparse };
+                         l->equilibrium && !l->sparse && (!held || held->regular) };
     for (size_t p = 0; p < np; p++) {
         t->parameter[p] = f->var.at[by[p]].name;
         t->value[p] = model_parameter_value(l->model, by[p]);
@@ -193,7 +223,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
         t->at[i] = t->total[i] = NAN;
     for (size_t i = 0; i < n; i++)
         x[l->order[i]] = l->x[i];
-    v.c = model_curvature(l->model, by, np);
+    v.c = (held ? model_curvature_held : model_curvature)(l->model, by, np);
     if (t->has_total)
         v.dx = equilibrium_moves(l, np, all);
     known = model_curvature_at(l->model, v.c, l->time, x);
@@ -361,10 +391,10 @@ structure_effects(linearization *l)
 }
 
 void
-effects_find(linearization *l, const var_id *by, size_t n, const state_space *all)
+effects_find(linearization *l, const var_id *by, size_t n, const state_space *all, const held_space *held)
 {
     l->holder = bg_calloc(l->modes.nclusters + 1, sizeof *l->holder);
-    parameter_effects(l, by, n, all);
+    parameter_effects(l, by, n, all, held);
     /* the structure's A has to be the Jacobian: else its derivatives are those of another matrix */
     if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
         structure_effects(l);

@@ -13,7 +13,8 @@
 #include "linearize.h"
 
 /* Fills l->effect, l->holder and the E. by: the parameters; all: the linear model in the model's order, its first n
- * columns of B those of by. */
-void effects_find(linearization *l, const var_id *by, size_t n, const state_space *all);
+ * columns of B those of by. held: of a model with ideal switches (held_modes.h), else NULL: then only those of
+ * parameters are found, modes staying as they are; totals where no state is constrained. */
+void effects_find(linearization *l, const var_id *by, size_t n, const state_space *all, const held_space *held);
 
 #endif

@@ -9,12 +9,10 @@
 #include "report.h"
 
 enum {
+    CONDITIONS_SHOWN = 12,
     TEXT_MOST = 12, /* states up to which matrices are printed for people */
     NORMS_MOST = 300
 }; /* and norms are found unasked */
-
-static const char NO_EFFECTS[] = "what ideal switches determine follows parameters by equations that are solved while "
-                                 "it runs; eigenvalues are those of the mode that holds there";
 
 /* ---------------------------------------------------------------- JSON */
 
@@ -398,6 +396,57 @@ norms_json(const linearization *l, const linear_view *v, json *j)
     yardstick_free(&own);
 }
 
+/* Which branches the matrices are those of: conditions as they are at the point, where they are read. */
+static bool
+is_condition(const struct model_mode *m)
+{
+    return m->text && (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL || m->kind == MODE_EQUAL);
+}
+
+static void
+conditions_json(const linearization *l, json *j)
+{
+    const double *value = model_modes(l->model);
+
+    json_key(j, "conditions"), json_open(j, '[');
+    for (size_t k = 0; k < model_nmodes(l->model); k++) {
+        struct model_mode m = model_mode(l->model, k);
+        int line = 0, column;
+
+        if (!is_condition(&m))
+            continue;
+        if (span_known(m.at))
+            source_place(model_flat(l->model)->sources, m.at.file, m.at.begin, &line, &column);
+        json_open(j, '{');
+        json_key(j, "condition"), json_string(j, m.text);
+        json_key(j, "line"), json_number(j, line);
+        json_key(j, "holds"), json_bool(j, value[k] != 0);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+static void
+conditions_text(const linearization *l, FILE *out)
+{
+    const double *value = model_modes(l->model);
+    size_t n = 0;
+
+    for (size_t k = 0; k < model_nmodes(l->model); k++) {
+        struct model_mode m = model_mode(l->model, k);
+        int line = 0, column;
+
+        if (!is_condition(&m) || n++ >= CONDITIONS_SHOWN)
+            continue;
+        if (span_known(m.at))
+            source_place(model_flat(l->model)->sources, m.at.file, m.at.begin, &line, &column);
+        fprintf(out, "%s %s: %s (line %d)\n", n == 1 ? "in the modes that hold there:" : "                            ",
+                m.text, value[k] != 0 ? "yes" : "no", line);
+    }
+    if (n > CONDITIONS_SHOWN)
+        fprintf(out, "                             %zu more\n", n - CONDITIONS_SHOWN);
+}
+
 void
 linear_json(const linearization *l, const linear_view *v, json *j)
 {
@@ -431,6 +480,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     matrix(j, "C", s->ny, n, s->C);
     matrix(j, "D", s->ny, s->nu, s->D);
     structure_json(l, j);
+    conditions_json(l, j);
     if (l->modes_known)
         modes_json(l, j);
     matrix(j, "E_IC", n, l->structure.nz, l->E_IC);
@@ -441,13 +491,11 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     matrix(j, "E_R_relative", n, l->structure.nl, l->E_R_relative);
     if (l->structure.nd)
         matrix(j, "E_IC_dependent", n, l->structure.nd, l->E_D);
-    if (l->modes_known && !l->switched) {
+    if (l->modes_known) {
         effects_json(l, "effects", l->effect.at, j);
         if (l->effect.has_total)
             effects_json(l, "effects_total", l->effect.total, j);
     }
-    if (l->switched)
-        json_key(j, "no_effects"), json_string(j, NO_EFFECTS);
     norms_json(l, v, j);
     hamiltonian_json(l, j);
     if (v->ntransfer)
@@ -683,6 +731,7 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
 
     fprintf(out, "%s at %.6g s, %s: %zu states, %zu inputs, %zu outputs\n", f->name, l->time,
             l->equilibrium ? "at rest" : "moving", s->n, s->nu, s->ny);
+    conditions_text(l, out);
     if (l->sparse && l->modes_known)
         fprintf(out, "%zu eigenvalues, found by sparse matrices:\n", l->modes.count);
     if (l->modes_known)
@@ -716,9 +765,7 @@ linear_text(const linearization *l, const linear_view *v, FILE *out)
                 "the structured form is not the Jacobian here (%.2g): coefficients on the way to dependent storage "
                 "vary while it moves\n",
                 l->mismatch);
-    if (l->modes_known && l->switched)
-        fprintf(out, "no effects: %s\n", NO_EFFECTS);
-    else if (l->modes_known)
+    if (l->modes_known)
         effects_text(l, out);
     hamiltonian_text(l, out);
     if (v->reductions)

@@ -448,6 +448,7 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
     struct columns_of c = { 0 };
     state_space all = { 0 };
     sparse_jacobian A = { 0 };
+    held_space held = { 0 };
     double *rate = bg_calloc(n + 1, sizeof *rate);
     partials *p;
     enum space_result result;
@@ -475,7 +476,7 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
             l->x[i] = x[l->order[i]];
             l->rate[i] = rate[l->order[i]];
         }
-        result = l->switched ? state_space_held(m, p, nu, ny, t, x, &all)
+        result = l->switched ? state_space_held(m, p, nu, ny, t, x, &all, &held)
                  : l->sparse ? state_space_sparse(m, p, nu, ny, t, x, &all, &A)
                              : state_space_at(m, p, nu, ny, t, x, &all);
         if (result != SPACE_DONE)
@@ -493,11 +494,12 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
             find_some(l, &A, which);
         else
             find_all(l, t, x, &all, &c);
-        if (l->modes_known && !l->switched)
-            effects_find(l, c.by, c.nparameters, &all);
+        if (l->modes_known)
+            effects_find(l, c.by, c.nparameters, &all, l->switched ? &held : NULL);
     }
     state_space_free(&all);
     sparse_jacobian_free(&A);
+    held_space_free(&held);
     free(c.by);
     free(rate);
     return !l->why;

@@ -45,7 +45,7 @@ typedef struct linearization {
     modes modes;
     bool modes_known; /* false: they did not converge */
     bool switched;    /* ideal switches are in it: the matrices are those of the modes as they are; no structure, no
-                         effects */
+                         E of elements */
     bool sparse;      /* only some eigenvalues are known, A is not, nor what needs all of it */
     char *few;        /* why none is known of a sparse one */
     effect_table effect;

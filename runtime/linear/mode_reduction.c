@@ -7,14 +7,17 @@
 #include "gramians.h"
 #include "joined.h"
 #include "mode_reduction.h"
+#include "output_lines.h"
 #include "response.h"
 #include "simulate.h"
 #include "transfer.h"
 #include "version.h"
 #include "yardstick.h"
 
-#define NOTHING 1e-7 /* of the greatest effect: none */
-enum { STEP_POINTS = 2001, YARDSTICK_MOST = 300, FRACTION_MOST = 64 };
+#define NOTHING 1e-7   /* of the greatest effect: none */
+#define AT_REST 1e-3   /* of the greatest value of a step: it ends at nothing */
+#define READ_SHARE 0.1 /* of the greatest effect of an element that is read: an eigenvalue is its own */
+enum { YARDSTICK_MOST = 300 };
 
 /* ---------------------------------------------------------------- which eigenvalues */
 
@@ -252,171 +255,136 @@ record_reduction(reduction *r, const sources *s, uint32_t file, rewrite *plan)
     plan->edits = (edits){ 0 };
 }
 
-/* The expression of an output in the text of c. */
-static const ast_expr *
-output_text(const compilation *c, const char *name)
-{
-    const ast_model *m = c->flat->ast;
+/* How far the small model's step and frequency responses are off, from one input to one output. */
+struct pair_error {
+    double most, rms, response;
+    double end, size; /* of the full step: its end and its greatest value */
+};
 
-    for (int i = 0; i < m->nstmt; i++)
-        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
-            !strcmp(m->stmt[i]->value.name, name))
-            return m->stmt[i]->value.value;
-    return NULL;
-}
-
-/* A factor as a person would write it: a fraction where it is one, else all its digits. */
-static char *
-factor_text(double x)
-{
-    for (int q = 1; q <= FRACTION_MOST; q++) {
-        double p = round(x * q);
-
-        if (p != 0 && fabs(p) < 1e6 && fabs(x * q - p) <= 1e-12 * fabs(p))
-            return q == 1 ? bg_format("%.0f", p) : bg_format("%.0f/%d", p, q);
-    }
-    return bg_format("%.15g", x);
-}
-
-/* What each output has to be multiplied by so that its gain at rest is that of the full model, from the first input
- * that has one. */
+/* The greatest errors of frequency responses, around the slowest eigenvalue. there [nu]: the inputs' numbers in the
+ * small model, SIZE_MAX: none. */
 static void
-gain_edits(const compilation *c, const linearization *full, const linearization *small, edits *e, strbuf *notes)
+response_errors(const state_space *full, const state_space *small, const size_t *there, double slow,
+                struct pair_error *e)
 {
-    const char *text = source_text(c->sources, c->ast->file);
+    responder *one = responder_new(full), *other = responder_new(small);
+    double complex *G = bg_calloc(full->ny * full->nu + 1, sizeof *G),
+                   *H = bg_calloc(small->ny * small->nu + 1, sizeof *H);
 
-    for (size_t y = 0; y < small->space.ny && y < full->space.ny; y++)
-        for (size_t u = 0; u < small->space.nu && u < full->space.nu; u++) {
-            struct zeros_poles a, b;
-            const char *name = model_flat(small->model)->output.at[y].name;
-            const ast_expr *is = output_text(c, name);
-            bool fine = transfer_function(&full->space, u, y, &a) & transfer_function(&small->space, u, y, &b);
-            double factor = fine && b.dc != 0 && isfinite(b.dc) && isfinite(a.dc) ? a.dc / b.dc : 0;
+    for (int k = 0; k < FREQUENCY_POINTS && one && other; k++) {
+        double omega = slow *
+                       pow(10, -FREQUENCY_DECADES / 2.0 + (double)FREQUENCY_DECADES * k / (FREQUENCY_POINTS - 1));
 
-            zeros_poles_free(&a);
-            zeros_poles_free(&b);
-            if (!is || is->at.file != c->ast->file || factor == 0) /* no gain at rest from this input */
-                continue;
-            if (fabs(factor - 1) > 1e-9) {
-                char *number = factor_text(factor),
-                     *now = bg_format("%s*(%.*s)", number, (int)(is->at.end - is->at.begin), text + is->at.begin);
-
-                edits_replace(e, is->at.begin, is->at.end, now, strlen(now));
-                strbuf_printf(notes,
-                              "  the gain of %s to %s at rest would be %.6g times what it was: the line of %s is "
-                              "multiplied by %s\n",
-                              small->input.at[u].name, name, 1 / factor, name, number);
-                free(now);
-                free(number);
-            }
-            break;
-        }
-}
-
-/* The greatest error when a share of the end value answers at once and the rest as b does. */
-static double
-error_with_direct(const double *a, const double *b, size_t ny, double end, double share)
-{
-    double most = 0;
-
-    for (size_t k = 1; k < STEP_POINTS; k++)
-        most = fmax(most, fabs(a[k * ny] - (1 - share) * b[k * ny] - share * end));
-    return most;
-}
-
-/* Stiff modes that went answer a step at once: the share of the end value for which the step errs least. The error is
- * convex in it. */
-static double
-direct_share(const double *a, const double *b, size_t ny, double end)
-{
-    double low = -0.5, high = 0.5;
-
-    for (int k = 0; k < 60; k++) {
-        double one = low + (high - low) / 3, two = high - (high - low) / 3;
-
-        if (error_with_direct(a, b, ny, end, one) < error_with_direct(a, b, ny, end, two))
-            high = two;
-        else
-            low = one;
-    }
-    return (low + high) / 2;
-}
-
-/* Offered, not written: the model would transmit at once what its elements do not. */
-static void
-note_direct(const double *a, const double *b, size_t ny, double most, const char *input, const char *output,
-            strbuf *notes)
-{
-    double end = a[(STEP_POINTS - 1) * ny], share, least;
-
-    if (fabs(b[(STEP_POINTS - 1) * ny] - end) > 1e-3 * fabs(end) || !(most > 0.01 * fabs(end)))
-        return;
-    share = direct_share(a, b, ny, end);
-    least = error_with_direct(a, b, ny, end, share);
-    if (least < 0.9 * most)
-        strbuf_printf(notes,
-                      "  with %.4g times what %s is now and %.4g*%s (SI) added, which answers at once as stiff modes "
-                      "that went do, it would be at most %.3g %% off\n",
-                      1 - share, output, share * end, input, 100 * least / fabs(end));
-}
-
-static void
-compare_steps(const linearization *full, const linearization *small, reduction *r, strbuf *notes)
-{
-    double slow = INFINITY, h;
-    size_t ny = full->space.ny;
-    double *a = bg_calloc(STEP_POINTS * ny + 1, sizeof *a), *b = bg_calloc(STEP_POINTS * ny + 1, sizeof *b);
-    responder *one = responder_new(&full->space), *other = responder_new(&small->space);
-    double complex *G = bg_calloc(ny * full->space.nu + 1, sizeof *G),
-                   *H = bg_calloc(ny * full->space.nu + 1, sizeof *H);
-
-    for (size_t i = 0; i < full->modes.count; i++)
-        if (full->modes.eigenvalue[i] != 0 && creal(full->modes.eigenvalue[i]) < 0)
-            slow = fmin(slow, -creal(full->modes.eigenvalue[i]));
-    h = isfinite(slow) ? 12 / slow / (STEP_POINTS - 1) : 0;
-    for (size_t u = 0; h > 0 && u < full->space.nu && u < small->space.nu && small->space.ny == ny; u++) {
-        if (!time_response(&full->space, u, false, h, STEP_POINTS, a) ||
-            !time_response(&small->space, u, false, h, STEP_POINTS, b))
+        if (!response_at(one, omega, G) || !response_at(other, omega, H))
             continue;
-        for (size_t y = 0; y < ny; y++) {
-            const flat_output *o = &model_flat(full->model)->output.at[y];
-            double worst = 0, last = fabs(a[(STEP_POINTS - 1) * ny + y]), most = 0, square = 0;
+        for (size_t u = 0; u < full->nu; u++)
+            for (size_t y = 0; y < full->ny && there[u] != SIZE_MAX; y++) {
+                double *worst = &e[y + full->ny * u].response;
 
-            for (size_t k = 0; k < STEP_POINTS; k++) {
-                double d = fabs(a[k * ny + y] - b[k * ny + y]);
-
-                most = fmax(most, d);
-                square += d * d / STEP_POINTS;
+                *worst = fmax(*worst, cabs(G[y + full->ny * u] - H[y + small->ny * there[u]]));
             }
-            for (int k = 0; k < 200 && one && other; k++) {
-                double omega = slow * pow(10, -2 + 4.0 * k / 199);
-
-                if (response_at(one, omega, G) && response_at(other, omega, H))
-                    worst = fmax(worst, cabs(G[y + ny * u] - H[y + ny * u]));
-            }
-            vec_push(&r->error,
-                     ((reduce_error){ .experiment = arena_format(r->arena, "step of %s", full->input.at[u].name),
-                                      .output = arena_strdup(r->arena, o->name),
-                                      .shown = 1,
-                                      .max = most,
-                                      .rms = sqrt(square),
-                                      .avasim = NAN,
-                                      .within = NAN }));
-            if (last > 0)
-                strbuf_printf(notes,
-                              "  a step of %s: %s is at most %.3g %% of its end value off; in the frequency response "
-                              "at most %.3g %%\n",
-                              full->input.at[u].name, o->name, 100 * most / last, 100 * worst / last);
-            if (last > 0)
-                note_direct(a + y, b + y, ny, most, full->input.at[u].name, o->name, notes);
-        }
     }
-    free(a);
-    free(b);
     responder_free(one);
     responder_free(other);
     free(G);
     free(H);
+}
+
+/* [output + ny*input]; NAN of inputs that the small model has no more. */
+static struct pair_error *
+pair_errors(const state_space *full, const state_space *small, const size_t *there, double h, double slow)
+{
+    size_t ny = full->ny;
+    struct pair_error *e = bg_calloc(ny * full->nu + 1, sizeof *e);
+    double *a = bg_calloc(STEP_POINTS * ny + 1, sizeof *a), *b = bg_calloc(STEP_POINTS * ny + 1, sizeof *b);
+
+    response_errors(full, small, there, slow, e);
+    for (size_t u = 0; u < full->nu; u++) {
+        bool known = there[u] != SIZE_MAX && time_response(full, u, false, h, STEP_POINTS, a) &&
+                     time_response(small, there[u], false, h, STEP_POINTS, b);
+
+        for (size_t y = 0; y < ny; y++) {
+            struct pair_error *x = &e[y + ny * u];
+
+            for (size_t k = 0; k < STEP_POINTS; k++) {
+                double d = fabs(a[k * ny + y] - b[k * ny + y]);
+
+                x->size = fmax(x->size, fabs(a[k * ny + y]));
+                x->most = fmax(x->most, d);
+                x->rms += d * d / STEP_POINTS;
+            }
+            x->rms = sqrt(x->rms);
+            x->end = fabs(a[(STEP_POINTS - 1) * ny + y]);
+            if (!known)
+                x->most = x->rms = NAN;
+        }
+    }
+    free(a);
+    free(b);
+    return e;
+}
+
+static void
+note_pair(const char *input, const output_line *line, const struct pair_error *now, const struct pair_error *was,
+          strbuf *notes)
+{
+    bool ends = now->end > AT_REST * now->size; /* else it ends at nothing */
+    double share = (ends ? now->end : now->size) / 100;
+
+    strbuf_printf(notes,
+                  "  a step of %s: %s is at most %.3g %% of its %s value off; in the frequency response at most "
+                  "%.3g %%\n",
+                  input, line->output, now->most / share, ends ? "end" : "greatest", now->response / share);
+    if (line->direct_any)
+        strbuf_printf(notes, "    with gains at rest alone put right it would be %.3g %% and %.3g %%\n",
+                      was->most / share, was->response / share);
+}
+
+/* before: with only gains at rest put right; lines: what became of the outputs. */
+static void
+compare_steps(const linearization *full, const linearization *small, const state_space *before,
+              const output_lines *lines, reduction *r, strbuf *notes)
+{
+    size_t ny = full->space.ny, nu = full->space.nu, *there = bg_calloc(nu + 1, sizeof *there);
+    double slow, h = step_interval(full, &slow);
+    struct pair_error *now = NULL, *was = NULL;
+
+    for (size_t u = 0; u < nu; u++)
+        there[u] = same_input(small, full, u);
+    if (h > 0 && small->space.ny == ny) {
+        now = pair_errors(&full->space, &small->space, there, h, slow);
+        was = pair_errors(&full->space, before, there, h, slow);
+    }
+    for (size_t u = 0; u < nu && now; u++)
+        for (size_t y = 0; y < ny; y++) {
+            const output_line *line = &lines->line.at[y];
+            const char *input = full->input.at[u].name;
+            const struct pair_error *n = &now[y + ny * u], *w = line->direct_any ? &was[y + ny * u] : n;
+
+            if (isnan(n->most))
+                continue;
+            vec_push(&r->error, ((reduce_error){ .experiment = arena_format(r->arena, "step of %s", input),
+                                                 .output = arena_strdup(r->arena, line->output),
+                                                 .shown = 1,
+                                                 .max = n->most,
+                                                 .rms = n->rms,
+                                                 .avasim = NAN,
+                                                 .within = NAN }));
+            vec_push(&r->line, ((reduce_line){ .output = arena_strdup(r->arena, line->output),
+                                               .input = arena_strdup(r->arena, input),
+                                               .factor = line->factor,
+                                               .direct = line->direct[u],
+                                               .end = n->end,
+                                               .step = n->most,
+                                               .response = n->response,
+                                               .step_before = w->most,
+                                               .response_before = w->response }));
+            if (n->size > 0)
+                note_pair(input, line, n, w, notes);
+        }
+    free(there);
+    free(now);
+    free(was);
 }
 
 bool
@@ -492,10 +460,52 @@ linear_of(const char *path, const char *text, size_t length, const compile_optio
     return fine;
 }
 
-/* The elements that go, taken out of the text. */
+/* Does all that source k acts on go? */
+static bool
+source_goes(const linearization *l, const struct chosen *c, size_t k)
+{
+    const structure *s = &l->structure;
+    bool any = false, all = true;
+
+    for (size_t j = 0; j < c->nz + c->nl; j++) {
+        double acts = j < c->nz ? s->matrix[M_J_SU].value[s->storage_state[j] + s->n * k]
+                                : s->matrix[M_J_LU].value[j - c->nz + s->nl * k];
+
+        any = any || acts != 0;
+        all = all && (acts == 0 || !c->stays[j]);
+    }
+    return any && all;
+}
+
+/* What has to stay though no chosen eigenvalue feels it, because it is read, takes those along that it affects most:
+ * alone it would do what it does in neither model. True: there are more to keep. */
+static bool
+keep_what_is_read(const linearization *l, const struct chosen *c, const rewrite *plan, mode_choice *keep, strbuf *notes)
+{
+    bool more = false;
+
+    for (size_t j = 0; j < c->nz + c->nl; j++) {
+        const double *E = j < c->nz ? l->E_IC_relative + keep->n * j : l->E_R_relative + keep->n * (j - c->nz);
+        double most = 0;
+        bool blocked = false, new = false;
+
+        for (size_t k = 0; k < plan->blocked.n && !c->stays[j]; k++)
+            blocked = blocked || !strcmp(plan->blocked.at[k].element, name_of(l, j));
+        for (size_t i = 0; i < keep->n; i++)
+            most = fmax(most, E[i]);
+        for (size_t i = 0; i < keep->n && blocked && most > 0; i++)
+            if (!keep->keep[i] && E[i] > READ_SHARE * most)
+                keep->keep[i] = new = more = true;
+        if (new)
+            strbuf_printf(notes, "  %s is read: the eigenvalues that it affects most are kept too\n", name_of(l, j));
+    }
+    return more;
+}
+
+/* The elements that go, taken out of the text. *again: more eigenvalues are to be kept, nothing was done. */
 static bool
 take_out(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
-         const struct chosen *c, reduction *r, strbuf *now, char **why)
+         const struct chosen *c, mode_choice *keep, bool *again, reduction *r, strbuf *now, strbuf *notes, char **why)
 {
     compilation plain = { 0 };
     VEC(const char *) name = { 0 };
@@ -508,11 +518,22 @@ take_out(const char *path, const char *text, size_t length, const compile_option
         if (!c->stays[i] && plain.flat->element.at[plain.flat->port.at[port].element].nports == 1)
             vec_push(&name, plain.flat->element.at[plain.flat->port.at[port].element].name);
     }
+    for (size_t k = 0; k < l->structure.nu && fine; k++)
+        if (source_goes(l, c, k))
+            vec_push(&name,
+                     plain.flat->element.at[model_flat(l->model)->opening.at[l->structure.source[k]].element].name);
     if (fine && name.n)
         fine = rewrite_plan(&(rewrite_request){ .f = plain.flat, .file = plain.ast, .name = name.at, .n = name.n },
                             &plan);
     if (!fine)
         *why = bg_strdup(plan.error ? plan.error : "the text does not compile without an experiment's values");
+    *again = fine && keep_what_is_read(l, c, &plan, keep, notes);
+    if (*again) {
+        rewrite_free(&plan);
+        vec_free(&name);
+        compile_free(&plain);
+        return true;
+    }
     if (fine && name.n && plan.edits.list.n) {
         edits_apply(&plan.edits, text, length, now);
         if (!now->at)
@@ -578,16 +599,18 @@ any_stays(const struct chosen *c)
 
 bool
 reduce_to_modes(const char *path, const char *text, size_t length, const compile_options *o, const linearization *l,
-                const mode_choice *keep, reduction *r, strbuf *notes, char **why)
+                mode_choice *keep, bool direct, reduction *r, strbuf *notes, char **why)
 {
     size_t n = l->structure.nz + l->structure.nl;
     struct chosen felt = { l->structure.nz, l->structure.nl, bg_calloc(n + 1, sizeof(bool)),
                            bg_calloc(n + 1, sizeof(bool)), bg_calloc(n + 1, sizeof(double)) };
     struct chosen left = felt;
-    compilation c = { 0 }, again = { 0 };
+    compilation c = { 0 }, last = { 0 };
     linearization small = { 0 }, corrected = { 0 };
     strbuf now = { 0 }, done = { 0 };
     edits gain = { 0 };
+    output_lines lines = { 0 };
+    state_space before = { 0 };
     bool fine;
 
     *why = NULL;
@@ -597,19 +620,21 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     if (!fine)
         *why = bg_format("the effects of single elements are not known: %s",
                          l->structure.why ? l->structure.why : "the point moves");
-    if (fine) {
+    for (bool again = true; fine && again;) {
         measure_effects(l, keep, &felt);
         memcpy(left.stays, felt.stays, n * sizeof(bool));
         drop_subsystems(l, &left);
-        note_choice(l, keep, &felt, &left, notes);
         fine = any_stays(&left);
         if (!fine)
             *why = bg_strdup("nothing that these eigenvalues feel is both driven by an input and seen by an output");
-        fine = fine && take_out(path, text, length, o, l, &left, r, &now, why);
+        fine = fine && take_out(path, text, length, o, l, &left, keep, &again, r, &now, notes, why);
+        if (fine && !again)
+            note_choice(l, keep, &felt, &left, notes);
     }
     fine = fine && linear_of(path, now.at, now.n, o, &c, &small, why);
     if (fine) {
-        gain_edits(&c, l, &small, &gain, notes);
+        output_lines_correct(&c, l, &small, direct, &lines, &gain, notes);
+        before = output_lines_gains_only(l, &small);
         fine = edits_seal(&gain, now.n, why);
     }
     if (fine && gain.list.n) {
@@ -619,27 +644,29 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     } else if (fine) {
         strbuf_puts(&done, now.at);
     }
-    fine = fine && linear_of(path, done.at, done.n, o, &again, &corrected, why);
+    fine = fine && linear_of(path, done.at, done.n, o, &last, &corrected, why);
     if (fine) {
         if (r->rounds.n) {
-            compare_steps(l, &corrected, r, notes);
+            compare_steps(l, &corrected, &before, &lines, r, notes);
             note_yardstick(l, &corrected, notes);
         }
         r->states_before = l->space.n;
         r->states_after = corrected.space.n;
         r->elements_before = model_nelements(l->model);
-        r->elements_after = model_nelements(again.model);
+        r->elements_after = model_nelements(last.model);
         r->text = done.at;
         r->length = done.n;
         done = (strbuf){ 0 };
     }
     edits_free(&gain);
+    output_lines_free(&lines);
+    state_space_free(&before);
     strbuf_free(&now);
     strbuf_free(&done);
     linearization_free(&small);
     linearization_free(&corrected);
     compile_free(&c);
-    compile_free(&again);
+    compile_free(&last);
     free(felt.stays);
     free(felt.by_path);
     free(felt.effect);

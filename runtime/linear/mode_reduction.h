@@ -2,7 +2,8 @@
  *
  * What no chosen eigenvalue feels goes: storage and dissipators whose relative effect on each is nothing beside the
  * greatest. So does what is then neither driven by an input nor seen by an output: the other subsystems. The gain at
- * rest that this changes is put right in the line of the output. Dissipators are told by their effects; by causal paths
+ * rest that this changes is put right in the line of the output, on request with a part of the inputs that answers at
+ * once (output_lines.h). Dissipators are told by their effects; by causal paths
  * (step 4 of the paper, taken literally) those count whose input comes from storage that stays alone, which keeps some
  * that no chosen eigenvalue feels: both are reported. Beside the result stands the H-infinity error of balanced
  * truncation to as many states, with its bound, and, where that is better, what the step would err with a part of the
@@ -32,9 +33,10 @@ typedef struct mode_choice {
 char *choose_modes(const linearization *l, const char *list, mode_choice *out);
 char *choose_band(const linearization *l, const char *band, mode_choice *out);
 
-/* Reduces the text. notes: lines for people, added. Errors in *r are those of unit steps. False: *why (free it); *r is
- * filled, reduction_free it in any case. */
+/* Reduces the text. keep: what is read and stays for it adds the eigenvalues that it affects most. direct: outputs may
+ * get a part of the inputs. notes: lines for people, added. Errors in *r are those of unit steps. False: *why (free
+ * it); *r is filled, reduction_free it in any case. */
 bool reduce_to_modes(const char *path, const char *text, size_t length, const compile_options *o,
-                     const linearization *l, const mode_choice *keep, reduction *r, strbuf *notes, char **why);
+                     const linearization *l, mode_choice *keep, bool direct, reduction *r, strbuf *notes, char **why);
 
 #endif

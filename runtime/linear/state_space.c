@@ -1,10 +1,16 @@
 /* state_space.c - see state_space.h */
+#include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dense.h"
 #include "factor.h"
 #include "state_space.h"
+
+#define NEARLY_UNIT 0.1 /* entries: certainly not singular for that */
+#define SAME 1e-9       /* relative: two ways give one number */
+enum { ORDERS = 3 };    /* of a condition: its value and two derivatives in time */
 
 state_space
 state_space_new(size_t n, size_t nu, size_t ny)
@@ -222,10 +228,84 @@ subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t 
                 M[i + lead * c] -= left[i + left_lead * j] * G[j + k * c];
 }
 
-enum space_result
-state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s)
+void
+held_space_free(held_space *h)
 {
-    size_t nw = model_nheld(m), wide = ny + 3 * nw, n;
+    free(h->J);
+    free(h->G);
+    *h = (held_space){ 0 };
+}
+
+/* G = W^-1 G. W is the unit matrix but for laws that are not linear in what is held, and for unknowns of which sums
+ * alone are determined, as of parallel switches: those share evenly. */
+static bool
+solve_shared(size_t nw, double *W, size_t columns, double *G)
+{
+    double *sigma, off = 0;
+    lapack_int rank;
+    bool fine;
+
+    for (size_t i = 0; i < nw * nw; i++)
+        off = fmax(off, fabs(W[i] - (i / nw == i % nw)));
+    if (off < NEARLY_UNIT)
+        return dense_solve(nw, W, columns, G);
+    sigma = bg_calloc(nw + 1, sizeof *sigma);
+    fine = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)nw, (lapack_int)nw, (lapack_int)columns, W, (lapack_int)nw, G,
+                          (lapack_int)nw, sigma, SAME, &rank) == 0;
+    free(sigma);
+    return fine;
+}
+
+/* Does r alone, and for all states, give what the elimination gave? */
+static bool
+is_regular(const held_space *h)
+{
+    size_t n = h->n, nw = h->nw, N = n + nw;
+    double *D = bg_calloc(nw * nw + 1, sizeof *D), *z = bg_calloc(nw * n + 1, sizeof *z);
+    bool fine;
+
+    for (size_t i = 0; i < nw; i++) {
+        for (size_t k = 0; k < nw; k++)
+            D[i + nw * k] = h->J[n + i + N * (n + k)];
+        for (size_t k = 0; k < n; k++)
+            z[i + nw * k] = h->J[n + i + N * k];
+    }
+    fine = dense_solve(nw, D, n, z);
+    for (size_t i = 0; i < nw && fine; i++) {
+        double size = 0, off = 0;
+
+        for (size_t k = 0; k < n; k++) {
+            size = fmax(size, fmax(fabs(h->G[i + nw * k]), fabs(z[i + nw * k])));
+            off = fmax(off, fabs(h->G[i + nw * k] - z[i + nw * k]));
+        }
+        fine = off <= SAME * size;
+    }
+    free(D);
+    free(z);
+    return fine;
+}
+
+/* all: with held unknowns behind the inputs, their conditions, three each, behind the outputs. */
+static void
+join(const state_space *all, size_t ny, held_space *h)
+{
+    size_t n = h->n, nw = h->nw, N = n + nw, wide = all->ny;
+
+    h->J = bg_calloc(N * N + 1, sizeof *h->J);
+    for (size_t k = 0; k < N; k++)
+        for (size_t i = 0; i < N; i++) {
+            const double *rates = k < n ? all->A + n * k : all->B + n * (h->nu + k - n),
+                         *rows = k < n ? all->C + wide * k : all->D + wide * (h->nu + k - n);
+
+            h->J[i + N * k] = i < n ? rates[i] : rows[ny + ORDERS * (i - n)];
+        }
+}
+
+enum space_result
+state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x, state_space *s,
+                 held_space *h)
+{
+    size_t nw = model_nheld(m), wide = ny + ORDERS * nw, n;
     state_space all;
     enum space_result result = state_space_at(m, p, nu + nw, wide, t, x, &all);
     double *W = bg_calloc(nw * nw + 1, sizeof *W), *G, *H;
@@ -233,13 +313,16 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
     n = all.n;
     G = bg_calloc(nw * (n + nu) + 1, sizeof *G);
     H = G + nw * n;
+    *h = (held_space){ .n = n, .nw = nw, .nu = nu, .G = G, .H = H };
     *s = state_space_new(n, nu, ny);
     /* W w + G x + H u = 0 */
     if (result == SPACE_DONE &&
         (!held_by(m, nw, ny, wide, all.D + wide * nu, nw, W) || !held_by(m, nw, ny, wide, all.C, n, G) ||
-         !held_by(m, nw, ny, wide, all.D, nu, H) || !dense_solve(nw, W, n + nu, G)))
+         !held_by(m, nw, ny, wide, all.D, nu, H) || !solve_shared(nw, W, n + nu, G)))
         result = SPACE_SINGULAR;
     if (result == SPACE_DONE) {
+        join(&all, ny, h);
+        h->regular = is_regular(h);
         memcpy(s->A, all.A, n * n * sizeof(double));
         memcpy(s->B, all.B, n * nu * sizeof(double));
         subtract(n, n, all.B + n * nu, n, nw, G, n, s->A);
@@ -255,6 +338,5 @@ state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const
     }
     state_space_free(&all);
     free(W);
-    free(G);
     return result;
 }

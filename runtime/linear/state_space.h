@@ -26,10 +26,22 @@ enum space_result {
  * state_space_free it in any case. */
 enum space_result state_space_at(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
                                  state_space *s);
+/* What ideal switches determine, z, before it is eliminated, modes as they are:
+ *     dx/dt = f(x, z, u), 0 = r(x, z, u); by columns of n + nw
+ * and what z does in the end: z = -G x - H u. Where the conditions are constraints on states, z follows from their
+ * derivatives in time. */
+typedef struct held_space {
+    size_t n, nw, nu;
+    double *J;    /* n + nw square: f and r by x and z */
+    double *G;    /* nw by n */
+    double *H;    /* nw by nu */
+    bool regular; /* r alone determines z */
+} held_space;
+void held_space_free(held_space *h);
 /* The same with ideal switches, whose modes are as they are: p is model_partials_held. What they determine is
- * eliminated. */
+ * eliminated, and stands in *h, held_space_free it in any case. */
 enum space_result state_space_held(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,
-                                   state_space *s);
+                                   state_space *s, held_space *h);
 /* The same without A (NULL), which is told by what is sparse of it: states and kept variables. sparse_jacobian_free it
  * in any case. */
 enum space_result state_space_sparse(bg_model *m, partials *p, size_t nu, size_t ny, double t, const double *x,

@@ -302,6 +302,17 @@ struct kept {
     bool state;
 };
 
+/* Does the experiment ask for the output? */
+static bool
+is_asked(const flat_model *f, size_t k)
+{
+    bool asked = f->experiment.observe.n == 0 || k >= f->output.n;
+
+    for (size_t i = 0; i < f->experiment.observe.n; i++)
+        asked |= f->experiment.observe.at[i].output == k;
+    return asked;
+}
+
 static struct kept
 kept(const struct ran *x, size_t k)
 {
@@ -342,6 +353,7 @@ compare(const struct ran *a, const struct ran *b, const char *experiment,
                                     .name = arena_strdup(mem, one.name),
                                     .unit = one.unit ? arena_strdup(mem, one.unit) : NULL,
                                     .state = one.state,
+                                    .asked = !one.state && is_asked(a->c.flat, k),
                                     .shown = one.display ? unit_scale(one.display) : 1,
                                     .max = e.max,
                                     .rms = e.rms,

@@ -22,10 +22,10 @@ const char *text_fails(const recording *run, size_t nruns, const char *text, siz
 /* ---- what a change of the text costs ---- */
 typedef struct run_error {
     const char *experiment, *name, *unit; /* of an output or a state; unit as shown, or NULL */
-    bool state;
-    double shown;    /* what one of it is in SI */
-    double max, rms; /* of the difference over the run */
-    double size;     /* root mean square of the trajectory as given */
+    bool state, asked; /* asked: an output that is observed, any where none is, or what is recorded */
+    double shown;      /* what one of it is in SI */
+    double max, rms;   /* of the difference over the run */
+    double size;       /* root mean square of the trajectory as given */
 } run_error;
 typedef VEC(run_error) run_errors;
 /* Runs both and compares outputs and states of the same name (`renamed`: what a name of the first became in the second;

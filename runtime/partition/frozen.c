@@ -122,7 +122,8 @@ struct freezer {
     const char *text;
 };
 
-/* Does a variable come down to the target: itself, or through definitions? Circles are walked once. */
+/* Does a variable come down to the target: itself, or through definitions? Circles are walked once. An integral goes
+ * its own way from what it is made of. */
 static bool
 reads(const struct freezer *d, var_id v, var_id target, map *seen)
 {
@@ -135,7 +136,7 @@ reads(const struct freezer *d, var_id v, var_id target, map *seen)
         const flat_var *x = &f->var.at[v = work.at[--work.n]];
 
         found = v == target;
-        if (map_get(seen, v) != MAP_NONE || (x->kind != VAR_SIGNAL && x->kind != VAR_RATE && x->kind != VAR_INTEGRAL))
+        if (map_get(seen, v) != MAP_NONE || (x->kind != VAR_SIGNAL && x->kind != VAR_RATE))
             continue;
         map_set(seen, v, 1);
         if (x->kind == VAR_RATE)

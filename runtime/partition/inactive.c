@@ -1,16 +1,18 @@
 /* inactive.c - see inactive.h */
 #include "inactive.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "metrics.h"
 #include "reduce.h"
 #include "writeout.h"
 
-/* An element over all times: in how many it goes, and its greatest share. */
+/* An element over all times: in how many it goes, its greatest share, and that beside the elements that are no sources,
+ * which is what decides. */
 struct verdict {
     uint32_t element, goes;
-    double share;
+    double share, ranked;
 };
 
 /* What is ranked of a run: its windows, or all of it; the regimes within it. */
@@ -56,6 +58,7 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         sim_result run = { 0 };
         ranking k = { 0 };
         measure *q;
+        double total = 0;
 
         one.nwindows = 1;
         one.window_from = &t.from.at[w];
@@ -64,11 +67,14 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         fine = q && simulate(c->model, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
         if (fine)
             ranking_decide(&k, io->share);
+        for (size_t i = 0; i < k.row.n; i++)
+            total += k.row.at[i].source ? 0 : k.row.at[i].value;
         for (size_t i = 0; i < k.row.n; i++) {
             struct verdict *v = &of[k.row.at[i].element];
 
             v->goes += k.row.at[i].decision == DECISION_GOES;
             v->share = k.row.at[i].index > v->share ? k.row.at[i].index : v->share;
+            v->ranked = total > 0 ? fmax(v->ranked, k.row.at[i].value / total) : v->ranked;
         }
         ranking_free(&k);
         measure_free(q);
@@ -91,10 +97,16 @@ by_share(const void *pa, const void *pb)
 }
 
 static void
-list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, name_list *out)
+list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, name_list *out, share_list *all)
 {
-    for (uint32_t i = 0; i < f->element.n; i++)
+    element_share *share = arena_new_array(a, element_share, f->element.n + 1);
+
+    for (uint32_t i = 0; i < f->element.n; i++) {
         of[i].element = i;
+        share[i] = (element_share){ arena_strdup(a, f->element.at[i].name), of[i].ranked };
+    }
+    all->at = share;
+    all->n = f->element.n;
     if (f->element.n)
         qsort(of, f->element.n, sizeof *of, by_share);
     for (size_t i = 0; i < f->element.n; i++)
@@ -103,7 +115,7 @@ list_goers(const flat_model *f, struct verdict *of, uint32_t windows, arena *a, 
 }
 
 bool
-inactive_find(const recording *run, size_t nruns, const inactive_options *o, arena *a, name_list *out,
+inactive_find(const recording *run, size_t nruns, const inactive_options *o, arena *a, name_list *out, share_list *all,
               const regime **beyond)
 {
     struct verdict *of = NULL;
@@ -131,7 +143,7 @@ inactive_find(const recording *run, size_t nruns, const inactive_options *o, are
         if (!fine)
             o->failed(o->ctx, c.sources);
         else if (r + 1 == nruns)
-            list_goers(c.flat, of, windows, a, out);
+            list_goers(c.flat, of, windows, a, out, all);
         sim_options_free(&so);
         compile_free(&c);
     }
@@ -147,6 +159,17 @@ static uint64_t
 name_hash(const char *name)
 {
     return bg_hash_bytes(name, strlen(name), 0);
+}
+
+double
+share_in(const share_list *list, const char *name, arena *a)
+{
+    const char *plain = written_name(a, name);
+
+    for (size_t i = 0; i < list->n; i++)
+        if (!strcmp(written_name(a, list->at[i].name), plain))
+            return list->at[i].share;
+    return NAN;
 }
 
 name_list

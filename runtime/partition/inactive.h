@@ -17,6 +17,17 @@ typedef struct name_list {
     VEC(const char *) name;
 } name_list;
 
+/* The greatest share of activity of each element over all times that were ranked; names in the arena. */
+typedef struct element_share {
+    const char *name;
+    double share;
+} element_share;
+typedef struct share_list {
+    const char *of;
+    const element_share *at;
+    size_t n;
+} share_list;
+
 /* One model of a comparison: its sizes, and what the run of its first experiment took. */
 typedef struct table_row {
     const char *name;
@@ -39,10 +50,12 @@ typedef struct inactive_options {
     void *ctx;
 } inactive_options;
 
-/* Runs the recordings. What has the least greatest share of a window's activity leads. False: a run failed, which
- * `failed` was told, or a regime lies within none: *beyond, else NULL. */
+/* Runs the recordings. What has the least greatest share of a window's activity leads. all: of every element. False: a
+ * run failed, which `failed` was told, or a regime lies within none: *beyond, else NULL. */
 bool inactive_find(const recording *run, size_t nruns, const inactive_options *o, arena *a, name_list *out,
-                   const regime **beyond);
+                   share_list *all, const regime **beyond);
+/* NAN: the element is none of the list's. Of a model that was written out the names differ, as for names_beyond. */
+double share_in(const share_list *list, const char *name, arena *a);
 
 /* The names of one list that another has not. A model that was written out has names of its own, `front_spring` for
  * front.spring. */

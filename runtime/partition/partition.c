@@ -98,7 +98,43 @@ not_between(const flat_model *f, const subgraphs *s, const freeze *z, var_id v)
     return bg_format("%s is read within its own subgraph only: there is nothing to freeze in %s", z->name, z->reader);
 }
 
-/* Each must name a signal between two subgraphs, and its readers. */
+/* Is this the signal that is asked for, where it is asked for? */
+static bool
+is_meant(const crossing *x, const signal_freeze *z)
+{
+    return x->var == z->var && (!z->reader || !strcmp(z->reader, x->reader));
+}
+
+/* One that is no signal between two subgraphs, or has no such reader: why. free() it. */
+static char *
+cannot_freeze(const struct worker *d, const subgraphs *s, size_t k)
+{
+    const freeze *z = &d->o->freeze[k];
+    const flat_model *f = d->out->graph.flat;
+    VEC(const char *) list = { 0 };
+    const char *near;
+    char *why;
+
+    for (size_t i = 0; i < s->crossing.n; i++) {
+        if (is_meant(&s->crossing.at[i], &d->freeze[k])) {
+            vec_free(&list);
+            return bg_format("%s is a signal that conditioning makes, not one that was there before: "
+                             "another --threshold changes that",
+                             z->name);
+        }
+        vec_push(&list, s->crossing.at[i].name);
+    }
+    near = nearest_name(z->name, list.at, list.n);
+    vec_free(&list);
+    if (d->freeze[k].var != VAR_NONE && z->reader)
+        why = not_between(f, s, z, d->freeze[k].var);
+    else
+        why = bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name, near ? "; did you mean " : "",
+                        near ? near : "", near ? "?" : "");
+    return why;
+}
+
+/* Each must name a signal between two subgraphs, or what such a signal is computed from, and its readers. */
 static enum partition_result
 find_freezes(struct worker *d)
 {
@@ -110,37 +146,23 @@ find_freezes(struct worker *d)
     subgraphs_find(f, &d->out->plan, NULL, 0, d->a, &s);
     text_names_make(f, &known);
     d->freeze = bg_calloc(d->o->nfreezes + 1, sizeof *d->freeze);
+    for (size_t k = 0; k < d->o->nfreezes; k++) {
+        var_id v = text_variable(&known, d->o->freeze[k].name);
+
+        d->freeze[k] = (signal_freeze){ v == VAR_NONE ? v : subgraphs_original(f, &s, v), d->o->freeze[k].reader };
+    }
+    subgraphs_free(&s);
+    subgraphs_find(f, &d->out->plan, d->freeze, d->o->nfreezes, d->a, &s);
     for (size_t k = 0; k < d->o->nfreezes && result == PARTITION_DONE; k++) {
-        const freeze *z = &d->o->freeze[k];
-        var_id v = text_variable(&known, z->name);
-        VEC(const char *) list = { 0 };
-        bool there = false, conditioned = false;
+        bool there = false;
 
-        d->freeze[k] = (signal_freeze){ v == VAR_NONE ? v : subgraphs_original(f, &s, v), z->reader };
-        for (size_t i = 0; i < s.crossing.n; i++) {
-            const crossing *x = &s.crossing.at[i];
-            bool same = x->var == d->freeze[k].var && (!z->reader || !strcmp(z->reader, x->reader));
-
-            there |= same && x->link == LINK_NONE && x->element != LINK_NONE;
-            conditioned |= same && x->link != LINK_NONE;
-            vec_push(&list, x->name);
-        }
-        if (!there) {
-            const char *near = nearest_name(z->name, list.at, list.n);
-
-            if (conditioned)
-                result = partition_usage(
-                    d, bg_format("%s is a signal that conditioning makes, not one that was there before: "
-                                 "another --threshold changes that",
-                                 z->name));
-            else if (z->reader && v != VAR_NONE)
-                result = partition_usage(d, not_between(f, &s, z, v));
-            else
-                result = partition_usage(d,
-                                         bg_format("no signal %s goes from one subgraph to another%s%s%s", z->name,
-                                                   near ? "; did you mean " : "", near ? near : "", near ? "?" : ""));
-        }
-        vec_free(&list);
+        for (size_t i = 0; i < s.frozen.n; i++)
+            there |= is_meant(&s.frozen.at[i], &d->freeze[k]);
+        for (size_t i = 0; i < s.crossing.n; i++)
+            there |= is_meant(&s.crossing.at[i], &d->freeze[k]) && s.crossing.at[i].link == LINK_NONE &&
+                     s.crossing.at[i].element != LINK_NONE;
+        if (!there)
+            result = partition_usage(d, cannot_freeze(d, &s, k));
     }
     text_names_free(&known);
     subgraphs_free(&s);
@@ -452,6 +474,8 @@ partition_report_of(const partitioning *p)
                                .table = &p->table,
                                .inactive = &p->inactive,
                                .all_inactive = &p->all_inactive,
+                               .of_whole = &p->of_whole,
+                               .kept = &p->kept,
                                .less_whole = &p->less_whole,
                                .less_parts = &p->less_parts,
                                .mora = p->mora,
@@ -473,6 +497,9 @@ partitioning_free(partitioning *p)
     vec_free(&p->less_parts.error);
     vec_free(&p->less_parts.stay.name);
     vec_free(&p->all_inactive.name);
+    vec_free(&p->of_whole.name);
+    vec_free(&p->kept);
+    vec_free(&p->share);
     vec_free(&p->runs);
     vec_free(&p->table);
     vec_free(&p->frozen);

@@ -41,7 +41,10 @@ typedef struct partitioning {
     folder_runs runs;
     table_rows table;
     name_lists inactive;    /* of the model as given, then of each partition */
-    name_list all_inactive; /* of all partitions together */
+    name_list all_inactive; /* of all partitions together, and of the whole what no output misses: of_whole */
+    name_list of_whole;
+    kept_parts kept;       /* what of the whole stays in the partitions after all */
+    VEC(share_list) share; /* beside `inactive` */
     frozen_list frozen;
     double mora;  /* as asked for */
     bool regimes; /* the model as given was ranked in other times too */

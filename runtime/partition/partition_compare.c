@@ -36,39 +36,61 @@ add_inactive(struct worker *d, const recording *r, const char *name, const regim
 {
     inactive_options io = { .share = d->o->mora, .regime = also, .n = n, .failed = partition_run_failed, .ctx = d };
     name_list list = { .of = name };
+    share_list all = { .of = name };
     const regime *beyond;
-    bool fine = inactive_find(r, d->o->nruns, &io, d->a, &list, &beyond);
+    bool fine = inactive_find(r, d->o->nruns, &io, d->a, &list, &all, &beyond);
 
     vec_push(&d->out->inactive, list);
+    vec_push(&d->out->share, all);
     if (beyond)
         return partition_usage(
             d, bg_format("--mora-window %.6g..%.6g s lies within none of the runs", beyond->from, beyond->to));
     return fine ? PARTITION_DONE : PARTITION_FAILED;
 }
 
-/* A model without what is inactive: its row, and what that costs against the model as given. name: of its file, NULL:
- * none. */
-static enum partition_result
-reduce_model(struct worker *d, const recording *r, const name_list *gone, const char *row, const char *name,
-             without *out)
+bool
+partition_without(struct worker *d, const recording *r, const name_list *gone, smaller *out)
 {
-    char *text;
-    size_t length;
-    enum partition_result result = PARTITION_DONE;
     recording *less;
+    bool fine = true;
 
-    text_without(r, d->o->nruns, gone, d->a, &text, &length, &out->stay);
-    if (!text)
-        return result;
-    less = recordings_of(d, r, NULL, text, length);
-    if (!add_row(d, less, row) ||
-        !compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
-                      d->a, partition_run_failed, d, &out->error))
-        result = PARTITION_FAILED;
-    else if (name)
-        result = partition_write_portable(d, name, text, length);
+    *out = (smaller){ 0 };
+    text_without(r, d->o->nruns, gone, d->a, &out->text, &out->length, &out->cost.stay);
+    if (!out->text)
+        return true;
+    less = recordings_of(d, r, NULL, out->text, out->length);
+    fine = compare_runs(d->o->run, less, d->o->nruns, d->written && r->text != d->o->run->text ? written_name : NULL,
+                        d->a, partition_run_failed, d, &out->cost.error);
     free(less);
-    free(text);
+    return fine;
+}
+
+void
+smaller_free(smaller *x)
+{
+    free(x->text);
+    vec_free(&x->cost.error);
+    vec_free(&x->cost.stay.name);
+    *x = (smaller){ 0 };
+}
+
+/* Its row, and what it costs. name: of its file, NULL: none. Takes over what it holds. */
+static enum partition_result
+add_smaller(struct worker *d, const recording *r, smaller *x, const char *row, const char *name, without *out)
+{
+    enum partition_result result = PARTITION_DONE;
+
+    if (x->text) {
+        recording *less = recordings_of(d, r, NULL, x->text, x->length);
+
+        if (!add_row(d, less, row))
+            result = PARTITION_FAILED;
+        else if (name)
+            result = partition_write_portable(d, name, x->text, x->length);
+        free(less);
+    }
+    *out = x->cost;
+    x->cost = (without){ 0 };
     return result;
 }
 
@@ -150,6 +172,7 @@ partition_compare(struct worker *d)
 {
     partitioning *p = d->out;
     enum partition_result result;
+    smaller x;
 
     if (!d->o->folder)
         return PARTITION_DONE;
@@ -158,7 +181,10 @@ partition_compare(struct worker *d)
     result = add_inactive(d, d->o->run, "as given", d->o->regime, d->o->nregimes);
     if (result != PARTITION_DONE)
         return result;
-    result = reduce_model(d, d->o->run, &p->inactive.at[0], "as given, reduced", NULL, &p->less_whole);
+    result = partition_without(d, d->o->run, &p->inactive.at[0], &x)
+                 ? add_smaller(d, d->o->run, &x, "as given, reduced", NULL, &p->less_whole)
+                 : PARTITION_FAILED;
+    smaller_free(&x);
     if (result == PARTITION_DONE && p->changed && !add_row(d, d->run, "conditioned"))
         result = PARTITION_FAILED;
     if (result != PARTITION_DONE || p->parts.part.n == 0)
@@ -166,6 +192,9 @@ partition_compare(struct worker *d)
     p->all_inactive.of = "all partitions";
     result = compare_parts(d, &p->all_inactive);
     if (result == PARTITION_DONE)
-        result = reduce_model(d, d->run, &p->all_inactive, "conditioned, reduced", "reduced", &p->less_parts);
+        result = partition_without(d, d->run, &p->all_inactive, &x) && partition_add_whole(d, &x)
+                     ? add_smaller(d, d->run, &x, "conditioned, reduced", "reduced", &p->less_parts)
+                     : PARTITION_FAILED;
+    smaller_free(&x);
     return result;
 }

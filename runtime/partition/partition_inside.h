@@ -39,5 +39,20 @@ enum partition_result partition_run_folder(struct worker *d);
 /* Sizes and runs of the models beside each other; what a threshold on activity takes out of the whole, and out of each
  * partition. */
 enum partition_result partition_compare(struct worker *d);
+/* A text without some elements, and what that costs against the model as given. text NULL: none of them goes. */
+typedef struct smaller {
+    char *text;
+    size_t length;
+    without cost;
+} smaller;
+/* r: of the text that they go from. False: a run failed. smaller_free *out in any case. */
+bool partition_without(struct worker *d, const recording *r, const name_list *gone, smaller *out);
+void smaller_free(smaller *x);
+
+/* ---- partition_whole.c ---- */
+
+/* What is inactive in the model as given, and not in its partition, goes too where no output misses it. x: the
+ * conditioned model without what is inactive in the partitions; becomes the one without these too. */
+bool partition_add_whole(struct worker *d, smaller *x);
 
 #endif

@@ -296,7 +296,25 @@ write_all_inactive(json *j, const partition_report *r)
     json_open(j, '{');
     write_names(j, "elements", r->all_inactive);
     write_names(j, "beyond_whole", &more);
+    write_names(j, "of_whole", r->of_whole);
     write_names(j, "only_whole", &less);
+    json_key(j, "kept");
+    json_open(j, '[');
+    for (size_t i = 0; i < r->kept->n; i++) {
+        const kept_part *x = &r->kept->at[i];
+
+        json_open(j, '{');
+        json_key_string(j, "name", x->name);
+        json_key_number(j, "share", x->share);
+        json_key_string(j, "partition", isnan(x->share_of_part) ? NULL : x->part);
+        json_key_number(j, "share_of_partition", x->share_of_part);
+        json_key_string(j, "output", x->output);
+        json_key_string(j, "experiment", x->experiment);
+        json_key_number(j, "off", x->output ? x->off : NAN);
+        json_key_number(j, "off_before", x->output ? x->off_before : NAN);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
     write_names(j, "stay", &r->less_parts->stay);
     write_errors(j, &r->less_parts->error, "errors", false);
     json_close(j, '}');

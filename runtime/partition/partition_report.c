@@ -345,27 +345,48 @@ put_reduced(const run_errors *e, const char *of, table *t)
     }
 }
 
+/* Why what the model as given loses stays in the partitions after all. */
+static void
+put_kept(const kept_parts *list, FILE *out)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const kept_part *x = &list->at[i];
+
+        fprintf(out, "  %s stays: %.2g %% of the model's activity", x->name, 100 * x->share);
+        if (!isnan(x->share_of_part))
+            fprintf(out, ", %.2g %% of %s's", 100 * x->share_of_part, x->part);
+        if (x->output)
+            fprintf(out, "; without it %s in %s would be %.3g %% off, not %.3g %%\n", x->output, x->experiment,
+                    100 * x->off, 100 * x->off_before);
+        else
+            fputs("; without it the conditioned model does not run\n", out);
+    }
+}
+
 static void
 put_inactive(const partition_report *r, FILE *out)
 {
     table t = { .columns = 6, .left = 3 };
-    name_list more, less;
+    name_list more;
     arena *a;
 
     if (r->inactive->n < 2)
         return;
     a = arena_new();
     more = names_beyond(r->all_inactive, &r->inactive->at[0], a);
-    less = names_beyond(&r->inactive->at[0], r->all_inactive, a);
     fprintf(out, "elements beyond %.6g %% of the activity%s%s\n", 100 * r->mora,
             r->local->study.n > 1 ? ", in every window" : "",
             r->regimes ? "; of the model as given in the times of --mora-window too" : "");
     for (size_t i = 0; i < r->inactive->n; i++)
         put_names(out, r->inactive->at[i].of, &r->inactive->at[i]);
-    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n", r->all_inactive->name.n,
-            r->inactive->at[0].name.n);
+    fprintf(out, "all partitions together, with those left out, %zu; the model as given %zu\n",
+            r->all_inactive->name.n - r->of_whole->name.n, r->inactive->at[0].name.n);
     put_names(out, "only by partitions", &more);
-    put_names(out, "only as given", &less);
+    if (r->of_whole->name.n)
+        put_names(out, "only as given, and no output that is asked for misses them: they go too", r->of_whole);
+    put_kept(r->kept, out);
+    fprintf(out, "so %zu go from the conditioned model%s\n", r->all_inactive->name.n,
+            r->kept->n ? "" : ", all of the model as given among them");
     if (r->less_whole->stay.name.n)
         put_names(out, "of the model as given these stay, without which it does not run", &r->less_whole->stay);
     if (r->less_parts->stay.name.n)
@@ -383,7 +404,6 @@ put_inactive(const partition_report *r, FILE *out)
         table_print(&t, out, "  ");
     }
     vec_free(&more.name);
-    vec_free(&less.name);
     arena_free(a);
 }
 

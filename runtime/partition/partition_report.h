@@ -24,6 +24,16 @@ typedef struct without {
 } without;
 typedef VEC(frozen) frozen_list;
 
+/* An element that the model as given loses and the partitions together do not: its shares of the activity, and what its
+ * loss would do. */
+typedef struct kept_part {
+    const char *name, *part; /* the partition that it is in */
+    double share, share_of_part;
+    const char *output, *experiment; /* that would be off most; NULL: what is left would not run */
+    double off, off_before;          /* its rms error as a share of its rms, without the element and with it */
+} kept_part;
+typedef VEC(kept_part) kept_parts;
+
 typedef struct partition_report {
     const char *model;
     const flat_model *f;
@@ -38,7 +48,9 @@ typedef struct partition_report {
     const folder_runs *runs;
     const table_rows *table;
     const name_lists *inactive;             /* of the whole, then of each partition */
-    const name_list *all_inactive;          /* of all partitions together */
+    const name_list *all_inactive;          /* of all partitions together, and of the whole what no output misses */
+    const name_list *of_whole;              /* the latter */
+    const kept_parts *kept;                 /* what of the whole stays in the partitions after all */
     const without *less_whole, *less_parts; /* without these */
     double mora;
     bool regimes; /* the model as given was ranked in times of its own too */

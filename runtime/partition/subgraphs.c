@@ -18,6 +18,8 @@ struct finder {
     uint32_t *of;    /* [var] what home_of gives, for all that is computed from it */
     const uint32_t *of_junction;
     uint32_t (*join)(uint32_t a, uint32_t b);
+    const signal_freeze *freeze;
+    size_t nfreezes;
     VEC(var_id) work;
 };
 
@@ -226,6 +228,41 @@ cross(struct finder *d, var_id v, uint32_t to, crossing like)
     vec_push(&d->out->crossing, like);
 }
 
+/* Is something of what a signal is computed from frozen where the reader reads it? Then it is not this signal that
+ * crosses, but what it is made of. What an integral is made of does not set its value. */
+static bool
+holds_frozen(const struct finder *d, var_id v, const char *reader)
+{
+    VEC(var_id) work = { 0 };
+    map seen = { 0 };
+    bool found = false;
+
+    vec_push(&work, v);
+    while (work.n && !found) {
+        var_id x = work.at[--work.n], one;
+        const var_id *read;
+        size_t n = d->f->var.at[x].kind == VAR_SIGNAL || d->f->var.at[x].kind == VAR_RATE ? reads_of(d, x, &read, &one)
+                                                                                          : 0;
+
+        for (size_t k = 0; k < d->nfreezes; k++) {
+            bool here = d->freeze[k].var == original(d, x) &&
+                        (!d->freeze[k].reader || !strcmp(d->freeze[k].reader, reader));
+
+            found |= here && x != v;
+            if (here)
+                n = 0; /* the signal itself is */
+        }
+        for (size_t k = 0; k < n; k++)
+            if (map_get(&seen, read[k]) == MAP_NONE) {
+                map_set(&seen, read[k], 1);
+                vec_push(&work, read[k]);
+            }
+    }
+    map_free(&seen);
+    vec_free(&work);
+    return found;
+}
+
 /* What a reader in subgraph `to` reads of others. */
 static void
 gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing like)
@@ -246,7 +283,8 @@ gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing lik
         by = d->out->of_var[v];
         if (by == NO_SUBGRAPH || by == to)
             continue;
-        if (by != MANY_SUBGRAPHS && (home_of(d, v) != MANY_SUBGRAPHS || is_declared(d, v))) {
+        if (by != MANY_SUBGRAPHS && (home_of(d, v) != MANY_SUBGRAPHS || is_declared(d, v)) &&
+            !(d->nfreezes && holds_frozen(d, v, like.reader))) {
             cross(d, v, to, like);
             continue;
         }
@@ -655,7 +693,7 @@ void
 subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *freeze, size_t nfreezes, arena *a,
                subgraphs *out)
 {
-    struct finder d = { .f = f, .p = p, .a = a, .out = out, .join = both };
+    struct finder d = { .f = f, .p = p, .a = a, .out = out, .join = both, .freeze = freeze, .nfreezes = nfreezes };
 
     memset(out, 0, sizeof *out);
     d.walked = bg_calloc(f->var.n + 1, sizeof *d.walked);

@@ -74,7 +74,8 @@ look_at(const partition_options *o, sweep *s, size_t i, double **all, size_t *nl
         run[k] = o->run[k];
         if (run[k].nset)
             memcpy(set, o->run[k].set, run[k].nset * sizeof *set);
-        set[run[k].nset++] = (struct elaborate_override){ .name = s->parameter, .value = s->value[i] };
+        set[run[k].nset++] =
+            (struct elaborate_override){ .name = s->parameter, .value = s->value[i], .said = "--over" };
         run[k].set = set;
     }
     one.run = run;

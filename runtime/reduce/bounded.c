@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "unwritten.h"
 
 /* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
  * more. */
@@ -177,11 +178,10 @@ judge_alone(struct search *d, struct candidate *x, const struct outcome *y, stru
         bool fine;
 
         if (y[x->chosen].refused || y[x->chosen].fine) {
-            v = (struct verdict){ .fine = y[x->chosen].fine, .ran = y[x->chosen].ran, .worst = y[x->chosen].worst };
-            v.why = v.fine ? NULL : arena_strdup(d->out->arena, y[x->chosen].why);
-            d->out->simulations += y[x->chosen].simulations;
+            v = outcome_use(d, &y[x->chosen]);
         } else {
             v = try_set(d, &x, 1, NULL);
+            note_verdict(d, &v);
         }
         if (!v.internal)
             note_trial(d, &x, 1, &v);
@@ -283,6 +283,15 @@ refuse_rest(struct search *d, const struct order *o, size_t i)
     }
 }
 
+/* What is still set in an accepted text; *out is room for it. */
+static const overrides *
+set_in(const struct search *d, const struct verdict *accepted, overrides *out)
+{
+    vec_resize(out, d->set.n);
+    out->n = reduction_remaining(d->set.at, d->set.n, &accepted->plan, out->at);
+    return out;
+}
+
 /* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the
  * head of *taken. */
 static bool
@@ -291,8 +300,10 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
     size_t batch = o->batch ? o->batch : 1, refused = 0;
     double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
     struct ahead ahead = { .demand = o->demand };
+    overrides set = { 0 };
     bool internal = false;
 
+    unwritten_begin(d, &d->now, &d->set);
     for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
         struct verdict v;
 
@@ -307,6 +318,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
 
             v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n)
                            : try_set(d, taken, *n + batch, o->demand);
+            note_verdict(d, &v);
             internal = v.internal;
             if (internal)
                 break;
@@ -327,6 +339,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             ahead_forget(&ahead);
             verdict_free(d, best);
             *best = v;
+            unwritten_begin(d, &best->v, set_in(d, best, &set));
             *n += batch;
             i += batch;
             left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
@@ -342,6 +355,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         }
     }
     ahead_free(&ahead);
+    d->base = NULL;
+    vec_free(&set);
     return !internal;
 }
 
@@ -407,6 +422,20 @@ ends_mean(struct search *d, struct candidate *const *taken, size_t n, const rewr
     r->operation.at[at].kind = REWRITE_TERM_DELETE;
     r->operation.at[at].why = "its mean first, which matters as little";
     return true;
+}
+
+/* Is the graph of the accepted text the one at hand after the plan's operations? Once a round: what was accepted on the
+ * way is part of it. */
+static bool
+check_accepted(struct search *d, const struct verdict *best)
+{
+    struct trial t = { .plan = best->plan, .v = best->v };
+
+    set_in(d, best, &t.set);
+    if (!trial_check(&d->trier, &d->now, &d->set, &t))
+        d->error = t.internal;
+    vec_free(&t.set);
+    return !d->error;
 }
 
 /* The accepted text becomes the one at hand. */
@@ -485,7 +514,8 @@ do_round(struct search *d, enum subject what)
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
     fine = fine && take_batches(d, &o, taken, &n, &best) &&
-           (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best));
+           (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best)) &&
+           (n == 0 || check_accepted(d, &best));
     if (fine && n)
         commit(d, taken, n, &best);
     verdict_free(d, &best);
@@ -630,6 +660,7 @@ reduce_within(const char *path, const char *text, size_t length, const bounded_o
     map_free(&d.clamped);
     map_free(&d.means);
     term_candidates_free(&d.terms);
+    refusals_free(&d.known);
     free(d.most_steps);
     compile_shared_free(shared);
     return result;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "side_by_side.h"
+#include "unwritten.h"
 
 /* So many refusals one after another are taken for a run of them; so many trials are then looked at together, and twice
  * as many each time that all are refused, since a process costs about a fifth of a small trial. */
@@ -33,11 +34,14 @@ foretell_one(void *ctx, size_t i, void *result)
         return false;
     f->set[f->n - 1] = x;
     x->chosen = f->list[i].reading;
-    v = try_set(d, f->set, f->n, f->demand);
+    v = try_one_more(d, f->set, f->n, f->demand);
     y.fine = v.fine;
     y.ran = v.ran;
     y.refused = !v.fine && !v.internal && v.why && strlen(v.why) < sizeof y.why;
     y.worst = v.worst;
+    y.lasts = v.lasts;
+    y.key = v.key;
+    y.spent = v.spent;
     y.simulations = d->out->simulations - simulations;
     if (y.refused)
         strcpy(y.why, v.why);
@@ -76,6 +80,19 @@ foretell(struct search *d, struct candidate *const *with, size_t nwith, const st
     }
     free(f.set);
     free(raw);
+}
+
+struct verdict
+outcome_use(struct search *d, const struct outcome *y)
+{
+    /* it may have become known since */
+    const refusal *known = y->lasts ? refusals_find(&d->known, y->key) : NULL;
+    struct verdict v = { .fine = y->fine, .ran = y->ran, .worst = y->worst, .lasts = y->lasts, .key = y->key };
+
+    v.why = v.fine ? NULL : known ? known->why : arena_strdup(d->out->arena, y->why);
+    d->out->simulations += y->simulations - (known ? y->spent : 0);
+    note_verdict(d, &v);
+    return v;
 }
 
 /* ---------------------------------------------------------------- a round */
@@ -122,12 +139,11 @@ ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, siz
         const struct outcome *y = &a->at[a->next++];
 
         if (y->refused) {
-            d->out->simulations += y->simulations;
             a->refused++;
-            return (struct verdict){ .ran = y->ran, .worst = y->worst, .why = arena_strdup(d->out->arena, y->why) };
+            return outcome_use(d, y);
         }
     }
-    v = try_set(d, taken, n + 1, a->demand);
+    v = try_one_more(d, taken, n + 1, a->demand);
     a->refused = v.fine || v.internal ? 0 : a->refused + 1;
     return v;
 }

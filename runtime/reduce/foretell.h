@@ -14,9 +14,13 @@ struct outcome {
     bool refused;
     bool ran, fine;
     double worst;
-    size_t simulations;
+    size_t simulations, spent; /* in all; of the last text that was tried */
+    bool lasts;
+    text_key key; /* as in a verdict */
     char why[400];
 };
+/* The refusal as the search meets it. */
+struct verdict outcome_use(struct search *d, const struct outcome *y);
 
 /* One trial of a list: this candidate, read this way. */
 struct ahead_trial {

@@ -656,6 +656,7 @@ reduction_free(reduction *r)
     vec_free(&r->trial);
     vec_free(&r->not_tried);
     vec_free(&r->error);
+    vec_free(&r->line);
     free(r->text);
     arena_free(r->arena);
     memset(r, 0, sizeof *r);

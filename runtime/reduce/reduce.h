@@ -65,6 +65,15 @@ typedef struct reduce_error {
     double within; /* NAN: not given */
 } reduce_error;
 
+/* By eigenvalues: what the line of an output became (a factor of what it was, and so much of an input more), and how
+ * far steps of the input and frequency responses are off; before: with gains at rest alone put right. */
+typedef struct reduce_line {
+    const char *output, *input;
+    double factor, direct;
+    double end; /* of the full model's step */
+    double step, response, step_before, response_before;
+} reduce_line;
+
 typedef struct reduction {
     arena *arena;
     char *text;
@@ -74,6 +83,7 @@ typedef struct reduction {
     VEC(reduce_kept) kept;
     VEC(reduce_trial) trial;
     VEC(reduce_error) error; /* after the last round, against the model as given */
+    VEC(reduce_line) line;
     size_t states_before, states_after, elements_before, elements_after;
     uint64_t steps_before, steps_after, evaluations_before, evaluations_after; /* of all runs of a text */
     double kept_share; /* by a threshold: what those that stay have of the given model's measure, sources left out; NAN:

@@ -21,9 +21,8 @@ find_held(struct search *d, const compilation *c, size_t experiment)
         vec_push(&d->held[experiment], k);
 }
 
-/* The output that is too far off, as people see it: its difference there, and what it may be. */
-static const char *
-too_far(const struct search *d, const track *k, size_t experiment)
+const char *
+trial_too_far(const struct search *d, const track *k, size_t experiment)
 {
     const flat_output *y = &d->first.c[experiment].flat->output.at[k->which[k->off]];
     const char *shown = unit_shown(y->unit, y->display);
@@ -31,7 +30,7 @@ too_far(const struct search *d, const track *k, size_t experiment)
 
     return arena_format(d->out->arena, "error of %s in %s is %.3g%s%s%s at %.6g s", y->name,
                         d->o->experiment[experiment], k->by / scale, shown ? " [" : "", shown ? shown : "",
-                        shown ? "]" : "", k->t);
+                        shown ? "]" : "", k->since);
 }
 
 static const char *
@@ -58,6 +57,7 @@ prepare(void *of, struct version *v, size_t i, sim_options *so)
     if (d->demand) {
         v->outputs[i].against = &d->first.outputs[i];
         v->outputs[i].most = d->most[i];
+        v->outputs[i].slack = d->slack;
     }
     if (d->most_steps)
         so->max_steps = d->most_steps[i];
@@ -67,7 +67,7 @@ prepare(void *of, struct version *v, size_t i, sim_options *so)
 static const char *
 why_ended(void *of, const struct version *v, size_t i)
 {
-    return v->outputs[i].beyond ? too_far(of, &v->outputs[i], i) : NULL;
+    return v->outputs[i].beyond ? trial_too_far(of, &v->outputs[i], i) : NULL;
 }
 
 void
@@ -181,13 +181,13 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
 }
 
 static void
-measure_verdict(struct search *d, struct verdict *x)
+measure_verdict(struct search *d, struct verdict *x, const struct version *v)
 {
     arena *a = d->out->arena;
 
     for (size_t i = 0; i < d->bound.n; i++) {
         const struct bound *b = &d->bound.at[i];
-        double e = version_difference(&d->first, &x->v, b).max, r = error_over(e, b->tolerance);
+        double e = version_difference(&d->first, v, b).max, r = error_over(e, b->tolerance);
 
         if (r > x->worst || isnan(x->worst)) {
             const flat_output *y = &d->first.c[b->experiment].flat->output.at[b->output];
@@ -203,6 +203,45 @@ measure_verdict(struct search *d, struct verdict *x)
     }
 }
 
+/* All that decides what comes of a trial: its text, what is set, what is asked of it. */
+static text_key
+key_of(const struct trial *t, const struct demand *demand)
+{
+    text_key k = text_key_of(t->v.text, t->v.length);
+
+    for (size_t i = 0; i < t->set.n; i++)
+        text_key_add(&k, t->set.at[i].name, strlen(t->set.at[i].name));
+    if (demand)
+        text_key_add(&k, demand, sizeof *demand);
+    return k;
+}
+
+/* Runs what is written and judges it. */
+static void
+run_stated(struct search *d, const struct demand *demand, rewrite_changes *initial, struct trial *t, struct verdict *x,
+           bool *more)
+{
+    size_t before = d->out->simulations;
+
+    d->demand = demand;
+    *more = trial_run(&d->trier, &d->now, &d->set, initial, t);
+    d->demand = NULL;
+    x->spent = d->out->simulations - before;
+    if (t->failure && t->v.outputs[t->at].beyond) {
+        x->ran = x->lasts = true;
+        x->why = trial_too_far(d, &t->v.outputs[t->at], t->at);
+        *more = false;
+    } else if (t->failure) {
+        x->why = t->failure;
+        x->lasts = !t->v.c[t->at].model;
+    } else {
+        x->ran = true;
+        measure_verdict(d, x, &t->v);
+        x->fine = x->worst <= WITHIN;
+        x->lasts = !x->fine;
+    }
+}
+
 /* As try_set, with what contradicts itself at the start left out. *more: further such values were found, so that
  * another try may do. */
 static struct verdict
@@ -212,6 +251,7 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
     arena *a = d->out->arena;
     struct verdict x = { .worst = NAN };
     struct trial t = { 0 };
+    const refusal *known;
 
     *more = false;
     if (!make_plan(d, set, n, initial, &t.plan)) {
@@ -222,25 +262,14 @@ try_stated(struct search *d, struct candidate *const *set, size_t n, const struc
         x.why = b ? arena_format(a, "%s (line %d)", b->why, trial_line(d, b->reader))
                   : "nothing of the text says it alone";
     } else {
-        d->demand = demand;
-        *more = trial_run(&d->trier, &d->now, &d->set, initial, &t);
-        d->demand = NULL;
+        trial_write(&d->now, &d->set, &t);
+        x.key = key_of(&t, demand);
+        known = refusals_find(&d->known, x.key);
+        if (known)
+            x.ran = known->ran, x.worst = known->worst, x.why = known->why, x.lasts = true;
+        else
+            run_stated(d, demand, initial, &t, &x, more);
         x.v = t.v;
-        if (t.failure && t.v.outputs[t.at].beyond) {
-            x.ran = true;
-            x.why = too_far(d, &t.v.outputs[t.at], t.at);
-            *more = false;
-        } else if (t.failure) {
-            x.why = t.failure;
-        } else {
-            x.ran = true;
-            measure_verdict(d, &x);
-            x.fine = x.worst <= WITHIN;
-            if (x.fine && !trial_check(&d->trier, &d->now, &d->set, &t)) {
-                d->error = t.internal;
-                x.internal = true, x.fine = false;
-            }
-        }
     }
     x.plan = t.plan;
     vec_free(&t.set);
@@ -262,4 +291,11 @@ try_set(struct search *d, struct candidate *const *set, size_t n, const struct d
     }
     vec_free(&initial);
     return x;
+}
+
+void
+note_verdict(struct search *d, const struct verdict *x)
+{
+    if (x->lasts && !refusals_find(&d->known, x->key))
+        refusals_note(&d->known, (refusal){ x->key, x->ran, x->worst, x->why });
 }

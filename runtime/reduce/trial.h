@@ -8,6 +8,7 @@
 
 #include "predict.h"
 #include "reduce.h"
+#include "refusals.h"
 #include "term_candidates.h"
 #include "version.h"
 
@@ -40,6 +41,9 @@ struct verdict {
     const char *why;
     struct version v;
     rewrite plan;
+    bool lasts; /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
+    text_key key;
+    size_t spent; /* simulations of that text */
 };
 
 /* What else a trial must be, so that nothing is spent on what would not be taken: its text has fewer states, or as many
@@ -55,7 +59,11 @@ struct search {
     reduction *out;
     struct trier trier;
     const struct demand *demand; /* of the trial at hand; NULL: none */
+    double slack;                /* it ends where an output is so many times further off than it may be; 0: once */
     struct version first, now;
+    const struct version *base; /* in a round: the text at hand without what was accepted so far */
+    const overrides *base_set;
+    text_key base_key;
     VEC(struct bound) bound;
     VEC(uint32_t) * held; /* by experiment: outputs that are held */
     double **most;        /* by experiment: what each of them may differ by */
@@ -66,6 +74,7 @@ struct search {
     map means;   /* hash of a number that stands for a term, as a term of its own -> the operation that put it there */
     term_candidates terms;    /* of the text at hand, in a round for terms */
     VEC(reduce_kept) refused; /* alone, in the last round for elements and that for terms */
+    refusals known;           /* texts that were refused for good */
     size_t *most_steps;
     int round;
     char *error; /* internal */
@@ -82,6 +91,10 @@ int trial_line(const struct search *d, span at);
 /* Takes a set of candidates, each by its chosen reading, out of the text at hand, compiles, runs and measures. demand:
  * NULL, none. */
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
+/* The output that is too far off, as people see it: its difference there, and what it may be. */
+const char *trial_too_far(const struct search *d, const track *k, size_t experiment);
+/* What came of it decides: a refusal is kept in mind. */
+void note_verdict(struct search *d, const struct verdict *x);
 void verdict_free(const struct search *d, struct verdict *x);
 
 #endif

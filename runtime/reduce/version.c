@@ -15,6 +15,20 @@ options(const struct trier *r, size_t experiment, const overrides *set)
 
 /* ---------------------------------------------------------------- versions */
 
+static bool
+compile_in(const struct trier *r, struct version *v, size_t i, const overrides *set)
+{
+    compile_options o = options(r, i, set);
+
+    if (!v->of)
+        return compile_text(&v->c[i], r->path, v->text, v->length, STAGE_MODEL, &o);
+    o.taken = v->taken;
+    o.ntaken = v->ntaken;
+    o.unstated = v->unstated;
+    o.nunstated = v->nunstated;
+    return compile_another(&v->c[i], &v->of[i], STAGE_MODEL, &o);
+}
+
 static const char *
 run_in(const struct trier *r, struct version *v, size_t i)
 {
@@ -47,10 +61,8 @@ version_run(const struct trier *r, struct version *v, const overrides *set, size
     v->run = bg_calloc(r->n, sizeof *v->run);
     v->outputs = bg_calloc(r->n, sizeof *v->outputs);
     for (size_t i = 0; i < r->n && !why; i++) {
-        compile_options o = options(r, i, set);
-
         *at = i;
-        if (!v->lent && !compile_text(&v->c[i], r->path, v->text, v->length, STAGE_MODEL, &o))
+        if (!v->lent && !compile_in(r, v, i, set))
             why = arena_strdup(r->arena, diag_first_error(v->c[i].sources));
         else if (!r->worth || !(why = r->worth(r->of, &v->c[i])))
             why = run_in(r, v, i);
@@ -78,12 +90,9 @@ version_free(const struct trier *r, struct version *v)
 /* ---------------------------------------------------------------- trials */
 
 bool
-trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
-          struct trial *t)
+trial_write(const struct version *now, const overrides *set, struct trial *t)
 {
     strbuf text = { 0 };
-    const char *why;
-    bool compiled;
 
     if (t->plan.edits.list.n == 0)
         return false;
@@ -93,6 +102,18 @@ trial_run(const struct trier *r, const struct version *now, const overrides *set
     t->v = (struct version){ .text = text.at, .length = text.n, .own = text.at };
     vec_resize(&t->set, set->n);
     t->set.n = reduction_remaining(set->at, set->n, &t->plan, t->set.at);
+    return true;
+}
+
+bool
+trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
+          struct trial *t)
+{
+    const char *why;
+    bool compiled;
+
+    if (!t->v.text && !trial_write(now, set, t))
+        return false;
     why = version_run(r, &t->v, &t->set, &t->at);
     if (!why)
         return false;

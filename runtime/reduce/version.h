@@ -19,9 +19,14 @@ typedef VEC(struct elaborate_override) overrides;
 struct version {
     const char *text;
     size_t length;
-    char *own;      /* the text, where it is not the caller's */
-    bool lent;      /* the compilation is the caller's: run_version does not compile */
-    compilation *c; /* one an experiment, as the rest */
+    char *own;             /* the text, where it is not the caller's */
+    bool lent;             /* the compilation is the caller's: run_version does not compile */
+    compilation *c;        /* one an experiment, as the rest */
+    const compilation *of; /* NULL, or compilations of one text: this version is that text with parts taken out, not
+                              written or parsed again */
+    const struct elaborate_taken *taken;
+    const span *unstated;
+    size_t ntaken, nunstated; /* parts, and initial values */
     sim_result *run;
     track *outputs; /* by what the trier asks for */
     double rtol;    /* the loosest of the runs */
@@ -58,7 +63,9 @@ struct trial {
     char *internal;
 };
 
-/* Makes the edits of t->plan, which is filled, in `now`, and runs the result. *initial: to them is added what
+/* Makes the edits of t->plan, which is filled, in `now`: the text of t->v, and t->set. False: there are none. */
+bool trial_write(const struct version *now, const overrides *set, struct trial *t);
+/* Runs that text; writes it first, where that was not done. *initial: to them is added what
  * contradicts itself at the start; true: something was, and a plan without that may do. */
 bool trial_run(const struct trier *r, const struct version *now, const overrides *set, rewrite_changes *initial,
                struct trial *t);

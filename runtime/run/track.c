@@ -87,11 +87,14 @@ is_beyond(track *k, double t, const double *value)
     for (size_t j = 0; j < k->n; j++) {
         double by = fabs(value[j] - value_in_piece(o, k->piece, j, t));
 
-        if (by > k->most[j]) {
-            k->beyond = true;
-            k->t = t;
+        if (by > k->most[j] && !k->by) {
+            k->since = t;
             k->off = j;
             k->by = by;
+        }
+        if (by > k->most[j] * fmax(k->slack, 1)) {
+            k->beyond = true;
+            k->t = t;
             return true;
         }
     }

@@ -27,7 +27,9 @@ typedef struct track {
      * moment ends there. NULL: none. */
     const struct track *against;
     const double *most;
-    bool beyond; /* it was: at t, output number `off` of those that are kept, by `by` */
+    double slack; /* it ends only where it is so many times further off; 0: once */
+    bool beyond;  /* it ended so. At `since`, output number `off` of those that are kept was off first, by `by` */
+    double since;
     size_t off;
     double by;
     size_t piece;       /* of `against`, that the last moment was in */

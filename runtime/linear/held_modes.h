@@ -1,0 +1,29 @@
+/* held_modes.h - vectors of eigenvalues of models with ideal switches, what these determine included
+ *
+ * With the held unknowns z of the modes that hold (state_space.h) the model is E d/dt (x, z) = J (x, z), E = diag(I,
+ * 0). Its eigenvalues are those lambda at which J - lambda E is singular; with its left and right null vectors w and v,
+ * scaled so that w E v = 1,
+ *     d lambda = w dJ v.
+ * This holds whether the conditions determine z or are constraints on states (a pencil of any index): nothing has to be
+ * differentiated in time. Where they determine z, the vectors are those of A with what z adds; else they are null
+ * vectors, by singular values. Constraints make some eigenvalues of A zero that this pencil has not: nothing moves
+ * these.
+ */
+#ifndef BG_HELD_MODES_H
+#define BG_HELD_MODES_H
+
+#include "linearize.h"
+
+/* Rows of left and columns of right, of one cluster: [i + n*k], k < m, in the model's order. */
+typedef struct mode_vectors {
+    size_t n, m;
+    double complex *left, *right;
+} mode_vectors;
+void mode_vectors_free(mode_vectors *v);
+
+enum { HELD_MOST = 160 }; /* states and held unknowns up to which null vectors are found */
+/* Of cluster c of l: m may be less than c->n, the others do not move. False: there are none, because it is defective or
+ * there are too many unknowns. mode_vectors_free it in any case. */
+bool held_vectors(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v);
+
+#endif

@@ -1,0 +1,352 @@
+/* output_lines.c - see output_lines.h */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output_lines.h"
+#include "transfer.h"
+
+#define SAME_GAIN 1e-9  /* relative: the factor is 1 */
+#define NO_ERROR 1e-9   /* of the greatest value of a step: nothing to mend */
+#define WORTH_IT 0.99   /* of the error that is there: a direct part makes it less than that */
+#define ASIDE 0.5       /* the factor is sought so far from the one that gains ask for, as a share of it */
+#define FACTOR_DIGITS 4 /* more of the factor changes no error that is read */
+enum { FRACTION_MOST = 64, SEARCH_STEPS = 80 };
+
+void
+output_lines_free(output_lines *l)
+{
+    for (size_t y = 0; y < l->line.n; y++)
+        free(l->line.at[y].direct);
+    vec_free(&l->line);
+}
+
+double
+step_interval(const linearization *full, double *slow)
+{
+    *slow = INFINITY;
+    for (size_t i = 0; i < full->modes.count; i++)
+        if (full->modes.eigenvalue[i] != 0 && creal(full->modes.eigenvalue[i]) < 0)
+            *slow = fmin(*slow, -creal(full->modes.eigenvalue[i]));
+    return isfinite(*slow) ? 12 / *slow / (STEP_POINTS - 1) : 0;
+}
+
+size_t
+same_input(const linearization *there, const linearization *here, size_t i)
+{
+    for (size_t k = 0; k < there->input.n; k++)
+        if (!strcmp(there->input.at[k].name, here->input.at[i].name))
+            return k;
+    return SIZE_MAX;
+}
+
+/* ---------------------------------------------------------------- gains at rest */
+
+struct gains {
+    double full, small; /* NAN: there is none */
+};
+
+static double
+gain_at_rest(const state_space *s, size_t u, size_t y)
+{
+    struct zeros_poles z;
+    double gain = transfer_function(s, u, y, &z) && isfinite(z.dc) ? z.dc : NAN;
+
+    zeros_poles_free(&z);
+    return gain;
+}
+
+static void
+find_gains(const linearization *full, const linearization *small, size_t y, struct gains *g)
+{
+    for (size_t u = 0; u < full->space.nu; u++) {
+        size_t there = same_input(small, full, u);
+
+        g[u] = (struct gains){ gain_at_rest(&full->space, u, y),
+                               there == SIZE_MAX ? 0 : gain_at_rest(&small->space, there, y) };
+    }
+}
+
+/* What the line has to be multiplied by, from the first input that has a gain; 1 where none has. *from: that input. */
+static double
+gain_factor(const struct gains *g, size_t nu, size_t *from)
+{
+    for (*from = 0; *from < nu; (*from)++) {
+        double factor = g[*from].small != 0 ? g[*from].full / g[*from].small : 0;
+
+        if (factor != 0 && isfinite(factor))
+            return fabs(factor - 1) > SAME_GAIN ? factor : 1;
+    }
+    *from = SIZE_MAX;
+    return 1;
+}
+
+state_space
+output_lines_gains_only(const linearization *full, const linearization *small)
+{
+    state_space s = state_space_copy(&small->space);
+    struct gains *g = bg_calloc(full->space.nu + 1, sizeof *g);
+
+    for (size_t y = 0; y < s.ny && y < full->space.ny; y++) {
+        size_t from;
+        double factor;
+
+        find_gains(full, small, y, g);
+        factor = gain_factor(g, full->space.nu, &from);
+        for (size_t k = 0; k < s.n; k++)
+            s.C[y + s.ny * k] *= factor;
+        for (size_t u = 0; u < s.nu; u++)
+            s.D[y + s.ny * u] *= factor;
+    }
+    free(g);
+    return s;
+}
+
+/* ---------------------------------------------------------------- with a part of the inputs */
+
+/* Steps of all inputs seen by all outputs: [input][point*ny + output]; without an input of the small model, zeros. */
+struct steps {
+    size_t nu, ny;
+    double *full, *small;
+    double *size; /* [output + ny*input] the greatest value of the full one */
+};
+
+static size_t
+step_at(const struct steps *s, size_t u, size_t k, size_t y)
+{
+    return (u * STEP_POINTS + k) * s->ny + y;
+}
+
+static bool
+find_steps(const linearization *full, const linearization *small, double h, struct steps *s)
+{
+    bool fine = true;
+
+    s->nu = full->space.nu;
+    s->ny = full->space.ny;
+    s->full = bg_calloc(s->nu * STEP_POINTS * s->ny + 1, sizeof(double));
+    s->small = bg_calloc(s->nu * STEP_POINTS * s->ny + 1, sizeof(double));
+    s->size = bg_calloc(s->ny * s->nu + 1, sizeof(double));
+    for (size_t u = 0; u < s->nu && fine; u++) {
+        size_t there = same_input(small, full, u);
+
+        fine = time_response(&full->space, u, false, h, STEP_POINTS, s->full + step_at(s, u, 0, 0)) &&
+               (there == SIZE_MAX ||
+                time_response(&small->space, there, false, h, STEP_POINTS, s->small + step_at(s, u, 0, 0)));
+        for (size_t k = 0; k < STEP_POINTS && fine; k++)
+            for (size_t y = 0; y < s->ny; y++) {
+                double *size = &s->size[y + s->ny * u];
+
+                *size = fmax(*size, fabs(s->full[step_at(s, u, k, y)]));
+            }
+    }
+    return fine;
+}
+
+static void
+steps_free(struct steps *s)
+{
+    free(s->full);
+    free(s->small);
+    free(s->size);
+}
+
+/* An input that the line can read, for which a part of it is sought. */
+static bool
+is_usable(const linearization *full, const linearization *small, size_t u)
+{
+    const flat_model *f = model_flat(full->model);
+
+    for (size_t i = 0; i < f->opening.n; i++) /* der(input): its rate, which the line does not read */
+        if (!strcmp(f->opening.at[i].rate_name, full->input.at[u].name))
+            return false;
+    return same_input(small, full, u) != SIZE_MAX;
+}
+
+/* The greatest error of the steps that output y answers, relative to the greatest value of each; g NULL: no direct
+ * part. */
+static double
+worst_step(const struct steps *s, const bool *usable, const struct gains *g, size_t y, double factor)
+{
+    double worst = 0;
+
+    for (size_t u = 0; u < s->nu; u++) {
+        double direct = g ? g[u].full - factor * g[u].small : 0, size = s->size[y + s->ny * u];
+
+        for (size_t k = 0; k < STEP_POINTS && usable[u] && size > 0; k++) {
+            size_t at = step_at(s, u, k, y);
+
+            worst = fmax(worst, fabs(s->full[at] - factor * s->small[at] - direct) / size);
+        }
+    }
+    return worst;
+}
+
+static double
+best_factor(const struct steps *s, const bool *usable, const struct gains *g, size_t y, double around)
+{
+    double low = around - ASIDE * fabs(around), high = around + ASIDE * fabs(around), digits;
+
+    for (int k = 0; k < SEARCH_STEPS; k++) {
+        double one = low + (high - low) / 3, two = high - (high - low) / 3;
+
+        if (worst_step(s, usable, g, y, one) < worst_step(s, usable, g, y, two))
+            high = two;
+        else
+            low = one;
+    }
+    digits = pow(10, FACTOR_DIGITS - 1 - floor(log10(fabs(low))));
+    return round(low * digits) / digits;
+}
+
+/* Why no part of any input is added to output y; NULL: l has it. */
+static const char *
+find_direct(const linearization *full, const linearization *small, const struct steps *s, const struct gains *g,
+            size_t y, output_line *l)
+{
+    bool *usable = bg_calloc(s->nu + 1, sizeof *usable), any = false;
+    const char *why = NULL;
+    double now, best;
+
+    for (size_t u = 0; u < s->nu && !why; u++) {
+        usable[u] = s->size[y + s->ny * u] > 0 && is_usable(full, small, u);
+        any = any || usable[u];
+        if (usable[u] && !isfinite(g[u].full - g[u].small))
+            why = "its gain at rest is not finite";
+    }
+    now = any && !why ? worst_step(s, usable, NULL, y, l->factor) : 0;
+    if (!why && now <= NO_ERROR)
+        why = any ? "its steps are right as they are" : "no input that is left moves it";
+    if (!why) {
+        best = best_factor(s, usable, g, y, l->factor);
+        if (worst_step(s, usable, g, y, best) < WORTH_IT * now) {
+            l->factor = best;
+            l->direct_any = true;
+            for (size_t u = 0; u < s->nu; u++)
+                if (usable[u] && fabs(g[u].full - best * g[u].small) > NO_ERROR * s->size[y + s->ny * u])
+                    l->direct[u] = g[u].full - best * g[u].small;
+        } else {
+            why = "its steps would not be better";
+        }
+    }
+    free(usable);
+    return why;
+}
+
+/* ---------------------------------------------------------------- the text */
+
+/* The expression of an output in the text of c. */
+static const ast_expr *
+output_text(const compilation *c, const char *name)
+{
+    const ast_model *m = c->flat->ast;
+
+    for (int i = 0; i < m->nstmt; i++)
+        if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
+            !strcmp(m->stmt[i]->value.name, name))
+            return m->stmt[i]->value.value;
+    return NULL;
+}
+
+/* A factor as a person would write it: a fraction where it is one, else all its digits. */
+static void
+put_factor(strbuf *out, double x)
+{
+    for (int q = 1; q <= FRACTION_MOST; q++) {
+        double p = round(x * q);
+
+        if (p != 0 && fabs(p) < 1e6 && fabs(x * q - p) <= 1e-12 * fabs(p)) {
+            strbuf_printf(out, q == 1 ? "%.0f" : "%.0f/%d", p, q);
+            return;
+        }
+    }
+    strbuf_printf(out, "%.15g", x);
+}
+
+/* " + 0.02 [m/N]*F": the part of an input in a line. */
+static void
+put_direct(const compilation *c, const flat_output *o, const linear_input *in, double x, strbuf *out)
+{
+    const flat_model *f = c->flat;
+    const unit *u = o->unit && in->unit ? unit_divide(c->units, o->unit, in->unit) : NULL;
+
+    strbuf_printf(out, " %c %.15g", x < 0 ? '-' : '+', fabs(x));
+    if (u && !unit_is_number(u))
+        strbuf_printf(out, " [%s]", unit_text(unit_dimension(u)));
+    strbuf_printf(out, "*%s", in->name);
+    if (in->element != UINT32_MAX)
+        strbuf_puts(out, f->element.at[in->element].type == EL_SE ? ".e" : ".f");
+}
+
+static void
+edit_line(const compilation *c, const linearization *full, const linearization *small, const output_line *l, size_t y,
+          const ast_expr *is, edits *e, strbuf *added)
+{
+    const flat_output *o = &c->flat->output.at[y];
+    const char *text = source_text(c->sources, c->ast->file);
+    strbuf now = { 0 };
+
+    if (l->factor != 1)
+        put_factor(&now, l->factor);
+    strbuf_printf(&now, "%s(%.*s)", l->factor != 1 ? "*" : "", (int)(is->at.end - is->at.begin), text + is->at.begin);
+    for (size_t u = 0; u < full->space.nu; u++)
+        if (l->direct[u] != 0)
+            put_direct(c, o, &small->input.at[same_input(small, full, u)], l->direct[u], added);
+    strbuf_puts(&now, added->at ? added->at : "");
+    edits_replace(e, is->at.begin, is->at.end, now.at, now.n);
+    strbuf_free(&now);
+}
+
+static void
+note_line(const linearization *full, const output_line *l, double gain, size_t from, const char *added, strbuf *notes)
+{
+    strbuf number = { 0 };
+
+    put_factor(&number, l->factor);
+    if (gain != 1)
+        strbuf_printf(notes, "  the gain of %s to %s at rest would be %.6g times what it was",
+                      full->input.at[from].name, l->output, 1 / gain);
+    else
+        strbuf_printf(notes, "  the gains of %s at rest are put right", l->output);
+    strbuf_printf(notes, ": the line of %s is multiplied by %s", l->output, number.at);
+    if (added)
+        strbuf_printf(notes, " with%s behind it, which answers at once as stiff modes that went do", added);
+    strbuf_puts(notes, "\n");
+    strbuf_free(&number);
+}
+
+void
+output_lines_correct(const compilation *c, const linearization *full, const linearization *small, bool direct,
+                     output_lines *l, edits *e, strbuf *notes)
+{
+    struct gains *g = bg_calloc(full->space.nu + 1, sizeof *g);
+    struct steps s = { 0 };
+    double slow, h = step_interval(full, &slow);
+    bool known = direct && h > 0 && find_steps(full, small, h, &s);
+
+    for (size_t y = 0; y < small->space.ny && y < full->space.ny; y++) {
+        output_line line = { .output = model_flat(small->model)->output.at[y].name,
+                             .factor = 1,
+                             .direct = bg_calloc(full->space.nu + 1, sizeof(double)) };
+        const ast_expr *is = output_text(c, line.output);
+        const char *why = known ? NULL : "the model has no steps that settle";
+        strbuf added = { 0 };
+        size_t from;
+        double gain;
+
+        find_gains(full, small, y, g);
+        line.factor = gain = gain_factor(g, full->space.nu, &from);
+        if (direct && known)
+            why = find_direct(full, small, &s, g, y, &line);
+        if (direct && why)
+            strbuf_printf(notes, "  no part of an input is added to %s: %s\n", line.output, why);
+        if (is && is->at.file == c->ast->file && (line.factor != 1 || line.direct_any)) {
+            edit_line(c, full, small, &line, y, is, e, &added);
+            note_line(full, &line, gain, from, added.at, notes);
+        }
+        strbuf_free(&added);
+        vec_push(&l->line, line);
+    }
+    steps_free(&s);
+    free(g);
+}
