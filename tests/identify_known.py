@@ -2,14 +2,16 @@
 """Known parameters from noise-free data: each model is run with its numbers moved by up to 20 %, and what `bgc identify` finds from that run, starting at
 the numbers of the text, must be the moved ones to 1e-6; what differs must be named as what the data do not tell.
 
-python3 tests/identify_known.py BGC [FILE.bg:EXPERIMENT[:PARAMETERS] ...]      without models: ten of examples
+python3 tests/identify_known.py BGC [FILE.bg:EXPERIMENT[:PARAMETERS[:POINTS]] ...]      without models: thirteen of examples
 """
 import json, os, random, subprocess, sys, tempfile, time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TEN = ["examples/rlc.bg:step", "examples/two_masses.bg:push", "examples/two_oscillators.bg:shaken", "examples/lever.bg:push_mass",
+CASES = ["examples/rlc.bg:step", "examples/two_masses.bg:push", "examples/two_oscillators.bg:shaken", "examples/lever.bg:push_mass",
        "examples/pi_filter.bg:settle", "examples/three_masses.bg:push", "examples/heated_rod.bg:warm_up", "examples/tuned_absorber.bg:swing",
-       "examples/quarter_car.bg:smooth_curb", "examples/motor_generator.bg:switch_on"]
+       "examples/quarter_car.bg:smooth_curb", "examples/motor_generator.bg:switch_on",
+       "examples/duffing.bg:chaos:m,alpha,beta,delta,w", "examples/dc_motor.bg:move:J_m,c_g,d_g,J_l,k_p,T_s,k_s,R_v0",
+       "examples/hydraulic_cylinder.bg:extend:Q,c_oil,p_r,g_r,m,b,F,stroke,k_stop,b_stop:5001"]
 SECONDS = 600
 
 
@@ -25,6 +27,7 @@ def one(case, work):
     if seen.returncode:
         return f"does not run: {seen.stderr.strip()[:200]}"
     options = ["--parameters", rest[0]] if rest else []
+    points = rest[1] if len(rest) > 1 else "201"
     listed = bgc("identify", path, "-e", experiment, "--data", work + "/few.csv", "--starts", "1", "--dry-run", "--json", *options)
     try:
         parameters = json.loads(listed.stdout)["parameters"]
@@ -33,7 +36,7 @@ def one(case, work):
     random.seed(name)
     want = {p["name"]: p["initial"] * (1 + random.uniform(-0.2, 0.2)) for p in parameters}
     settings = [word for k, v in want.items() for word in ("--set", f"{k}={v!r}")]
-    made = bgc("run", path, "-e", experiment, "--rtol", "1e-10", "--points", "201", "-o", work + "/data.csv", *settings)
+    made = bgc("run", path, "-e", experiment, "--rtol", "1e-10", "--points", points, "-o", work + "/data.csv", *settings)
     if made.returncode:
         return f"does not run moved: {made.stderr.strip()[:200]}"
     begin = time.time()
@@ -56,7 +59,7 @@ def one(case, work):
 BGC = os.path.abspath(sys.argv[1])
 failures = 0
 with tempfile.TemporaryDirectory() as work:
-    for case in sys.argv[2:] or TEN:
+    for case in sys.argv[2:] or CASES:
         try:
             why = one(case, work)
         except subprocess.TimeoutExpired:
@@ -64,5 +67,5 @@ with tempfile.TemporaryDirectory() as work:
         if why:
             failures += 1
             print(f"{case}: {why}", flush=True)
-print(f"{len(sys.argv[2:] or TEN)} models, {failures} failures")
+print(f"{len(sys.argv[2:] or CASES)} models, {failures} failures")
 sys.exit(failures > 0)

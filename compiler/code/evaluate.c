@@ -385,7 +385,8 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
     return fail(v, b, worst, false);
 }
 
-/* Newton homotopy from zero: r(z) = (1 - lambda) r(0), lambda from 0 to 1 in steps that adapt. */
+/* Newton homotopy from where nothing is known, z0: r(z) = (1 - lambda) r(z0), lambda from 0 to 1 in steps that adapt.
+ */
 static int
 homotopy(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -393,7 +394,7 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run)
     double lambda = 0, step = 0.1;
     int status = 1;
 
-    memset(run->z, 0, b->n * sizeof(double));
+    memcpy(run->z, b->first, b->n * sizeof(double));
     residuals(v, b, run->z, r0);
     memcpy(kept, run->z, b->n * sizeof(double));
     for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
@@ -513,8 +514,7 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     const double *start = v->memory->start + b->unknown0;
     bool started = v->memory->started[b->block];
 
-    for (uint32_t i = 0; i < b->n; i++)
-        run->z[i] = started ? start[i] : 0;
+    memcpy(run->z, started ? start : b->first, b->n * sizeof(double));
     if (newton(v, b, run, NULL) == 0) {
         double found = run->z[0], far = fabs(found);
 
@@ -526,7 +526,7 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     if (b->n == 1)
         return !scan(v, b, run, started ? start[0] : 0, 1e15 * fmax(1, started ? fabs(start[0]) : 0));
     if (started) {
-        memset(run->z, 0, b->n * sizeof(double));
+        memcpy(run->z, b->first, b->n * sizeof(double));
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }

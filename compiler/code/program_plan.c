@@ -380,6 +380,10 @@ add_block(program *g, const struct composed *c, uint32_t number)
                         .constant = q->constant,
                         .smooth = reads_no_mode(e, q) };
 
+    double *first = arena_new_array(g->routine->arena, double, q->n + 1);
+    for (uint32_t i = 0; i < q->n; i++)
+        first[i] = e->var.at[e->unknown.at[q->unknown0 + i]].from_one;
+    r.first = first;
     for (uint32_t i = 0; i < q->n; i++)
         vec_push(&b.residual, put_in(g, c, e->residual.at[q->residual0 + i]));
     vec_push(&g->block, b);

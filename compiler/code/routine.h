@@ -32,6 +32,7 @@ typedef struct program_block {
     uint32_t n, w0;
     bool linear, constant; /* affine in the unknowns; and the coefficients depend on parameters only */
     bool smooth;           /* reads no modes */
+    const double *first;   /* [n] where the unknowns are sought from when nothing is known of them */
     VEC(uint32_t) residual_code, jacobian_code; /* numbers of chunks, located: r[n]; value[nonzeros] */
     int64_t *column_start, *row;                /* pattern of the partial derivatives, compressed columns */
 } program_block;

@@ -21,6 +21,7 @@ enum def_kind {
 };
 typedef struct eq_var {
     uint8_t kind, by; /* by: enum defined_by */
+    bool from_one;    /* of a block: an exponential, which is 1 where nothing is yet; others are 0 */
     uint32_t index;
     inst def;
     uint32_t rank; /* order of evaluation */

@@ -4,6 +4,8 @@
 
 #include "equations_inside.h"
 
+enum { MOST_CHOICES = 6 }; /* of a law: more are not gone through */
+
 bool
 inst_is_parameter(const flat_model *f, inst i)
 {
@@ -104,29 +106,54 @@ equations_quantity_var(const flat_port *p, enum quantity q)
     }
 }
 
+/* Is d zero with some combination of what its conditions read? One condition may choose in several places: max(e, 0) +
+ * 0.01*min(e, 0) has a slope on both sides. */
+static bool
+is_zero_somewhere(pool *p, node d)
+{
+    uint32_t nslots = ex_slot_bound(p, d);
+    bool *read = bg_calloc(nslots + 1, sizeof *read), found = false;
+    node *with = bg_malloc((nslots + 1) * sizeof *with);
+    VEC(uint32_t) choice = { 0 };
+    size_t count;
+    const node *tape = ex_tape(p, d, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (pool_node(p, tape[i])->op == EX_SELECT)
+            ex_slots_used(p, pool_node(p, tape[i])->a, read, nslots);
+    for (uint32_t k = 0; k < nslots; k++) {
+        with[k] = NODE_NONE;
+        if (read[k])
+            vec_push(&choice, k);
+    }
+    for (uint32_t set = 0; choice.n <= MOST_CHOICES && set < 1u << choice.n && !found; set++) {
+        double value;
+
+        for (size_t i = 0; i < choice.n; i++)
+            with[choice.at[i]] = ex_const(p, set >> i & 1);
+        found = ex_is_const(p, ex_substitute(p, d, with, nslots), &value) && value == 0;
+    }
+    found |= choice.n > MOST_CHOICES;
+    vec_free(&choice);
+    free(read);
+    free(with);
+    return found;
+}
+
 bool
 equations_is_flat_in(pool *p, node n, uint32_t k)
 {
-    node d = ex_derivative(p, n, k);
     size_t count;
     const node *tape;
 
-    if (ex_is_const(p, d, NULL) && pool_node(p, d)->value == 0)
+    if (is_zero_somewhere(p, ex_derivative(p, n, k)))
         return true;
-    tape = ex_tape(p, d, &count);
-    for (size_t i = 0; i < count; i++) {
-        const ex_node *x = pool_node(p, tape[i]);
-
-        if (x->op == EX_SELECT && ((ex_is_const(p, x->b, NULL) && pool_node(p, x->b)->value == 0) ||
-                                   (ex_is_const(p, x->c, NULL) && pool_node(p, x->c)->value == 0)))
-            return true;
-    }
     /* constants on both sides of a condition: a jump (sign) */
     tape = ex_tape(p, n, &count);
     for (size_t i = 0; i < count; i++) {
         const ex_node *x = pool_node(p, tape[i]);
 
-        if (x->op == EX_SELECT && ex_is_const(p, x->b, NULL) && x->b != x->c)
+        if (x->op == EX_SELECT && ex_is_const(p, x->b, NULL) && ex_is_const(p, x->c, NULL) && x->b != x->c)
             return true;
     }
     return false;

@@ -40,12 +40,19 @@ root_exponent(const pool *p, const ex_node *x)
 }
 
 static bool
+is_exponential(const pool *p, node n)
+{
+    const ex_node *x = pool_node(p, n);
+
+    return x->op == EX_EXP || (x->op == EX_POW && ex_is_const(p, x->a, NULL));
+}
+
+static bool
 is_rough(const pool *p, node n)
 {
     const ex_node *x = pool_node(p, n);
 
-    return x->op == EX_EXP || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0 ||
-           (x->op == EX_POW && ex_is_const(p, x->a, NULL));
+    return is_exponential(p, n) || x->op == EX_LN || x->op == EX_SINH || root_exponent(p, x) > 0;
 }
 
 /* u = exp(a) */
@@ -207,6 +214,7 @@ unknown_for(unfolding *z, inst what, span at)
     vec_push(&e->residual, inst_part(e->composer, smooth_equation(f->pool, what.root, ex_slot(f->pool, what.n)),
                                      slot.at, what.n + 1));
     map_set(&z->unknown, u, 1);
+    e->var.at[u].from_one = is_exponential(f->pool, what.root);
     vec_free(&slot);
     return u;
 }

@@ -563,6 +563,9 @@ write_text(const struct session *s, FILE *out)
         out,
         "%zu data, residual %.4g (root mean square, weighted), performance index %.4f, %zu evaluations in %zu steps\n",
         s->r.data, s->r.residual, s->r.avasim, s->r.evaluations, s->r.steps);
+    if (s->r.grown)
+        fprintf(out, "found by a search through more and more of the data; from the start through all of them it ends "
+                     "elsewhere\n");
     if (s->f.starts > 1)
         fprintf(out, "of %zu further starts %zu end here, %zu at other minima, %zu nowhere\n", s->f.starts - 1,
                 s->r.same, s->r.other, s->r.failed);

@@ -28,6 +28,7 @@ typedef struct forward {
     double *output, *derivative; /* filled as far as the run got */
     double *activity;            /* [elements] J, over the experiment's windows; NULL: not wanted */
     double seconds;              /* CPU time of the integration */
+    size_t steps;                /* that it took */
     size_t done; /* times that were reached; where the run ended earlier (`stop when`) the others are filled with what
                     was there */
     double end;  /* s, where it ended */

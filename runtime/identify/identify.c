@@ -17,6 +17,17 @@ static const double VAGUE = 1;
 static const double MOVED = 0.1;
 /* A parameter's share of a direction that is worth naming. */
 static const double SHARE = 1e-3;
+/* By which factor a parameter moves at most in a step: what hardly shows would else be sent anywhere, and runs there
+ * take for ever. */
+static const double STRIDE = 2;
+/* A trial run takes at most so many times the steps of the longest that was accepted, or this number. */
+enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
+/* A fit has lost its way where it leaves more than this part of the data's variance, and what it leaves is no noise:
+ * the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours differ by sqrt(2) of
+ * its size, mean squares compared. */
+static const double ASTRAY = 0.01, NO_NOISE = 1;
+/* Then the search goes through a part of the data's time first, and through so many times as much after that. */
+static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
 
 struct search {
     fit *f;
@@ -25,6 +36,8 @@ struct search {
     bool *held;
     double *seen; /* theta at which activities were last taken */
     size_t evaluations;
+    double part;                    /* of the data's time that is looked at */
+    size_t steps;                   /* most that a run took which was good; 0: there was none */
     VEC(double *) output, activity; /* of each run, at the last evaluation; activity where that is looked at */
 };
 
@@ -54,11 +67,38 @@ set_start(struct search *s, size_t r, const double *theta)
     return true;
 }
 
+/* Data of a run that are looked at. */
+static size_t
+times_of(const struct search *s, const fit_run *run)
+{
+    size_t n = run->ntimes;
+    double last = n ? run->o.start + s->part * (run->time[n - 1] - run->o.start) : 0;
+
+    while (s->part < 1 && n > 0 && run->time[n - 1] > last)
+        n--;
+    return n;
+}
+
+/* The run as far as its data are looked at, and with no more steps than make sense. */
+static sim_options
+options_of(const struct search *s, const fit_run *run)
+{
+    sim_options o = run->o;
+    size_t n = times_of(s, run), most = s->steps * MORE_STEPS > FEW_STEPS ? s->steps * MORE_STEPS : FEW_STEPS;
+
+    if (n < run->ntimes)
+        o.stop = n ? run->time[n - 1] : o.start;
+    if (s->steps && (!o.max_steps || o.max_steps > most))
+        o.max_steps = most;
+    return o;
+}
+
 /* One run's rows. */
 static bool
 add_run(struct search *s, size_t index, ls_rows *rows)
 {
     const fit_run *run = &s->f->run.at[index];
+    sim_options o = options_of(s, run);
     size_t ny = model_noutputs(run->model);
     VEC(var_id) by = { 0 };
     VEC(size_t) of = { 0 }, initial = { 0 };
@@ -84,14 +124,14 @@ add_run(struct search *s, size_t index, ls_rows *rows)
                    .initial = initial.at,
                    .ninitial = initial.n,
                    .time = run->time,
-                   .ntimes = run->ntimes,
+                   .ntimes = times_of(s, run),
                    .output = s->output.at[index],
                    .activity = s->activity.n ? s->activity.at[index] : NULL,
                    .derivative = bg_calloc(run->ntimes * ny * columns + 1, sizeof(double)) };
     s->evaluations++;
     for (size_t k = 0; k < s->n && rows; k++)
         s->evaluations += !s->held[k];
-    fine = forward_run(&f, &run->o);
+    fine = o.stop > o.start ? forward_run(&f, &o) : f.ntimes == 0;
     if (fine && f.done < f.ntimes) {
         const flat_model *flat = model_flat(run->model);
 
@@ -100,7 +140,7 @@ add_run(struct search *s, size_t index, ls_rows *rows)
         fine = false;
     }
     for (size_t c = 0; c < run->ncolumns && fine && rows; c++)
-        for (size_t i = 0; i < run->ntimes; i++) {
+        for (size_t i = 0; i < f.ntimes; i++) {
             double datum = run->datum[c * run->ntimes + i];
             size_t at = i * ny + run->output[c];
 
@@ -111,6 +151,8 @@ add_run(struct search *s, size_t index, ls_rows *rows)
                 row[of.at[q]] += run->weight[c] * f.derivative[at * columns + q] * s->size[of.at[q]];
             ls_rows_add(rows, row, run->weight[c] * (f.output[at] - datum));
         }
+    if (fine && s->steps < f.steps)
+        s->steps = f.steps;
     free(f.derivative);
     free(row);
     vec_free(&by);
@@ -329,18 +371,148 @@ uniform(uint64_t *seed)
     return ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* The best of several searches. */
+struct best {
+    bool any;
+    double *theta;
+    bool *held;
+    ls_result found;
+};
+
+/* Searches from theta (out: where it ended) and keeps what is better than what there was. False: there is no start. */
+static bool
+search_from(struct search *s, const ls_problem *p, double *theta, struct best *best, fit_result *r)
+{
+    ls_result found;
+
+    if (s->f->active && evaluate(s, theta, NULL))
+        choose_active(s, theta);
+    least_squares(p, theta, &found);
+    if (found.end == LS_NO_START) {
+        free(found.triangle);
+        return false;
+    }
+    if (best->any && fabs(found.cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found.rows)
+        r->same++;
+    else if (best->any)
+        r->other++;
+    if (best->any && found.cost >= best->found.cost) {
+        free(found.triangle);
+        return true;
+    }
+    free(best->found.triangle);
+    best->found = found;
+    memcpy(best->theta, theta, s->n * sizeof *theta);
+    memcpy(best->held, s->held, s->n * sizeof *best->held);
+    best->any = true;
+    return true;
+}
+
+/* Sum of the squares that would be left by the mean of each column. */
+static double
+variation(const fit *f)
+{
+    double total = 0;
+
+    for (size_t r = 0; r < f->run.n; r++) {
+        const fit_run *run = &f->run.at[r];
+
+        for (size_t c = 0; c < run->ncolumns; c++) {
+            const double *datum = run->datum + c * run->ntimes;
+            double mean = 0, squares = 0;
+            size_t count = 0;
+
+            for (size_t i = 0; i < run->ntimes; i++)
+                if (!isnan(datum[i])) {
+                    double apart = datum[i] - mean;
+
+                    mean += apart / (double)++count;
+                    squares += apart * (datum[i] - mean);
+                }
+            total += squares * run->weight[c] * run->weight[c];
+        }
+    }
+    return total;
+}
+
+/* What their tolerance leaves of relative error in runs; 0 where it is not given. */
+static double
+error_of_runs(const fit *f)
+{
+    double most = 0;
+
+    for (size_t r = 0; r < f->run.n; r++)
+        most = fmax(most, f->run.at[r].o.rtol);
+    return most;
+}
+
+/* The mean square of what neighbours among the deviations differ by, over theirs, at the last evaluation. */
+static double
+roughness(const struct search *s)
+{
+    double apart = 0, size = 0;
+
+    for (size_t r = 0; r < s->f->run.n; r++) {
+        const fit_run *run = &s->f->run.at[r];
+
+        for (size_t c = 0; c < run->ncolumns; c++) {
+            double before = NAN;
+
+            for (size_t i = 0; i < run->ntimes; i++) {
+                double e = run->weight[c] * (s->output.at[r][i * model_noutputs(run->model) + run->output[c]] -
+                                             run->datum[c * run->ntimes + i]);
+
+                if (isnan(e))
+                    continue;
+                size += e * e;
+                apart += isnan(before) ? 0 : (e - before) * (e - before);
+                before = e;
+            }
+        }
+    }
+    return size > 0 ? apart / size : INFINITY;
+}
+
+static bool
+lost_its_way(struct search *s, const struct best *best)
+{
+    return best->any && best->found.cost > ASTRAY * variation(s->f) && evaluate(s, best->theta, NULL) &&
+           roughness(s) < NO_NOISE;
+}
+
+/* From the start through more and more of the data: what swings is followed swing by swing. */
+static void
+search_growing(struct search *s, const ls_problem *p, double *theta, struct best *best, fit_result *r)
+{
+    double before = best->found.cost;
+    size_t same = r->same, other = r->other;
+    bool fine = true;
+
+    for (s->part = FIRST_PART; s->part < 1 && fine; s->part *= MORE_TIME) {
+        ls_result found;
+
+        least_squares(p, theta, &found);
+        fine = found.end != LS_NO_START;
+        free(found.triangle);
+    }
+    s->part = 1;
+    if (fine && search_from(s, p, theta, best, r))
+        r->grown = best->found.cost < before;
+    r->same = same, r->other = other; /* it is no further start */
+}
+
 bool
 fit_search(fit *f, fit_result *r, char **why)
 {
     size_t n = f->parameter.n;
     struct search s = { .f = f,
                         .n = n,
+                        .part = 1,
                         .size = bg_calloc(n, sizeof(double)),
                         .held = bg_calloc(n, sizeof(bool)),
                         .seen = bg_calloc(n, sizeof(double)) };
-    double *theta = bg_calloc(n, sizeof *theta), *best = bg_calloc(n, sizeof *best), *low = bg_calloc(n, sizeof *low),
-           *high = bg_calloc(n, sizeof *high);
-    bool *best_held = bg_calloc(n, sizeof *best_held), any = false;
+    double *theta = bg_calloc(n, sizeof *theta), *low = bg_calloc(n, sizeof *low), *high = bg_calloc(n, sizeof *high);
+    struct best best = { .theta = bg_calloc(n, sizeof(double)), .held = bg_calloc(n, sizeof(bool)) };
     ls_problem p = { .n = n,
                      .low = low,
                      .high = high,
@@ -348,8 +520,9 @@ fit_search(fit *f, fit_result *r, char **why)
                      .held = s.held,
                      .ctx = &s,
                      .most_steps = 100,
-                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6 };
-    ls_result found, kept = { 0 };
+                     .stride = STRIDE,
+                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
+                     .cost_tolerance = f->cost_tolerance };
     uint64_t seed = 1;
 
     *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),
@@ -375,56 +548,40 @@ fit_search(fit *f, fit_result *r, char **why)
     }
     if (f->active)
         p.accepted = accepted;
+    p.cost_floor = variation(f) * error_of_runs(f) * error_of_runs(f);
     for (size_t start = 0; start < (f->starts ? f->starts : 1); start++) {
         for (size_t k = 0; k < n; k++)
             theta[k] = (f->parameter.at[k].start != 0 ? 1 : 0) * (start ? exp2(2 * uniform(&seed) - 1) : 1);
-        if (f->active && evaluate(&s, theta, NULL))
-            choose_active(&s, theta);
-        least_squares(&p, theta, &found);
-        if (found.end == LS_NO_START) {
-            free(found.triangle);
+        if (!search_from(&s, &p, theta, &best, r))
             r->failed += start > 0;
-            if (start == 0 && f->starts <= 1)
-                break;
-            continue;
-        }
-        if (any && fabs(found.cost - kept.cost) <= 1e-6 * kept.cost + 1e-12 * (double)kept.rows) {
-            r->same++;
-        } else if (any) {
-            r->other++;
-        }
-        if (any && found.cost >= kept.cost) {
-            free(found.triangle);
-            continue;
-        }
-        free(kept.triangle);
-        kept = found;
-        memcpy(best, theta, n * sizeof *theta);
-        memcpy(best_held, s.held, n * sizeof *best_held);
-        any = true;
     }
-    if (any) {
-        memcpy(s.held, best_held, n * sizeof *best_held);
-        set_parameters(&s, best);
-        judge(&s, best, &kept, r);
+    if (lost_its_way(&s, &best)) {
+        for (size_t k = 0; k < n; k++)
+            theta[k] = f->parameter.at[k].start != 0 ? 1 : 0;
+        search_growing(&s, &p, theta, &best, r);
+    }
+    if (best.any) {
+        memcpy(s.held, best.held, n * sizeof *best.held);
+        set_parameters(&s, best.theta);
+        judge(&s, best.theta, &best.found, r);
         for (size_t k = 0; k < n; k++) {
-            r->value[k] = best[k] * s.size[k];
+            r->value[k] = best.theta[k] * s.size[k];
             r->active[k] = !s.held[k];
         }
         r->evaluations = s.evaluations;
         for (size_t k = 0; k < f->run.n; k++)
-            if (set_start(&s, k, best))
+            if (set_start(&s, k, best.theta))
                 add_run(&s, k, NULL);
         r->avasim = performance(&s);
-        r->cost = kept.cost;
-        r->data = kept.rows;
-        r->steps = kept.steps;
-        r->converged = kept.end == LS_CONVERGED;
-        r->residual = kept.rows ? sqrt(kept.cost / (double)kept.rows) : 0;
+        r->cost = best.found.cost;
+        r->data = best.found.rows;
+        r->steps = best.found.steps;
+        r->converged = best.found.end == LS_CONVERGED;
+        r->residual = best.found.rows ? sqrt(best.found.cost / (double)best.found.rows) : 0;
     } else {
         *why = bg_format("the model does not run with the values it starts from");
     }
-    free(kept.triangle);
+    free(best.found.triangle);
     for (size_t k = 0; k < s.output.n; k++)
         free(s.output.at[k]);
     for (size_t k = 0; k < s.activity.n; k++)
@@ -435,11 +592,11 @@ fit_search(fit *f, fit_result *r, char **why)
     free(s.held);
     free(s.seen);
     free(theta);
-    free(best);
-    free(best_held);
+    free(best.theta);
+    free(best.held);
     free(low);
     free(high);
-    return any;
+    return best.any;
 }
 
 void

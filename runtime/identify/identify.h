@@ -5,6 +5,9 @@
  * derivatives of forward.h. Parameters are searched in parts of their starting values, so that the search does not see
  * units.
  *
+ * A search that leaves much unexplained has lost its way, as it does where outputs swing many times: it is made once
+ * more from the start, through a first part of the data's time, twice as much, and so on; the better end counts.
+ *
  * With `active` only those move whose elements carry most of the activity; as the search moves, activities are taken
  * anew and the set follows. What the data cannot tell are the singular directions of the weighted derivatives by
  * relative change, at the end of the search: those along which nothing changes, or less than what would show through
@@ -49,6 +52,7 @@ typedef struct fit {
     double threshold;      /* share of the activity that those that move carry */
     size_t starts;         /* 1: the start alone */
     double step_tolerance; /* 0: 1e-6 */
+    double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
 } fit;
 
 typedef struct fit_direction {
@@ -62,6 +66,7 @@ typedef struct fit_result {
     double cost; /* sum of squares, weighted */
     size_t data, evaluations, steps;
     size_t same, other, failed; /* of further starts: that ended at this minimum, at another, nowhere */
+    bool grown;                 /* it is the end of a search through more and more of the data */
     bool converged;
     double avasim;   /* 1 exact, 0 at 1 % mean deviation, below 0 outside; mean over columns */
     double residual; /* root mean square, weighted */

@@ -81,6 +81,14 @@ ls_rows_triangle(ls_rows *s, double *triangle, double *z)
 /* Derivatives by a parameter, and singular values of the scaled derivatives, that are so small a part of the greatest
  * are rounding: what they would say leads anywhere, so that it is not followed. */
 static const double ROUNDING = 1e-10;
+static const double LEAST_DAMPING = 1e-16, MOST_DAMPING = 1e30;
+/* Of a step that strides too far. */
+static const double MORE_DAMPING = 3;
+/* Below the floor of the cost a step that leaves more than this part of it is the last. */
+static const double SLOW = 0.5;
+/* Of what all parameters are damped in, relative to the most sensitive one: one that hardly shows is not sent far by
+ * the little that shows. */
+static const double LEAST_UNIT = 0.1;
 
 struct search {
     const ls_problem *p;
@@ -137,15 +145,19 @@ take(struct search *s, ls_result *r)
     }
 }
 
-/* Solves min |R d + z|^2 + damping |scale d|^2 over the parameters that are free; those that are fixed move by what
+/* Solves min |R d + z|^2 + damping |unit d|^2 over the parameters that are free; those that are fixed move by what
  * step says. */
 static void
 solve(struct search *s)
 {
     size_t n = s->n, m = 2 * n, nfree = 0;
-    double root = sqrt(s->damping);
+    double root = sqrt(s->damping), most = 0, *unit = bg_calloc(n + 1, sizeof *unit);
     lapack_int rank;
 
+    for (size_t i = 0; i < n; i++)
+        most = fmax(most, s->scale[i]);
+    for (size_t i = 0; i < n; i++)
+        unit[i] = fmax(s->scale[i], s->p->stride > 0 ? LEAST_UNIT * most : 0);
     memset(s->right, 0, m * sizeof *s->right);
     for (size_t i = 0; i < n; i++)
         s->right[i] = -s->z[i];
@@ -159,10 +171,9 @@ solve(struct search *s)
         }
         memset(column, 0, m * sizeof *column);
         memcpy(column, s->triangle + c * n, (c + 1) * sizeof *column);
-        column[n + c] = root * s->scale[c];
-        /* columns in units of their norms */
-        for (size_t i = 0; i < m && s->scale[c] > 0; i++)
-            column[i] /= s->scale[c];
+        column[n + c] = root * unit[c];
+        for (size_t i = 0; i < m && unit[c] > 0; i++)
+            column[i] /= unit[c];
         nfree++;
     }
     if (nfree > 0) {
@@ -175,9 +186,27 @@ solve(struct search *s)
     nfree = 0;
     for (size_t c = 0; c < n; c++)
         if (!s->fixed[c]) {
-            s->step[c] = s->scale[c] > 0 ? s->right[nfree] / s->scale[c] : 0;
+            s->step[c] = unit[c] > 0 ? s->right[nfree] / unit[c] : 0;
             nfree++;
         }
+    free(unit);
+}
+
+/* Does the step take a parameter further than it may go in one? */
+static bool
+strides_too_far(const struct search *s)
+{
+    double by = s->p->stride;
+
+    for (size_t i = 0; i < s->n && by > 1; i++) {
+        double from = s->theta[i], to = s->trial[i];
+        bool keeps_sign = from != 0 && (low_of(s, i) >= 0 || high_of(s, i) <= 0);
+
+        if (keeps_sign ? fabs(to) > by * fabs(from) || fabs(to) < fabs(from) / by
+                       : fabs(to - from) > (by - 1) * fmax(fabs(from), 1))
+            return true;
+    }
+    return false;
 }
 
 /* A step within the bounds. What it promises: the decrease of |R d + z|^2. */
@@ -249,18 +278,26 @@ descend(struct search *s, ls_result *r)
             s->cost = fmax(s->cost - fmax(promised, 0), 0);
             return LS_CONVERGED;
         }
+        /* further than the derivatives tell, or several parameters cut off at bounds at once */
+        if ((strides_too_far(s) || promised < 0) && s->damping < MOST_DAMPING) {
+            s->damping = fmax(MORE_DAMPING * s->damping, LEAST_DAMPING);
+            continue;
+        }
         if (promised <= tolerance * s->cost)
             return LS_CONVERGED;
         fine = evaluate(s, s->trial, r);
         fresh = fine ? ls_rows_triangle(&s->rows, NULL, NULL) : INFINITY;
         gain = (s->cost - fresh) / promised;
         if (isfinite(fresh) && gain > 1e-4) {
+            double before = s->cost;
+
             memcpy(s->theta, s->trial, s->n * sizeof *s->theta);
             take(s, r);
             r->steps++;
-            s->damping = fmax(s->damping * fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)), 1e-16);
-            if (gain > 0.9)
-                s->damping = fmax(s->damping / 10, 1e-16);
+            if (s->cost <= s->p->cost_floor && s->cost > SLOW * before)
+                return LS_CONVERGED;
+            s->damping *= fmax(1.0 / 3, 1 - pow(2 * fmin(gain, 1) - 1, 3)) * (gain > 0.9 ? 0.1 : 1);
+            s->damping = fmax(s->damping, LEAST_DAMPING);
             growth = 2;
             if (s->p->accepted && s->p->accepted(s->p->ctx, s->theta)) {
                 memset(s->scale, 0, s->n * sizeof *s->scale);
@@ -275,7 +312,7 @@ descend(struct search *s, ls_result *r)
             return LS_CONVERGED;
         s->damping *= growth;
         growth *= 2;
-        if (!(s->damping < 1e30))
+        if (!(s->damping < MOST_DAMPING))
             return LS_STUCK;
     }
     return LS_STEPS;

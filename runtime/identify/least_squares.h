@@ -48,7 +48,11 @@ typedef struct ls_problem {
     void *ctx;
     double step_tolerance; /* relative; 0: 1e-10 */
     double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
+    double cost_floor;     /* a cost that is no more than errors of the evaluation: steps that gain little end there */
     size_t most_steps;     /* 0: 200 */
+    /* 0, or: parameters are in parts of what they are likely to be, and one that keeps its sign moves by this factor at
+     * most in a step, others by as much of their size, or of 1 where they are smaller. */
+    double stride;
 } ls_problem;
 
 enum ls_end {

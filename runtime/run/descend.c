@@ -15,9 +15,12 @@ enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pa
 #define WITHIN 0.1      /* of that neighbourhood: a step so small ends the search in it; */
 #define AT_REST 1e-9    /* of the states' sizes: and a step so small the whole */
 #define ROUNDING 1e-13  /* of the terms in a rate, */
+#define NEARLY 1e-12    /* of them: what may be left where no step comes nearer, next to infinite slopes; */
 #define GREAT 1e-3      /* or so much of the greatest of its unit: no more is left to find */
 #define SMALL 1e-6      /* of the greatest terms of its unit: a rate that has no more waits while others move */
 #define SMALL_SIZE 1e-3 /* of the greatest state of its unit: no state is smaller, where a mean is taken */
+#define SHRUNK 1e-6     /* of what a state was: no state is smaller, though it rests at zero */
+#define AT_ZERO 1e-8    /* of it: what may be nothing, if nothing moves then */
 #define RELATIVE 1e-6   /* of a state: by which it is changed to see the terms in rates */
 #define HALFWAY 0.5     /* of the rates: what a step may leave of its own equations */
 #define LONGER 10       /* times, from one step to the next */
@@ -32,7 +35,8 @@ struct descent {
     size_t n;
     scales *scales;
     double t, motion, slow, h, blur;     /* times: given; in which terms would make the slowest state; of a step */
-    double *size, *around[AROUND];       /* [n] of states; points that rates are averaged over */
+    double *size, *greatest;             /* [n] of states; so far */
+    double *around[AROUND];              /* [n] points that rates are averaged over */
     double *f, *probe, *trial, *one, *d; /* [n] rates at x, at the trial, at a point; the step */
     double *terms, *most;                /* [n] what rates are made of; greatest of a group */
     uint32_t *group;                     /* [n] states of one unit */
@@ -137,6 +141,10 @@ find_sizes(struct descent *s, const double *x)
             any |= s->size[i] == 0;
             s->trial[i] += s->motion * s->probe[i];
         }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        s->greatest[i] = fmax(s->greatest[i], s->size[i]);
+        s->size[i] = fmax(s->size[i], SHRUNK * s->greatest[i]);
     }
 }
 
@@ -255,7 +263,7 @@ settle(struct descent *s, double *x, double part)
         bool found = false;
 
         if (!step(s, x, part, &found))
-            return false;
+            return left(s, s->f, NULL, 1) <= NEARLY;
         if (found)
             return true;
         s->h = fmin(LONGER * s->h, LONGEST * s->slow);
@@ -265,7 +273,48 @@ settle(struct descent *s, double *x, double part)
                 return false;
         }
     }
-    return false;
+    return left(s, s->f, NULL, 1) <= NEARLY;
+}
+
+/* Does x with these states at zero rest as well? Then it becomes that. */
+static bool
+rests_without(struct descent *s, const bool *small, double *x)
+{
+    double *f = s->one;
+
+    for (size_t i = 0; i < s->n; i++)
+        s->trial[i] = small[i] ? 0 : x[i];
+    if (model_rhs(s->model, s->t, s->trial, f) != 0)
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->active[i] && !(fabs(f[i]) <= fmax(fabs(s->f[i]), NEARLY * s->terms[i])))
+            return false;
+    memcpy(x, s->trial, s->n * sizeof *x);
+    return true;
+}
+
+/* What is left of states that rest at zero would move a model whose laws have infinite slopes there: zero it is, of all
+ * of them or of one after the other. */
+static void
+put_to_zero(struct descent *s, double *x)
+{
+    bool *small = bg_calloc(s->n, sizeof *small);
+    VEC(size_t) which = { 0 };
+
+    for (size_t i = 0; i < s->n; i++)
+        if (s->active[i] && x[i] != 0 && fabs(x[i]) <= AT_ZERO * s->greatest[i]) {
+            small[i] = true;
+            vec_push(&which, i);
+        }
+    if (which.n && model_rhs(s->model, s->t, x, s->f) == 0 && !rests_without(s, small, x)) {
+        memset(small, 0, s->n * sizeof *small);
+        for (size_t k = 0; k < which.n; k++) {
+            small[which.at[k]] = true;
+            small[which.at[k]] = rests_without(s, small, x);
+        }
+    }
+    free(small);
+    vec_free(&which);
 }
 
 static void
@@ -291,8 +340,8 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
     size_t n = model_nstates(m);
     struct descent
         s = { .model = m, .linear = l, .events = e, .active = active, .n = n, .t = t, .motion = motion, .h = motion };
-    double **vector[] = { &s.size,  &s.f,    &s.probe,     &s.trial,     &s.one,       &s.d,
-                          &s.terms, &s.most, &s.around[0], &s.around[1], &s.around[2], &s.around[3] };
+    double **vector[] = { &s.size,  &s.greatest, &s.f,         &s.probe,     &s.trial,     &s.one,      &s.d,
+                          &s.terms, &s.most,     &s.around[0], &s.around[1], &s.around[2], &s.around[3] };
     bool ok = true;
 
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
@@ -310,6 +359,8 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
         find_sizes(&s, x);
         ok = settle(&s, x, fmax(WITHIN * s.blur, AT_REST));
     }
+    if (ok)
+        put_to_zero(&s, x);
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         free(*vector[k]);
     free(s.group);

@@ -340,23 +340,41 @@ is_number(watch *w, size_t k, double t, const double *x, double u)
     return fabs(u) > CANCELLED * most;
 }
 
-/* False: reported; true: it is rounding. */
-static bool
-pass_unknown(watch *w, size_t k, double t, const double *x, double u)
+static void
+report_unknown(watch *w, size_t k, double t)
 {
-    struct model_pole p;
+    struct model_pole p = model_solved_pole(w->model, k);
     sources *s = model_flat(w->model)->sources;
 
-    if (!is_number(w, k, t, x, u))
-        return true;
-    p = model_solved_pole(w->model, k);
     diag_error(
         s, "run-pole", p.at,
         "the equations that \"%s\" is solved from have no finite solution at %.6g s: it changes its sign through "
         "infinity there",
         p.var, t);
     help_pole(s);
+}
+
+/* False: reported; true: it is rounding. */
+static bool
+pass_unknown(watch *w, size_t k, double t, const double *x, double u)
+{
+    if (!is_number(w, k, t, x, u))
+        return true;
+    report_unknown(w, k, t);
     return false;
+}
+
+/* Does unknown k, u at most, change its sign through infinity in the last step? Looking for the place takes some
+ * hundred evaluations, that it is rounding one. */
+static bool
+is_pole_of_number(watch *w, integrator *g, const struct subject *of, double t, double u)
+{
+    double t0 = integrator_t0(g), zero;
+
+    if (!is_number(w, of->k, t0, integrator_x0(g), u) || !is_pole(w, g, of, t0, t, &zero))
+        return false;
+    report_unknown(w, of->k, zero);
+    return true;
 }
 
 /* Has an unknown grown by decades, in ever shorter steps of which the last was so long? What is zero but for rounding,
@@ -380,9 +398,7 @@ watch_edge(watch *w, integrator *g, double t)
 bool
 watch_switching(watch *w, integrator *g, double t, const double *x)
 {
-    double zero;
-
-    if (model_rhs(w->model, t, x, w->rate) != 0)
+    if (!w->nu || model_rhs(w->model, t, x, w->rate) != 0)
         return true;
     model_solved(w->model, w->solution);
     for (size_t k = 0; k < w->nu; k++) {
@@ -392,8 +408,7 @@ watch_switching(watch *w, integrator *g, double t, const double *x)
         if (!(w->solved[k] * w->solution[k] < 0) ||
             (fabs(w->solved[k]) < fabs(w->earlier[k]) && fabs(w->solution[k]) < fabs(w->solved[k])))
             continue;
-        if (is_pole(w, g, &of, integrator_t0(g), t, &zero) &&
-            !pass_unknown(w, k, zero, integrator_x0(g), fmax(fabs(w->solved[k]), 1 / fabs(of.at_end))))
+        if (is_pole_of_number(w, g, &of, t, fmax(fabs(w->solved[k]), fabs(w->solution[k]))))
             return false;
         if (model_rhs(w->model, t, x, w->rate) != 0)
             return true;
@@ -405,8 +420,10 @@ watch_switching(watch *w, integrator *g, double t, const double *x)
 bool
 watch_solved(watch *w, integrator *g, double t, const double *x)
 {
-    double *swap, zero;
+    double *swap;
 
+    if (!w->nu)
+        return true;
     model_solved(w->model, w->solution);
     for (size_t k = 0; k < w->nu; k++) {
         double before = w->solved[k], now = w->solution[k], t0 = integrator_t0(g);
@@ -427,8 +444,7 @@ watch_solved(watch *w, integrator *g, double t, const double *x)
         /* on its way through zero it has become less, mostly */
         if (!(before * now < 0) || fabs(before) < fabs(w->earlier[k]))
             continue;
-        if (is_pole(w, g, &of, t0, t, &zero) &&
-            !pass_unknown(w, k, zero, integrator_x0(g), fmax(fabs(before), fabs(now))))
+        if (is_pole_of_number(w, g, &of, t, fmax(fabs(before), fabs(now))))
             return false;
         if (model_rhs(w->model, t, x, w->rate) != 0)
             return true;

@@ -55,6 +55,64 @@ test_bounds(void **state)
     free(r.triangle);
 }
 
+/* r = (x - y - 1, 0.1 (y - 100)), least at (101, 100), with x <= 0.5, y <= 5 at (0.5, 0.5/1.01): a step that is cut off
+ * at both bounds leads upwards. */
+static bool
+slope(void *ctx, const double *p, ls_rows *rows)
+{
+    (void)ctx;
+    ls_rows_add(rows, (double[]){ 1, -1 }, p[0] - p[1] - 1);
+    ls_rows_add(rows, (double[]){ 0, 0.1 }, 0.1 * (p[1] - 100));
+    return true;
+}
+
+static void
+test_two_bounds(void **state)
+{
+    ls_problem p = { .n = 2, .evaluate = slope, .low = (double[]){ -2, -2 }, .high = (double[]){ 0.5, 5 } };
+    double at[2] = { 0, 0 };
+    ls_result r;
+
+    (void)state;
+    least_squares(&p, at, &r);
+    assert_int_equal(r.end, LS_CONVERGED);
+    assert_true(at[0] == 0.5 && fabs(at[1] - 0.5 / 1.01) < 1e-6);
+    free(r.triangle);
+}
+
+/* r = (x - 1, 1e-6 (y - 1000)) from (2, 1): y hardly shows; by a stride of 2 at most it comes there too, without steps
+ * that take it further. */
+static bool
+flat(void *ctx, const double *p, ls_rows *rows)
+{
+    double *last = ctx;
+
+    assert_true(p[1] <= 2 * *last * (1 + 1e-12));
+    *last = fmax(p[1], *last);
+    ls_rows_add(rows, (double[]){ 1, 0 }, p[0] - 1);
+    ls_rows_add(rows, (double[]){ 0, 1e-6 }, 1e-6 * (p[1] - 1000));
+    return true;
+}
+
+static void
+test_stride(void **state)
+{
+    double at[2] = { 2, 1 }, last = 1;
+    ls_problem p = { .n = 2,
+                     .evaluate = flat,
+                     .low = (double[]){ 1e-6, 1e-6 },
+                     .high = (double[]){ 1e6, 1e6 },
+                     .stride = 2,
+                     .ctx = &last };
+    ls_result r;
+
+    (void)state;
+    least_squares(&p, at, &r);
+    assert_int_equal(r.end, LS_CONVERGED);
+    assert_true(fabs(at[0] - 1) < 1e-9 && fabs(at[1] - 1000) < 1e-3);
+    free(r.triangle);
+}
+
 static void
 test_held(void **state)
 {
@@ -94,8 +152,9 @@ test_rows(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley), cmocka_unit_test(test_bounds),
-                                        cmocka_unit_test(test_held), cmocka_unit_test(test_rows) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley),     cmocka_unit_test(test_bounds),
+                                        cmocka_unit_test(test_two_bounds), cmocka_unit_test(test_stride),
+                                        cmocka_unit_test(test_held),       cmocka_unit_test(test_rows) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
