@@ -98,7 +98,7 @@ take_named(struct taking *t, const char *const *gone, size_t ngone)
         else if (o != MAP_NONE)
             take_instance(t, o);
     }
-    t->clean.work.n = 0;
+    cleanup_settle(&t->clean);
     for (uint32_t e = 0; e < f->element.n; e++)
         if (t->clean.part[part_of_element(t, e)].kind == CLEANUP_TWO_PORT)
             cleanup_look(&t->clean, part_of_element(t, e));
