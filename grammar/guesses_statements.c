@@ -133,7 +133,9 @@ assignment(struct parse *p, const struct expected *e)
                 guess_say(p, now->at, "a value is declared before it is used",
                           "Write `parameter {L} = {V};`; what changes during the run is `signal {L} = {V};`."));
     if (now->kind == ':' && e->name[ARROW] && !e->name[':']) {
-        const char *to = text + 1 + strspn(text + 1, " ");
+        const char *from = p->scan->text + p->statement, *to = memchr(from, ':', (size_t)(text + 1 - from));
+
+        to += 1 + strspn(to + 1, " ");
 
         return guess_say(p, now->at, "a bond is written `->`, from where power comes",
                          arena_format(p->a, "Write `%s -> %.*s;`.", x.word, (int)strcspn(to, ";\n"), to));
