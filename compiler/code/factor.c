@@ -305,9 +305,17 @@ factor_numeric(factor *f, const double *value, size_t *singular)
 bool
 factor_solve(factor *f, double *b)
 {
+    return factor_solve_several(f, 1, b);
+}
+
+bool
+factor_solve_several(factor *f, size_t count, double *b)
+{
     if (!f->dense)
-        return f->numeric && klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
-    solve_dense(f, b);
+        return f->numeric &&
+               klu_l_solve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, (SuiteSparse_long)count, b, &f->common);
+    for (size_t i = 0; i < count; i++)
+        solve_dense(f, b + i * f->n);
     return true;
 }
 

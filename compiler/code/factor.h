@@ -16,8 +16,10 @@ factor *factor_new(size_t n, const int64_t *column, const int64_t *row, double t
 void factor_free(factor *f);
 /* True when regular; else *singular is a column that depends on those before it. */
 bool factor_numeric(factor *f, const double *value, size_t *singular);
-bool factor_solve(factor *f, double *b);            /* in place; after a factor_numeric that was true */
-bool factor_solve_transposed(factor *f, double *b); /* the same with the matrix transposed */
+bool factor_solve(factor *f, double *b);
+/* The same for several, one behind the other. */
+bool factor_solve_several(factor *f, size_t count, double *b); /* in place; after a factor_numeric that was true */
+bool factor_solve_transposed(factor *f, double *b);            /* the same with the matrix transposed */
 /* Of the last matrix that was regular, at least its sign: what is beyond all doubles stays within them. 0: there was
  * none. */
 double factor_determinant(const factor *f);

@@ -12,7 +12,10 @@
  *             where states must jump are the impulses
  *   verified  the states are moved onto the constraints of these modes by those impulses (charge and momentum are
  *             conserved, energy does not rise), and the differences must agree there, to rounding
- *   complete  where that fails for several h, all combinations are tried while there are not too many
+ *   softened  where that leads nowhere, the same with conditions that have a little of their other side each: what is
+ * in a row, side by side, or in a loop with stiff sources then has one solution whatever the modes complete  where that
+ * fails for several h, all combinations are tried while there are not too many; of many, those of what is not alike
+ *   shared    modes of which either will do are those that leave most to be shared evenly
  * Of a thousand nets few change at an event: those whose modes agree as they are, are looked at together and not
  * searched.
  */

@@ -1,4 +1,4 @@
-/* net_inside.h - what net.c and net_search.c share; nobody else includes it */
+/* net_inside.h - what net.c, net_pivot.c and net_search.c share; nobody else includes it */
 #ifndef BG_NET_INSIDE_H
 #define BG_NET_INSIDE_H
 
@@ -97,5 +97,16 @@ int net_partials(nets *s, double t, const double *x);
 /* The states moved by the impulses of the held unknowns (of one net, or of all that are bound) that the present modes'
  * constraints ask for. *most: greatest change, in parts of the states' sizes. */
 int net_kick(nets *s, double t, double *x, struct net *only, double *most);
+
+/* ---- net_pivot.c ---- */
+
+double *net_mode_of(nets *s, const struct net *k, uint32_t w);
+/* Which side of zero a mode is for: below, or not; or below and zero, or above. */
+double net_margin_of(nets *s, const struct net *k, uint32_t w, double g);
+/* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and
+ * which. */
+int net_contradictions(nets *s, struct net *k, struct known *w, double h, uint32_t *which);
+/* Exchanges modes until none contradicts a time h on. soft: each condition with a little of its other side. */
+bool net_pivot(nets *s, struct net *k, double t, const double *x, double h, bool soft);
 
 #endif

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mode.h"
 #include "net_inside.h"
 
 /* A model without states has none to point at. */
@@ -14,12 +13,13 @@ copy_states(double *to, const double *from, size_t n)
         memcpy(to, from, n * sizeof *to);
 }
 
-enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12, FLIPS_EACH = 12, FLIPS = 60 };
+enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12 };
 #define AHEAD 1e-5    /* of the shortest time of the coefficients: how far a search looks */
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
 #define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
 #define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
+#define ALIKE 1e-9    /* of two differences that are the same but for rounding */
 #define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
 
 /* ---- what the constraints ask of states ---- */
@@ -212,115 +212,6 @@ find_rest(nets *s, struct net *k, struct known *w, double t, double *x)
 
 /* ---- do the modes agree? ---- */
 
-static double *
-mode_of(nets *s, const struct net *k, uint32_t w)
-{
-    return &s->modes[s->e->watch.at[k->q->watch0 + w].mode];
-}
-
-/* Which side of zero a mode is for: below, or not; or below and zero, or above. */
-static double
-margin_of(nets *s, const struct net *k, uint32_t w, double g)
-{
-    return *mode_of(s, k, w) != 0 ? -g : g;
-}
-
-/* Differences a time h on, from the rows in s->raw (held unknowns zero): gives how many contradict their modes, and
- * which; NULL states: not determined. */
-static int
-contradictions_ahead(nets *s, struct net *k, struct known *w, double h, uint32_t *which)
-{
-    const eq_net *q = k->q;
-    const double *b = s->raw + ORDERS * q->held0, *bw = s->raw + ORDERS * (s->nheld + q->watch0),
-                 weight[ORDERS] = { 1, h, h * h / 2 };
-    double *z = s->z, *noise = s->c;
-    int n = 0;
-
-    if (!w->ahead || w->h != h) {
-        staircase_free(w->ahead);
-        w->ahead = staircase_ahead(q->n, w->a, h);
-        w->h = h;
-    }
-    sparse_apply(&w->ahead->solve, b, z);
-    net_noise(s, k, w->ahead, b, noise);
-    for (uint32_t i = 0; i < q->nwatch; i++) {
-        double g = 0, slack = 0;
-
-        for (int o = 0; o < ORDERS; o++) {
-            double part = bw[ORDERS * i + (uint32_t)o];
-
-            slack += weight[o] * fabs(part) * 1e-15;
-            for (uint32_t j = 0; j < q->n; j++) {
-                double a = w->aw[((size_t)ORDERS * i + (size_t)o) * q->n + j];
-
-                if (a != 0) {
-                    part -= a * z[j];
-                    slack += weight[o] * fabs(a) * noise[j];
-                }
-            }
-            g += weight[o] * part;
-        }
-        k->ahead[i] = fabs(g);
-        if (margin_of(s, k, i, g) < -slack)
-            which[n++] = i;
-    }
-    return n;
-}
-
-static uint64_t
-hash_modes(nets *s, const struct net *k)
-{
-    uint64_t hash = 14695981039346656037u;
-
-    for (uint32_t i = 0; i < k->q->nwatch; i++)
-        hash = bg_hash_mix(hash, (uint64_t)*mode_of(s, k, i) + 2 * i);
-    return hash;
-}
-
-/* Exchanges modes until none contradicts a time h on. */
-static bool
-pivot(nets *s, struct net *k, double t, const double *x, double h)
-{
-    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
-    int best = (int)nw + 1, patience = FLIPS_EACH, most = FLIPS + 8 * (int)nw;
-    bool ok = false;
-    map seen = { 0 };
-
-    for (int round = 0; round < most; round++) {
-        struct known *w;
-        int n;
-        uint64_t hash;
-
-        memset(s->held, 0, s->nheld * sizeof(double));
-        net_forget(s);
-        if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)))
-            break;
-        n = contradictions_ahead(s, k, w, h, which);
-        if (n == 0) {
-            ok = true;
-            break;
-        }
-        hash = hash_modes(s, k);
-        if (patience <= 0 && map_get(&seen, hash) != MAP_NONE)
-            break;
-        map_set(&seen, hash, 1);
-        if (n < best) {
-            best = n;
-            patience = FLIPS_EACH;
-        } else {
-            patience--;
-        }
-        for (int i = 0; i < (patience > 0 ? n : 1); i++) {
-            double *m = mode_of(s, k, which[i]);
-
-            *m = *m == 0;
-        }
-    }
-    map_free(&seen);
-    free(which);
-    return ok;
-}
-
 /* Are the states on the constraints of w? Rows with the held unknowns at zero are in s->raw. */
 static bool
 on_constraints(const nets *s, const struct net *k, const struct known *w)
@@ -354,7 +245,7 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still)
             slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
         if (still) /* else it is impulses that the look ahead sees */
             slack += NEAR / 10 * k->ahead[i];
-        if (margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
+        if (net_margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
             return false;
         k->size[i] = fmax(k->size[i], fabs(g));
     }
@@ -420,41 +311,111 @@ static void
 keep_modes(nets *s, const struct net *k, double *to)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
-        to[i] = *mode_of(s, k, i);
+        to[i] = *net_mode_of(s, k, i);
 }
 
 static void
 set_modes(nets *s, const struct net *k, const double *from)
 {
     for (uint32_t i = 0; i < k->q->nwatch; i++)
-        *mode_of(s, k, i) = from[i];
+        *net_mode_of(s, k, i) = from[i];
 }
 
-/* Every combination, those with few exchanges first. */
+/* Modes that are for the same of differences that are the same a time h on (of ten diodes side by side, or in a row)
+ * are exchanged together: of[i] is the group of mode i. Gives how many there are. */
+static uint32_t
+group_alike(nets *s, struct net *k, double t, const double *x, double h, uint32_t *of)
+{
+    uint32_t nw = k->q->nwatch, n = 0, *which = bg_malloc((nw + 1) * sizeof *which);
+    struct known *w;
+
+    memset(s->held, 0, s->nheld * sizeof(double));
+    net_forget(s);
+    if (net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)))
+        net_contradictions(s, k, w, h, which);
+    for (uint32_t i = 0; i < nw; i++) {
+        uint32_t j = 0;
+
+        while (j < i && !(k->ahead[i] > 0 && *net_mode_of(s, k, i) == *net_mode_of(s, k, j) &&
+                          fabs(k->ahead[i] - k->ahead[j]) <= ALIKE * k->ahead[i]))
+            j++;
+        of[i] = j < i ? of[j] : n++;
+    }
+    free(which);
+    return n;
+}
+
+/* Every combination, those with few exchanges first; where there are too many, those of what is not alike. */
 static bool
 try_all(nets *s, struct net *k, double t, double *x, const double *x_given, const double *given, double h)
 {
-    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which);
+    uint32_t nw = k->q->nwatch, *which = bg_malloc((2 * (size_t)nw + 1) * sizeof *which), *of = which + nw, n = nw;
     bool found = false;
     int dummy;
 
-    for (uint32_t flips = 0; flips <= nw && !found; flips++)
-        for (uint32_t set = 0; set < 1u << nw && !found; set++) {
+    for (uint32_t i = 0; i < nw; i++)
+        of[i] = i;
+    set_modes(s, k, given);
+    copy_states(x, x_given, s->nx);
+    if (nw > MOST_ALL)
+        n = group_alike(s, k, t, x, h, of);
+    for (uint32_t flips = 0; flips <= n && n <= MOST_ALL && !found; flips++)
+        for (uint32_t set = 0; set < 1u << n && !found; set++) {
             struct known *w;
 
             if ((uint32_t)__builtin_popcount(set) != flips)
                 continue;
             for (uint32_t i = 0; i < nw; i++)
-                *mode_of(s, k, i) = set >> i & 1 ? given[i] == 0 : given[i];
+                *net_mode_of(s, k, i) = set >> of[i] & 1 ? given[i] == 0 : given[i];
             copy_states(x, x_given, s->nx);
             memset(s->held, 0, s->nheld * sizeof(double));
             net_forget(s);
-            if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || contradictions_ahead(s, k, w, h, which))
+            if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
             found = admit(s, k, t, x, &dummy);
         }
     free(which);
     return found;
+}
+
+/* Where some of the modes may as well be the other ones, since both sides of their conditions are zero now and a time h
+ * on, and only sums are determined then (ten diodes block in a row of which one alone would have to, ten switches side
+ * by side), they are: so it is all that share. The present modes hold at (t, x), which nothing has moved. */
+static void
+share(nets *s, struct net *k, double t, double *x, double h)
+{
+    uint32_t nw = k->q->nwatch, *which = bg_malloc((nw + 1) * sizeof *which), before;
+    double *modes = bg_malloc((nw + s->nx + 1) * sizeof *modes), *given = modes + nw;
+    struct known *w = net_known(s, k, t, x);
+    bool any = false, better = false;
+    double most = 0;
+    int dummy;
+
+    before = w ? w->now->free : UINT32_MAX;
+    keep_modes(s, k, modes);
+    copy_states(given, x, s->nx);
+    for (uint32_t i = 0; i < nw; i++)
+        most = fmax(most, k->size[i]);
+    for (uint32_t i = 0; i < nw && w && most > 0; i++) {
+        double g = fmax(fabs(s->raw[ORDERS * (s->nheld + k->q->watch0 + i)]), k->ahead[i]);
+
+        if (g <= AGREES * k->size[i]) {
+            *net_mode_of(s, k, i) = modes[i] == 0;
+            any = true;
+        }
+    }
+    if (any) {
+        memset(s->held, 0, s->nheld * sizeof(double));
+        net_forget(s);
+        better = net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
+                 net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, &dummy);
+    }
+    if (any && !better) {
+        set_modes(s, k, modes);
+        copy_states(x, given, s->nx);
+    }
+    free(which);
+    free(modes);
 }
 
 /* May the states jump as they did? Not where one would alone, or where a source takes part. */
@@ -552,17 +513,18 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
         status = NETS_FAILED;
     } else {
         h = reach_of(k, ahead) * farther;
-        for (int i = 0; i < GUESSES && !found; i++) {
+        for (int i = 0; i < 2 * GUESSES && !found; i++) {
             set_modes(s, k, given);
             copy_states(x, x_given, s->nx);
-            found = pivot(s, k, t, x, part[i] * h) && admit(s, k, t, x, &dummy);
+            found = net_pivot(s, k, t, x, part[i % GUESSES] * h, i >= GUESSES) && admit(s, k, t, x, &dummy);
         }
-        if (!found && nw <= MOST_ALL)
-            for (int i = 0; i < GUESSES && !found; i++)
-                found = try_all(s, k, t, x, x_given, given, part[i] * h);
+        for (int i = 0; i < GUESSES && !found; i++)
+            found = try_all(s, k, t, x, x_given, given, part[i] * h);
+        if (found && (s->nx == 0 || !memcmp(x, x_given, s->nx * sizeof *x)))
+            share(s, k, t, x, h);
         if (found) {
             for (uint32_t i = 0; i < nw; i++)
-                same &= *mode_of(s, k, i) == given[i];
+                same &= *net_mode_of(s, k, i) == given[i];
             status = same ? NETS_SAME : NETS_SWITCHED;
             if (!check_jump(s, k, t, x_given, x, ahead, stated, r))
                 status = NETS_REFUSED;
@@ -659,7 +621,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         if (!k->stays)
             continue;
         struct known *w = net_known(s, k, t, x);
-        k->stays = on_constraints(s, k, w) && contradictions_ahead(s, k, w, reach_of(k, ahead) * farther, which) == 0;
+        k->stays = on_constraints(s, k, w) && net_contradictions(s, k, w, reach_of(k, ahead) * farther, which) == 0;
         net_noise(s, k, w->now, s->raw + ORDERS * h0, s->noise + h0);
         sparse_apply(&w->now->solve, s->raw + ORDERS * h0, s->z);
         for (uint32_t j = 0; j < k->q->n; j++)

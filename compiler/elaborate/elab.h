@@ -130,6 +130,10 @@ typedef struct family {
     uint32_t first; /* value or part; of an array the first made */
     uint32_t n;     /* items */
     span at;
+    /* Items made one by one: index run_from + k is first + k*run_by for k < run, as loops make them; others are in
+     * elab.items. */
+    int32_t run_from;
+    uint32_t run, run_by;
 } family;
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
@@ -324,7 +328,7 @@ typedef struct elab {
     VEC(user_function) function;
     VEC(initial_override) override;
     map families;    /* (scope, name, value or part) -> family */
-    map items;       /* (family, indexes) -> item */
+    map items;       /* (family, indexes) -> item; but for runs */
     map experiments; /* name -> index into file->decl */
     map numbers;     /* known number -> its variable */
     VEC(field) field;

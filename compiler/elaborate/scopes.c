@@ -92,8 +92,11 @@ static uint32_t
 find_item(const elab *el, uint32_t f, const int32_t *at)
 {
     uint64_t key = item_key(f, at);
-    uint32_t k;
+    const family *of = &el->family.at[f];
+    uint32_t k = (uint32_t)at[0] - (uint32_t)of->run_from;
 
+    if (of->rank == 1 && k < of->run)
+        return of->first + k * of->run_by;
     while ((k = map_get(&el->items, key)) != MAP_NONE) {
         if (el->item.at[k].family == f && el->item.at[k].at[0] == at[0] && el->item.at[k].at[1] == at[1])
             return el->item.at[k].index;
@@ -141,6 +144,19 @@ enter_family(elab *el, const scope *in, const family *f)
     vec_push(&el->family, *f);
 }
 
+/* The next of the family's run? */
+static bool
+goes_on(family *f, const int32_t *at, uint32_t index)
+{
+    if (f->rank != 1)
+        return false;
+    if (f->n == 0)
+        f->run_from = at[0];
+    else if (f->run == 1)
+        f->run_by = index - f->first;
+    return (uint32_t)at[0] - (uint32_t)f->run_from == f->run && f->first + f->run * f->run_by == index;
+}
+
 static void
 enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
 {
@@ -153,6 +169,11 @@ enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
             f->low[k] = i[k];
         if (i[k] > f->high[k])
             f->high[k] = i[k];
+    }
+    if (goes_on(f, i, index)) {
+        f->n++;
+        f->run++;
+        return;
     }
     f->n++;
     while (map_get(&el->items, key) != MAP_NONE)

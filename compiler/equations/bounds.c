@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "course.h"
 #include "mode.h"
 
 #define STRAY 0.05        /* of a term's range: from a straight line, within a step */
@@ -13,13 +14,6 @@
 
 /* Behind ex_op: what stands at leaves. */
 enum { OP_TIME = EX_NOPS, OP_GIVEN, OP_MODE, OP_STATE, OP_UNKNOWN };
-
-typedef struct interval {
-    double lo, hi;
-} interval;
-typedef struct course {
-    interval v, d, s;
-} course; /* value, first and second derivative */
 
 struct op {
     uint8_t op, kind; /* kind: of a mode */
@@ -51,371 +45,17 @@ struct bounds {
     interval *range;       /* [moving.n] scratch */
 };
 
-/* ---- intervals ---- */
-
-static const interval everything = { -INFINITY, INFINITY }, zero = { 0, 0 };
-
-static double
-product(double x, double y)
-{
-    return x == 0 || y == 0 ? 0 : x * y;
-}
-
-static interval
-add(interval x, interval y)
-{
-    return (interval){ x.lo + y.lo, x.hi + y.hi };
-}
-static interval
-negative(interval x)
-{
-    return (interval){ -x.hi, -x.lo };
-}
-static interval
-sub(interval x, interval y)
-{
-    return add(x, negative(y));
-}
-static interval
-join(interval x, interval y)
-{
-    return (interval){ fmin(x.lo, y.lo), fmax(x.hi, y.hi) };
-}
-static interval
-point(double x)
-{
-    return (interval){ x, x };
-}
-static bool
-is_point(interval x)
-{
-    return x.lo == x.hi;
-}
-static bool
-is_still(const course *c)
-{
-    return is_point(c->d) && c->d.lo == 0 && is_point(c->s) && c->s.lo == 0;
-}
-
-static interval
-mul(interval x, interval y)
-{
-    double a = product(x.lo, y.lo), b = product(x.lo, y.hi), c = product(x.hi, y.lo), d = product(x.hi, y.hi);
-
-    return (interval){ fmin(fmin(a, b), fmin(c, d)), fmax(fmax(a, b), fmax(c, d)) };
-}
-
-static interval
-scaled(double k, interval x)
-{
-    return mul(point(k), x);
-}
-
-static interval
-square(interval x)
-{
-    double a = x.lo * x.lo, b = x.hi * x.hi;
-
-    return (interval){ x.lo <= 0 && x.hi >= 0 ? 0 : fmin(a, b), fmax(a, b) };
-}
-
-static interval
-reciprocal(interval x)
-{
-    return x.lo > 0 || x.hi < 0 ? (interval){ 1 / x.hi, 1 / x.lo } : everything;
-}
-
-/* Of a function that rises. */
-static interval
-rising(double (*f)(double), interval x)
-{
-    interval y = { f(x.lo), f(x.hi) };
-
-    return isnan(y.lo) || isnan(y.hi) ? everything : y;
-}
-
-static interval
-sine(interval x)
-{
-    double lo = sin(x.lo), hi = sin(x.hi);
-    interval y = { fmin(lo, hi), fmax(lo, hi) };
-
-    if (!(x.hi - x.lo < 2 * M_PI))
-        return (interval){ -1, 1 };
-    if (M_PI / 2 + 2 * M_PI * ceil((x.lo - M_PI / 2) / (2 * M_PI)) <= x.hi)
-        y.hi = 1;
-    if (-M_PI / 2 + 2 * M_PI * ceil((x.lo + M_PI / 2) / (2 * M_PI)) <= x.hi)
-        y.lo = -1;
-    return y;
-}
-
-static interval
-cosine(interval x)
-{
-    return sine(add(x, point(M_PI / 2)));
-}
-
-/* x^n: of whole n any x, else x from 0 on. */
-static interval
-power(interval x, double n)
-{
-    double a = pow(x.lo, n), b = pow(x.hi, n);
-    bool even = fmod(n, 2) == 0;
-
-    if (n == 0)
-        return point(1);
-    if ((n != floor(n) && x.lo < 0) || (n < 0 && x.lo <= 0 && x.hi >= 0) || isnan(a) || isnan(b))
-        return everything;
-    return (interval){ even && x.lo <= 0 && x.hi >= 0 ? 0 : fmin(a, b), fmax(a, b) };
-}
-
-/* g(u) with g and its derivatives over u. */
-static course
-chain(const course *u, interval g, interval g1, interval g2)
-{
-    return (course){ g, mul(g1, u->d), add(mul(g2, square(u->d)), mul(g1, u->s)) };
-}
-
-static course
-multiply(const course *x, const course *y)
-{
-    return (course){ mul(x->v, y->v), add(mul(x->d, y->v), mul(x->v, y->d)),
-                     add(add(mul(x->s, y->v), mul(x->v, y->s)), scaled(2, mul(x->d, y->d))) };
-}
-
-static course
-inverse(const course *x)
-{
-    interval r = reciprocal(x->v), r2 = square(r);
-
-    return chain(x, r, negative(r2), scaled(2, mul(r2, r)));
-}
-
-static course
-unbounded(interval v)
-{
-    return (course){ v, everything, everything };
-}
-static course
-still(double x)
-{
-    return (course){ point(x), zero, zero };
-}
-
-static course
-exponential(const course *u)
-{
-    interval g = rising(exp, u->v);
-
-    return chain(u, g, g, g);
-}
-
-static course
-logarithm(const course *u)
-{
-    interval r = reciprocal(u->v);
-
-    if (!(u->v.lo > 0))
-        return unbounded(everything);
-    return chain(u, rising(log, u->v), r, negative(square(r)));
-}
-
-/* ---- operations ---- */
-
-static course
-unary(uint8_t op, const course *u)
-{
-    interval v = u->v, g, r;
-
-    switch (op) {
-    case EX_NEG: return (course){ negative(v), negative(u->d), negative(u->s) };
-    case EX_SQRT: return chain(u, power(v, 0.5), scaled(0.5, power(v, -0.5)), scaled(-0.25, power(v, -1.5)));
-    case EX_EXP: return exponential(u);
-    case EX_LN: return logarithm(u);
-    case EX_LOG10: {
-        course l = logarithm(u), k = still(1 / M_LN10);
-        return multiply(&l, &k);
-    }
-    case EX_SIN: return chain(u, sine(v), cosine(v), negative(sine(v)));
-    case EX_COS: return chain(u, cosine(v), negative(sine(v)), negative(cosine(v)));
-    case EX_TAN:
-        if (floor(v.lo / M_PI + 0.5) != floor(v.hi / M_PI + 0.5))
-            return unbounded(everything);
-        g = rising(tan, v);
-        r = add(point(1), square(g));
-        return chain(u, g, r, scaled(2, mul(g, r)));
-    case EX_ASIN:
-    case EX_ACOS:
-        if (v.lo <= -1 || v.hi >= 1)
-            return unbounded((interval){ -M_PI, M_PI });
-        r = power(sub(point(1), square(v)), -0.5);
-        g = rising(asin, v);
-        if (op == EX_ASIN)
-            return chain(u, g, r, mul(v, power(r, 3)));
-        return chain(u, sub(point(M_PI / 2), g), negative(r), negative(mul(v, power(r, 3))));
-    case EX_ATAN:
-        r = reciprocal(add(point(1), square(v)));
-        return chain(u, rising(atan, v), r, scaled(-2, mul(v, square(r))));
-    case EX_SINH: {
-        interval c = { v.lo <= 0 && v.hi >= 0 ? 1 : fmin(cosh(v.lo), cosh(v.hi)), fmax(cosh(v.lo), cosh(v.hi)) };
-        g = rising(sinh, v);
-        return chain(u, g, c, g);
-    }
-    case EX_COSH: {
-        interval c = { v.lo <= 0 && v.hi >= 0 ? 1 : fmin(cosh(v.lo), cosh(v.hi)), fmax(cosh(v.lo), cosh(v.hi)) };
-        return chain(u, c, rising(sinh, v), c);
-    }
-    case EX_TANH:
-        g = rising(tanh, v);
-        r = sub(point(1), square(g));
-        return chain(u, g, r, scaled(-2, mul(g, r)));
-    case EX_ASINH:
-        r = power(add(point(1), square(v)), -0.5);
-        return chain(u, rising(asinh, v), r, negative(mul(v, power(r, 3))));
-    case EX_NOT: return is_still(u) && is_point(v) ? still(v.lo == 0) : (course){ { 0, 1 }, zero, zero };
-    case EX_FLOOR:
-        return is_still(u) && is_point(v) ? still(floor(v.lo)) : unbounded((interval){ floor(v.lo), floor(v.hi) });
-    case EX_CEIL:
-        return is_still(u) && is_point(v) ? still(ceil(v.lo)) : unbounded((interval){ ceil(v.lo), ceil(v.hi) });
-    case EX_ABS: return v.lo >= 0 ? *u : v.hi <= 0 ? unary(EX_NEG, u) : unbounded((interval){ 0, fmax(-v.lo, v.hi) });
-    case EX_SIGN: return v.lo > 0 ? still(1) : v.hi < 0 ? still(-1) : unbounded((interval){ -1, 1 });
-    default: return unbounded(everything);
-    }
-}
-
-static course
-condition(bool surely, bool never)
-{
-    return surely ? still(1) : never ? still(0) : (course){ { 0, 1 }, zero, zero };
-}
-
-static course
-binary(uint8_t op, const course *x, const course *y)
-{
-    switch (op) {
-    case EX_ADD: return (course){ add(x->v, y->v), add(x->d, y->d), add(x->s, y->s) };
-    case EX_SUB: return (course){ sub(x->v, y->v), sub(x->d, y->d), sub(x->s, y->s) };
-    case EX_MUL: return multiply(x, y);
-    case EX_DIV: {
-        course r = inverse(y);
-        return multiply(x, &r);
-    }
-    case EX_POW:
-        if (is_still(y) && is_point(y->v)) {
-            double n = y->v.lo;
-            return chain(x, power(x->v, n), scaled(n, power(x->v, n - 1)),
-                         n == 1 ? zero : scaled(n * (n - 1), power(x->v, n - 2)));
-        } else {
-            course l = logarithm(x), m = multiply(&l, y);
-            return exponential(&m);
-        }
-    case EX_ATAN2:
-        if (x->v.lo > 0 || x->v.hi < 0 || y->v.lo > 0) {
-            course r = inverse(y), q = multiply(x, &r), angle = unary(EX_ATAN, &q);
-            if (y->v.lo > 0)
-                return angle;
-            r = inverse(x), q = multiply(y, &r), angle = unary(EX_ATAN, &q);
-            angle = unary(EX_NEG, &angle);
-            angle.v = add(angle.v, point(x->v.lo > 0 ? M_PI / 2 : -M_PI / 2));
-            return angle;
-        }
-        return unbounded((interval){ -M_PI, M_PI });
-    case EX_LT: return condition(x->v.hi < y->v.lo, x->v.lo >= y->v.hi);
-    case EX_LE: return condition(x->v.hi <= y->v.lo, x->v.lo > y->v.hi);
-    case EX_EQ:
-    case EX_NE: {
-        bool apart = x->v.hi < y->v.lo || x->v.lo > y->v.hi,
-             same = is_point(x->v) && is_point(y->v) && x->v.lo == y->v.lo;
-        return op == EX_EQ ? condition(same, apart) : condition(apart, same);
-    }
-    case EX_AND:
-        return condition(x->v.lo != 0 && y->v.lo != 0,
-                         (is_point(x->v) && x->v.lo == 0) || (is_point(y->v) && y->v.lo == 0));
-    case EX_OR:
-        return condition(x->v.lo > 0 || y->v.lo > 0, is_point(x->v) && x->v.lo == 0 && is_point(y->v) && y->v.lo == 0);
-    case EX_MIN:
-        return x->v.hi <= y->v.lo   ? *x
-               : y->v.hi <= x->v.lo ? *y
-                                    : unbounded((interval){ fmin(x->v.lo, y->v.lo), fmin(x->v.hi, y->v.hi) });
-    case EX_MAX:
-        return x->v.hi <= y->v.lo   ? *y
-               : y->v.hi <= x->v.lo ? *x
-                                    : unbounded((interval){ fmax(x->v.lo, y->v.lo), fmax(x->v.hi, y->v.hi) });
-    default: return unbounded(everything);
-    }
-}
-
-/* Over the points around x: chords, and what a cubic strays from them and their slopes. inside: it is between its
- * ends. */
-static course
-smooth_course(const struct op *o, const course *x, bool inside)
-{
-    const ex_table *t = o->table;
-    interval v = { INFINITY, -INFINITY }, slope = v, bend = v;
-    course c;
-
-    for (size_t i = 1; i < t->n; i++) {
-        double h = t->x[i] - t->x[i - 1], k = (t->y[i] - t->y[i - 1]) / h, most;
-
-        if (!(h > 0) || (t->x[i] < x->v.lo && i + 1 < t->n) || (t->x[i - 1] > x->v.hi && i > 1))
-            continue;
-        most = t->bend ? fmax(fabs(t->bend[i - 1]), fabs(t->bend[i])) : 0;
-        v = join(v, (interval){ fmin(t->y[i - 1], t->y[i]) - most * h * h / 8,
-                                fmax(t->y[i - 1], t->y[i]) + most * h * h / 8 });
-        slope = join(slope, (interval){ k - most * h / 2, k + most * h / 2 });
-        if (t->bend)
-            bend = join(bend, (interval){ fmin(t->bend[i - 1], t->bend[i]), fmax(t->bend[i - 1], t->bend[i]) });
-    }
-    if (!t->bend)
-        bend = zero;
-    c = o->op == EX_TABLE ? chain(x, v, slope, bend)
-        : t->bend         ? (course){ slope, mul(bend, x->d), everything }
-                          : unbounded(slope);
-    if (inside)
-        return c;
-    v = o->op == EX_TABLE ? join(point(t->y[0]), point(t->y[t->n - 1])) : zero;
-    return (course){ join(c.v, v), join(c.d, zero), join(c.s, zero) };
-}
-
-static course
-table_course(const struct op *o, const course *x, const course *piece)
-{
-    const ex_table *t = o->table;
-    interval v = everything, slope = { 0, 0 };
-
-    if (t->n == 0)
-        return unbounded(everything);
-    if (t->nends > 1 && !(piece && is_point(piece->v) && (piece->v.lo < 1 || piece->v.lo >= (double)t->nends)))
-        return smooth_course(o, x, piece && is_point(piece->v));
-    if (piece && is_point(piece->v)) {
-        double k = ex_table_slope(t, piece->v.lo, x->v.lo);
-        interval y = { ex_table_at(t, piece->v.lo, x->v.lo), ex_table_at(t, piece->v.lo, x->v.hi) };
-
-        if (o->op == EX_TABLE_SLOPE)
-            return still(k);
-        return (course){ (interval){ fmin(y.lo, y.hi), fmax(y.lo, y.hi) }, scaled(k, x->d), scaled(k, x->s) };
-    }
-    v = point(t->y[0]);
-    for (size_t i = 1; i < t->n; i++) {
-        v = join(v, point(t->y[i]));
-        slope = join(slope, point((t->y[i] - t->y[i - 1]) / (t->x[i] - t->x[i - 1])));
-    }
-    if (o->op == EX_TABLE_SLOPE)
-        return (course){ slope, zero, zero };
-    return (course){ v, mul(slope, x->d), mul(slope, x->s) };
-}
-
 static course
 mode_course(const struct op *o, const double *modes)
 {
     if (modes)
-        return still(modes[o->a]);
+        return course_still(modes[o->a]);
     switch (o->kind) {
     case MODE_FLOOR:
-    case MODE_GIVEN: return (course){ everything, zero, zero };
-    case MODE_PIECE: return (course){ { 0, (double)(o->table ? o->table->n : 0) }, zero, zero };
-    case MODE_SIGN: return (course){ { -1, 1 }, zero, zero };
-    default: return (course){ { 0, 1 }, zero, zero };
+    case MODE_GIVEN: return (course){ interval_everything, interval_zero, interval_zero };
+    case MODE_PIECE: return (course){ { 0, (double)(o->table ? o->table->n : 0) }, interval_zero, interval_zero };
+    case MODE_SIGN: return (course){ { -1, 1 }, interval_zero, interval_zero };
+    default: return (course){ { 0, 1 }, interval_zero, interval_zero };
     }
 }
 
@@ -428,32 +68,39 @@ evaluate(bounds *b, const double *modes, double from, double to, size_t n)
         course *at = b->at, *out = &at[k];
 
         switch (o->op) {
-        case OP_TIME: *out = (course){ { from, to }, point(1), zero }; break;
-        case OP_GIVEN: *out = still(b->value[o->a]); break;
+        case OP_TIME: *out = (course){ { from, to }, interval_point(1), interval_zero }; break;
+        case OP_GIVEN: *out = course_still(b->value[o->a]); break;
         case OP_MODE: *out = mode_course(o, modes); break;
-        case OP_STATE: *out = (course){ b->state ? b->state[o->b] : everything, zero, zero }; break;
-        case OP_UNKNOWN: *out = (course){ everything, zero, zero }; break;
-        case EX_CONST: *out = still(o->value); break;
+        case OP_STATE:
+            *out = (course){ b->state ? b->state[o->b] : interval_everything, interval_zero, interval_zero };
+            break;
+        case OP_UNKNOWN: *out = (course){ interval_everything, interval_zero, interval_zero }; break;
+        case EX_CONST: *out = course_still(o->value); break;
         case EX_SELECT: {
             const course *c = &at[o->a], *yes = &at[o->b], *no = &at[o->c];
             if (c->v.lo > 0 || c->v.hi < 0)
                 *out = *yes;
-            else if (is_point(c->v))
+            else if (interval_is_point(c->v))
                 *out = *no;
             else
-                *out = (course){ join(yes->v, no->v), join(yes->d, no->d), join(yes->s, no->s) };
+                *out = (course){ interval_join(yes->v, no->v), interval_join(yes->d, no->d),
+                                 interval_join(yes->s, no->s) };
             break;
         }
         case EX_TABLE:
-        case EX_TABLE_SLOPE: *out = table_course(o, &at[o->a], o->b == UINT32_MAX ? NULL : &at[o->b]); break;
-        default: *out = ex_ops[o->op].arity == 1 ? unary(o->op, &at[o->a]) : binary(o->op, &at[o->a], &at[o->b]);
+        case EX_TABLE_SLOPE:
+            *out = course_table(o->table, o->op == EX_TABLE_SLOPE, &at[o->a], o->b == UINT32_MAX ? NULL : &at[o->b]);
+            break;
+        default:
+            *out = ex_ops[o->op].arity == 1 ? course_unary(o->op, &at[o->a])
+                                            : course_binary(o->op, &at[o->a], &at[o->b]);
         }
         if (isnan(out->v.lo) || isnan(out->v.hi))
-            out->v = everything;
+            out->v = interval_everything;
         if (isnan(out->d.lo) || isnan(out->d.hi))
-            out->d = everything;
+            out->d = interval_everything;
         if (isnan(out->s.lo) || isnan(out->s.hi))
-            out->s = everything;
+            out->s = interval_everything;
     }
 }
 
@@ -643,7 +290,7 @@ bounds_over(bounds *b, double start, double stop)
         for (size_t k = 0; k < b->term.n; k++) {
             const course *c = &b->at[b->term.at[k].op];
 
-            range[k] = p ? join(range[k], c->v) : c->v;
+            range[k] = p ? interval_join(range[k], c->v) : c->v;
             if (p == 0 || magnitude(c->v) > most[k]) {
                 most[k] = magnitude(c->v);
                 b->term.at[k].peak = from;
@@ -766,7 +413,7 @@ bounds_of_bends(equations *e, const bend_list *bends, const uint32_t *position, 
     for (size_t k = 0; k < b->term.n; k++)
         b->term.at[k].range = width(b->at[b->term.at[k].op].v);
     for (size_t i = 0; i < b->moving.n; i++)
-        b->range[i] = point(SOMEWHERE);
+        b->range[i] = interval_point(SOMEWHERE);
     b->state = b->range;
     evaluate(b, modes, start, start, b->op.n);
     for (size_t k = 0; k < b->term.n; k++)
@@ -792,7 +439,8 @@ states_over(bounds *b, double h, double u, double v, const double *const x[2], c
         double from_u = at_u + (v - u) / 3 * (a + u * (2 * q + 3 * u * c)),
                from_v = at_v - (v - u) / 3 * (a + v * (2 * q + 3 * v * c));
 
-        b->range[i] = join(join(point(at_u), point(at_v)), join(point(from_u), point(from_v)));
+        b->range[i] = interval_join(interval_join(interval_point(at_u), interval_point(at_v)),
+                                    interval_join(interval_point(from_u), interval_point(from_v)));
     }
 }
 

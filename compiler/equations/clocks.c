@@ -7,9 +7,11 @@ enum course { UNKNOWN, STILL, LINEAR, TIMED, MOVING };
 struct finder {
     equations *e;
     VEC(uint8_t) of_var, of_node; /* by variable; by place on a tape */
-    map place;                    /* node -> place on the tape at hand */
-    map found;                    /* hash of an inst -> its place in out */
-    bool *read;                   /* by variable: rates read it */
+    VEC(uint32_t) place;          /* by node: 1 + its place on the tape at hand; 0 off it */
+    const node *tape;
+    size_t ntape;
+    map found;  /* hash of an inst -> its place in out */
+    bool *read; /* by variable: rates read it */
     clock_list *out;
     bend_list *bends;
 };
@@ -36,6 +38,13 @@ of_node(const pool *p, const ex_node *x, const enum course operand[3])
     }
 }
 
+/* Of a node on the tape at hand. */
+static enum course
+course_at(const struct finder *d, node n)
+{
+    return (enum course)d->of_node.at[d->place.at[n] - 1];
+}
+
 /* Courses of all nodes of an expression, by place on its tape; the last is its own. */
 static enum course
 follow_expression(struct finder *d, inst i)
@@ -43,23 +52,28 @@ follow_expression(struct finder *d, inst i)
     flat_model *f = d->e->f;
     const var_id *slot = inst_slots(f, i);
     size_t n;
-    const node *tape = ex_tape(f->pool, i.root, &n);
+    const node *tape;
 
+    for (size_t k = 0; k < d->ntape; k++)
+        d->place.at[d->tape[k]] = 0;
+    tape = d->tape = ex_tape(f->pool, i.root, &n);
+    d->ntape = n;
     vec_resize(&d->of_node, n);
-    map_free(&d->place);
     for (size_t k = 0; k < n; k++) {
         const ex_node *x = pool_node(f->pool, tape[k]);
         const node child[3] = { x->a, x->b, x->c };
         enum course operand[3] = { STILL, STILL, STILL };
 
-        map_set(&d->place, tape[k], (uint32_t)k);
+        if (d->place.n <= tape[k])
+            vec_resize(&d->place, pool_count(f->pool));
+        d->place.at[tape[k]] = (uint32_t)k + 1;
         if (x->op == EX_SLOT) {
             d->of_node.at[k] = d->of_var.at[slot[x->a]];
             continue;
         }
         for (int c = 0; c < 3; c++)
             if (child[c] != NODE_NONE && x->op != EX_CONST)
-                operand[c] = (enum course)d->of_node.at[map_get(&d->place, child[c])];
+                operand[c] = course_at(d, child[c]);
         d->of_node.at[k] = (uint8_t)of_node(f->pool, x, operand);
     }
     return n ? (enum course)d->of_node.at[n - 1] : STILL;
@@ -168,7 +182,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
     while (todo.n) {
         node n = todo.at[--todo.n];
         const ex_node *x = pool_node(f->pool, n);
-        enum course c = (enum course)d->of_node.at[map_get(&d->place, n)];
+        enum course c = course_at(d, n);
 
         if (c < TIMED || x->op == EX_SLOT || map_get(&seen, n) != MAP_NONE)
             continue;
@@ -180,7 +194,7 @@ find_in(struct finder *d, inst i, span at, bool driving)
         }
         if (driving && ex_ops[x->op].sharp)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, n, slot, i.n), false }));
-        else if (driving && x->op == EX_DIV && d->of_node.at[map_get(&d->place, x->b)] == MOVING)
+        else if (driving && x->op == EX_DIV && course_at(d, x->b) == MOVING)
             vec_push(d->bends, ((eq_bend){ inst_part(d->e->composer, x->b, slot, i.n), true }));
         slot = inst_slots(f, i); /* may have moved */
         x = pool_node(f->pool, n);
@@ -215,7 +229,7 @@ clocks_find(equations *e, clock_list *out, bend_list *bends)
         find_in(&d, e->power.at[k], e->f->element.at[k].at, false);
     vec_free(&d.of_var);
     vec_free(&d.of_node);
-    map_free(&d.place);
+    vec_free(&d.place);
     map_free(&d.found);
     free(d.read);
 }

@@ -19,7 +19,17 @@ struct terms {
     VEC(int8_t) sign;
 };
 
-/* ---- equations.c ---- */
+/* Ideal diodes and switches met among the elements. */
+struct switches {
+    switch_group *at;
+    size_t n, cap;
+};
+
+/* ---- equations_elements.c ---- */
+
+/* What an element gives at each of its ports, or adds to the groups of open components. */
+void equations_define_element(equations *e, struct groups *g, struct rates *r, struct constraints *k,
+                              struct switches *sw, uint32_t element, const uint32_t *component_group);
 
 /* law - its left side, as one expression */
 inst equations_law_residual(equations *e, const flat_law *law);

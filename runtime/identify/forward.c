@@ -21,9 +21,17 @@ struct follower {
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
     double *x, *y, *gathered;
+    size_t *parameter; /* [nq] of each column */
     double tiny;
     bool failed;
 };
+
+/* The parameter of a column, SIZE_MAX: it is of an initial value or a jump. */
+static size_t
+parameter_of(const struct follower *w, size_t column)
+{
+    return column < w->f->n ? column : SIZE_MAX;
+}
 
 static void
 open_follower(struct follower *w)
@@ -38,6 +46,9 @@ open_follower(struct follower *w)
     if (w->nq == 0)
         return;
     w->s = bg_calloc(w->nq * w->nx + 1, sizeof(double));
+    w->parameter = bg_calloc(w->nq + 1, sizeof *w->parameter);
+    for (size_t q = 0; q < w->nq; q++)
+        w->parameter[q] = parameter_of(w, q);
     w->tangent = tangent_new(w->m, f->by, f->n, w->o->solver == SIM_VARIATIONAL);
     w->outset = outset_new(w->m, f->by, f->n, w->o->start);
     w->crossings = crossings_new(w->m, f->by, f->n, w->o->stop - w->o->start);
@@ -56,13 +67,7 @@ close_follower(struct follower *w)
     free(w->x);
     free(w->y);
     free(w->gathered);
-}
-
-/* The parameter of a column, SIZE_MAX: it is of an initial value or a jump. */
-static size_t
-parameter_of(const struct follower *w, size_t column)
-{
-    return column < w->f->n ? column : SIZE_MAX;
+    free(w->parameter);
 }
 
 /* ---------------------------------------------------------------- a step, an observation */
@@ -92,10 +97,7 @@ step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
         return true;
     if (!tangent_gather(w->tangent, t0, t1, dense, of, w->gathered) || !tangent_step(w->tangent, t0, t1, w->gathered))
         return no_value(w, t0, SLOPE);
-    for (size_t q = 0; q < w->nq; q++)
-        if (!tangent_forward(w->tangent, parameter_of(w, q), w->s + q * w->nx))
-            return no_value(w, t0, SLOPE);
-    return true;
+    return tangent_forward(w->tangent, w->parameter, w->nq, w->s) || no_value(w, t0, SLOPE);
 }
 
 static bool

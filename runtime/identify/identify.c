@@ -521,7 +521,8 @@ fit_search(fit *f, fit_result *r, char **why)
                      .ctx = &s,
                      .most_steps = 100,
                      .stride = STRIDE,
-                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6 };
+                     .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
+                     .cost_tolerance = f->cost_tolerance };
     uint64_t seed = 1;
 
     *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),

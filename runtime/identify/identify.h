@@ -52,6 +52,7 @@ typedef struct fit {
     double threshold;      /* share of the activity that those that move carry */
     size_t starts;         /* 1: the start alone */
     double step_tolerance; /* 0: 1e-6 */
+    double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
 } fit;
 
 typedef struct fit_direction {

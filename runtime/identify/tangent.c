@@ -6,6 +6,7 @@
 
 #include "factor.h"
 
+enum { SIDE_BY_SIDE = 4 }; /* columns that are solved for together: as many as KLU does at once */
 #define ROOT6 2.4494897427831780982
 static const double stage[3] = { (4 - ROOT6) / 10, (4 + ROOT6) / 10, 1 };
 static const double radau[3][3] = { { (88 - 7 * ROOT6) / 360, (296 - 169 * ROOT6) / 1800, (-2 + 3 * ROOT6) / 225 },
@@ -158,7 +159,7 @@ tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
         memcpy(g->row, g->rows.at, g->entry.n * sizeof *g->row);
     vec_free(&g->rows);
     g->matrix = bg_calloc(g->entry.n + 1, sizeof *g->matrix);
-    g->right = bg_calloc(g->size + 1, sizeof *g->right);
+    g->right = bg_calloc(SIDE_BY_SIDE * g->size + 1, sizeof *g->right);
     g->step = factor_new(g->size, g->column, g->row, 0);
     open_inner(g);
     return g;
@@ -247,7 +248,7 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
 
 /* What entry k of a parameter's column, at place j, adds to row r of a step's right side: each is given to `take`. */
 static void
-column_of(const tangent *g, size_t q, void (*take)(double *to, double by, double *sum), double *sum)
+column_of(const tangent *g, size_t q, double *right, void (*take)(double *to, double by, double *sum), double *sum)
 {
     size_t n = g->n, nx = g->nx;
 
@@ -259,12 +260,12 @@ column_of(const tangent *g, size_t q, void (*take)(double *to, double by, double
             if (r >= n)
                 continue;
             if (r >= nx)
-                take(g->right + (g->equal ? r + j * g->nz : j * n + r), -v, sum);
+                take(right + (g->equal ? r + j * g->nz : j * n + r), -v, sum);
             else if (g->equal)
-                take(g->right + r, g->h / 4 * v, sum);
+                take(right + r, g->h / 4 * v, sum);
             else
                 for (size_t i = 0; i < 3; i++)
-                    take(g->right + i * n + r, g->h * radau[i][j] * v, sum);
+                    take(right + i * n + r, g->h * radau[i][j] * v, sum);
         }
 }
 
@@ -281,22 +282,41 @@ gather(double *from, double by, double *sum)
     *sum += *from * by;
 }
 
-bool
-tangent_forward(tangent *g, size_t q, double *s)
+/* At most SIDE_BY_SIDE columns. */
+static bool
+forward_some(tangent *g, const size_t *q, size_t count, double *s)
 {
     size_t nx = g->nx;
     double none = 0;
 
-    memset(g->right, 0, g->size * sizeof *g->right);
-    for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
-        memcpy(g->right + i * g->n, s, nx * sizeof *s);
-    if (q != SIZE_MAX)
-        column_of(g, q, put, &none);
-    if (!factor_solve(g->step, g->right))
+    memset(g->right, 0, count * g->size * sizeof *g->right);
+    for (size_t k = 0; k < count; k++) {
+        double *right = g->right + k * g->size;
+
+        for (size_t i = 0; i < (g->equal ? 1 : 3); i++)
+            memcpy(right + i * g->n, s + k * nx, nx * sizeof *s);
+        if (q[k] != SIZE_MAX)
+            column_of(g, q[k], right, put, &none);
+    }
+    if (!factor_solve_several(g->step, count, g->right))
         return false;
-    for (size_t i = 0; i < nx; i++)
-        s[i] = g->equal ? 2 * g->right[i] - s[i] : g->right[2 * g->n + i];
+    for (size_t k = 0; k < count; k++) {
+        const double *right = g->right + k * g->size;
+
+        for (size_t i = 0; i < nx; i++)
+            s[k * nx + i] = g->equal ? 2 * right[i] - s[k * nx + i] : right[2 * g->n + i];
+    }
     return true;
+}
+
+bool
+tangent_forward(tangent *g, const size_t *q, size_t count, double *s)
+{
+    bool fine = true;
+
+    for (size_t k = 0; k < count && fine; k += SIDE_BY_SIDE)
+        fine = forward_some(g, q + k, count - k < SIDE_BY_SIDE ? count - k : SIDE_BY_SIDE, s + k * g->nx);
+    return fine;
 }
 
 bool
@@ -312,7 +332,7 @@ tangent_back(tangent *g, double *lambda, double *gradient)
     for (size_t i = 0; i < nx; i++)
         lambda[i] = g->equal ? g->right[i] - lambda[i] : g->right[i] + g->right[g->n + i] + g->right[2 * g->n + i];
     for (size_t q = 0; q < g->nq; q++)
-        column_of(g, q, gather, &gradient[q]);
+        column_of(g, q, g->right, gather, &gradient[q]);
     return true;
 }
 

@@ -16,6 +16,9 @@ static const double ANOTHER = 1e-6;
 /* An output without a tolerance is worse when its error grew by more than this part, and is more than UNSEEN of it. */
 static const double GREW = 1e-6, UNSEEN = 1e-9;
 
+/* A step that would lessen the sum of squares by less than this part is not taken. */
+static const double WORTH_A_STEP = 1e-6;
+
 enum {
     POINTS = 501, /* of each experiment */
     ROUNDS = 6    /* of weights */
@@ -384,7 +387,10 @@ fit_once(struct refitter *d, char **why)
 enum refit_result
 reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o, reduction *r, char **why)
 {
-    struct refitter d = { .path = path, .o = o, .r = r, .f = { .step_tolerance = 1e-6 } };
+    struct refitter d = { .path = path,
+                          .o = o,
+                          .r = r,
+                          .f = { .step_tolerance = 1e-6, .cost_tolerance = WORTH_A_STEP } };
     enum refit_result result = REFIT_FAILED;
     const struct measure *worse = NULL;
     bool fine = true;

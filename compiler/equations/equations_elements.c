@@ -1,0 +1,206 @@
+/* equations_elements.c - what elements impose by their laws, in the direction of their strokes */
+#include <stdlib.h>
+
+#include "equations_inside.h"
+
+inst
+equations_law_residual(equations *e, const flat_law *law)
+{
+    flat_model *f = e->f;
+    var_id out = equations_quantity_var(&f->port.at[law->port], law->out);
+    inst inner[2] = { law->def, INST_NONE };
+    inst difference = flat_inst(f, ex_sub(f->pool, ex_slot(f->pool, 0), ex_slot(f->pool, 1)), (var_id[]){ out, out },
+                                2);
+
+    return inst_compose(e->composer, difference, inner);
+}
+
+inst
+equations_combine(equations *e, enum ex_op op, inst a, inst b)
+{
+    flat_model *f = e->f;
+    node root = ex_make(f->pool, op, ex_slot(f->pool, 0), ex_slot(f->pool, 1), NODE_NONE);
+    inst outer = flat_inst(f, root, (var_id[]){ 0, 0 }, 2), inner[2] = { a, b };
+
+    return inst_compose(e->composer, outer, inner);
+}
+
+/* Makes y what the law of a port says of it: a definition; where that has no closed form a group of its own, whose
+ * number is given, so that y is found by iteration. UINT32_MAX: none. */
+static uint32_t
+define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
+{
+    flat_model *f = e->f;
+    inst r;
+    uint32_t k;
+    node solution, divisor;
+    /* laws of a field are solved together, with pivots, not one by one */
+    bool alone = f->element.at[f->port.at[law->port].element].nports == 1;
+
+    if (equations_quantity_var(&f->port.at[law->port], law->out) == y) {
+        eq_define(e, y, law->def);
+        return UINT32_MAX;
+    }
+    r = equations_law_residual(e, law);
+    k = inst_slot_of(f, r, y);
+    /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
+    if (alone && k != UINT32_MAX && !equations_is_flat_in(f->pool, r.root, k) &&
+        ex_solve(f->pool, r.root, k, &solution, &divisor)) {
+        VEC(var_id) slots = { 0 };
+
+        for (uint32_t i = 0; i < r.n; i++)
+            vec_push(&slots, f->slot.at[r.first + i]);
+        eq_define(e, y, inst_part(e->composer, solution, slots.at, r.n));
+        vec_free(&slots);
+        return UINT32_MAX;
+    }
+    uint32_t group = group_new(g);
+
+    group_add(g, group, y, r);
+    return group;
+}
+
+/* Two-ports: what the element gives at each port follows from the strokes; open regions take every port as weak. */
+static void
+define_two_port(equations *e, struct groups *g, const flat_element *el, uint32_t port, const uint32_t *component_group)
+{
+    flat_model *f = e->f;
+    flat_port *in = &f->port.at[port], *out = in + 1;
+    inst m = port_law(f, port)->def;
+    bool tf = el->type == EL_TF;
+    /* effort at one side belongs to (TF) effort, (GY) flow at the other */
+    var_id in_partner_of_e = tf ? out->e : out->f, in_partner_of_f = tf ? out->f : out->e;
+    bool link = (f->junction.at[in->junction].type == f->junction.at[out->junction].type) == tf;
+    bool open = e->c->port[port] == ST_OPEN && e->c->port[port + 1] == ST_OPEN;
+
+    if (link && open) {
+        /* common variables are tied, the others are one unknown: chosen so that nothing is divided */
+        bool in_is_effort = f->junction.at[in->junction].type == 0;
+        var_id ci = f->junction.at[in->junction].common, co = f->junction.at[out->junction].common;
+        var_id xi = in_is_effort ? in->f : in->e, xo = out->e == co ? out->f : out->e;
+        /* TF: e_in = n e_out, f_out = n f_in; GY: e_in = r f_out, e_out = r f_in */
+        bool in_follows = !in_is_effort; /* x_in = m x_out, c_out = m c_in */
+        uint32_t group = component_group[in->junction];
+
+        if (in_follows) {
+            eq_define(e, xi, equations_combine(e, EX_MUL, m, inst_var(f, xo)));
+            group_add(g, group, xo,
+                      equations_combine(e, EX_SUB, inst_var(f, co), equations_combine(e, EX_MUL, m, inst_var(f, ci))));
+        } else {
+            eq_define(e, xo, equations_combine(e, EX_MUL, m, inst_var(f, xi)));
+            group_add(g, group, xi,
+                      equations_combine(e, EX_SUB, inst_var(f, ci), equations_combine(e, EX_MUL, m, inst_var(f, co))));
+        }
+        return;
+    }
+    for (int side = 0; side < 2; side++) {
+        flat_port *p = side ? out : in;
+        bool strong = e->c->port[port + (uint32_t)side] == ST_STRONG;
+        var_id common = f->junction.at[p->junction].common, given = strong ? common : p->e == common ? p->f : p->e;
+
+        if (side == 0 && given == in->e) /* e_in = m * partner */
+            eq_define(e, given, equations_combine(e, EX_MUL, m, inst_var(f, in_partner_of_e)));
+        else if (side == 0) /* f_in = partner / m */
+            eq_define(e, given, equations_combine(e, EX_DIV, inst_var(f, in_partner_of_f), m));
+        else if (given == out->e) /* TF: e_out = e_in / n; GY: e_out = r f_in */
+            eq_define(e, given,
+                      tf ? equations_combine(e, EX_DIV, inst_var(f, in->e), m)
+                         : equations_combine(e, EX_MUL, m, inst_var(f, in->f)));
+        else /* TF: f_out = n f_in; GY: f_out = e_in / r */
+            eq_define(e, given,
+                      tf ? equations_combine(e, EX_MUL, m, inst_var(f, in->f))
+                         : equations_combine(e, EX_DIV, inst_var(f, in->e), m));
+    }
+}
+
+/* A resistor that is an ideal switch on one of its pieces: each of them linear, one without slope (a closed valve), and
+ * the law is asked for what it does not give there. */
+static bool
+is_valve(equations *e, const flat_law *law)
+{
+    flat_model *f = e->f;
+    const flat_port *p = &f->port.at[law->port];
+    inst r = equations_law_residual(e, law);
+    bool *own = bg_calloc(r.n + 1, sizeof *own), valve;
+
+    for (uint32_t k = 0; k < r.n; k++) {
+        var_id v = f->slot.at[r.first + k];
+
+        own[k] = v == p->e || v == p->f;
+    }
+    valve = f->element.at[p->element].nports == 1 && equations_reads_mode(f, law->def) &&
+            ex_affine_in(f->pool, r.root, own, r.n);
+    free(own);
+    return valve;
+}
+
+static void
+define_one_port(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
+                uint32_t port)
+{
+    flat_model *f = e->f;
+    flat_port *p = &f->port.at[port];
+    flat_element *el = &f->element.at[p->element];
+    flat_law law = *port_law(f, port);
+    var_id common = f->junction.at[p->junction].common, own = p->e == common ? p->f : p->e;
+
+    switch (el->type) {
+    case EL_SE:
+    case EL_SF: {
+        var_id given = el->type == EL_SE ? p->e : p->f;
+
+        if (law.switched) {
+            uint32_t group = group_new(g);
+
+            group_add(g, group, e->c->port[port] == ST_STRONG ? common : own, law.def);
+            vec_push(sw, ((switch_group){ group, el->at }));
+        } else if (law.kind == LAW_RESIDUAL) {
+            e->defining.by = DEF_BY_RESIDUAL;
+            constraints_add(k, g, given, law.def, port);
+        } else {
+            eq_define(e, given, law.def);
+        }
+        break;
+    }
+    case EL_C:
+    case EL_I: {
+        bool momentum = port_has_momentum(f, port);
+        var_id given = momentum ? p->f : p->e, rate = momentum ? p->e : p->f;
+
+        if (e->c->state[port]) {
+            define_by_law(e, g, &law, given);
+        } else {
+            var_id stored = p->stored;
+
+            define_by_law(e, g, &law, stored);
+            var_id d = rate_of(r, stored);
+
+            e->defining = (defined){ DEF_BY_RATE, stored };
+            eq_define(e, rate, d == VAR_NONE ? inst_const(f, 0) : inst_var(f, d));
+        }
+        break;
+    }
+    default: {
+        uint32_t group = define_by_law(e, g, &law, e->c->port[port] == ST_STRONG ? common : own);
+
+        if (group != UINT32_MAX && is_valve(e, &law))
+            vec_push(sw, ((switch_group){ group, el->at }));
+    }
+    }
+}
+
+void
+equations_define_element(equations *e, struct groups *g, struct rates *r, struct constraints *k, struct switches *sw,
+                         uint32_t element, const uint32_t *component_group)
+{
+    flat_element el = e->f->element.at[element];
+    bool two = el.type == EL_TF || el.type == EL_GY;
+
+    for (uint32_t p = el.port0; p < el.port0 + el.nports; p++) {
+        e->defining = (defined){ two ? DEF_BY_TWO_PORT : DEF_BY_LAW, p };
+        if (!two)
+            define_one_port(e, g, r, k, sw, p);
+        else if ((p - el.port0) % 2 == 0)
+            define_two_port(e, g, &el, p, component_group);
+    }
+}
