@@ -152,7 +152,7 @@ kinetic_rate(kinetic *k, double t, double h, const double *x, const double *rate
     take_scales(k, x);
     memset(to, 0, k->n * k->n * sizeof *to);
     for (int i = 0; i < 6 && status == 0; i++) {
-        double by = (i % 2 ? -1 : 1) * (i / 2 + 1) * apart, part = (i % 2 ? -1 : 1) * factor[i / 2] / apart;
+        double side = i < 3 ? 1 : -1, by = side * (i % 3 + 1) * apart, part = side * factor[i % 3] / apart;
 
         for (size_t s = 0; s < k->nstates; s++)
             k->moved[s] = x[s] + by * rate[s];
