@@ -146,7 +146,7 @@ int
 kinetic_rate(kinetic *k, double t, double h, const double *x, const double *rate, double *to)
 {
     static const double factor[3] = { 45.0 / 60, -9.0 / 60, 1.0 / 60 }; /* exact to the sixth power */
-    double apart = h / 16;
+    double apart = h / 8;
     int status = 0;
 
     take_scales(k, x);

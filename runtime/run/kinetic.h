@@ -23,7 +23,7 @@ size_t kinetic_count(const kinetic *k);
 const size_t *kinetic_states(const kinetic *k); /* [n] numbers of these states */
 /* B at the displacements of x. Not 0: the model cannot be evaluated there. */
 int kinetic_masses(kinetic *k, double t, const double *x, double *B);
-/* Its derivative along the rates of the displacements, from six places as far as 3/16 of h before and behind. */
+/* Its derivative along the rates of the displacements, from six places as far as 3/8 of h before and behind. */
 int kinetic_rate(kinetic *k, double t, double h, const double *x, const double *rate, double *to);
 /* Greatest velocity of an inertia where all of x_p are 0, relative to those with x_p; NAN: it cannot be evaluated. */
 double kinetic_carried(kinetic *k, double t, const double *x);
