@@ -359,6 +359,8 @@ void format_file(const sources *s, const ast_file *f, strbuf *out);
 /* Calls see(ctx, e) for e and every expression in it (indexes too), in the order of the text, without recursion. e may
  * be NULL. */
 void ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ctx);
+/* Every expression of a model that way, those in loops and conditional parts too. */
+void ast_visit_model(const ast_model *m, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 /* Every expression of the file that way, but those of domains. */
 void ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), void *ctx);
 

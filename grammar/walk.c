@@ -118,6 +118,15 @@ visit_stmt(const ast_stmt *s, void (*see)(void *ctx, const ast_expr *e), void *c
     }
 }
 
+void
+ast_visit_model(const ast_model *m, void (*see)(void *ctx, const ast_expr *e), void *ctx)
+{
+    for (int k = 0; k < m->nsize; k++)
+        ast_visit(m->size[k].value, see, ctx);
+    for (int k = 0; k < m->nstmt; k++)
+        visit_stmt(m->stmt[k], see, ctx);
+}
+
 /* What it takes from others stands in their text. */
 static void
 visit_experiment(const ast_experiment *x, void (*see)(void *ctx, const ast_expr *e), void *ctx)
@@ -141,12 +150,7 @@ ast_visit_file(const ast_file *f, void (*see)(void *ctx, const ast_expr *e), voi
         const ast_decl *d = &f->decl[i];
 
         switch (d->kind) {
-        case AST_DECL_MODEL:
-            for (int k = 0; k < d->model->nsize; k++)
-                ast_visit(d->model->size[k].value, see, ctx);
-            for (int k = 0; k < d->model->nstmt; k++)
-                visit_stmt(d->model->stmt[k], see, ctx);
-            break;
+        case AST_DECL_MODEL: ast_visit_model(d->model, see, ctx); break;
         case AST_DECL_FUNCTION: ast_visit(d->function->body, see, ctx); break;
         case AST_DECL_EXPERIMENT: visit_experiment(d->experiment, see, ctx); break;
         case AST_DECL_CONSTANT: visit_stmt(d->constant, see, ctx); break;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "evaluate.h"
 #include "initial.h"
+#include "shown.h"
 
 enum { MAX_ITERATIONS = 50, MAX_DENSE = 2000 };
 #define AGREES 1e-6 /* values stated with fewer digits than a constraint asks for */
@@ -289,7 +290,8 @@ report_contradiction(struct solver *s, const struct condition *c, double got, co
 
     s->ok = false;
     diag_error(p->f->sources, "initial-contradiction", c->at,
-               "the initial value of \"%s\" is stated as %.6g, but follows as %.6g", name, c->value, got);
+               "the initial value of \"%s\" is stated as %s, but follows as %s", name,
+               stated_shown(p->f, c->var, c->at, c->value).text, stated_shown(p->f, c->var, c->at, got).text);
     for (size_t i = 0; i < nstates; i++)
         if (s->set[states[i]] && span_known(s->set_at[states[i]]))
             diag_note(p->f->sources, s->set_at[states[i]], "from the stated value of \"%s\"",
@@ -497,10 +499,14 @@ meet_constraints(struct solver *s)
         s->ok = false;
         diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
                    e->constraint.n > 1 ? ", or do not move with it" : "");
-        if (worst != UINT32_MAX)
-            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %.6g; %.6g would be next to it",
-                      f->var.at[e->state.at[worst].var].name, before[p->position[e->state.at[worst].var]],
-                      p->x[p->position[e->state.at[worst].var]]);
+        if (worst != UINT32_MAX) {
+            var_id v = e->state.at[worst].var;
+            uint32_t at = p->position[v];
+
+            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %s; %s would be next to it", f->var.at[v].name,
+                      stated_shown(f, v, s->set_at[worst], before[at]).text,
+                      stated_shown(f, v, s->set_at[worst], p->x[at]).text);
+        }
         diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
     }
     free(before);

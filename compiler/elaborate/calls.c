@@ -299,7 +299,9 @@ pure_result(elab *el, val arg)
 {
     if (arg.fit == FIT_UNIT)
         return (val){ .fit = FIT_UNIT, .unit = el->one };
-    return (val){ .fit = arg.fit == FIT_ANY ? FIT_ANY : FIT_BARE };
+    if (arg.fit == FIT_ANY)
+        return (val){ .fit = FIT_ANY, .unit = el->one, .number = true };
+    return (val){ .fit = FIT_BARE };
 }
 
 /* sign(a)*abs(a)^b: infinite at 0 where b < 0, as a^b is */

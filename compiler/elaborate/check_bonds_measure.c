@@ -119,6 +119,15 @@ given_number(const flat_var *x)
     return m;
 }
 
+/* A signal without unit that is a number, or a function of numbers. What an input is, who gives it decides. */
+static bool
+is_plain_number(const elab *el, var_id v)
+{
+    const value *x = el->f->var.at[v].role == ROLE_INPUT ? NULL : bonds_value_of(el, v);
+
+    return x && (x->fits.fit == FIT_BARE || (x->fits.fit == FIT_ANY && x->fits.number));
+}
+
 measure
 bonds_variable(const struct check *c, var_id v)
 {
@@ -142,6 +151,10 @@ bonds_variable(const struct check *c, var_id v)
         return x->kind == VAR_PARAM && x->role != ROLE_PARAMETER && x->role != ROLE_CONSTANT
                    ? (x->unit ? bonds_stated(x->unit) : anything)
                    : given_number(x);
+    case VAR_SIGNAL:
+        if (!x->unit && is_plain_number(c->el, v))
+            return bare_number;
+        return x->unit ? bonds_stated(x->unit) : anything;
     default: return x->unit ? bonds_stated(x->unit) : anything;
     }
 }
@@ -168,6 +181,8 @@ bonds_same_unit(struct check *c, node na, measure a, node nb, measure b)
     int num, den;
     const unit *x;
 
+    if ((a.bare || a.one) && (b.bare || b.one))
+        return a.one && b.one ? a : bare_number;
     if (!a.known || !b.known)
         return a.bare && b.bare ? a : a.loose || b.loose ? anything : a.known ? a : b.known ? b : anything;
     if (a.loose || b.loose)
@@ -212,9 +227,10 @@ to_power(struct check *c, const ex_node *x)
         return raised(c, a, num, den);
     }
     bonds_same_unit(c, x->b, c->at[x->b], NODE_NONE, bonds_plain(c->el->one));
-    return bonds_same_unit(c, x->a, a, NODE_NONE, a.known ? bonds_plain(c->el->one) : anything).known
-               ? bonds_plain(c->el->one)
-               : anything;
+    if (a.bare || a.one || !a.known)
+        return a.bare || a.one ? bare_number : anything;
+    bonds_same_unit(c, x->a, a, NODE_NONE, bonds_plain(c->el->one));
+    return bonds_plain(c->el->one);
 }
 
 /* Numbers that are the form of a formula (q^2/2) rather than data: in an output, whose unit is declared, they are pure
@@ -247,10 +263,10 @@ operation(struct check *c, node n, const var_id *slot)
     case EX_UNITS_POWER: return to_power(c, x);
     case EX_UNITS_ROOT: return raised(c, c->at[x->a], 1, 2);
     case EX_UNITS_PURE:
-        if (c->at[x->a].loose)
-            return anything;
-        return bonds_same_unit(c, x->a, c->at[x->a], NODE_NONE, c->at[x->a].known ? one : anything).known ? one
-                                                                                                          : anything;
+        if (c->at[x->a].loose || !c->at[x->a].known)
+            return bare_number;
+        bonds_same_unit(c, x->a, c->at[x->a], NODE_NONE, one);
+        return one;
     case EX_UNITS_RATIO: bonds_same_unit(c, x->a, c->at[x->a], x->b, c->at[x->b]); return one;
     case EX_UNITS_SIGN: return one;
     case EX_UNITS_NONE: break; /* a table */

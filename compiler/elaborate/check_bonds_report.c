@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "check_bonds_inside.h"
+#include "shown.h"
 
 static const char *
 element_called(const struct check *c, uint32_t e)
@@ -136,6 +137,42 @@ coefficient_said(const struct check *c, uint32_t element, const unit *u)
     return said && unit_dimension(said) == u ? said : u;
 }
 
+/* What the equation reads. */
+static inst
+reads(const struct check *c, const struct equation *e)
+{
+    const flat_model *f = c->f;
+
+    switch (e->kind) {
+    case EQ_LAW: return f->law.at[e->index].def;
+    case EQ_INITIAL: return f->initial.at[e->index].def;
+    case EQ_SIGNAL: return f->var.at[e->index].def;
+    case EQ_REINIT: return f->reinit.at[e->index].value;
+    }
+    return INST_NONE;
+}
+
+/* The unit u as the equation has it written, NULL if it has not. */
+static const unit *
+written_in(const struct check *c, const struct equation *e, const unit *u)
+{
+    const unit *own = e->kind == EQ_SIGNAL    ? c->f->var.at[e->index].display
+                      : e->kind == EQ_INITIAL ? c->f->initial.at[e->index].written
+                                              : NULL;
+
+    return own && unit_dimension(own) == u ? own : unit_written(c->f, reads(c, e), u);
+}
+
+/* "[bar] (kg/(m.s^2))" where the equation has that unit in bar, else plain. */
+static const char *
+said_in(const struct check *c, const struct equation *e, const unit *u, const char *plain)
+{
+    const unit *written = written_in(c, e, u);
+
+    return written && strcmp(unit_text(written), unit_text(u)) ? unit_said(c->el, written)
+                                                               : arena_format(c->el->a, "[%s]", plain);
+}
+
 static void
 note_says(const struct check *c, const struct equation *e, const unit *effort, const unit *flow)
 {
@@ -148,8 +185,9 @@ note_says(const struct check *c, const struct equation *e, const unit *effort, c
 
     /* a torque is not called an energy */
     diag_note(c->el->s, place(c, e),
-              carried ? "over %s%s they carry effort in [%s], flow in [%s]" : "%s%s says effort in [%s], flow in [%s]",
-              called(c, e), in, turning ? "N.m" : unit_text(effort), turning ? "rad/s" : unit_text(flow));
+              carried ? "over %s%s they carry effort in %s, flow in %s" : "%s%s says effort in %s, flow in %s",
+              called(c, e), in, said_in(c, e, effort, turning ? "N.m" : unit_text(effort)),
+              said_in(c, e, flow, turning ? "rad/s" : unit_text(flow)));
 }
 
 static void
@@ -164,7 +202,7 @@ note_region(const struct check *c, uint32_t r)
         note_says(c, &c->eq.at[x->from], x->effort, x->flow);
     else if (d)
         diag_note(c->el->s, d->at, "domain %s says %s in [%s], %s in [%s]", d->name, d->effort_name,
-                  unit_text(x->effort), d->flow_name, unit_text(x->flow));
+                  unit_text(d->effort ? d->effort : x->effort), d->flow_name, unit_text(d->flow ? d->flow : x->flow));
 }
 
 static const char *
@@ -179,10 +217,14 @@ node_text(const struct check *c, node n, inst i)
     return text;
 }
 
+/* As e has it written, where it has. */
 static const char *
-in_unit(const struct check *c, const unit *u)
+in_unit(const struct check *c, const struct equation *e, const unit *u)
 {
-    return unit_is_number(u) ? "a pure number" : arena_format(c->el->a, "in %s", unit_said(c->el, u));
+    const unit *written = written_in(c, e, u);
+
+    return unit_is_number(u) ? "a pure number"
+                             : arena_format(c->el->a, "in %s", unit_said(c->el, written ? written : u));
 }
 
 /* The unit of the coefficient of a linear law of one port: the law with the quantity it multiplies taken as a bare 1.
@@ -243,10 +285,7 @@ plain_clash(struct check *c, const struct equation *e)
     elab *el = c->el;
     const flat_model *f = c->f;
     struct finding x = c->found;
-    inst i = e->kind == EQ_LAW      ? f->law.at[e->index].def
-             : e->kind == EQ_SIGNAL ? f->var.at[e->index].def
-             : e->kind == EQ_REINIT ? f->reinit.at[e->index].value
-                                    : INST_NONE;
+    inst i = reads(c, e);
     const unit *coefficient_unit = given_in(c, e);
     span at = e->kind == EQ_LAW && span_known(f->law.at[e->index].at) ? f->law.at[e->index].at : place(c, e);
 
@@ -258,17 +297,17 @@ plain_clash(struct check *c, const struct equation *e)
         diag_error(el->s, "unit-clash", at, "the units in the law of %s do not fit together", called(c, e));
     else if (x.a != NODE_NONE && x.b != NODE_NONE)
         diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" is %s and \"%s\" is %s", called(c, e),
-                   node_text(c, x.a, i), in_unit(c, x.ua), node_text(c, x.b, i), in_unit(c, x.ub));
+                   node_text(c, x.a, i), in_unit(c, e, x.ua), node_text(c, x.b, i), in_unit(c, e, x.ub));
     else if (x.a != NODE_NONE)
         diag_error(el->s, "unit-clash", at, "in the law of %s, \"%s\" must be %s and is %s", called(c, e),
-                   node_text(c, x.a, i), in_unit(c, x.ub), in_unit(c, x.ua));
+                   node_text(c, x.a, i), in_unit(c, e, x.ub), in_unit(c, e, x.ua));
     else if (e->kind == EQ_LAW && f->law.at[e->index].kind == LAW_MODULUS)
         diag_error(el->s, "unit-clash", at,
                    "%s joins bonds that its ratio does not fit: one side is %s, the other times the ratio %s",
-                   called(c, e), in_unit(c, x.ua), in_unit(c, x.ub));
+                   called(c, e), in_unit(c, e, x.ua), in_unit(c, e, x.ub));
     else
-        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, x.ua),
-                   in_unit(c, x.ub));
+        diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, e, x.ua),
+                   in_unit(c, e, x.ub));
     if (coefficient_unit && strstr(unit_text(coefficient_said(c, element_of(c, e), coefficient_unit)), "/C"))
         diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))

@@ -110,6 +110,18 @@ help_letters(elab *el, val v, const unit *wanted)
             diag_help(el->s, "%s", read[k].help);
 }
 
+static bool
+is_bare(val v)
+{
+    return v.fit == FIT_BARE || v.fit == FIT_ZERO;
+}
+
+static bool
+is_number(val v)
+{
+    return is_bare(v) || (v.fit == FIT_ANY && v.number);
+}
+
 val
 units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
 {
@@ -137,9 +149,12 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     } else if (a.fit == FIT_UNIT && b.fit == FIT_UNIT) {
         r.stated = a.stated && b.stated; /* time - 1 [s] goes on being time */
     }
-    if (r.fit == FIT_ANY && (a.fit != FIT_ANY   ? a.fit != FIT_ZERO
-                             : b.fit != FIT_ANY ? b.fit != FIT_ZERO
-                                                : a.unit != b.unit))
+    r.number = r.fit == FIT_ANY && is_number(a) && is_number(b);
+    if (r.number)
+        r.unit = el->one;
+    else if (r.fit == FIT_ANY && (a.fit != FIT_ANY   ? a.fit != FIT_ZERO
+                                  : b.fit != FIT_ANY ? b.fit != FIT_ZERO
+                                                     : a.unit != b.unit))
         r.unit = NULL; /* 0.05 + 0.01*time: what the one number is decides what the other is */
     r.factor = a.factor || b.factor;
     if (!r.shown)
@@ -153,18 +168,12 @@ units_together(elab *el, const char *verb, val a, span a_at, val b, span b_at)
     return r;
 }
 
-static bool
-is_bare(val v)
-{
-    return v.fit == FIT_BARE || v.fit == FIT_ZERO;
-}
-
 /* u: the unit of both together, of which bare numbers have none; NULL where one is not known */
 static val
 product(elab *el, val a, val b, const unit *u)
 {
     bool any = a.fit != FIT_UNIT || b.fit != FIT_UNIT;
-    val r = { .n = a.n, .fit = FIT_ANY, .unit = u };
+    val r = { .n = a.n, .fit = FIT_ANY, .unit = u, .number = is_number(a) && is_number(b) };
 
     if (a.bad || b.bad)
         return val_bad(el);
@@ -235,6 +244,8 @@ units_power(elab *el, val a, span a_at, val exponent, span exponent_at)
         bool known = a.fit == FIT_ANY && a.unit && ex_is_const(el->pool, exponent.n, &x) &&
                      small_fraction(x, &num, &den);
 
+        if (is_number(a) && !(is_bare(a) && is_bare(exponent)))
+            return (val){ .n = a.n, .fit = FIT_ANY, .unit = el->one, .number = true };
         return (val){ .n = a.n,
                       .fit = is_bare(a) && is_bare(exponent) ? FIT_BARE : FIT_ANY,
                       .unit = known ? unit_power(el->u, a.unit, num, den) : NULL };

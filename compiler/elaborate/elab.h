@@ -69,6 +69,8 @@ typedef struct val {
         *unit;   /* FIT_UNIT: its dimension; FIT_ANY: of what a bare number multiplies, NULL where that is not known */
     bool stated; /* FIT_UNIT: by a number, parameter or constant that carries one; no pure number */
     bool factor; /* a bare number was taken for a pure factor */
+    bool number; /* FIT_ANY: it is what a function of pure numbers gives, sin(2*time): alone it fits any unit, as a bare
+                    number does, and beside one that is stated it is a pure factor */
     const unit
         *shown; /* the unit a name in it was declared in, if that is not coherent with SI ([bar], [mm]); else NULL */
     const unit *written; /* the unit of the one name it is, in which it may be shown */
@@ -436,8 +438,10 @@ typedef struct path_end {
     int used;                /* names of the path that led here; the rest is asked of what is here */
 } path_end;
 /* Follows a path through instances. in: where its first name is looked for, at: where its indexes are read. value: a
- * name that is the last one may be a value. quiet: nothing is said. PLACE_NONE when it leads nowhere. */
-path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, bool quiet);
+ * name that is the last one may be a value. how: quiet, nothing is said; gone, also into an instance that was taken
+ * out. PLACE_NONE when it leads nowhere. */
+enum { FOLLOW_QUIET = 1, FOLLOW_GONE = 2 };
+path_end follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool value, unsigned how);
 /* As follow, through arrays and ranges of components on the way: calls see for each place it leads to, in order; false
  * from see stops. What leads nowhere is said once and stops, too. Returns whether all was seen. */
 bool each_place(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value,

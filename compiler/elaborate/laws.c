@@ -445,6 +445,7 @@ add_initial(elab *el, scope *in, flat_initial at, const char *name, const ast_ex
 
     given = initial_value(el, in, e, arena_format(el->a, "%s.%s(0)", name, q[at.q]), el->f->var.at[v].unit, &at.def);
     at.unit = !given.bad && given.fit == FIT_UNIT ? given.unit : NULL;
+    at.written = at.unit ? given.said : NULL;
     if (at.q == Q_FLOW)
         turning_flow(el, given, e->at, arena_format(el->a, "%s.f(0)", name));
     vec_push(&el->f->initial, at);

@@ -312,12 +312,12 @@ give(struct giving *g, bool initial)
         unknown_target(el, g, initial);
         return;
     }
-    p = follow(el, in, in, r, true, false);
+    p = follow(el, in, in, r, true, g->of_model ? FOLLOW_GONE : 0);
     if (p.kind == PLACE_PART && initial && r->part[r->nparts - 1].nindex) {
         if (!index_of_quantity(el, r, &moved))
             return;
         g->ref = r = &moved;
-        p = follow(el, in, in, r, true, false);
+        p = follow(el, in, in, r, true, g->of_model ? FOLLOW_GONE : 0);
     }
     if (p.kind == PLACE_VALUE && initial)
         each_item(el, &p, r->at, false, override_integral, g);

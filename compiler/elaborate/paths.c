@@ -161,10 +161,10 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
 
 /* What stands in an instance, or NULL where it cannot be made or was taken out. */
 static const scope *
-inside_instance(elab *el, const part *p, span at, bool quiet)
+inside_instance(elab *el, const part *p, span at, unsigned how)
 {
-    if (p->inside && p->gone) { /* without an inside it could not be made, which was said */
-        if (!quiet) {
+    if (p->inside && p->gone && !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
+        if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
             diag_note(el->s, p->gone_at, "here");
         }
@@ -175,8 +175,10 @@ inside_instance(elab *el, const part *p, span at, bool quiet)
 
 /* Follows r from its name number k, to its end or (*list) to an array of components behind which it goes on. */
 static path_end
-walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, bool quiet, bool *list)
+walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_value, unsigned how, bool *list)
 {
+    bool quiet = how & FOLLOW_QUIET;
+
     for (; k < r->nparts; k++) {
         const ast_part *p = &r->part[k];
         bool is_value = as_value && k == r->nparts - 1;
@@ -215,7 +217,7 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
             out_of_range(el, f, p, 0, x.low[0], quiet);
             return nowhere;
         }
-        in = inside_instance(el, &el->part.at[first], p->at, quiet);
+        in = inside_instance(el, &el->part.at[first], p->at, how);
         if (!in)
             return nowhere;
     }
@@ -223,9 +225,9 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
 }
 
 path_end
-follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, bool quiet)
+follow(elab *el, const scope *in, scope *at, const ast_ref *r, bool as_value, unsigned how)
 {
-    return walk(el, in, at, r, 0, as_value, quiet, NULL);
+    return walk(el, in, at, r, 0, as_value, how, NULL);
 }
 
 struct spreading {
@@ -244,7 +246,7 @@ static bool
 spread_item(void *ctx, uint32_t index, uint32_t entry)
 {
     const struct spreading *s = ctx;
-    const scope *inside = inside_instance(s->el, &s->el->part.at[index], s->r->part[s->next - 1].at, false);
+    const scope *inside = inside_instance(s->el, &s->el->part.at[index], s->r->part[s->next - 1].at, 0);
 
     (void)entry;
     return inside && spread(s, inside);
@@ -255,7 +257,7 @@ static bool
 spread(const struct spreading *s, const scope *in)
 {
     bool list = false;
-    path_end x = walk(s->el, in, s->at, s->r, s->next, s->as_value, false, &list);
+    path_end x = walk(s->el, in, s->at, s->r, s->next, s->as_value, 0, &list);
     struct spreading further = *s;
 
     if (x.kind == PLACE_NONE)

@@ -327,7 +327,7 @@ read_name(builder *b, const ast_ref *r)
                       q->kind == PART_JUNCTION && !q->junction ? "e" : "f");
         return val_bad(el);
     }
-    x = follow(el, b->in, b->in, r, true, false);
+    x = follow(el, b->in, b->in, r, true, 0);
     if (x.kind == PLACE_NONE || import_clash(el, b->in, p->name, p->at))
         return val_bad(el);
     return read_value(b, &x, p->at);
@@ -529,7 +529,7 @@ read_part(builder *b, const ast_ref *r)
             return val_bad(el);
         }
     }
-    x = follow(el, b->in, b->in, r, true, false);
+    x = follow(el, b->in, b->in, r, true, 0);
     if (x.kind == PLACE_NONE)
         return val_bad(el);
     if (x.kind == PLACE_VALUE)
@@ -538,7 +538,7 @@ read_part(builder *b, const ast_ref *r)
         if (!index_of_quantity(el, r, &moved))
             return val_bad(el);
         r = &moved;
-        x = follow(el, b->in, b->in, r, true, false);
+        x = follow(el, b->in, b->in, r, true, 0);
         if (x.kind != PLACE_PART)
             return val_bad(el);
     }

@@ -64,7 +64,8 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
 
     if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
         return no_ends;
-    x = follow(el, in, in, &written->ref, false, written->type != NULL);
+    x = follow(el, in, in, &written->ref, false,
+               FOLLOW_GONE | (written->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
     if (written->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))

@@ -244,7 +244,7 @@ see_value(void *ctx, const ast_expr *e)
 
     if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name)))
         return;
-    p = follow(r->el, r->in, r->in, &e->ref, true, true);
+    p = follow(r->el, r->in, r->in, &e->ref, true, FOLLOW_QUIET);
     if (p.kind != PLACE_VALUE)
         return;
     if (r->el->family.at[p.family].block)

@@ -3,6 +3,7 @@
 
 #include "jumps.h"
 #include "mode.h"
+#include "shown.h"
 
 struct check {
     equations *e;
@@ -92,8 +93,8 @@ check_variable(struct check *c, var_id v)
             !isfinite(behind))
             continue;
         diag_error(f->sources, "derivative-jump", f->var.at[v].at,
-                   "\"%s\" jumps from %.6g to %.6g at %.6g s, but its derivative is needed, which would be an impulse",
-                   f->var.at[v].name, before, behind, t);
+                   "\"%s\" jumps from %s to %s at %.6g s, but its derivative is needed, which would be an impulse",
+                   f->var.at[v].name, variable_shown(f, v, before).text, variable_shown(f, v, behind).text, t);
         diag_help(f->sources,
                   "Let it follow the jump with finite speed: a filtered source, a signal that is an integral.");
         diag_help(f->sources, "A jump of what is stored belongs into `when ... { reinit ... }`.");

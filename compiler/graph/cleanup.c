@@ -17,6 +17,7 @@ cleanup_free(cleanup *c)
     free(c->part);
     free(c->link);
     vec_free(&c->work);
+    vec_free(&c->bared);
     *c = (cleanup){ 0 };
 }
 
@@ -41,7 +42,7 @@ cleanup_put(cleanup *c, uint32_t part, cleanup_link l)
 void
 cleanup_begin(cleanup *c)
 {
-    c->work.n = 0;
+    cleanup_settle(c);
     for (size_t i = 0; i < c->nparts; i++) {
         cleanup_part *x = &c->part[i];
 
@@ -51,6 +52,12 @@ cleanup_begin(cleanup *c)
         for (uint32_t k = 0; k < x->nlinks; k++)
             x->degree += !c->link[x->link0 + k].cut;
     }
+}
+
+void
+cleanup_settle(cleanup *c)
+{
+    c->work.n = c->bared.n = 0;
 }
 
 void
@@ -75,6 +82,8 @@ cleanup_take(cleanup *c, uint32_t part)
         c->part[l->to].degree--;
         if (!c->part[l->to].gone)
             cleanup_look(c, l->to);
+        if (x->kind == CLEANUP_OTHER)
+            vec_push(&c->bared, l->to);
     }
 }
 
@@ -173,8 +182,8 @@ dangles(cleanup *c, uint32_t i)
     return !x->degree || rests_alone(c, i);
 }
 
-void
-cleanup_run(cleanup *c)
+static void
+take_dangling(cleanup *c)
 {
     while (c->work.n) {
         uint32_t i = c->work.at[--c->work.n];
@@ -182,4 +191,57 @@ cleanup_run(cleanup *c)
         if (!c->part[i].gone && dangles(c, i))
             cleanup_take(c, i);
     }
+}
+
+/* Is part i, and all that is joined to it, nothing but junctions that may go and two-ports? `seen` marks what was
+ * looked at. The parts are left in the list. */
+static bool
+is_island(cleanup *c, uint32_t i, bool *seen)
+{
+    bool alone = true;
+
+    vec_push(&c->work, i);
+    seen[i] = true;
+    for (size_t k = 0; k < c->work.n; k++) {
+        const cleanup_part *x = &c->part[c->work.at[k]];
+
+        alone &= x->kind != CLEANUP_OTHER && !x->fixed && !x->held && !x->sources;
+        for (uint32_t n = 0; n < x->nlinks && x->kind != CLEANUP_OTHER; n++) {
+            const cleanup_link *l = &c->link[x->link0 + n];
+
+            alone &= l->cut || l->to != CLEANUP_NOBODY;
+            if (!is_there(c, l) || l->to == CLEANUP_NOBODY || seen[l->to])
+                continue;
+            seen[l->to] = c->part[l->to].kind != CLEANUP_OTHER; /* an element stands beside each that it joins */
+            vec_push(&c->work, l->to);
+        }
+    }
+    return alone;
+}
+
+/* Takes out what is left without any element. */
+static void
+take_islands(cleanup *c)
+{
+    bool *seen = bg_calloc(c->nparts + 1, sizeof *seen);
+
+    for (size_t k = 0; k < c->bared.n; k++) {
+        uint32_t i = c->bared.at[k];
+
+        if (c->part[i].gone || seen[i] || c->part[i].kind == CLEANUP_OTHER)
+            continue;
+        c->work.n = 0;
+        if (is_island(c, i, seen))
+            for (size_t n = 0; n < c->work.n; n++)
+                c->part[c->work.at[n]].gone = true;
+    }
+    cleanup_settle(c);
+    free(seen);
+}
+
+void
+cleanup_run(cleanup *c)
+{
+    take_dangling(c);
+    take_islands(c);
 }

@@ -9,7 +9,8 @@
  * Whoever has such a graph (the text as written, the flat model, `without`) fills in its parts and links; the rule is
  * here alone.
  *
- * cost     linear: each link is looked at a few times, once by each of its junctions while that waits to rest
+ * cost     linear: each link is looked at a few times, once by each of its junctions while that waits to rest, and once
+ *          where an element went from what it joins
  */
 #ifndef BG_CLEANUP_H
 #define BG_CLEANUP_H
@@ -45,6 +46,7 @@ typedef struct cleanup {
     size_t nparts;
     cleanup_link *link;
     VEC(uint32_t) work;
+    VEC(uint32_t) bared; /* what lost an element */
 } cleanup;
 
 /* Parts and links are zero; fill them in. */
@@ -58,6 +60,8 @@ void cleanup_put(cleanup *c, uint32_t part, cleanup_link l);
 void cleanup_begin(cleanup *c);
 /* Takes a part out. What it was linked to is looked at by cleanup_run. */
 void cleanup_take(cleanup *c, uint32_t part);
+/* What was taken out so far leaves nothing that dangles, or another sees to that. */
+void cleanup_settle(cleanup *c);
 /* The part lost something by other means. */
 void cleanup_look(cleanup *c, uint32_t part);
 /* Takes out what dangles, until nothing does. */

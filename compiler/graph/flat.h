@@ -103,13 +103,14 @@ typedef struct flat_element {
     bool rests;   /* its effort or flow was taken out: a source of zero, whatever the text says */
 } flat_element;
 
-/* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number */
+/* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number; written: as the
+ * text has it, NULL where it is made of several */
 typedef struct flat_initial {
     uint32_t port, junction;
     enum quantity q;
     inst def;
     span at;
-    const unit *unit;
+    const unit *unit, *written;
 } flat_initial;
 
 typedef struct flat_port {

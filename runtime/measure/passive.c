@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "parameters.h"
+#include "shown.h"
 
 #define NEGATIVE 1e-10 /* of a matrix's greatest entry: below it rounding decides */
 enum { MOST_PORTS = 200, TOLD = 4 };
@@ -132,11 +133,13 @@ say_many(const flat_model *f, const flat_element *e, const double *v, double pow
 
     for (uint32_t i = 0; i < e->nports; i++) {
         const flat_law *law = &f->law.at[e->law0 + i];
+        enum quantity q;
 
         if (fabs(v[i]) < 1e-3 || told++ >= TOLD)
             continue;
-        strbuf_printf(&text, "%s%s.%c = %.3g", text.n ? ", " : "", port_name(f, law->port),
-                      letter[other(f, e, law->port, law->out)], v[i]);
+        q = other(f, e, law->port, law->out);
+        strbuf_printf(&text, "%s%s.%c = %s", text.n ? ", " : "", port_name(f, law->port), letter[q],
+                      variable_shown(f, port_quantity(&f->port.at[law->port], q), v[i]).text);
     }
     if (told > TOLD)
         strbuf_puts(&text, ", ...");

@@ -3,21 +3,9 @@
 
 #include <string.h>
 
-#include "edit.h"
 #include "json.h"
 #include "metrics.h"
-#include "textrefs.h"
-
-struct writer {
-    flat_model *f; /* of a compilation of our own, whose names of variables become those of the text */
-    const ast_file *file;
-    const char *text;
-    arena *a;
-    map kind;       /* where a value is declared -> its kind */
-    map pair_port;  /* full name of a port of a transformer field -> the first of that name */
-    bool *by_input; /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
-    strbuf *out;
-};
+#include "writeout_inside.h"
 
 /* ---------------------------------------------------------------- names */
 
@@ -43,8 +31,8 @@ written_name(arena *a, const char *full)
     return out;
 }
 
-static const char *
-part_name(const struct writer *d, const char *full)
+const char *
+writer_part(const struct writer *d, const char *full)
 {
     char *out = arena_new_array(d->a, char, strlen(full) + 1);
 
@@ -52,10 +40,11 @@ part_name(const struct writer *d, const char *full)
     return out;
 }
 
-static const char *
-junction_name(const struct writer *d, uint32_t j)
+const char *
+writer_junction(const struct writer *d, uint32_t j)
 {
-    return d->f->junction.at[j].implicit ? arena_format(d->a, "joint_%u", j) : part_name(d, d->f->junction.at[j].name);
+    return d->f->junction.at[j].implicit ? arena_format(d->a, "joint_%u", j)
+                                         : writer_part(d, d->f->junction.at[j].name);
 }
 
 /* "gap" of "plate.gap" */
@@ -65,19 +54,19 @@ port_part(const struct writer *d, uint32_t p)
     const flat_port *x = &d->f->port.at[p];
     const char *element = d->f->element.at[x->element].name;
 
-    return !x->name ? NULL : part_name(d, x->name + strlen(element) + 1);
+    return !x->name ? NULL : writer_part(d, x->name + strlen(element) + 1);
 }
 
-static const char *
-port_text(const struct writer *d, uint32_t p)
+const char *
+writer_port(const struct writer *d, uint32_t p)
 {
-    const char *element = part_name(d, d->f->element.at[d->f->port.at[p].element].name), *port = port_part(d, p);
+    const char *element = writer_part(d, d->f->element.at[d->f->port.at[p].element].name), *port = port_part(d, p);
 
     return port ? arena_format(d->a, "%s.%s", element, port) : element;
 }
 
-static const char *
-print(const struct writer *d, inst i)
+const char *
+writer_print(const struct writer *d, inst i)
 {
     strbuf b = { 0 };
     const char *text;
@@ -169,14 +158,14 @@ name_variables(struct writer *d)
 
         switch (x->kind) {
         case VAR_COMMON:
-            x->name = arena_format(d->a, "%s.%c", junction_name(d, x->owner),
+            x->name = arena_format(d->a, "%s.%c", writer_junction(d, x->owner),
                                    f->junction.at[x->owner].type ? 'f' : 'e');
             break;
         case VAR_PORT:
-        case VAR_STORED: x->name = arena_format(d->a, "%s.%c", port_text(d, x->owner), q); break;
+        case VAR_STORED: x->name = arena_format(d->a, "%s.%c", writer_port(d, x->owner), q); break;
         case VAR_BOND:
             x->name = arena_format(d->a, "%s.%c",
-                                   f->bond.at[x->owner].name ? part_name(d, f->bond.at[x->owner].name) : "?", q);
+                                   f->bond.at[x->owner].name ? writer_part(d, f->bond.at[x->owner].name) : "?", q);
             break;
         case VAR_LITERAL: {
             char digits[NUMBER_SIZE];
@@ -189,10 +178,10 @@ name_variables(struct writer *d)
         }
         default:
             if (is_sum_of_pairs(d, x))
-                x->name = arena_format(d->a, "%s.%c",
-                                       port_text(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
+                x->name = arena_format(
+                    d->a, "%s.%c", writer_port(d, map_get(&d->pair_port, name_key(x->name, strlen(x->name) - 2))), q);
             else if (is_declared_name(x->name))
-                x->name = part_name(d, x->name);
+                x->name = writer_part(d, x->name);
             break;
         }
     }
@@ -205,11 +194,28 @@ name_variables(struct writer *d)
                                        is_declared_name(f->var.at[x->owner].name) ||
                                                f->var.at[x->owner].kind != VAR_SIGNAL
                                            ? f->var.at[x->owner].name
-                                           : print(d, f->var.at[x->owner].def));
+                                           : writer_print(d, f->var.at[x->owner].def));
             else if (x->kind == VAR_INTEGRAL && !is_declared_name(x->name))
-                x->name = arena_format(d->a, "integral(%s, %s)", print(d, x->def),
-                                       inst_known(x->init) ? print(d, x->init) : "0");
+                x->name = arena_format(d->a, "integral(%s, %s)", writer_print(d, x->def),
+                                       inst_known(x->init) ? writer_print(d, x->init) : "0");
         }
+}
+
+void
+writer_begin(struct writer *d)
+{
+    text_names_make(d->f, &d->names);
+    find_pair_ports(d);
+    find_by_input(d);
+    name_variables(d);
+}
+
+void
+writer_end(struct writer *d)
+{
+    text_names_free(&d->names);
+    map_free(&d->pair_port);
+    free(d->by_input);
 }
 
 /* ---------------------------------------------------------------- values */
@@ -265,7 +271,7 @@ put_values(struct writer *d)
     for (var_id v = 1; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
         uint32_t kind = span_known(x->at) ? map_get(&d->kind, place_key(x->at)) : MAP_NONE, k = map_get(&output, v);
-        const char *def = inst_known(x->def) ? print(d, x->def) : "0";
+        const char *def = inst_known(x->def) ? writer_print(d, x->def) : "0";
 
         if (!is_declared_name(x->name) || strchr(x->name, '.'))
             continue;
@@ -279,10 +285,10 @@ put_values(struct writer *d)
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         } else if (x->kind == VAR_INTEGRAL && x->holds) {
             strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x),
-                          inst_known(x->init) ? print(d, x->init) : "0");
+                          inst_known(x->init) ? writer_print(d, x->init) : "0");
         } else if (x->kind == VAR_INTEGRAL) {
             strbuf_printf(d->out, "    signal %s%s = integral(%s, %s);\n", x->name, unit_of(d, x), def,
-                          inst_known(x->init) ? print(d, x->init) : "0");
+                          inst_known(x->init) ? writer_print(d, x->init) : "0");
         } else if (x->kind == VAR_SIGNAL && k != MAP_NONE) {
             const flat_output *o = &f->output.at[k];
             const char *shown = o->display ? unit_text(o->display) : NULL;
@@ -311,7 +317,7 @@ put_initials(struct writer *d, uint32_t port, uint32_t junction)
 
         if (x->port == port && x->junction == junction)
             strbuf_printf(d->out, " %s%s%c(0) = %s;", part ? part : "", part ? "." : "", quantity_letter[x->q],
-                          print(d, x->def));
+                          writer_print(d, x->def));
     }
 }
 
@@ -330,7 +336,7 @@ put_junctions(struct writer *d)
     for (uint32_t j = 0; j < d->f->junction.n; j++) {
         const flat_junction *x = &d->f->junction.at[j];
 
-        strbuf_printf(d->out, "    %u:%s", x->type, junction_name(d, j));
+        strbuf_printf(d->out, "    %u:%s", x->type, writer_junction(d, j));
         if (x->domain)
             strbuf_printf(d->out, " in %s", d->f->domain.at[x->domain - 1].name);
         if (has_initial(d, UINT32_MAX, j)) {
@@ -357,7 +363,7 @@ put_law(struct writer *d, const flat_law *law, bool only)
             d->f->var.at[own[k]].name = k == 0 ? "e" : k == 1 ? "f" : port_has_momentum(d->f, law->port) ? "p" : "q";
         }
     strbuf_printf(d->out, " %s%s%c = %s;", part ? part : "", part ? "." : "", quantity_letter[law->out],
-                  print(d, law->def));
+                  writer_print(d, law->def));
     for (int k = 0; k < 3; k++)
         if (before[k])
             d->f->var.at[own[k]].name = before[k];
@@ -384,8 +390,8 @@ put_ratios(struct writer *d, const flat_element *e)
             if (!strcmp(d->f->port.at[e->port0 + i].name, d->f->port.at[e->port0 + k].name)) {
                 if (i == k)
                     strbuf_printf(d->out, " %s.f = ", port_part(d, e->port0 + k));
-                strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ", print(d, d->f->law.at[e->law0 + i / 2].def),
-                              port_part(d, e->port0 + i - 1));
+                strbuf_printf(d->out, "%s(%s)*%s.f", i == k ? "" : " + ",
+                              writer_print(d, d->f->law.at[e->law0 + i / 2].def), port_part(d, e->port0 + i - 1));
             }
         strbuf_puts(d->out, ";");
     }
@@ -394,7 +400,7 @@ put_ratios(struct writer *d, const flat_element *e)
 static void
 put_field(struct writer *d, const flat_element *e)
 {
-    const char *name = part_name(d, e->name);
+    const char *name = writer_part(d, e->name);
 
     strbuf_printf(d->out, "    %s:%s { port", element_type_name(e->type), name);
     for (int side = 0; side < 2; side++) {
@@ -416,7 +422,7 @@ put_field(struct writer *d, const flat_element *e)
     strbuf_puts(d->out, " }\n");
     for (uint32_t k = 0; k < e->nports; k++) {
         const flat_port *p = &d->f->port.at[e->port0 + k];
-        const char *at = junction_name(d, p->junction), *port = port_text(d, e->port0 + k);
+        const char *at = writer_junction(d, p->junction), *port = writer_port(d, e->port0 + k);
 
         if (is_repeated(d, e->port0 + k))
             continue;
@@ -430,15 +436,15 @@ put_element(struct writer *d, uint32_t i)
     const flat_element *e = &d->f->element.at[i];
     const flat_port *p = &d->f->port.at[e->port0];
     const flat_law *law = &d->f->law.at[e->law0];
-    const char *name = part_name(d, e->name), *at = e->nports ? junction_name(d, p->junction) : "";
+    const char *name = writer_part(d, e->name), *at = e->nports ? writer_junction(d, p->junction) : "";
     const char *m = e->modulated ? "M" : "", *type = element_type_name(e->type);
     bool source = e->type == EL_SE || e->type == EL_SF;
 
     if (e->nports == 0)
         return;
     if (is_two_port(e) && !p->name) {
-        strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, print(d, law->def),
-                      junction_name(d, p[1].junction));
+        strbuf_printf(d->out, "    %s -> %s%s:%s = %s -> %s;\n", at, m, type, name, writer_print(d, law->def),
+                      writer_junction(d, p[1].junction));
         return;
     }
     if (e->nports > 1 || p->name) {
@@ -452,12 +458,12 @@ put_element(struct writer *d, uint32_t i)
     if (e->rests)
         strbuf_puts(d->out, " = 0");
     else if (source)
-        strbuf_printf(d->out, law->kind == LAW_RESIDUAL ? " such that %s" : " = %s", print(d, law->def));
+        strbuf_printf(d->out, law->kind == LAW_RESIDUAL ? " such that %s" : " = %s", writer_print(d, law->def));
     if (p->sign < 0)
         strbuf_printf(d->out, " -> %s", at);
     if (source || e->rests) {
         if (p->bond_name)
-            strbuf_printf(d->out, " as %s", part_name(d, p->bond_name));
+            strbuf_printf(d->out, " as %s", writer_part(d, p->bond_name));
         strbuf_puts(d->out, ";\n");
         return;
     }
@@ -466,7 +472,7 @@ put_element(struct writer *d, uint32_t i)
     put_initials(d, e->port0, UINT32_MAX);
     strbuf_puts(d->out, " }");
     if (p->bond_name)
-        strbuf_printf(d->out, " as %s;", part_name(d, p->bond_name));
+        strbuf_printf(d->out, " as %s;", writer_part(d, p->bond_name));
     strbuf_puts(d->out, "\n");
 }
 
@@ -477,11 +483,11 @@ put_whens(struct writer *d)
     for (size_t w = 0; w < d->f->when.n; w++) {
         const flat_when *x = &d->f->when.at[w];
 
-        strbuf_printf(d->out, "    when %s {", print(d, x->condition));
+        strbuf_printf(d->out, "    when %s {", writer_print(d, x->condition));
         for (uint32_t k = 0; k < x->nreinits; k++) {
             const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
 
-            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, print(d, r->value));
+            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, writer_print(d, r->value));
         }
         strbuf_puts(d->out, " }\n");
     }
@@ -494,9 +500,6 @@ put_model(struct writer *d)
     if (d->f->text && *d->f->text)
         strbuf_printf(d->out, " \"%s\"", d->f->text);
     strbuf_puts(d->out, " {\n");
-    find_pair_ports(d);
-    find_by_input(d);
-    name_variables(d);
     put_values(d);
     strbuf_puts(d->out, "\n");
     put_junctions(d);
@@ -505,73 +508,14 @@ put_model(struct writer *d)
     for (uint32_t i = 0; i < d->f->bond.n; i++) {
         const flat_bond *b = &d->f->bond.at[i];
 
-        strbuf_printf(d->out, "    %s -> %s", junction_name(d, b->from), junction_name(d, b->to));
-        strbuf_printf(d->out, b->name ? " as %s;\n" : ";\n", b->name ? part_name(d, b->name) : "");
+        strbuf_printf(d->out, "    %s -> %s", writer_junction(d, b->from), writer_junction(d, b->to));
+        strbuf_printf(d->out, b->name ? " as %s;\n" : ";\n", b->name ? writer_part(d, b->name) : "");
     }
     put_whens(d);
     strbuf_puts(d->out, "}\n");
 }
 
-/* ---------------------------------------------------------------- experiments */
-
-static void
-rename_ref(struct writer *d, const ast_ref *r, edits *e)
-{
-    const char *name = arena_strndup(d->a, d->text + r->at.begin, r->at.end - r->at.begin),
-               *now = written_name(d->a, name);
-
-    if (strcmp(name, now))
-        edits_replace(e, r->at.begin, r->at.end, now, strlen(now));
-}
-
-/* Of this model: with names changed. Sizes are built in. */
-static void
-put_experiment(struct writer *d, const ast_experiment *x)
-{
-    const ast_model *m = d->f->ast;
-    edits e = { 0 };
-    strbuf all = { 0 };
-    text_refs refs = { 0 };
-    char *why = NULL;
-
-    for (int i = x->inherited; i < x->nitems; i++) {
-        const ast_exp_item *item = &x->item[i];
-        bool size = false;
-
-        for (int k = 0; k < m->nsize && item->kind == AST_EXP_LET && item->ref.nparts == 1; k++)
-            size |= item->ref.part[0].name == m->size[k].name;
-        if (size) {
-            edits_delete(&e, item->at.begin, item->at.end);
-            continue;
-        }
-        if (item->kind == AST_EXP_LET || item->kind == AST_EXP_OBSERVE)
-            rename_ref(d, &item->ref, &e);
-        for (int k = 0; k < item->nrefs; k++)
-            rename_ref(d, &item->refs[k], &e);
-        refs.n = 0;
-        textrefs_of(item->a, NULL, (text_ref){ 0 }, &refs);
-        textrefs_of(item->b, NULL, (text_ref){ 0 }, &refs);
-        for (int k = 0; k < item->nexprs; k++)
-            textrefs_of(item->exprs[k], NULL, (text_ref){ 0 }, &refs);
-        if (item->kind == AST_EXP_EXPECT) {
-            rename_ref(d, &item->expect->element, &e);
-            textrefs_of(item->expect->time, NULL, (text_ref){ 0 }, &refs);
-            textrefs_of(item->expect->value, NULL, (text_ref){ 0 }, &refs);
-        }
-        for (size_t k = 0; k < refs.n; k++)
-            rename_ref(d, refs.at[k].ref, &e);
-    }
-    if (edits_seal(&e, strlen(d->text), &why))
-        edits_apply(&e, d->text, strlen(d->text), &all);
-    /* all edits are in the experiment, which keeps its distance from the end */
-    if (all.n)
-        strbuf_add(d->out, all.at + x->at.begin, all.n - x->at.begin - (strlen(d->text) - x->at.end));
-    strbuf_puts(d->out, "\n");
-    free(why);
-    vec_free(&refs);
-    strbuf_free(&all);
-    edits_free(&e);
-}
+/* ---------------------------------------------------------------- all */
 
 static void
 put_file(struct writer *d)
@@ -587,13 +531,12 @@ put_file(struct writer *d)
         if (span_known(at))
             strbuf_printf(d->out, "%.*s\n", (int)(at.end - at.begin), d->text + at.begin);
     }
+    writer_begin(d);
     put_model(d);
     for (size_t i = 0; i < d->file->ndecls; i++)
         if (d->file->decl[i].kind == AST_DECL_EXPERIMENT && d->file->decl[i].experiment->model == d->f->ast->name)
-            put_experiment(d, d->file->decl[i].experiment);
+            writer_experiment(d, d->file->decl[i].experiment);
 }
-
-/* ---------------------------------------------------------------- all */
 
 bool
 is_written_out(const compilation *c)
@@ -644,7 +587,7 @@ written_out(const recording *run, arena *a, char **text, size_t *length, char **
 {
     compilation c = { 0 }, again = { 0 };
     strbuf out = { 0 };
-    struct writer d = { .a = a, .out = &out };
+    struct writer d = { .run = run, .a = a, .out = &out };
     compile_options co = { .experiment = run->experiment };
     bool fine = compile_plain(run, &c);
 
@@ -670,8 +613,7 @@ written_out(const recording *run, arena *a, char **text, size_t *length, char **
     }
     strbuf_free(&out);
     map_free(&d.kind);
-    map_free(&d.pair_port);
-    free(d.by_input);
+    writer_end(&d);
     compile_free(&again);
     compile_free(&c);
     return fine;

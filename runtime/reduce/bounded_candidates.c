@@ -98,9 +98,7 @@ find_components(struct search *d, const factor *at, bool *in, candidates *out)
                                .nreadings = 1 };
 
         c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
-        if (!x->once)
-            note_not_tried(d, "components of loops and arrays, as a whole");
-        else if (!x->keep && map_get(&d->kept_names, bg_hash_bytes(x->name, strlen(x->name), 0)) == MAP_NONE)
+        if (!x->keep && map_get(&d->kept_names, bg_hash_bytes(x->name, strlen(x->name), 0)) == MAP_NONE)
             vec_push(out, c);
     }
     free(moved);

@@ -1,7 +1,6 @@
 /* components.h - the instances that a model declares, as parts that go whole
  *
- * An instance that the model's own text declares once may go as an element does: with its bonds, by its name. One of a
- * loop or an array may not, since its text says many.
+ * An instance may go as an element does: with its bonds, by its name; one of a loop or an array by `without` of it.
  */
 #ifndef BG_COMPONENTS_H
 #define BG_COMPONENTS_H
@@ -14,7 +13,6 @@ typedef struct component {
     span at;          /* its declaration */
     size_t nelements, nstorages;
     bool keep; /* something in it is kept by the experiment */
-    bool once; /* it may go */
 } component;
 typedef VEC(component) component_list;
 

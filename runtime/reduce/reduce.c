@@ -173,26 +173,9 @@ rank_version(const struct reducer *d, const struct version *v, ranking *out)
     return fine;
 }
 
-/* The text of a loop or an array says many components: none of them goes as a whole. Said once each, the least
- * important first. */
-static void
-note_of_array(const struct reducer *d, const component *x)
-{
-    const char *what = arena_format(d->out->arena,
-                                    "%s as a whole, which stands in a loop or an array; its elements can go: "
-                                    "without --by component",
-                                    x->name);
-
-    for (size_t i = 0; i < d->out->not_tried.n; i++)
-        if (!strcmp(d->out->not_tried.at[i], what))
-            return;
-    vec_push(&d->out->not_tried, what);
-}
-
 /* A row of a ranking by component: the component, where it is one and may go. False: it is an element. */
 static bool
-add_component(const struct reducer *d, const component_list *list, const uint32_t *of, const metric_row *row,
-              choices *out)
+add_component(const component_list *list, const uint32_t *of, const metric_row *row, choices *out)
 {
     const component *x = of[row->element] == UINT32_MAX ? NULL : &list->at[of[row->element]];
     struct chosen c = { .n = 1 };
@@ -202,10 +185,8 @@ add_component(const struct reducer *d, const component_list *list, const uint32_
     c.name = x->name;
     c.place = x->at;
     c.reading[0] = (struct reading){ .kind = REWRITE_ELEMENT };
-    if (x->once && !x->keep)
+    if (!x->keep)
         vec_push(out, c);
-    else if (!x->keep)
-        note_of_array(d, x);
     return true;
 }
 
@@ -231,7 +212,7 @@ choose(const struct reducer *d, const struct version *v, const factor *at, choic
         rest += row->value;
         if (rest > (1 - d->o->threshold) * total)
             break;
-        if (!of || !add_component(d, &list, of, row, out))
+        if (!of || !add_component(&list, of, row, out))
             add_choice(d, f, &f->element.at[row->element], at ? &at[row->element] : NULL, out);
     }
     ranking_free(&r);

@@ -57,6 +57,10 @@ take_without(struct plan *p, const flat_model *f, const ast_file *file, const st
     fine = without_plan(f, file, x->drop.at, x->drop.n, x->clamp.at, x->clamp.n, gone.at, gone.n, &lost, p->out);
     for (size_t i = 0; i < lost.list.n; i++)
         vec_push(&p->lost, lost.list.at[i]);
+    if (lost.list.n) {
+        rewrite_forget(p, lost.list.at, lost.list.n);
+        rewrite_mark_live(p);
+    }
     vec_free(&gone);
     vec_free(&lost.list);
     return fine;

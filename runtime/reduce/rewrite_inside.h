@@ -110,6 +110,9 @@ void rewrite_gather_replaced(struct plan *p);
 /* By reader; what the changes replace reads nothing any more. */
 void rewrite_sort_readings(struct plan *p);
 
+/* What these statements read is not read any more. Sorts them. */
+void rewrite_forget(struct plan *p, span *lost, size_t n);
+
 /* ---- rewrite_cascade.c ---- */
 
 /* Takes out what is wanted and then what dangles. */

@@ -208,21 +208,45 @@ read_experiment(struct plan *p, const ast_experiment *x)
     }
 }
 
-/* Does it stand in bytes that a change replaces? */
-static bool
-is_replaced(const struct plan *p, span at)
+int
+rewrite_span_order(const void *pa, const void *pb)
 {
-    size_t low = 0, high = p->replaced.n;
+    const span *a = pa, *b = pb;
+
+    return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+/* Does it stand in one of these places, which are in order? */
+static bool
+is_in(span at, const span *place, size_t n)
+{
+    size_t low = 0, high = n;
 
     while (low < high) { /* how many begin at or before it */
         size_t middle = low + (high - low) / 2;
 
-        if (p->replaced.at[middle].begin <= at.begin)
+        if (place[middle].begin <= at.begin)
             low = middle + 1;
         else
             high = middle;
     }
-    return low && at.end <= p->replaced.at[low - 1].end;
+    return low && at.end <= place[low - 1].end;
+}
+
+/* A reading that reads nothing is one of the reader's own. */
+static void
+forget(struct plan *p, const span *place, size_t n)
+{
+    for (size_t i = 0; i < p->reading.n && n; i++)
+        if (is_in(p->reading.at[i].at, place, n))
+            p->reading.at[i].target = p->reading.at[i].reader;
+}
+
+void
+rewrite_forget(struct plan *p, span *lost, size_t n)
+{
+    qsort(lost, n, sizeof *lost, rewrite_span_order);
+    forget(p, lost, n);
 }
 
 void
@@ -235,14 +259,6 @@ rewrite_gather_readings(struct plan *p)
     for (size_t i = 0; i < p->file->ndecls; i++)
         if (rewrite_of_this_model(p, &p->file->decl[i]))
             read_experiment(p, p->file->decl[i].experiment);
-}
-
-int
-rewrite_span_order(const void *pa, const void *pb)
-{
-    const span *a = pa, *b = pb;
-
-    return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
 void
@@ -290,7 +306,5 @@ rewrite_sort_readings(struct plan *p)
     for (size_t i = 0; i < p->reading.n; i++)
         if (sorted[i].target >= p->part.n)
             p->value.at[sorted[i].target - p->part.n].read = true;
-    for (size_t i = 0; i < p->reading.n && p->replaced.n; i++)
-        if (is_replaced(p, sorted[i].at))
-            sorted[i].target = sorted[i].reader;
+    forget(p, p->replaced.at, p->replaced.n);
 }

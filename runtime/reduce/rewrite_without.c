@@ -64,25 +64,44 @@ gather_inner_bonds(const flat_model *f, map *bonded)
             gather_bonded(f->ast->stmt[k], bonded);
 }
 
+/* Instances that the model itself makes: not those within others. */
+static void
+gather_instances(const flat_model *f, map *instance_of)
+{
+    for (uint32_t o = 0; o < f->origin.n; o++) {
+        uint32_t up = f->origin.at[o].parent;
+
+        while (up != NOBODY && !f->origin.at[up].model)
+            up = f->origin.at[up].parent;
+        if (f->origin.at[o].name && up == NOBODY)
+            map_set(instance_of, map_ptr_key(names_intern_z(f->names, f->origin.at[o].name)), o);
+    }
+}
+
 void
 without_elements(const flat_model *f, const char *const *name, size_t n, bool *is)
 {
-    map top = { 0 }, element_of = { 0 }, bonded = { 0 };
+    map top = { 0 }, element_of = { 0 }, bonded = { 0 }, instance_of = { 0 };
 
     gather_statements(f, &top);
     gather_inner_bonds(f, &bonded);
+    gather_instances(f, &instance_of);
     for (uint32_t e = 0; e < f->element.n; e++)
         map_set(&element_of, map_ptr_key(f->element.at[e].name), e);
     for (size_t k = 0; k < n; k++) {
-        uint32_t e = map_get(&element_of, map_ptr_key(name[k]));
+        uint32_t e = map_get(&element_of, map_ptr_key(name[k])), o = map_get(&instance_of, map_ptr_key(name[k]));
 
-        is[k] = e != MAP_NONE && (f->element.at[e].parent != NOBODY || strchr(name[k], '[') ||
-                                  map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE ||
-                                  map_get(&bonded, map_ptr_key(f->element.at[e].name)) != MAP_NONE);
+        is[k] = o != MAP_NONE && (f->origin.at[o].parent != NOBODY || strchr(name[k], '[') ||
+                                  map_get(&top, map_ptr_key(f->origin.at[o].stmt)) == MAP_NONE ||
+                                  map_get(&bonded, map_ptr_key(name[k])) != MAP_NONE);
+        is[k] |= e != MAP_NONE && (f->element.at[e].parent != NOBODY || strchr(name[k], '[') ||
+                                   map_get(&top, map_ptr_key(f->element.at[e].stmt)) == MAP_NONE ||
+                                   map_get(&bonded, map_ptr_key(f->element.at[e].name)) != MAP_NONE);
     }
     map_free(&top);
     map_free(&element_of);
     map_free(&bonded);
+    map_free(&instance_of);
 }
 
 bool
@@ -156,12 +175,15 @@ read_experiments(struct taking *t)
 
 /* ---------------------------------------------------------------- let and expect of the experiments */
 
-/* Does it, or what it stores, go by a `without` of this plan? */
+/* Does the part, or what it stores, or the instance go by a `without` of this plan? */
 static bool
 goes(const struct taking *t, const char *name)
 {
-    uint32_t e = map_get(&t->element_of, map_ptr_key(name)), j = map_get(&t->junction_of, map_ptr_key(name));
+    uint32_t e = map_get(&t->element_of, map_ptr_key(name)), j = map_get(&t->junction_of, map_ptr_key(name)),
+             o = map_get(&t->instance_of, map_ptr_key(name));
 
+    if (o != MAP_NONE)
+        return t->asked[o] != NOBODY;
     if (e != MAP_NONE && t->clamped[e])
         return true;
     return e != MAP_NONE ? t->element_gone[e] && !t->by_text[t->f->junction.n + e]
@@ -188,6 +210,18 @@ expects_gone(void *ctx, const ast_ref *r)
     }
 }
 
+/* What a `let` sets that goes: a part's initial value, or anything in an instance. NULL: it stays. */
+static const char *
+let_of_gone(const struct taking *t, const ast_exp_item *item)
+{
+    const char *name = item->ref.nparts > 1 ? without_literal_name(t->f, &item->ref, 1) : NULL;
+
+    if (name && map_get(&t->instance_of, map_ptr_key(name)) != MAP_NONE && goes(t, name))
+        return name;
+    name = item->initial && item->ref.nparts > 1 ? without_literal_name(t->f, &item->ref, item->ref.nparts - 1) : NULL;
+    return name && goes(t, name) ? name : NULL;
+}
+
 /* `let spring[1].q(0)` of what goes, and what is expected of it, in any experiment of the model. */
 static void
 drop_items(struct taking *t)
@@ -197,9 +231,7 @@ drop_items(struct taking *t)
 
         for (int k = x ? x->inherited : 0; x && x->model == t->f->ast->name && k < x->nitems; k++) {
             const ast_exp_item *item = &x->item[k];
-            const char *name = item->kind == AST_EXP_LET && item->initial && item->ref.nparts > 1
-                                   ? without_literal_name(t->f, &item->ref, item->ref.nparts - 1)
-                                   : NULL;
+            const char *name = item->kind == AST_EXP_LET ? let_of_gone(t, item) : NULL;
             struct expecting expecting = { t, item->expect ? &item->expect->element : NULL, NULL };
 
             if (item->kind == AST_EXP_EXPECT) {
@@ -209,7 +241,7 @@ drop_items(struct taking *t)
                     without_note(t, REWRITE_EXPECT, expecting.gone, item->at);
                 }
             }
-            if (!name || !goes(t, name))
+            if (!name)
                 continue;
             vec_push(&t->lost->list, item->at);
             without_note(t, REWRITE_LET, name, item->at);
@@ -256,17 +288,20 @@ make_items(struct taking *t)
         note_initials(t, f->element.at[e].name, f->element.at[e].node);
     }
 
+    for (uint32_t o = 0; o < f->origin.n; o++)
+        if (t->asked[o] != NOBODY)
+            without_note(t, REWRITE_ELEMENT, f->origin.at[o].name, f->origin.at[o].node->at);
     for (uint32_t e = 0; e < f->element.n; e++) {
         const flat_element *x = &f->element.at[e];
 
-        if (!t->element_gone[e] || t->by_text[f->junction.n + e])
+        if (!t->element_gone[e] || t->by_text[f->junction.n + e] || t->inside[f->junction.n + e] != NOBODY)
             continue;
         without_note(t, t->wanted[e] != NOBODY ? REWRITE_ELEMENT : REWRITE_TWO_PORT, x->name,
                      rewrite_place(f, x->parent, x->at));
         note_initials(t, x->name, x->node);
     }
     for (uint32_t j = 0; j < f->junction.n; j++)
-        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit) {
+        if (t->junction_gone[j] && !t->by_text[j] && !f->junction.at[j].implicit && t->inside[j] == NOBODY) {
             without_note(t, REWRITE_JUNCTION, f->junction.at[j].name,
                          rewrite_place(f, f->junction.at[j].parent, f->junction.at[j].at));
             note_initials(t, f->junction.at[j].name, f->junction.at[j].node);
@@ -289,7 +324,10 @@ make_edits(struct taking *t)
 
     without_drop_lines(t, whole);
     for (uint32_t e = 0; e < f->element.n; e++) {
-        if (whole[e] && t->wanted[e] != NOBODY)
+        whole[e] |= t->inside[f->junction.n + e] != NOBODY; /* its instance is named for it */
+        if (t->inside[f->junction.n + e] != NOBODY)
+            top = true;
+        else if (whole[e] && t->wanted[e] != NOBODY)
             map_set(&dropped, map_ptr_key(f->element.at[e].node->ref.part[0].name), 1);
         else if (t->wanted[e] != NOBODY || t->clamped[e])
             top = true; /* a list of the model may be asked for */
@@ -298,7 +336,13 @@ make_edits(struct taking *t)
     for (uint32_t e = 0; e < f->element.n; e++)
         if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e])
             without_group_of(t, e, &name);
+    for (uint32_t o = 0; o < f->origin.n; o++)
+        if (t->asked[o] != NOBODY)
+            without_group_of_instance(t, o);
     without_take_over(t, &dropped);
+    for (uint32_t o = 0; o < f->origin.n; o++)
+        if (t->asked[o] != NOBODY)
+            without_add_entry(t, f->origin.at[o].name, without_group_of_instance(t, o));
     for (uint32_t e = 0; e < f->element.n; e++) {
         if ((t->wanted[e] != NOBODY || t->clamped[e]) && !whole[e]) {
             uint32_t g = without_group_of(t, e, &name);
@@ -331,6 +375,10 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
 
     t.wanted = bg_malloc((f->element.n + 1) * sizeof *t.wanted);
     t.clamped = bg_calloc(f->element.n + 1, sizeof *t.clamped);
+    t.asked = bg_malloc((f->origin.n + 1) * sizeof *t.asked);
+    memset(t.asked, 0xff, (f->origin.n + 1) * sizeof *t.asked);
+    t.inside = bg_malloc((all + 1) * sizeof *t.inside);
+    gather_instances(f, &t.instance_of);
     t.element_gone = bg_calloc(f->element.n, sizeof *t.element_gone);
     t.junction_gone = bg_calloc(f->junction.n, sizeof *t.junction_gone);
     without_gather_links(&t);
@@ -343,9 +391,12 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
         if (!f->junction.at[j].implicit)
             map_set(&t.junction_of, map_ptr_key(f->junction.at[j].name), j);
     for (size_t k = 0; k < n && fine; k++) {
-        uint32_t e = map_get(&t.element_of, map_ptr_key(wanted[k]));
+        uint32_t e = map_get(&t.element_of, map_ptr_key(wanted[k])),
+                 o = map_get(&t.instance_of, map_ptr_key(wanted[k]));
 
-        if (e == MAP_NONE) {
+        if (o != MAP_NONE) {
+            t.asked[o] = (uint32_t)k;
+        } else if (e == MAP_NONE) {
             r->error = bg_format("model \"%s\" has no element \"%s\"", f->name, wanted[k]);
             fine = false;
         } else {
@@ -360,6 +411,8 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     }
     gather_statements(f, &t.top);
     if (fine) {
+        without_ask_instances(&t);
+        without_block_instances(&t);
         read_experiments(&t);
         without_block_named(&t);
         do
@@ -369,6 +422,9 @@ without_plan(const flat_model *f, const ast_file *file, const char *const *wante
     }
     free(t.wanted);
     free(t.clamped);
+    free(t.asked);
+    free(t.inside);
+    map_free(&t.instance_of);
     free(t.element_gone);
     free(t.junction_gone);
     cleanup_free(&t.clean);

@@ -59,6 +59,28 @@ without_gather_links(struct taking *t)
         cleanup_put(c, part_of_element(t, f->port.at[p].element), (cleanup_link){ .to = f->port.at[p].junction });
 }
 
+static bool
+is_in(const flat_model *f, uint32_t origin, uint32_t instance)
+{
+    while (origin != NOBODY && origin != instance)
+        origin = f->origin.at[origin].parent;
+    return origin == instance;
+}
+
+/* All of an instance that the text itself loses. */
+static void
+take_instance(struct taking *t, uint32_t instance)
+{
+    const flat_model *f = t->f;
+
+    for (uint32_t p = 0; p < f->junction.n + f->element.n; p++)
+        if (is_in(f, p < f->junction.n ? f->junction.at[p].parent : f->element.at[p - f->junction.n].parent,
+                  instance)) {
+            t->by_text[p] = true;
+            cleanup_take(&t->clean, p);
+        }
+}
+
 /* What the text itself loses goes with what it takes along; what dangles by that, the text's planner knows. */
 static void
 take_named(struct taking *t, const char *const *gone, size_t ngone)
@@ -66,14 +88,17 @@ take_named(struct taking *t, const char *const *gone, size_t ngone)
     const flat_model *f = t->f;
 
     for (size_t k = 0; k < ngone; k++) {
-        uint32_t e = map_get(&t->element_of, map_ptr_key(gone[k])), j = map_get(&t->junction_of, map_ptr_key(gone[k]));
+        uint32_t e = map_get(&t->element_of, map_ptr_key(gone[k])), j = map_get(&t->junction_of, map_ptr_key(gone[k])),
+                 o = map_get(&t->instance_of, map_ptr_key(gone[k]));
 
         if (e != MAP_NONE)
             t->by_text[part_of_element(t, e)] = true, cleanup_take(&t->clean, part_of_element(t, e));
         else if (j != MAP_NONE)
             t->by_text[j] = true, cleanup_take(&t->clean, j);
+        else if (o != MAP_NONE)
+            take_instance(t, o);
     }
-    t->clean.work.n = 0;
+    cleanup_settle(&t->clean);
     for (uint32_t e = 0; e < f->element.n; e++)
         if (t->clean.part[part_of_element(t, e)].kind == CLEANUP_TWO_PORT)
             cleanup_look(&t->clean, part_of_element(t, e));
@@ -92,6 +117,9 @@ without_cascade(struct taking *t, const char *const *gone, size_t ngone)
     for (uint32_t e = 0; e < f->element.n; e++)
         if (t->wanted[e] != NOBODY)
             cleanup_take(&t->clean, part_of_element(t, e));
+    for (uint32_t j = 0; j < f->junction.n; j++)
+        if (t->inside[j] != NOBODY)
+            cleanup_take(&t->clean, j);
     cleanup_run(&t->clean);
     for (uint32_t j = 0; j < f->junction.n; j++)
         t->junction_gone[j] = t->clean.part[j].gone;
@@ -104,6 +132,10 @@ block(struct taking *t, uint32_t e, span reader, const char *why)
 {
     rewrite_block b = { t->f->element.at[e].name, reader, why };
 
+    if (t->inside[part_of_element(t, e)] != NOBODY) {
+        without_keep_instance(t, t->inside[part_of_element(t, e)], reader, why);
+        return;
+    }
     t->wanted[e] = NOBODY;
     t->clamped[e] = false;
     vec_push(&t->r->blocked, b);
@@ -117,7 +149,7 @@ without_block_named(struct taking *t)
         char *base;
         uint32_t at;
 
-        if (t->wanted[e] == NOBODY && !t->clamped[e])
+        if ((t->wanted[e] == NOBODY && !t->clamped[e]) || t->inside[part_of_element(t, e)] != NOBODY)
             continue;
         at = map_get(&t->mentioned, map_ptr_key(x->name));
         if (at == MAP_NONE && t->mentioned_base.n) {
@@ -199,7 +231,8 @@ without_keep_needed(struct taking *t)
         const flat_junction *x = &f->junction.at[j];
         uint32_t e;
 
-        if (!t->junction_gone[j] || !x->read || t->by_text[j] || (e = holder(t, j, &seen)) == NOBODY)
+        if (!t->junction_gone[j] || !x->read || t->by_text[j] || t->inside[j] != NOBODY ||
+            (e = holder(t, j, &seen)) == NOBODY)
             continue;
         block(t, e, x->read_at, "a junction that only it holds is read");
         any = true;

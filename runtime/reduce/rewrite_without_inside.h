@@ -31,10 +31,12 @@ struct taking {
     size_t length;
     rewrite *r;
     without_lost *lost;
-    map element_of, junction_of; /* interned name -> index */
-    map top;                     /* statements that stand in the model itself */
-    uint32_t *wanted;            /* [element] place in the list, NOBODY */
-    bool *clamped;               /* [element] its junction's common variable is taken out instead */
+    map element_of, junction_of, instance_of; /* interned name -> index; of instances their origin */
+    uint32_t *asked;                          /* [origin] an instance that is to go whole: place in the list, NOBODY */
+    uint32_t *inside;                         /* [junction + element] the instance that it goes with, NOBODY */
+    map top;                                  /* statements that stand in the model itself */
+    uint32_t *wanted;                         /* [element] place in the list, NOBODY */
+    bool *clamped;                            /* [element] its junction's common variable is taken out instead */
     bool *element_gone, *junction_gone;
     cleanup clean;                 /* junctions, then elements */
     bool *by_text;                 /* [junction + element]: the planner of the text took it, and said so */
@@ -56,6 +58,14 @@ bool without_stands_in_model(const struct taking *t, const ast_stmt *s);
 /* "front.spring[2]" of the first n names; NULL where an index is no plain number. */
 const char *without_literal_name(const flat_model *f, const ast_ref *ref, int n);
 
+/* ---- rewrite_without_instances.c ---- */
+/* What is in the instances that are asked for goes with them. */
+void without_ask_instances(struct taking *t);
+/* One stays after all. */
+void without_keep_instance(struct taking *t, uint32_t origin, span reader, const char *why);
+/* Those stay that something outside of them names. */
+void without_block_instances(struct taking *t);
+
 /* ---- rewrite_without_cascade.c ---- */
 /* The flat model's parts and links, for the clean-up. */
 void without_gather_links(struct taking *t);
@@ -76,6 +86,8 @@ void without_add_entry(struct taking *t, const char *name, uint32_t group);
 
 /* The list that takes element e out, and what it is called there. */
 uint32_t without_group_of(struct taking *t, uint32_t e, const char **name);
+/* The model's own, behind the statement that makes an instance. */
+uint32_t without_group_of_instance(struct taking *t, uint32_t origin);
 
 /* What the lists have already: items as entries, what cannot be read so as it is. */
 void without_take_over(struct taking *t, const map *dropped);

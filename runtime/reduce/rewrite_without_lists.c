@@ -78,8 +78,14 @@ static void
 add_old_entry(struct taking *t, const char *name, uint32_t group)
 {
     const struct group *g = &t->group.at[group];
-    size_t n = strlen(name);
+    size_t n = strlen(name), first = strcspn(name, ".");
 
+    if (first < n && !g->node) { /* of an instance that goes whole */
+        uint32_t o = map_get(&t->instance_of, map_ptr_key(names_intern(t->f->names, name, first)));
+
+        if (o != MAP_NONE && t->asked[o] != NOBODY)
+            return;
+    }
     if (is_variable(name, n)) {
         char *element = g->node ? bg_format("%s.%.*s", g->node->ref.part[0].name, (int)n - 2, name)
                                 : bg_format("%.*s", (int)n - 2, name);
@@ -184,6 +190,18 @@ without_group_of(struct taking *t, uint32_t e, const char **name)
         if (!t->group.at[g].after || without_top_statement(f, x)->at.begin > t->group.at[g].after->at.begin)
             t->group.at[g].after = without_top_statement(f, x);
     }
+    t->group.at[g].used = true;
+    return g;
+}
+
+uint32_t
+without_group_of_instance(struct taking *t, uint32_t origin)
+{
+    const ast_stmt *made = t->f->origin.at[without_outermost(t->f, origin)].stmt;
+    uint32_t g = find_group(t, NULL);
+
+    if (!t->group.at[g].after || made->at.begin > t->group.at[g].after->at.begin)
+        t->group.at[g].after = made;
     t->group.at[g].used = true;
     return g;
 }

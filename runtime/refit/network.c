@@ -9,6 +9,7 @@
 #include "band.h"
 #include "columns.h"
 #include "dense.h"
+#include "wholes.h"
 
 /* States that are no element's: integrals. How many; state NULL: counted only. */
 static size_t
@@ -30,8 +31,8 @@ integrals(const structure *s, size_t *state)
 }
 
 /* A part each for storage and dissipators, in the order of the structure, then for integrals. */
-static bool
-list_parts(bg_model *m, const structure *s, network *k, char **why)
+static void
+list_parts(bg_model *m, const structure *s, network *k)
 {
     const flat_model *f = model_flat(m);
     size_t elements = s->nz + s->nl;
@@ -47,19 +48,12 @@ list_parts(bg_model *m, const structure *s, network *k, char **why)
         double gain = storage ? s->matrix[M_S].value[i + s->nz * s->storage_state[i]]
                               : s->matrix[M_L].value[(i - s->nz) * (s->nl + 1)];
 
-        if (el->nports != 1) {
-            *why = bg_format("%s is a field of %u ports: what is taken out and fitted are elements of one port, whose "
-                             "law is one number",
-                             el->name, (unsigned)el->nports);
-            return false;
-        }
         k->part[i] = (network_part){ .port = port,
                                      .storage = storage,
                                      .locked = el->read || el->keep,
                                      .coefficient = gain != 0 ? 1 / gain : INFINITY,
                                      .gives_effort = storage ? !port_has_momentum(f, port) : s->flow_in[i - s->nz] };
     }
-    return true;
 }
 
 /* Columns of sources to columns of inputs: what B by sources and B by inputs say together. */
@@ -153,20 +147,6 @@ who_reads_states(bg_model *m, const linearization *l, const structure *s)
     return bg_strdup("moduli, sources or laws read states");
 }
 
-/* Storage that is no state of its own, with what it goes along with. */
-static char *
-who_depends(bg_model *m, const structure *s)
-{
-    const flat_model *f = model_flat(m);
-
-    for (size_t i = 0; i < s->nz; i++)
-        if (s->G_S[s->nd * i] != 0)
-            return bg_format("%s goes along with %s (dependent storage): how many states there are without one of them "
-                             "depends on the other; one element for both can be taken out and fitted",
-                             port_name(f, s->dependent[0]), port_name(f, s->storage[i]));
-    return bg_format("%s is dependent storage", port_name(f, s->dependent[0]));
-}
-
 /* The network's response is the model's: what neither of them says of the other would show here. */
 static bool
 same_response(const linearization *l, const network *k)
@@ -228,15 +208,14 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
     W = bg_calloc(s.nu * l->space.nu + 1, sizeof *W);
     if (s.why)
         *why = bg_strdup(s.why);
-    else if (s.nd)
-        *why = who_depends(m, &s);
     else if (s.modulated)
         *why = who_reads_states(m, l, &s);
     else if (!sources_by_inputs(l, &s, W))
         *why = bg_strdup("its inputs do not act through sources alone");
-    else if (list_parts(m, &s, k, why)) {
+    else {
+        list_parts(m, &s, k);
         fill(l, &s, W, k);
-        if (!same_response(l, k))
+        if (network_wholes(m, &s, k, why) && !same_response(l, k))
             *why = bg_strdup("its elements alone do not give its response");
     }
     structure_free(&s);

@@ -7,7 +7,7 @@
  * z more in y. An integral of a signal is a part like storage of coefficient 1, which outputs alone read. So the
  * response to a coefficient is of rank one, and a part that goes is one without a row: it gives nothing, c or r
  * infinite (row and column go), or it gets nothing, c or r zero. On a 1-junction, whose flow all share, an inertia that
- * gets nothing has left and one that gives nothing is at rest.
+ * gets nothing has left and one that gives nothing is at rest. Fields and dependent storage are in it as wholes.
  *
  * shapes   by columns: J n by n, B n by nu, C and F ny by n, D ny by nu
  * units    SI
@@ -25,7 +25,8 @@ enum { NO_PORT = UINT32_MAX };
 typedef struct network_part {
     uint32_t port; /* NO_PORT: an integral */
     bool storage;
-    bool locked;        /* it is read by name, or no element: it has to stay */
+    bool locked; /* it is read by name, or no element: it has to stay */
+    bool whole;  /* of a field, or of storage that others go along with (wholes.h); it stays, and is not fitted */
     double coefficient; /* c or r; INFINITY: it gives nothing as it is */
     bool gives_effort;  /* what it gives is its effort, else its flow */
 } network_part;

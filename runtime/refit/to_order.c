@@ -473,12 +473,16 @@ not_reached(const struct work *w)
         for (size_t m = 0; m < piece.n; m++)
             in = in || piece.member[m] == i;
         if (!in && w->network.part[i].port != NO_PORT)
-            why = bg_format("%s is read, and no input reaches it", port_name(w->full.c.flat, w->network.part[i].port));
+            why = bg_format(w->network.part[i].whole ? "%s stays (a field, or storage that goes along with other "
+                                                       "storage), and nothing joins it to inputs and outputs"
+                                                     : "%s is read, and no input reaches it",
+                            port_name(w->full.c.flat, w->network.part[i].port));
         else if (!in)
             why = bg_strdup("an integral is read that no input reaches");
     }
     if (!why && locked > w->o->states)
-        why = bg_format("%zu states are read by name or kept, and stay", locked);
+        why = bg_format(
+            "%zu states stay: they are read by name, kept, of fields, or of storage that others go along with", locked);
     network_piece_free(&piece);
     free(fate);
     return why;

@@ -6,7 +6,8 @@
  * clamped, and numbers in the lines of parameters. An array whose last items nothing reads any more is as long as what
  * is read.
  *
- * needs    elements of one port each with linear laws, no dependent storage, no signals that feed back
+ * needs    linear laws, no signals that feed back; fields stay as they are, and so does storage that goes along with
+ *          other storage, with that
  * units    SI
  */
 #ifndef BG_TO_ORDER_H

@@ -78,8 +78,14 @@ look_at(bg_model *m, const network *k, const uint32_t *part_of, size_t number, c
     for (uint32_t e = 0; e < f->element.n; e++) {
         uint32_t part = part_of[f->element.at[e].port0];
 
-        if (reads[e] && (f->element.at[e].nports != 1 || part == UINT32_MAX))
+        if (!reads[e])
+            continue;
+        if (f->element.at[e].type == EL_C || f->element.at[e].type == EL_I || f->element.at[e].type == EL_R) {
+            if (part == UINT32_MAX || k->part[part].whole)
+                return "fields, or storage that goes along with other storage, read it";
+        } else {
             return "two-ports or sources read it";
+        }
     }
     for (size_t i = 0; i < f->output.n; i++)
         if (chosen_reads(m, f->output.at[i].def, v))
@@ -100,7 +106,8 @@ const char *
 tuning_nonlinear(bg_model *m, const network *k)
 {
     for (size_t i = 0; i < k->n; i++)
-        if (k->part[i].port != NO_PORT && isfinite(k->part[i].coefficient) && isnan(coefficient_now(m, &k->part[i])))
+        if (k->part[i].port != NO_PORT && !k->part[i].whole && isfinite(k->part[i].coefficient) &&
+            isnan(coefficient_now(m, &k->part[i])))
             return port_name(model_flat(m), k->part[i].port);
     return NULL;
 }

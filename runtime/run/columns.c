@@ -19,20 +19,6 @@ model_find_output(const flat_model *f, const char *name)
     return SIZE_MAX;
 }
 
-double
-to_display(const unit *display, double si)
-{
-    return display ? (si - unit_offset(display)) / unit_scale(display) : si;
-}
-
-const char *
-unit_shown(const unit *u, const unit *display)
-{
-    if (display)
-        return unit_text(display);
-    return u && !unit_is_number(u) ? unit_text(u) : NULL;
-}
-
 static void
 add(columns *c, map *seen, column x)
 {

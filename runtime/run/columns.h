@@ -5,6 +5,7 @@
 #ifndef BG_COLUMNS_H
 #define BG_COLUMNS_H
 
+#include "shown.h"
 #include "simulate.h"
 
 /* quantity: what its domain calls an effort or flow; NULL for others */
@@ -37,7 +38,5 @@ const char *column_unit(const column *c);
 const flat_output *model_output(const flat_model *f, size_t k);
 /* The number of the one with that name; SIZE_MAX: there is none. */
 size_t model_find_output(const flat_model *f, const char *name);
-double to_display(const unit *display, double si);
-const char *unit_shown(const unit *u, const unit *display);
 
 #endif

@@ -24,6 +24,7 @@
 #include "events.h"
 #include "linear.h"
 #include "scales.h"
+#include "shown.h"
 #include "vectors.h"
 
 #define ITERATIONS 400
@@ -595,8 +596,12 @@ report_failure(rest *s)
         memmove(worst + k + 1, worst + k, (count - k - 1) * sizeof *worst);
         worst[k] = i;
     }
-    for (size_t k = 0; k < count; k++)
-        strbuf_printf(&list, "%s\"%s\" (%.3g/s)", k ? ", " : "", model_state(s->model, worst[k]).name, s->f[worst[k]]);
+    for (size_t k = 0; k < count; k++) {
+        struct model_state state = model_state(s->model, worst[k]);
+
+        strbuf_printf(&list, "%s\"%s\" (%s per second)", k ? ", " : "", state.name,
+                      value_shown(state.unit, NULL, s->f[worst[k]]).text);
+    }
     if (count > 0) {
         diag_error(src, "run-equilibrium", model_state(s->model, worst[0]).at,
                    "no equilibrium found at %.6g s: what keeps changing is %s", s->t, list.at);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "draw.h"
+#include "shown.h"
 
 #define AT_START 1e-9   /* of a period: so near to the start a sample is at it */
 #define MOST_COUNT 9e15 /* of periods since time 0: above, a double does not tell one from the next */
@@ -183,6 +184,19 @@ samples_take(samples *s, double t, double *modes)
     return true;
 }
 
+/* The unit that v is declared in, else that of something it stands beside: a pressure beside 6 [bar] is told in bar. */
+static const unit *
+written_beside(const flat_model *f, const var_id *list, size_t n, const flat_var *v)
+{
+    for (size_t k = 0; k < n && v->unit && !v->display; k++) {
+        const unit *u = f->var.at[list[k]].display;
+
+        if (u && unit_dimension(u) == unit_dimension(v->unit))
+            return u;
+    }
+    return v->display;
+}
+
 void
 samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
 {
@@ -209,9 +223,8 @@ samples_values(const bg_model *m, size_t when, const double *value, strbuf *out)
         }
         if (v->kind == VAR_MODE || v->kind == VAR_LITERAL || v->kind == VAR_AUX || !v->name)
             continue;
-        strbuf_printf(out, "%s%s = %.6g", told++ ? ", " : "", v->name, value[todo.at[k]]);
-        if (v->unit && *unit_text(v->unit))
-            strbuf_printf(out, " %s", unit_text(v->unit));
+        strbuf_printf(out, "%s%s = %s", told++ ? ", " : "", v->name,
+                      value_shown(v->unit, written_beside(f, todo.at, todo.n, v), value[todo.at[k]]).text);
     }
     vec_free(&todo);
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "shown.h"
 #include "simulate_inside.h"
 
 #define DEFAULT_RTOL 1e-6
@@ -104,8 +105,9 @@ meet_constraints(run *s)
             broken = i;
     free(c);
     diag_error(s->sources, "run-jump", state.at,
-               "\"%s\" would have to jump from %.6g to %.6g at %.6g s to meet a condition that holds from then on",
-               state.name, s->x[worst], to, s->t);
+               "\"%s\" would have to jump from %s to %s at %.6g s to meet a condition that holds from then on",
+               state.name, variable_shown(model_flat(s->model), state.var, s->x[worst]).text,
+               variable_shown(model_flat(s->model), state.var, to).text, s->t);
     diag_note(s->sources, model_constraint_place(s->model, broken), "the condition of this source");
     diag_help(s->sources, "What is stored cannot vanish in no time: give it somewhere to go (a diode or resistor "
                           "beside a coil, a resistor before a capacitor), or say "

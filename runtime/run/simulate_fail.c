@@ -1,6 +1,7 @@
 /* simulate_fail.c - what is said when a run fails */
 #include <math.h>
 
+#include "shown.h"
 #include "simulate_inside.h"
 
 #define END_OF_NUMBERS 1e300   /* a step from there leads beyond */
@@ -100,8 +101,8 @@ run_fail_small_step(run *s)
         return false;
     struct model_state state = model_state(s->model, i);
     diag_error(s->sources, "run-step", state.at,
-               "the step becomes too small at %.6g s; \"%s\" = %.6g has the largest error there", t, state.name,
-               integrator_x1(s->integrator)[i]);
+               "the step becomes too small at %.6g s; \"%s\" = %s has the largest error there", t, state.name,
+               variable_shown(model_flat(s->model), state.var, integrator_x1(s->integrator)[i]).text);
     help_solver(s, "Look for a law that jumps or grows without bound near this point, or loosen rtol");
     return false;
 }

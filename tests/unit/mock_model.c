@@ -29,8 +29,10 @@ mock_new(const mock *spec)
     m->at = m->flat.at = (span){ file, 0, 10 };
     m->mode = bg_calloc(spec->nmodes + 1, sizeof(double));
     m->name = bg_calloc(n + 1, sizeof *m->name);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         snprintf(m->name[i], sizeof *m->name, "x%zu", i);
+        vec_push(&m->flat.var, ((flat_var){ .kind = VAR_INTEGRAL, .def = INST_NONE, .init = INST_NONE }));
+    }
     if (!spec->jacobian) {
         m->column = bg_calloc(n + 1, sizeof *m->column);
         m->row = bg_calloc(n * n + 1, sizeof *m->row);
@@ -47,6 +49,7 @@ void
 mock_free(bg_model *m)
 {
     sources_free(m->flat.sources);
+    vec_free(&m->flat.var);
     free(m->mode);
     free(m->column);
     free(m->row);
@@ -99,6 +102,7 @@ model_state(const bg_model *m, size_t i)
 
     return (struct model_state){ .name = m->m.state_name ? m->m.state_name[i] : m->name[i],
                                  .at = at,
+                                 .var = (uint32_t)i,
                                  .only_outputs = m->m.only_outputs && m->m.only_outputs[i],
                                  .stated = !m->m.stated || m->m.stated[i] };
 }

@@ -1,0 +1,289 @@
+/* writeout_experiments.c - the experiments of a model that is written out part by part
+ *
+ * As they are written, with the names of parts changed. What names several things at once, an array, a range of one or
+ * a component, is said item by item, as the experiment makes it.
+ */
+#include <string.h>
+
+#include "edit.h"
+#include "writeout_inside.h"
+
+/* The model as one experiment makes it. */
+struct made {
+    compilation c;
+    struct writer w;
+    const char **name; /* [var] before they got the names of the text */
+    bool *said;        /* [var] a let was written */
+    bool there, kept;  /* all that is kept was said */
+};
+
+static const char *
+text_at(const struct writer *d, span at)
+{
+    return arena_strndup(d->a, d->text + at.begin, at.end - at.begin);
+}
+
+static void
+rename_ref(struct writer *d, const ast_ref *r, edits *e)
+{
+    const char *name = text_at(d, r->at), *now = written_name(d->a, name);
+
+    if (strcmp(name, now))
+        edits_replace(e, r->at.begin, r->at.end, now, strlen(now));
+}
+
+/* ---------------------------------------------------------------- what names several things */
+
+static bool
+names_one(const struct writer *d, const ast_ref *r)
+{
+    return text_variable(&d->names, text_at(d, r->at)) != VAR_NONE;
+}
+
+static bool
+expr_names_one(const struct writer *d, const ast_expr *e)
+{
+    text_refs r = { 0 };
+    bool one = true;
+
+    textrefs_of(e, NULL, (text_ref){ 0 }, &r);
+    for (size_t i = 0; i < r.n; i++)
+        one &= names_one(d, r.at[i].ref);
+    vec_free(&r);
+    return one;
+}
+
+static bool
+is_as_written(const struct writer *d, const ast_exp_item *item)
+{
+    bool one = item->kind != AST_EXP_KEEP;
+
+    if (item->kind == AST_EXP_LET || item->kind == AST_EXP_OBSERVE)
+        one &= names_one(d, &item->ref);
+    for (int k = 0; item->kind == AST_EXP_RECORD && k < item->nexprs; k++)
+        one &= expr_names_one(d, item->exprs[k]);
+    return one;
+}
+
+/* ---------------------------------------------------------------- item by item */
+
+static bool
+lies_in(span at, span in)
+{
+    return span_known(at) && at.begin >= in.begin && at.end <= in.end;
+}
+
+/* Is this index one that the text says: a number, in a range of numbers? What is no plain number is taken to be it. */
+static bool
+is_index(const ast_index *x, double i)
+{
+    if (!x->to)
+        return x->from->kind != AST_NUMBER || x->from->number.value == i;
+    return (x->from->kind != AST_NUMBER || x->from->number.value <= i) &&
+           (x->to->kind != AST_NUMBER || x->to->number.value >= i);
+}
+
+/* Does a reference name this variable: "m" and "m[1..2]" m[2], "cell.k" cell[3].k? */
+static bool
+names_variable(const ast_ref *r, const char *name)
+{
+    for (int k = 0; k < r->nparts; k++) {
+        size_t n = strlen(r->part[k].name);
+
+        if (strncmp(name, r->part[k].name, n))
+            return false;
+        name += n;
+        for (int i = 0; *name == '[' || (i && *name == ','); i++) {
+            char *end;
+            double at = strtod(name + 1, &end);
+
+            if (i < r->part[k].nindex && !is_index(&r->part[k].index[i], at))
+                return false;
+            name = *end == ']' ? end + 1 : end;
+        }
+        if (k + 1 < r->nparts && *name++ != '.')
+            return false;
+    }
+    return *name == '\0';
+}
+
+static void
+put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
+{
+    static const char letter[] = "efqp";
+    const flat_model *f = m->c.flat;
+
+    for (size_t i = 0; item->initial && i < f->initial.n; i++) {
+        const flat_initial *x = &f->initial.at[i];
+        const char *of = x->port != UINT32_MAX ? writer_port(&m->w, x->port) : writer_junction(&m->w, x->junction);
+
+        if (lies_in(x->at, item->ref.at))
+            strbuf_printf(b, "let %s.%c(0) = %s; ", of, letter[x->q], writer_print(&m->w, x->def));
+    }
+    for (var_id v = 1; !item->initial && v < f->var.n; v++)
+        if ((f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_SIGNAL) && m->name[v] && !m->said[v] &&
+            names_variable(&item->ref, m->name[v])) {
+            strbuf_printf(b, "let %s = %s; ", f->var.at[v].name, writer_print(&m->w, f->var.at[v].def));
+            m->said[v] = true;
+        }
+}
+
+static void
+put_observed(const struct made *m, const ast_exp_item *item, strbuf *b)
+{
+    const flat_model *f = m->c.flat;
+
+    for (size_t i = 0; i < f->experiment.observe.n; i++) {
+        const flat_observe *o = &f->experiment.observe.at[i];
+
+        if (!lies_in(o->at, item->at))
+            continue;
+        strbuf_printf(b, "observe %s", writer_part(&m->w, f->output.at[o->output].name));
+        if (inst_known(o->within))
+            strbuf_printf(b, " within %s", writer_print(&m->w, o->within));
+        strbuf_puts(b, "; ");
+    }
+}
+
+static void
+put_kept(const struct made *m, strbuf *b)
+{
+    const flat_model *f = m->c.flat;
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < f->element.n; i++)
+        if (f->element.at[i].keep)
+            strbuf_printf(b, "%s %s", n++ ? "," : "keep", writer_part(&m->w, f->element.at[i].name));
+    if (n)
+        strbuf_puts(b, "; ");
+}
+
+static void
+put_recorded(const struct made *m, const ast_exp_item *item, strbuf *b)
+{
+    const flat_model *f = m->c.flat;
+    size_t n = 0;
+
+    for (size_t i = 0; i < f->experiment.record.n; i++)
+        if (lies_in(f->experiment.record.at[i].at, item->at))
+            strbuf_printf(b, "%s %s", n++ ? "," : "record", writer_print(&m->w, f->experiment.record.at[i].def));
+    if (n)
+        strbuf_puts(b, "; ");
+}
+
+static void
+make(struct writer *d, const ast_experiment *x, struct made *m)
+{
+    compile_options co = { .experiment = x->name };
+
+    m->there = compile_text(&m->c, d->run->path, d->run->text, d->run->length, STAGE_GRAPH, &co);
+    if (!m->there)
+        return;
+    m->w = (struct writer){ .run = d->run, .f = m->c.flat, .file = d->file, .text = d->text, .a = d->a };
+    m->name = bg_calloc(m->c.flat->var.n + 1, sizeof *m->name);
+    m->said = bg_calloc(m->c.flat->var.n + 1, sizeof *m->said);
+    for (var_id v = 0; v < m->c.flat->var.n; v++)
+        m->name[v] = m->c.flat->var.at[v].name;
+    writer_begin(&m->w);
+}
+
+static void
+made_free(struct made *m)
+{
+    if (m->there)
+        writer_end(&m->w);
+    free(m->name);
+    free(m->said);
+    compile_free(&m->c);
+}
+
+/* ---------------------------------------------------------------- an experiment */
+
+static void
+rename_item(struct writer *d, const ast_exp_item *item, edits *e)
+{
+    text_refs refs = { 0 };
+
+    if (item->kind == AST_EXP_LET || item->kind == AST_EXP_OBSERVE)
+        rename_ref(d, &item->ref, e);
+    for (int k = 0; k < item->nrefs; k++)
+        rename_ref(d, &item->refs[k], e);
+    textrefs_of(item->a, NULL, (text_ref){ 0 }, &refs);
+    textrefs_of(item->b, NULL, (text_ref){ 0 }, &refs);
+    for (int k = 0; k < item->nexprs; k++)
+        textrefs_of(item->exprs[k], NULL, (text_ref){ 0 }, &refs);
+    if (item->kind == AST_EXP_EXPECT) {
+        rename_ref(d, &item->expect->element, e);
+        textrefs_of(item->expect->time, NULL, (text_ref){ 0 }, &refs);
+        textrefs_of(item->expect->value, NULL, (text_ref){ 0 }, &refs);
+    }
+    for (size_t k = 0; k < refs.n; k++)
+        rename_ref(d, refs.at[k].ref, e);
+    vec_free(&refs);
+}
+
+/* Says an item as the experiment makes it; all that is kept with the first that says so. */
+static void
+say_item(struct made *m, const ast_exp_item *item, edits *e)
+{
+    strbuf b = { 0 };
+
+    if (item->kind == AST_EXP_LET)
+        put_lets(m, item, &b);
+    else if (item->kind == AST_EXP_OBSERVE)
+        put_observed(m, item, &b);
+    else if (item->kind == AST_EXP_RECORD)
+        put_recorded(m, item, &b);
+    else if (!m->kept)
+        put_kept(m, &b);
+    m->kept |= item->kind == AST_EXP_KEEP;
+    while (b.n && b.at[b.n - 1] == ' ')
+        b.n--;
+    edits_replace(e, item->at.begin, item->at.end, b.at ? b.at : "", b.n);
+    strbuf_free(&b);
+}
+
+void
+writer_experiment(struct writer *d, const ast_experiment *x)
+{
+    const ast_model *model = d->f->ast;
+    edits e = { 0 };
+    strbuf all = { 0 };
+    struct made m = { 0 };
+    bool several = false, lets = false;
+    char *why = NULL;
+
+    for (int i = x->inherited; i < x->nitems; i++) {
+        bool one = is_as_written(d, &x->item[i]);
+
+        several |= !one;
+        lets |= !one && x->item[i].kind == AST_EXP_LET; /* one entry of what another gives as a whole */
+    }
+    if (several)
+        make(d, x, &m);
+    for (int i = x->inherited; i < x->nitems; i++) {
+        const ast_exp_item *item = &x->item[i];
+        bool size = false;
+
+        for (int k = 0; k < model->nsize && item->kind == AST_EXP_LET && item->ref.nparts == 1; k++)
+            size |= item->ref.part[0].name == model->size[k].name;
+        if (size) { /* built in */
+            edits_delete(&e, item->at.begin, item->at.end);
+            continue;
+        }
+        if (m.there && (!is_as_written(d, item) || (lets && item->kind == AST_EXP_LET)))
+            say_item(&m, item, &e);
+        else
+            rename_item(d, item, &e);
+    }
+    if (edits_seal(&e, strlen(d->text), &why))
+        edits_apply(&e, d->text, strlen(d->text), &all);
+    /* all edits are in the experiment, which keeps its distance from the end */
+    if (all.n)
+        strbuf_add(d->out, all.at + x->at.begin, all.n - x->at.begin - (strlen(d->text) - x->at.end));
+    strbuf_puts(d->out, "\n");
+    free(why);
+    made_free(&m);
+    strbuf_free(&all);
+    edits_free(&e);
+}
