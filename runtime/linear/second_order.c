@@ -8,6 +8,7 @@
 #include "elimination.h"
 #include "equations.h"
 #include "hamiltonian.h"
+#include "kinetic.h"
 
 #define ROUNDING 1e-10
 
@@ -30,6 +31,8 @@ kind_of(const linearization *l, size_t i, char **why)
     }
     if (v->kind == VAR_INTEGRAL)
         return DISPLACEMENT;
+    if (l->as_equations && kinetic_is_velocity(l->model, l->order[i]))
+        return MOMENTUM;
     if (!*why)
         *why = bg_format("no inertia stores the state \"%s\" by itself", linear_state_name(l, i));
     return APART;
@@ -68,6 +71,32 @@ take(const double *from, size_t n, size_t rows, const size_t *row, size_t column
         for (size_t r = 0; r < rows; r++)
             to[r + rows * c] = from[row[r] + n * (column ? column[c] : c)];
     return to;
+}
+
+/* The same where a ratio between inertias varies: each momentum is of an inertia that is a number, or a velocity is the
+ * state itself. */
+static double *
+own_velocities(const linearization *l, const struct parts *w, char **why)
+{
+    const flat_model *f = model_flat(l->model);
+    double *S = bg_calloc(w->np * w->np + 1, sizeof *S), *x = bg_calloc(l->space.n + 1, sizeof *x);
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    for (size_t i = 0; i < w->np; i++) {
+        size_t state = l->order[w->p[i]];
+        bool stored = f->var.at[model_state(l->model, state).var].kind == VAR_STORED;
+
+        S[i + w->np * i] = stored ? model_energy_curvature(l->model, state, x) : 1;
+        if (!isfinite(S[i + w->np * i]) && !*why)
+            *why = bg_format("the law of \"%s\" has no slope", linear_state_name(l, w->p[i]));
+    }
+    for (size_t i = 0; i < f->element.n && !*why; i++)
+        if (f->element.at[i].type == EL_I && !f->element.at[i].linear)
+            *why = bg_format("a ratio between inertias varies, and the law of \"%s\" is not given by one number",
+                             f->element.at[i].name);
+    free(x);
+    return S;
 }
 
 /* S: velocities by momenta. */
@@ -144,6 +173,36 @@ least_of(size_t n, const double *A)
     return result;
 }
 
+/* M and M S where a ratio between inertias varies: from B of the kinetic energy by states, M = S^-1 B S^-1, S being
+ * diagonal. */
+static bool
+own_masses(const linearization *l, const struct parts *w, const double *S, double *M, double *MS)
+{
+    kinetic *k = kinetic_new(l->model);
+    size_t np = w->np, *at = bg_calloc(l->space.n + 1, sizeof *at);
+    double *B = bg_calloc(np * np + 1, sizeof *B), *x = bg_calloc(l->space.n + 1, sizeof *x);
+    bool fine = kinetic_count(k) == np;
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    for (size_t i = 0; i < np && fine; i++)
+        at[kinetic_states(k)[i]] = i; /* row of B */
+    fine = fine && kinetic_masses(k, l->time, x, B) == 0;
+    for (size_t i = 0; i < np && fine; i++)
+        for (size_t j = 0; j < np; j++) {
+            double b = B[at[l->order[w->p[i]]] + np * at[l->order[w->p[j]]]], si = S[i * (np + 1)],
+                   sj = S[j * (np + 1)];
+
+            MS[i + np * j] = b / si;
+            M[i + np * j] = b / (si * sj);
+        }
+    kinetic_free(k);
+    free(at);
+    free(B);
+    free(x);
+    return fine;
+}
+
 /* M, and M S = S^-T Q in MS. */
 static bool
 masses(const linearization *l, const struct parts *w, const double *S, double *M, double *MS)
@@ -185,7 +244,7 @@ fill(const linearization *l, const struct parts *w, const double *S, second_orde
     s->K = bg_calloc(np * np + 1, sizeof(double));
     s->L = bg_calloc(np * nu + 1, sizeof(double));
     s->N = bg_calloc(np * nu + 1, sizeof(double));
-    if (!masses(l, w, S, s->M, MS))
+    if (!(l->as_equations ? own_masses : masses)(l, w, S, s->M, MS))
         s->why = bg_strdup("an inertia has no slope: its velocity does not follow from its momentum");
     /* X S^-1 by transposes: S^T Y = X^T, Y^T = X S^-1 */
     dense_multiply(np, np, np, -1, MS, App, 0, to);
@@ -238,14 +297,12 @@ second_order_make(const linearization *l, second_order *s)
     *s = (second_order){ .nu = l->space.nu };
     if (l->structure.why)
         s->why = bg_strdup(l->structure.why);
-    else if (l->as_equations)
-        s->why = bg_strdup("a ratio on the way to dependent storage varies");
     else
         sort_states(l, &w, &s->why);
     if (!s->why)
         check_rates(l, &w, &s->why);
     if (!s->why)
-        S = velocities(l, &w, &s->why);
+        S = (l->as_equations ? own_velocities : velocities)(l, &w, &s->why);
     if (!s->why) {
         const double *all[3];
 

@@ -5,6 +5,9 @@
  * derivatives of the energy, dependent inertias with it), D = -M S A_pp S^-1,  K = -M S A_pe G,  L = M S B,  N = M S
  * A_pe G_u M is symmetric; D is but for gyrators, K but for forces that follow positions without an energy.
  *
+ * Where a ratio between inertias moves with displacements, M is that of the place, and D and K hold what moves with it:
+ * M(q) a = F(q, v) is M da + D dv + K dq = L du with D = -dF/dv, K = dM/dq a - dF/dq, Coriolis forces being in F.
+ *
  * source   Bruschetta, Picci, Saccon (2014), Automatica 50:559, eqs. 1.1, 1.2
  * shapes   n by n by columns; L, N: n by the inputs
  */

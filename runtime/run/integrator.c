@@ -217,6 +217,12 @@ integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, do
 }
 
 void
+integrator_masses_move(integrator *g, bool moving)
+{
+    g->masses_move = moving;
+}
+
+void
 integrator_free(integrator *g)
 {
     if (!g)
@@ -340,7 +346,7 @@ prepare(integrator *g)
     if (g->kind == MIDPOINT && !g->variational) {
         if (!integrator_need_linear(g))
             return false;
-        g->variational = variational_new(g->model, g->linear);
+        g->variational = variational_new(g->model, g->linear, g->masses_move);
     }
     if (g->kind == MIDPOINT)
         variational_restart(g->variational);

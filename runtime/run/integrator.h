@@ -24,6 +24,8 @@ enum integrator_status {
 integrator *integrator_new(bg_model *m, double rtol, double atol, enum sim_solver solver, double start, double stop,
                            bool powers);
 void integrator_free(integrator *g);
+/* Of SIM_VARIATIONAL: masses move with displacements. Said before the first step. */
+void integrator_masses_move(integrator *g, bool moving);
 
 /* Sets out from (t, x), x copied. Forgets what was before. False: the Jacobian does not compile (diagnostic given). */
 bool integrator_start(integrator *g, double t, const double *x);

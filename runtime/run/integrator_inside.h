@@ -47,6 +47,7 @@ struct integrator {
     VEC(size_t) still; /* states without a rate */
 
     variational *variational;
+    bool masses_move;
     bool rated[3]; /* MIDPOINT: f is known there */
     void *arkode, *cvode;
     linear *linear;

@@ -461,8 +461,20 @@ begin(run *s)
         if (!s->follow->start(s->follow->ctx, s->start, s->x))
             return false;
     }
-    if (o->solver == SIM_VARIATIONAL && !variational_fits(s->model, s->start, s->stop, s->x))
-        return false;
+    if (o->solver == SIM_VARIATIONAL) {
+        bool moving;
+
+        if (!variational_fits(s->model, s->start, s->stop, s->x, &moving))
+            return false;
+        if (moving && s->follow) {
+            diag_error(
+                s->sources, "variational-form", model_flat(s->model)->at,
+                "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
+            diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
+            return false;
+        }
+        integrator_masses_move(s->integrator, moving);
+    }
     if (s->nx) { /* said here with the equation's line rather than by the integrator */
         if (model_rhs(s->model, s->start, s->x, s->inner[0]) != 0)
             return run_fail_evaluation(s, s->start, s->x);

@@ -2,12 +2,14 @@
 #include "variational.h"
 
 #include <float.h>
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "causality.h"
 #include "equations.h"
 #include "joined.h"
+#include "kinetic.h"
 
 #define MOST_ITERATIONS 40
 #define ROUNDING (4 * DBL_EPSILON) /* of the states' sizes: what an iteration can reach */
@@ -23,10 +25,55 @@ struct variational {
     double gamma;                                 /* of the factors; NAN: there are none */
     double before;                                /* length of the step that d is of; 0: none */
     uint64_t evaluations;
+    struct moving *moving; /* NULL: ratios between inertias are fixed */
 };
 
+/* Of a model whose inertias weigh differently from place to place: the rule holds for canonical momenta B(q) x_p
+ * (kinetic.h). */
+struct moving {
+    kinetic *kinetic;
+    size_t n;
+    const size_t *state;
+    double *B, *rate, *right; /* n by n, n by n, n */
+    double *P, *next;         /* canonical momenta at the start of the step, at its end */
+    int *pivot;
+    bool known; /* P is */
+};
+
+static void
+close_moving(struct moving *w)
+{
+    if (!w)
+        return;
+    kinetic_free(w->kinetic);
+    free(w->B);
+    free(w->rate);
+    free(w->right);
+    free(w->P);
+    free(w->next);
+    free(w->pivot);
+    free(w);
+}
+
+static struct moving *
+open_moving(bg_model *m)
+{
+    struct moving *w = bg_calloc(1, sizeof *w);
+
+    w->kinetic = kinetic_new(m);
+    w->n = kinetic_count(w->kinetic);
+    w->state = kinetic_states(w->kinetic);
+    w->B = bg_calloc(w->n * w->n + 1, sizeof(double));
+    w->rate = bg_calloc(w->n * w->n + 1, sizeof(double));
+    w->right = bg_calloc(w->n + 1, sizeof(double));
+    w->P = bg_calloc(w->n + 1, sizeof(double));
+    w->next = bg_calloc(w->n + 1, sizeof(double));
+    w->pivot = bg_calloc(w->n + 1, sizeof *w->pivot);
+    return w;
+}
+
 variational *
-variational_new(bg_model *m, linear *l)
+variational_new(bg_model *m, linear *l, bool moving)
 {
     variational *v = bg_calloc(1, sizeof *v);
     size_t n = model_nstates(m);
@@ -38,6 +85,7 @@ variational_new(bg_model *m, linear *l)
     v->change = bg_calloc(n + 1, sizeof(double));
     for (int i = 0; i < 2; i++)
         v->rate[i] = bg_calloc(n + 1, sizeof(double));
+    v->moving = moving ? open_moving(m) : NULL;
     return v;
 }
 
@@ -52,6 +100,7 @@ variational_free(variational *v)
     free(v->change);
     for (int i = 0; i < 2; i++)
         free(v->rate[i]);
+    close_moving(v->moving);
     free(v);
 }
 
@@ -61,6 +110,8 @@ variational_restart(variational *v)
     memset(v->lost, 0, v->n * sizeof *v->lost);
     v->before = 0;
     v->gamma = NAN;
+    if (v->moving)
+        v->moving->known = false;
 }
 
 uint64_t
@@ -101,12 +152,121 @@ factors(variational *v, double t, double gamma)
     return linear_factor(v->linear);
 }
 
+/* ---------------------------------------------------------------- masses that move with displacements */
+
+static double
+row_of(size_t n, const double *A, size_t i, const double *x, const size_t *state)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < n; k++)
+        sum += A[i + n * k] * x[state[k]];
+    return sum;
+}
+
+/* right = B^-1 right; B is overwritten. */
+static int
+by_masses(struct moving *w)
+{
+    return w->n == 0 || LAPACKE_dgesv(LAPACK_COL_MAJOR, (lapack_int)w->n, 1, w->B, (lapack_int)w->n, w->pivot, w->right,
+                                      (lapack_int)w->n) == 0
+               ? 0
+               : 1;
+}
+
+/* At the middle, whose rates are in rate[0]: P0 + part h (B f_p + dB/dt x_p) in `to`; B is there. */
+static int
+momenta(variational *v, double t, double h, double part, double *to)
+{
+    struct moving *w = v->moving;
+    int status = kinetic_masses(w->kinetic, t, v->middle, w->B);
+
+    if (status == 0)
+        status = kinetic_rate(w->kinetic, t, h, v->middle, v->rate[0], w->rate);
+    for (size_t i = 0; i < w->n && status == 0; i++)
+        to[i] = w->P[i] +
+                part * h *
+                    (row_of(w->n, w->B, i, v->rate[0], w->state) + row_of(w->n, w->rate, i, v->middle, w->state));
+    return status;
+}
+
+/* What the momenta and velocities of `change` are instead. */
+static int
+moving_change(variational *v, double t, double h)
+{
+    struct moving *w = v->moving;
+    int status = momenta(v, t, h, 0.5, w->right);
+
+    if (status == 0)
+        status = by_masses(w);
+    for (size_t i = 0; i < w->n && status == 0; i++)
+        v->change[w->state[i]] = 2 * (w->right[i] - v->middle[w->state[i]]);
+    return status;
+}
+
+static int
+moving_start(variational *v, double t, const double *x0)
+{
+    struct moving *w = v->moving;
+    int status = w->known ? 0 : kinetic_masses(w->kinetic, t, x0, w->B);
+
+    for (size_t i = 0; i < w->n && status == 0 && !w->known; i++)
+        w->P[i] = row_of(w->n, w->B, i, x0, w->state);
+    w->known = status == 0;
+    return status;
+}
+
+/* Momenta at the end of the step, and x1's from them and its displacements. */
+static int
+moving_end(variational *v, double t0, double t1, double h, double *x1)
+{
+    struct moving *w = v->moving;
+    int status = momenta(v, t0, h, 1, w->next);
+
+    for (size_t i = 0; i < w->n && status == 0; i++) {
+        double add = w->next[i] - w->P[i] + v->lost[w->state[i]], sum = w->P[i] + add;
+
+        v->lost[w->state[i]] = add - (sum - w->P[i]);
+        w->P[i] = w->right[i] = sum;
+    }
+    if (status == 0)
+        status = kinetic_masses(w->kinetic, t1, x1, w->B);
+    if (status == 0)
+        status = by_masses(w);
+    for (size_t i = 0; i < w->n && status == 0; i++)
+        x1[w->state[i]] = w->right[i];
+    return status;
+}
+
+/* ---------------------------------------------------------------- a step */
+
+/* By the rates themselves, so that what pulls on one and pushes on another cancels. */
+static int
+take(variational *v, double t0, double t1, const double *x0, double *x1)
+{
+    double h = t1 - t0, *kept = v->lost;
+    int status = mean_rates(v, t0, t1, x0);
+
+    for (size_t i = 0; i < v->n && status == 0; i++) {
+        double add = h * v->rate[0][i] + kept[i];
+
+        if (v->moving && kinetic_is_velocity(v->model, i)) {
+            x1[i] = x0[i] + v->d[i];
+            continue;
+        }
+        x1[i] = x0[i] + add;
+        kept[i] = add - (x1[i] - x0[i]);
+        v->d[i] = h * v->rate[0][i];
+    }
+    return status == 0 && v->moving ? moving_end(v, t0, t1, h, x1) : status;
+}
+
 int
 variational_step(variational *v, double t0, double t1, const double *x0, const double *size, double *x1)
 {
     double h = t1 - t0, last = INFINITY;
     bool fresh = false;
-    int status = 0;
+    int status = v->moving ? moving_start(v, t0, x0) : 0;
 
     for (size_t i = 0; i < v->n; i++)
         v->d[i] = v->before > 0 ? v->d[i] * (h / v->before) : 0;
@@ -123,6 +283,8 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
             break;
         for (size_t i = 0; i < v->n; i++)
             v->change[i] = h * v->rate[0][i] - v->d[i];
+        if (v->moving && (status = moving_change(v, t0, h)) != 0)
+            break;
         status = linear_solve(v->linear, v->change);
         for (size_t i = 0; i < v->n && status == 0; i++) {
             double part = fabs(v->change[i]) / fmax(size[i], fabs(x0[i]) + fabs(v->d[i]));
@@ -131,22 +293,14 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
             v->d[i] += v->change[i];
         }
         if (status == 0 && (most <= ROUNDING || (most < STALLED && most > FALLS * last))) {
-            /* by the rates themselves, so that what pulls on one and pushes on another cancels */
-            status = mean_rates(v, t0, t1, x0);
-            for (size_t i = 0; i < v->n && status == 0; i++) {
-                double add = h * v->rate[0][i] + v->lost[i];
-
-                x1[i] = x0[i] + add;
-                v->lost[i] = add - (x1[i] - x0[i]);
-                v->d[i] = h * v->rate[0][i];
-            }
+            status = take(v, t0, t1, x0, x1);
             v->before = h;
             return status;
         }
         if (status == 0 && !isfinite(most))
             return 1;
         if (status == 0 && most > SLOW * last) {
-            if (fresh && k > MOST_ITERATIONS / 2)
+            if (fresh && k > MOST_ITERATIONS / 2 && !v->moving)
                 return 1;
             status = factors(v, t0, h / 2);
             fresh = true;
@@ -159,6 +313,10 @@ variational_step(variational *v, double t0, double t1, const double *x0, const d
 
 #define OTHER_RATE "its rate is not made of velocities of inertias alone; a damper in series or a filter makes it so"
 
+#define MOVED_RATE \
+    "a ratio that moves is between it and the velocities of inertias; as a source whose force reads a position it " \
+    "fits"
+
 /* ---------------------------------------------------------------- what it does not fit */
 
 struct trial {
@@ -167,9 +325,10 @@ struct trial {
     const equations *e;
     double t, later; /* two times */
     const double *x;
-    double *moved, *v[3]; /* numbers of all variables: as it is, moved, later */
+    double *moved, *v[4]; /* numbers of all variables: as it is, moved, later, with velocities alone moved */
     uint32_t *group;      /* of a junction: joined by bonds and fixed two-ports */
     bool *stores;         /* a group does */
+    uint32_t mover; /* a two-port between stores whose ratio moves with displacements; UINT32_MAX: there is none */
 };
 
 static void
@@ -252,9 +411,24 @@ differs(double a, double b)
     return !(fabs(a - b) <= 1e-12 * fmax(fabs(a), fabs(b)));
 }
 
-/* Between stores ratios are fixed: a two-port whose modulus moves may only lead to sources and dampers. */
+/* Does a ratio move with displacements alone, so that it is one of kinematics? */
 static bool
-ratios_are_fixed(struct trial *w)
+is_kinematic(const struct trial *w, const flat_element *el)
+{
+    for (uint32_t k = 0; k < el->nlaws; k++) {
+        inst modulus = w->f->law.at[el->law0 + k].def;
+        double at = value(w, modulus, w->v[0]);
+
+        if (differs(at, value(w, modulus, w->v[2])) || differs(at, value(w, modulus, w->v[3])))
+            return false;
+    }
+    return el->type == EL_TF;
+}
+
+/* Between stores ratios are fixed, or move with displacements: two-ports whose moduli move otherwise may only lead to
+ * sources and dampers. */
+static bool
+ratios_fit(struct trial *w)
 {
     const flat_model *f = w->f;
     bool *moves = bg_calloc(f->element.n + 1, sizeof *moves), fine = true;
@@ -284,8 +458,11 @@ ratios_are_fixed(struct trial *w)
 
         for (uint32_t k = 0; k < el->nports && moves[i]; k++)
             sides += w->stores[joined_first(w->group, f->port.at[el->port0 + k].junction)];
-        if (sides > 1)
-            fine = refuse(w, el->at, el->name, "its ratio moves, and there are stores on both of its sides");
+        if (sides > 1 && is_kinematic(w, el))
+            w->mover = (uint32_t)i;
+        else if (sides > 1)
+            fine = refuse(w, el->at, el->name,
+                          "its ratio moves, not with displacements alone, and there are stores on both of its sides");
     }
     free(moves);
     return fine;
@@ -322,6 +499,37 @@ elements_fit(struct trial *w)
                               "no state is what it stores, and its law is not given by one number");
         }
     return true;
+}
+
+/* Where a ratio moves: inertias are numbers, and no velocity comes from outside. */
+static bool
+masses_fit(struct trial *w)
+{
+    const flat_model *f = w->f;
+    const causal *c = model_causal(w->model);
+    const flat_element *mover = w->mover == UINT32_MAX ? NULL : &f->element.at[w->mover];
+    kinetic *k;
+    bool fine = true;
+
+    if (!mover)
+        return true;
+    for (size_t i = 0; i < f->element.n; i++) {
+        const flat_element *el = &f->element.at[i];
+
+        if (el->type == EL_I && (!el->linear || el->nports != 1 || f->port.at[el->port0].crossed))
+            return refuse(w, el->at, el->name, "its law is not given by one number, and a ratio between stores moves");
+    }
+    for (size_t i = 0; i < c->dependent.n; i++)
+        if (is_displacement(w, c->dependent.at[i])) {
+            const flat_element *el = &f->element.at[f->port.at[c->dependent.at[i]].element];
+
+            return refuse(w, el->at, el->name, "what it stores is no state, and a ratio between stores moves");
+        }
+    k = kinetic_new(w->model);
+    if (!(kinetic_carried(k, w->t, w->moved) < 1e-12))
+        fine = refuse(w, mover->at, mover->name, "its ratio moves, and a source moves inertias");
+    kinetic_free(k);
+    return fine;
 }
 
 /* Numbers from -1 to 1, the same in every run. */
@@ -376,7 +584,7 @@ displacements_follow(struct trial *w)
             if (!state_is_displacement(w, i))
                 continue;
             if (fabs(rate[1][i] - rate[0][i]) > 1e-8 * size)
-                fine = refuse(w, s.at, s.name, OTHER_RATE);
+                fine = refuse(w, s.at, s.name, w->mover == UINT32_MAX ? OTHER_RATE : MOVED_RATE);
             else if (numbers && fabs(rate[2][i] + rate[3][i] - 2 * rate[0][i]) >
                                     1e-6 * fabs(rate[2][i] - rate[3][i]) + 1e-9 * fabs(rate[0][i]))
                 fine = refuse(w, s.at, s.name, "its rate is no sum of velocities by fixed ratios");
@@ -398,16 +606,37 @@ has_inertia(struct trial *w)
     return false;
 }
 
+/* The numbers of all variables with velocities and momenta moved alone. */
+static bool
+velocities_moved(struct trial *w)
+{
+    size_t n = model_nstates(w->model);
+    double *x = bg_calloc(n + 1, sizeof *x);
+    bool fine;
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = kinetic_is_velocity(w->model, i) ? w->moved[i] : w->x[i];
+    fine = model_variables(w->model, w->t, x, w->v[3]);
+    free(x);
+    return fine;
+}
+
 bool
-variational_fits(bg_model *m, double t, double stop, const double *x)
+variational_fits(bg_model *m, double t, double stop, const double *x, bool *moving)
 {
     const flat_model *f = model_flat(m);
     size_t n = model_nstates(m);
-    struct trial w = { .model = m, .f = f, .e = model_equations(m), .t = t, .later = t + 0.0618 * (stop - t), .x = x };
+    struct trial w = { .model = m,
+                       .f = f,
+                       .e = model_equations(m),
+                       .t = t,
+                       .later = t + 0.0618 * (stop - t),
+                       .x = x,
+                       .mover = UINT32_MAX };
     bool fine;
 
     w.moved = bg_calloc(n + 1, sizeof(double));
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         w.v[k] = bg_calloc(f->var.n + 1, sizeof(double));
     w.group = joined_new(f->junction.n);
     w.stores = bg_calloc(f->junction.n + 1, sizeof *w.stores);
@@ -415,11 +644,12 @@ variational_fits(bg_model *m, double t, double stop, const double *x)
         w.moved[i] = x[i] + 1e-3 * (fabs(x[i]) + 1e-3) * (1.5 + scatter(i, 11));
     fine = has_inertia(&w) && nothing_switches(&w);
     if (fine && model_variables(m, t, x, w.v[0]) && model_variables(m, t, w.moved, w.v[1]) &&
-        model_variables(m, w.later, x, w.v[2]))
-        fine = ratios_are_fixed(&w) && elements_fit(&w);
+        model_variables(m, w.later, x, w.v[2]) && velocities_moved(&w))
+        fine = ratios_fit(&w) && elements_fit(&w) && masses_fit(&w);
     fine = fine && displacements_follow(&w);
+    *moving = w.mover != UINT32_MAX;
     free(w.moved);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         free(w.v[k]);
     free(w.group);
     free(w.stores);

@@ -11,6 +11,12 @@
  * That holds where the states are momenta and displacements: where displacements move with the velocities of inertias
  * by fixed ratios, and with time. Everything else about forces is free: they may follow positions, velocities, time.
  *
+ * Where ratios between inertias move with displacements, masses do: T = v' M(q) v / 2, and the same rule is in the
+ * canonical momenta P = M(q) v,
+ *     q1 = q0 + h v,   (P0 + P1)/2 = M(q_m) v,   P1 = P0 + h (force + dT/dq)(q_m, v)
+ * It keeps the momentum of a coordinate that nothing reads, to rounding. What states there are besides (the momentum of
+ * one inertia, the velocity of a junction) follow from P and q.
+ *
  * units    SI
  * source   Bruschetta, Picci, Saccon (2014), Automatica 50:559, eqs. 2.3-2.10; Marsden, West (2001), Acta Numerica
  */
@@ -20,13 +26,13 @@
 #include "linear.h"
 
 /* Is the model mechanical in this sense? Its modes are those at (t, x); its run ends at stop. False: said, with the
- * element. */
-bool variational_fits(bg_model *m, double t, double stop, const double *x);
+ * element. moving: its masses move with displacements. */
+bool variational_fits(bg_model *m, double t, double stop, const double *x, bool *moving);
 
 typedef struct variational variational;
 
 /* l: of the model; outlives it. */
-variational *variational_new(bg_model *m, linear *l);
+variational *variational_new(bg_model *m, linear *l, bool moving);
 void variational_free(variational *v);
 /* Steps from here on do not follow those before: nothing is carried over. */
 void variational_restart(variational *v);
