@@ -31,7 +31,7 @@ configure_and_build "$build-sanitize" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_D
 status=0
 if [ "${FUZZ:-1}" != 0 ]; then
     echo "== fuzzers, a minute"
-    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 7 || status=1
+    BUILD="$build-fuzz" sh "$root/tests/fuzz/run.sh" 5 || status=1
 fi
 echo "== tests with the sanitizers"
 ctest --test-dir "$build-sanitize" -j "$jobs" --output-on-failure || status=1

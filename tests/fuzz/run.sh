@@ -90,6 +90,12 @@ lines() {
     )
 }
 
+if [ "${ONE:-}" ]; then
+    seed=1
+    fuzz "$harnesses"
+    exit 0
+fi
+
 status=0 at_once=1 seed=0 optimised=-O1
 if [ "$seconds" -lt 60 ] && [ -z "${SLICE:-}" ]; then
     at_once=$jobs seed=1 optimised=-O0
@@ -98,13 +104,11 @@ if [ "$seconds" -gt 0 ]; then
     [ "${SLICE:-}" ] && (cd "$build/tests/fuzz" && ls $(targets fuzz)) >/dev/null 2>&1 ||
         build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="$optimised -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
     rm -f "$build/failed"
-    running=0
-    for h in $harnesses; do
-        fuzz "$h" &
-        running=$((running + 1))
-        [ $((running % at_once)) != 0 ] || wait
-    done
-    wait
+    if [ "$at_once" -gt 1 ]; then
+        printf '%s\n' $harnesses | xargs -P "$at_once" -n 1 env ONE=yes BUILD="$build" sh "$0" "$seconds"
+    else
+        for h in $harnesses; do fuzz "$h"; done
+    fi
     [ ! -e "$build/failed" ] || status=1
 fi
 [ "$seconds" -gt 0 ] && { [ "$seconds" -lt 60 ] || [ "${SLICE:-}" ]; } || lines
