@@ -365,8 +365,7 @@ static bool
 check_options(run *s)
 {
     const sim_options *o = s->o;
-    const flat_model *f = model_flat(s->model);
-    span at = span_known(f->experiment.at) && f->experiment.name ? f->experiment.at : f->at;
+    span at = model_run_place(s->model);
 
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
@@ -468,7 +467,7 @@ begin(run *s)
             return false;
         if (moving && s->follow) {
             diag_error(
-                s->sources, "variational-form", model_flat(s->model)->at,
+                s->sources, "variational-form", model_place(s->model),
                 "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
             diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
             return false;
@@ -505,7 +504,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     run s = { .model = m,
               .o = o,
               .r = r,
-              .sources = model_flat(m)->sources,
+              .sources = model_sources(m),
               .nx = model_nstates(m),
               .ny = model_noutputs(m),
               .ne = model_nelements(m),
