@@ -133,12 +133,12 @@ assignment(struct parse *p, const struct expected *e)
                 guess_say(p, now->at, "a value is declared before it is used",
                           "Write `parameter {L} = {V};`; what changes during the run is `signal {L} = {V};`."));
     if (now->kind == ':' && e->name[ARROW] && !e->name[':']) {
-        const char *line = p->scan->text + p->statement, *colon = strchr(line, ':');
+        const char *from = p->scan->text + p->statement, *to = memchr(from, ':', (size_t)(text + 1 - from));
+
+        to += 1 + strspn(to + 1, " ");
 
         return guess_say(p, now->at, "a bond is written `->`, from where power comes",
-                         arena_format(p->a, "Write `%s -> %.*s;`.", x.word,
-                                      (int)strcspn(colon + 1 + strspn(colon + 1, " "), ";\n"),
-                                      colon + 1 + strspn(colon + 1, " ")));
+                         arena_format(p->a, "Write `%s -> %.*s;`.", x.word, (int)strcspn(to, ";\n"), to));
     }
     if (e->name[ARROW] && before->at.begin == p->statement && text[1] == '=' && now->kind && now->kind < 128 &&
         strchr("+-*/", now->kind))

@@ -44,4 +44,12 @@ typedef struct backend {
     code_value (*join)(void *of, bool located, const code_value *function, size_t n); /* one that calls them in turn */
 } backend;
 
+/* The table of a file whose functions are called as the operations are. */
+#define BACKEND_OF_THIS_FILE \
+    { \
+        .number = number, .operate = operate, .with_sign = with_sign, .call = call, .look_up = look_up, .time = now, \
+        .begin_kernel = begin_kernel, .origin = origin, .member = member, .end_kernel = end_kernel, \
+        .begin_chunk = begin_chunk, .load = load, .store = store, .end_chunk = end_chunk, .join = join \
+    }
+
 #endif

@@ -317,21 +317,7 @@ join(void *of, bool located, const code_value *function, size_t n)
     return finish(c, "chunk", chunk_parameters(located), "", "");
 }
 
-const backend codegen_c = { .number = number,
-                            .operate = operate,
-                            .with_sign = with_sign,
-                            .call = call,
-                            .look_up = look_up,
-                            .time = now,
-                            .begin_kernel = begin_kernel,
-                            .origin = origin,
-                            .member = member,
-                            .end_kernel = end_kernel,
-                            .begin_chunk = begin_chunk,
-                            .load = load,
-                            .store = store,
-                            .end_chunk = end_chunk,
-                            .join = join };
+const backend codegen_c = BACKEND_OF_THIS_FILE;
 
 /* ---------------------------------------------------------------- what stands above */
 

@@ -312,18 +312,4 @@ join(void *of, bool located, const code_value *function, size_t n)
     return f;
 }
 
-const backend gen_llvm = { .number = number,
-                           .operate = operate,
-                           .with_sign = with_sign,
-                           .call = call,
-                           .look_up = look_up,
-                           .time = now,
-                           .begin_kernel = begin_kernel,
-                           .origin = origin,
-                           .member = member,
-                           .end_kernel = end_kernel,
-                           .begin_chunk = begin_chunk,
-                           .load = load,
-                           .store = store,
-                           .end_chunk = end_chunk,
-                           .join = join };
+const backend gen_llvm = BACKEND_OF_THIS_FILE;

@@ -445,15 +445,15 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
     }
     if (to < from)
         return;
-    if (to - from >= MOST_MADE) {
+    if (to - from >= MOST_INDEX) {
         diag_error(el->s, "model-size", range,
                    "this loop would run %lld times; a model has at most %d rounds and parts",
-                   (long long)(to - from) + 1, MOST_MADE);
+                   (long long)(to - from) + 1, MOST_INDEX);
         el->incomplete = true;
         return;
     }
-    if (from < -MOST_MADE || to > MOST_MADE) {
-        diag_error(el->s, "model-size", range, "indexes go up to %d", MOST_MADE);
+    if (from < -MOST_INDEX || to > MOST_INDEX) {
+        diag_error(el->s, "model-size", range, "indexes go up to %d", MOST_INDEX);
         el->incomplete = true;
         return;
     }

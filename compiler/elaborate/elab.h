@@ -83,7 +83,9 @@ typedef struct val {
 /* ---------------------------------------------------------------- scopes and what is declared */
 
 enum {
-    MOST_MADE = 5000000, /* junctions, elements, bonds, instances, entries of values and rounds of loops in one model */
+    MOST_MADE = 8000000, /* junctions, elements, bonds, instances, entries of values and rounds of loops in one model: a
+                            million elements with all that belongs to them */
+    MOST_INDEX = 5000000,    /* of an array's item; rounds of one loop */
     MOST_ENTRIES = 1000000,  /* of a vector or matrix */
     MOST_WRITTEN = 20000000, /* entries that expressions of vectors are written out to, whole model */
     DEEPEST_COMPONENTS = 30  /* components within components */

@@ -210,9 +210,9 @@ known_index(elab *el, scope *in, const ast_expr *e, const char *what, int32_t *x
 
     if (!known_integer(el, in, e, what, &i))
         return false;
-    if (i < -MOST_MADE || i > MOST_MADE) {
+    if (i < -MOST_INDEX || i > MOST_INDEX) {
         diag_error(el->s, "model-size", e->at, "%s is %lld; arrays have at most %d items", what, (long long)i,
-                   MOST_MADE);
+                   MOST_INDEX);
         return false;
     }
     *x = (int32_t)i;

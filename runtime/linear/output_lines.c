@@ -331,16 +331,21 @@ output_lines_correct(const compilation *c, const linearization *full, const line
         const ast_expr *is = output_text(c, line.output);
         const char *why = known ? NULL : "the model has no steps that settle";
         strbuf added = { 0 };
-        size_t from;
+        size_t from = SIZE_MAX;
         double gain;
 
+        if (is && is->at.file != c->ast->file)
+            is = NULL;
+        if (!is)
+            why = "its line is not one of this text's own";
         find_gains(full, small, y, g);
-        line.factor = gain = gain_factor(g, full->space.nu, &from);
-        if (direct && known)
+        gain = is ? gain_factor(g, full->space.nu, &from) : 1;
+        line.factor = gain;
+        if (direct && known && is)
             why = find_direct(full, small, &s, g, y, &line);
         if (direct && why)
             strbuf_printf(notes, "  no part of an input is added to %s: %s\n", line.output, why);
-        if (is && is->at.file == c->ast->file && (line.factor != 1 || line.direct_any)) {
+        if (is && (line.factor != 1 || line.direct_any)) {
             edit_line(c, full, small, &line, y, is, e, &added);
             note_line(full, &line, gain, from, added.at, notes);
         }

@@ -233,6 +233,8 @@ transfer_function(const state_space *s, size_t input, size_t output, struct zero
     if (fine) {
         cancel(out->zero, &out->nzeros, out->pole, &out->npoles, size);
         fine = find_gain(s, input, output, out);
+        if (fine && out->gain == 0) /* nothing goes from one to the other */
+            out->nzeros = out->npoles = 0;
     }
     if (fine)
         find_dc(s, input, output, at_zero, out);

@@ -131,6 +131,7 @@ struct one {
     map walked;             /* interned names of values whose definitions were walked -> 1 */
     VEC(const char *) work; /* values to be walked */
     VEC(text_ref) replaced; /* references that become inputs */
+    map replaced_at;        /* where they begin -> 1: a condition is met once for each target */
     edits e;
     const char *text;
 };
@@ -186,8 +187,10 @@ meet(struct one *x, const text_ref *t)
 
     if (owner != NO_PART && owner != x->k) {
         add_need(x, r, owner);
-        if (r->nparts > 1 && t->kind != READS_EXPERIMENT)
+        if (r->nparts > 1 && t->kind != READS_EXPERIMENT && map_get(&x->replaced_at, r->at.begin) == MAP_NONE) {
+            map_set(&x->replaced_at, r->at.begin, 1);
             vec_push(&x->replaced, *t);
+        }
     } else if (r->nparts == 1 && (s = statement_of(x->d, r->part[0].name)) &&
                map_get(&x->walked, key_of(s->value.name)) == MAP_NONE) {
         map_set(&x->walked, key_of(s->value.name), 1);
@@ -343,6 +346,21 @@ is_of_others(const struct one *x, const ast_stmt *s)
            map_get(&x->walked, key_of(s->value.name)) == MAP_NONE;
 }
 
+/* Of a jump that sets several the targets of others go, of one that sets others' alone all of it. */
+static void
+drop_targets(struct one *x, const ast_stmt *s, spans *lost)
+{
+    int here = 0;
+
+    for (int k = 0; k < s->when.n; k++)
+        here += stands_here(x, &(text_ref){ .kind = READS_JUMP, .reader = s->when.reinit[k].target.part[0].name });
+    if (!here)
+        vec_push(lost, s->at);
+    for (int k = 0; here && k < s->when.n; k++)
+        if (!stands_here(x, &(text_ref){ .kind = READS_JUMP, .reader = s->when.reinit[k].target.part[0].name }))
+            edits_delete(&x->e, s->when.reinit[k].at.begin, s->when.reinit[k].at.end);
+}
+
 /* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any
  * more: what is still read by elements that go must be there until they do. */
 static void
@@ -364,14 +382,13 @@ drop_statements(struct one *x, spans *lost)
             else if (is_of_others(x, s))
                 edits_replace(&x->e, s->value.value->at.begin, s->value.value->at.end, "0", 1);
         }
-        if (s->kind == AST_STMT_INITIAL)
+        if (s->kind == AST_STMT_WHEN && s->when.n) {
+            drop_targets(x, s, lost);
+        } else if (s->kind == AST_STMT_INITIAL) {
             t.reader = s->initial.ref.part[0].name;
-        else if (s->kind == AST_STMT_WHEN && s->when.n && s->when.reinit[0].target.nparts)
-            t.reader = s->when.reinit[0].target.part[0].name;
-        else
-            continue;
-        if (!stands_here(x, &t))
-            vec_push(lost, s->at);
+            if (!stands_here(x, &t))
+                vec_push(lost, s->at);
+        }
     }
 }
 
@@ -579,6 +596,7 @@ one_free(struct one *x)
     vec_free(&x->need);
     map_free(&x->of_text);
     map_free(&x->walked);
+    map_free(&x->replaced_at);
     vec_free(&x->work);
     vec_free(&x->replaced);
     edits_free(&x->e);

@@ -240,7 +240,7 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
     vec_push(&work, v);
     while (work.n && !found) {
         var_id x = work.at[--work.n], one;
-        const var_id *read;
+        const var_id *read = NULL;
         size_t n = d->f->var.at[x].kind == VAR_SIGNAL || d->f->var.at[x].kind == VAR_RATE ? reads_of(d, x, &read, &one)
                                                                                           : 0;
 

@@ -76,7 +76,7 @@ textrefs_gather(const ast_model *m, const ast_file *file, text_refs *out)
                 const ast_ref *target = &s->when.reinit[k].target;
                 text_ref like = { .kind = READS_JUMP, .reader = target->nparts ? target->part[0].name : "", .item = s };
 
-                if (k == 0 && s->when.cond)
+                if (s->when.cond) /* each target's partition decides by itself */
                     textrefs_of(s->when.cond, NULL, like, out);
                 textrefs_of(s->when.reinit[k].value, NULL, like, out);
             }

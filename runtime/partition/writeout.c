@@ -205,6 +205,9 @@ void
 writer_begin(struct writer *d)
 {
     text_names_make(d->f, &d->names);
+    d->given = bg_calloc(d->f->var.n + 1, sizeof *d->given);
+    for (var_id v = 0; v < d->f->var.n; v++)
+        d->given[v] = d->f->var.at[v].name;
     find_pair_ports(d);
     find_by_input(d);
     name_variables(d);
@@ -214,6 +217,7 @@ void
 writer_end(struct writer *d)
 {
     text_names_free(&d->names);
+    free(d->given);
     map_free(&d->pair_port);
     free(d->by_input);
 }
@@ -298,7 +302,9 @@ put_values(struct writer *d)
                 strbuf_printf(d->out, " [%s]", shown);
             strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, x), def);
         } else if (x->kind == VAR_SIGNAL) {
-            strbuf_printf(d->out, "    signal %s%s = %s;\n", x->name, unit_of(d, x), def);
+            const char *word = kind == AST_OUTPUT && writer_observes(d, d->given[v]) ? "output" : "signal";
+
+            strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         }
     }
     map_free(&output);

@@ -12,9 +12,8 @@
 struct made {
     compilation c;
     struct writer w;
-    const char **name; /* [var] before they got the names of the text */
-    bool *said;        /* [var] a let was written */
-    bool there, kept;  /* all that is kept was said */
+    bool *said;       /* [var] a let was written */
+    bool there, kept; /* all that is kept was said */
 };
 
 static const char *
@@ -107,6 +106,19 @@ names_variable(const ast_ref *r, const char *name)
     return *name == '\0';
 }
 
+bool
+writer_observes(const struct writer *d, const char *name)
+{
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_experiment *x = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
+
+        for (int k = 0; x && x->model == d->f->ast->name && k < x->nitems; k++)
+            if (x->item[k].kind == AST_EXP_OBSERVE && names_variable(&x->item[k].ref, name))
+                return true;
+    }
+    return false;
+}
+
 static void
 put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
 {
@@ -121,8 +133,8 @@ put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
             strbuf_printf(b, "let %s.%c(0) = %s; ", of, letter[x->q], writer_print(&m->w, x->def));
     }
     for (var_id v = 1; !item->initial && v < f->var.n; v++)
-        if ((f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_SIGNAL) && m->name[v] && !m->said[v] &&
-            names_variable(&item->ref, m->name[v])) {
+        if ((f->var.at[v].kind == VAR_PARAM || f->var.at[v].kind == VAR_SIGNAL) && m->w.given[v] && !m->said[v] &&
+            names_variable(&item->ref, m->w.given[v])) {
             strbuf_printf(b, "let %s = %s; ", f->var.at[v].name, writer_print(&m->w, f->var.at[v].def));
             m->said[v] = true;
         }
@@ -180,10 +192,7 @@ make(struct writer *d, const ast_experiment *x, struct made *m)
     if (!m->there)
         return;
     m->w = (struct writer){ .run = d->run, .f = m->c.flat, .file = d->file, .text = d->text, .a = d->a };
-    m->name = bg_calloc(m->c.flat->var.n + 1, sizeof *m->name);
     m->said = bg_calloc(m->c.flat->var.n + 1, sizeof *m->said);
-    for (var_id v = 0; v < m->c.flat->var.n; v++)
-        m->name[v] = m->c.flat->var.at[v].name;
     writer_begin(&m->w);
 }
 
@@ -192,7 +201,6 @@ made_free(struct made *m)
 {
     if (m->there)
         writer_end(&m->w);
-    free(m->name);
     free(m->said);
     compile_free(&m->c);
 }

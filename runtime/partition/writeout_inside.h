@@ -11,10 +11,11 @@ struct writer {
     const ast_file *file;
     const char *text;
     arena *a;
-    map kind;         /* where a value is declared -> its kind */
-    map pair_port;    /* full name of a port of a transformer field -> the first of that name */
-    bool *by_input;   /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
-    text_names names; /* before variables got the names of the text */
+    map kind;           /* where a value is declared -> its kind */
+    map pair_port;      /* full name of a port of a transformer field -> the first of that name */
+    bool *by_input;     /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
+    text_names names;   /* before variables got the names of the text */
+    const char **given; /* [var] their names then */
     strbuf *out;
 };
 
@@ -33,5 +34,7 @@ const char *writer_print(const struct writer *d, inst i);
 
 /* An experiment of the model, for the model as it is written. */
 void writer_experiment(struct writer *d, const ast_experiment *x);
+/* Does an experiment of the model observe this output of a component, by its full name? */
+bool writer_observes(const struct writer *d, const char *name);
 
 #endif

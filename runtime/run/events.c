@@ -267,7 +267,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double v = events_margin_of(e, k, e->g[k]);
-        if (v < 0 || (v == 0 && !e->marked[k]))
+        if (v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k]))
             vec_push(&e->turn, k);
     }
     if (e->turn.n == 0)

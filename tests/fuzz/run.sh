@@ -7,6 +7,7 @@
 #
 # Inputs that found something new are kept in BUILD/corpus from run to run. A minute or more each also prints the lines reached, by a second build
 # (but not with SLICE=1: a part of a longer run, by the fuzzers that are there). BUILD/slices gets a line for each harness that ran.
+# Less than a minute each is a smoke: built without optimising, always the same mutations, as many harnesses at once as there are processors.
 # Exit status 1: an input that crashes, leaks or hangs is in BUILD/found.
 set -eu
 
@@ -55,11 +56,12 @@ fuzz() {
     esac
     # a smoke has no time to read every model of the tests
     [ "$seconds" -ge 60 ] || from=${from%% *}
-    # what a slice kept of the seeds is read by the next
-    [ -z "${SLICE:-}" ] || [ "$(ls "$corpus" | wc -l)" -lt 30 ] || from=
+    # what a slice that read all seeds kept of them is read by the next
+    [ -z "${SLICE:-}" ] || [ ! -e "$corpus.seeded" ] || from=
     # shellcheck disable=SC2086
     "$build/tests/fuzz/fuzz_$1" -dict="$root/tests/fuzz/bg.dict" -max_len=$longest -timeout=300 -rss_limit_mb=3000 -max_total_time="$seconds" \
-        -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { status=1 fault=yes; tail -n 60 "$log"; }
+        -seed="$seed" -print_final_stats=1 -artifact_prefix="$build/found/$1-" "$corpus" $from >"$log" 2>&1 || { : >"$build/failed"; fault=yes; tail -n 60 "$log"; }
+    ! grep -q INITED "$log" || [ "$seconds" -lt 60 ] || : >"$corpus.seeded"
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     edges=$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)
     all=$(sed -n 's/^INFO: Loaded 1 modules *(\([0-9]*\) inline.*/\1/p' "$log")
@@ -88,11 +90,26 @@ lines() {
     )
 }
 
-status=0
+if [ "${ONE:-}" ]; then
+    seed=1
+    fuzz "$harnesses"
+    exit 0
+fi
+
+status=0 at_once=1 seed=0 optimised=-O1
+if [ "$seconds" -lt 60 ] && [ -z "${SLICE:-}" ]; then
+    at_once=$jobs seed=1 optimised=-O0
+fi
 if [ "$seconds" -gt 0 ]; then
     [ "${SLICE:-}" ] && (cd "$build/tests/fuzz" && ls $(targets fuzz)) >/dev/null 2>&1 ||
-        build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
-    for h in $harnesses; do fuzz "$h"; done
+        build "$build" "$(targets fuzz)" -DCMAKE_C_FLAGS_DEBUG="$optimised -g" -DBGC_SANITIZE=ON -DBGC_FUZZ=ON -DBGC_TESTS=OFF
+    rm -f "$build/failed"
+    if [ "$at_once" -gt 1 ]; then
+        printf '%s\n' $harnesses | xargs -P "$at_once" -n 1 env ONE=yes BUILD="$build" sh "$0" "$seconds"
+    else
+        for h in $harnesses; do fuzz "$h"; done
+    fi
+    [ ! -e "$build/failed" ] || status=1
 fi
 [ "$seconds" -gt 0 ] && { [ "$seconds" -lt 60 ] || [ "${SLICE:-}" ]; } || lines
 exit $status

@@ -145,23 +145,25 @@ static pid_t
 start_forking(const char *bgc, const char *command, const char *aside, FILE **told, int *go)
 {
     char *line = format("%s %s", bgc, command), *path = format("%s/told", aside), *path_go = format("%s/go", aside);
-    int n, null = open("/dev/null", O_RDWR);
+    char *says = format("%s/says", aside);
+    int n, null = open("/dev/null", O_RDWR), err = open(says, O_WRONLY | O_CREAT | O_APPEND, 0600);
     char **argv = words(line, &n);
     pid_t pid;
 
-    if (mkfifo(path, 0600) != 0 || mkfifo(path_go, 0600) != 0 || null < 0 || (pid = fork()) < 0) {
+    if (mkfifo(path, 0600) != 0 || mkfifo(path_go, 0600) != 0 || null < 0 || err < 0 || (pid = fork()) < 0) {
         perror(aside);
         exit(2);
     }
     if (pid == 0) {
         dup2(null, 0);
         dup2(null, 1);
-        dup2(null, 2);
+        dup2(err, 2);
         if (chdir(folder) == 0)
             execv(argv[0], argv);
         _exit(127);
     }
     close(null);
+    close(err);
     *told = fopen(path, "r");
     *go = open(path_go, O_WRONLY);
     unlink(path);
@@ -170,6 +172,7 @@ start_forking(const char *bgc, const char *command, const char *aside, FILE **to
     free(line);
     free(path);
     free(path_go);
+    free(says);
     return pid;
 }
 
@@ -213,8 +216,16 @@ fail_all(const char *bgc, const struct meant *m, bool of_places)
     }
     fclose(told);
     close(go);
-    if (waitpid(pid, &status, 0) != pid || status != 0)
-        complain(m->command, 0, "the run that forks does not end as it should", NULL);
+    if (waitpid(pid, &status, 0) != pid || status != 0) {
+        child_result r = { 0 };
+        char *says = format("%s/says", aside), *what = format("the run that forks ends with status %#x", status);
+
+        file_read(says, &r.err);
+        complain(m->command, done, what, &r);
+        free(r.err.at);
+        free(what);
+        free(says);
+    }
     free(result(m->command, 0, &(size_t){ 0 }));
     for (size_t i = 0; i < later.n; i++)
         one_failure(bgc, m, later.at[i]);
