@@ -12,9 +12,6 @@
 #include "shown.h"
 #include "simulate_inside.h"
 
-#define DEFAULT_RTOL 1e-6
-#define DEFAULT_STEPS 50000000
-
 #define MOST_JUMP \
     1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
           */
@@ -500,7 +497,7 @@ finite_powers(run *s)
 bool
 simulate(bg_model *m, const sim_options *o, sim_result *r)
 {
-    double rtol = o->rtol > 0 ? o->rtol : DEFAULT_RTOL;
+    double rtol = o->rtol > 0 ? o->rtol : SIM_RTOL;
     run s = { .model = m,
               .o = o,
               .r = r,
@@ -512,7 +509,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
               .stop = o->stop,
               .t = o->start,
               .rtol = rtol,
-              .max_steps = o->max_steps ? o->max_steps : DEFAULT_STEPS };
+              .max_steps = o->max_steps ? o->max_steps : SIM_MOST_STEPS };
     bool ok = false;
 
     memset(r, 0, sizeof *r);
