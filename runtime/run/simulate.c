@@ -234,6 +234,15 @@ next_stride(run *s, double until)
     return count > 1 ? s->t + left / count : until;
 }
 
+/* What delays ask of a step ends at the run's end where it is within a rounding of it: a sample there is taken. */
+static double
+delayed_until(const run *s)
+{
+    double limit = delays_limit(s->delays, s->t);
+
+    return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
+}
+
 static bool
 main_loop(run *s)
 {
@@ -242,7 +251,7 @@ main_loop(run *s)
 
     for (size_t step = 0; s->t < s->stop && !s->ended; step++) {
         s->resumes = s->bent = false;
-        double until = fmin(fmin(s->stop, events_next(s->events)), delays_limit(s->delays, s->t));
+        double until = fmin(fmin(s->stop, events_next(s->events)), delayed_until(s));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
         if (s->stop - s->t <= 2 * run_tiny(s, s->t)) /* a switching within a rounding of the end */
