@@ -12,9 +12,6 @@
 #include "shown.h"
 #include "simulate_inside.h"
 
-#define DEFAULT_RTOL 1e-6
-#define DEFAULT_STEPS 50000000
-
 #define MOST_JUMP \
     1e-4 /* of a state's greatest size: what a switching may move it to meet a constraint, for the integrator's errors \
           */
@@ -365,8 +362,7 @@ static bool
 check_options(run *s)
 {
     const sim_options *o = s->o;
-    const flat_model *f = model_flat(s->model);
-    span at = span_known(f->experiment.at) && f->experiment.name ? f->experiment.at : f->at;
+    span at = model_run_place(s->model);
 
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
@@ -468,7 +464,7 @@ begin(run *s)
             return false;
         if (moving && s->follow) {
             diag_error(
-                s->sources, "variational-form", model_flat(s->model)->at,
+                s->sources, "variational-form", model_place(s->model),
                 "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
             diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
             return false;
@@ -501,11 +497,11 @@ finite_powers(run *s)
 bool
 simulate(bg_model *m, const sim_options *o, sim_result *r)
 {
-    double rtol = o->rtol > 0 ? o->rtol : DEFAULT_RTOL;
+    double rtol = o->rtol > 0 ? o->rtol : SIM_RTOL;
     run s = { .model = m,
               .o = o,
               .r = r,
-              .sources = model_flat(m)->sources,
+              .sources = model_sources(m),
               .nx = model_nstates(m),
               .ny = model_noutputs(m),
               .ne = model_nelements(m),
@@ -513,7 +509,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
               .stop = o->stop,
               .t = o->start,
               .rtol = rtol,
-              .max_steps = o->max_steps ? o->max_steps : DEFAULT_STEPS };
+              .max_steps = o->max_steps ? o->max_steps : SIM_MOST_STEPS };
     bool ok = false;
 
     memset(r, 0, sizeof *r);

@@ -14,12 +14,16 @@
 /* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
 #define LEAST_RTOL 1e-13
 #define GREATEST_RTOL 0.1
+/* Where nothing is said. */
+#define SIM_RTOL 1e-6
+#define SIM_MOST_STEPS 50000000
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF, SIM_VARIATIONAL };
 
 /* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within
  * it), and what happens between two pieces. False ends the run; the diagnostic is the follower's. */
 typedef bool sim_dense(void *of, double t, double *x);
+void sim_scales(void *of, double *scale); /* how large the states are (scales.h); of: what a piece is given */
 typedef struct sim_follower {
     bool (*start)(void *ctx, double t, const double *x);
     bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
