@@ -112,7 +112,7 @@ static const struct command commands[] = {
       "The conditioned model is compiled and run before it counts, and the report says what it costs: a small ratio is "
       "no bound for that. With -o DIR\n"
       "it is written there, and a model for each partition that something asked for needs (outputs that are observed, "
-      "or all; what is recorded),\n"
+      "or all; what is recorded or asserted),\n"
       "which the recorded signals of those before it drive, and a drawing; `bgc run DIR` runs them again. Components, "
       "loops and arrays are written\n"
       "out part by part where needed, what the model reads is copied to DIR/files. The report then has the models "

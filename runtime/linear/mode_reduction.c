@@ -614,7 +614,7 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     bool fine;
 
     *why = NULL;
-    *r = (reduction){ .arena = arena_new(), .model = model_flat(l->model)->name, .kept_share = NAN };
+    *r = (reduction){ .arena = arena_new(), .model = model_name(l->model), .kept_share = NAN };
     left.stays = bg_calloc(n + 1, sizeof(bool));
     fine = l->E_IC_relative && !l->switched;
     if (!fine)

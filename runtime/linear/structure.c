@@ -227,6 +227,32 @@ dependence_free(struct dependence *d)
         block_free(all[i]);
 }
 
+static structure_block
+block_copy(const structure_block *b)
+{
+    size_t n = b->rows * b->columns;
+    structure_block to = { b->rows, b->columns, bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(node)) };
+
+    if (n)
+        memcpy(to.value, b->value, n * sizeof *to.value);
+    if (n && b->text)
+        memcpy(to.text, b->text, n * sizeof *to.text);
+    return to;
+}
+
+/* The blocks before dependent storage is eliminated from them. */
+static void
+keep_apart(structure *s, const struct dependence *d)
+{
+    static const enum structure_matrix which[6] = { M_J_SS, M_J_SL, M_J_SU, M_J_LS, M_J_LL, M_J_LU };
+    const structure_block *const met[6] = { &d->J_SD, &d->J_LD, &d->G_S, &d->G_X, &d->G_U, &d->C };
+
+    for (int k = 0; k < 6; k++) {
+        s->apart[k] = block_copy(&s->matrix[which[k]]);
+        s->rates[k] = block_copy(met[k]);
+    }
+}
+
 static bool
 any(const structure_block *b)
 {
@@ -309,8 +335,10 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
         fill_matrices(&w, &d);
     if (w.fine)
         work_laws(&w, &d);
-    if (w.fine && s->nd && text)
+    if (w.fine && s->nd && text) {
+        keep_apart(s, &d);
         work_write_dependent(&w, &d);
+    }
     if (w.fine)
         work_include_dependent(&w, &d);
     if (w.fine)
@@ -335,6 +363,10 @@ structure_free(structure *s)
         block_free(&s->matrix[k]);
     for (int k = 0; k < 4; k++)
         block_free(&s->output[k]);
+    for (int k = 0; k < 6; k++) {
+        block_free(&s->apart[k]);
+        block_free(&s->rates[k]);
+    }
     *s = (structure){ 0 };
 }
 
