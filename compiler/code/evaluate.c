@@ -12,7 +12,8 @@ enum {
     MAX_HOMOTOPY_STEPS = 200,
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
-    MOST_SHARED = 100    /* unknowns of a block in which only sums of some are determined */
+    MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
+    LEAST_KEPT = 100     /* unknowns of a block from which factors cost more than another step with old ones */
 };
 
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
@@ -21,6 +22,8 @@ static const double tiny_pivot = 1e-13;
 struct block_run {
     factor *factor;
     bool factored; /* constant matrix, factored for these parameters */
+    bool serves;   /* the last step with these factors left little: they do for the next */
+    bool old;      /* the factors are of an earlier matrix than `value` */
     double *value, *r, *z, *step, *trial, *weight;
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
@@ -37,6 +40,7 @@ struct block_run {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
+#define LITTLE 0.02  /* of a residual: what steps leave with which factors are kept */
 #define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
 
 struct evaluator {
@@ -165,8 +169,15 @@ evaluator_accept(evaluator *v)
 void
 evaluator_determinants(const evaluator *v, double *by_block)
 {
-    for (size_t k = 0; k < v->g->block.n; k++)
-        by_block[v->g->block.at[k].block] = factor_determinant(v->block[k].factor);
+    for (size_t k = 0; k < v->g->block.n; k++) {
+        struct block_run *run = &v->block[k];
+        size_t singular;
+
+        if (run->old)
+            run->serves = factor_numeric(run->factor, run->value, &singular);
+        run->old = false;
+        by_block[v->g->block.at[k].block] = factor_determinant(run->factor);
+    }
 }
 
 /* ---------------------------------------------------------------- blocks */
@@ -316,6 +327,14 @@ shared_step(const program_block *b, struct block_run *run, bool first)
     return ok;
 }
 
+/* Factors for the next step: those there are, as long as they serve. False: the matrix is singular. */
+static bool
+factor_or_keep(struct block_run *run, size_t *singular)
+{
+    run->old = run->serves;
+    return run->serves || factor_numeric(run->factor, run->value, singular);
+}
+
 /* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int
 newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
@@ -339,7 +358,7 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             return fail(v, b, worst, false);
         if (norm == 0)
             return 0;
-        if (factor_numeric(run->factor, run->value, &singular)) {
+        if (factor_or_keep(run, &singular)) {
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
@@ -372,10 +391,14 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             for (uint32_t i = 0; i < b->n && offset; i++)
                 run->r[i] -= offset[i];
             next = scaled_norm(b, run->r, run->weight, &dummy);
-            if (next < norm || (halving == MAX_HALVINGS && isfinite(next)))
+            if (halving == 0)
+                run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
+            if (run->old || next < norm || (halving == MAX_HALVINGS && isfinite(next)))
                 break;
             damping /= 2;
         }
+        if (run->old && !run->serves) /* from here again, with the matrix as it is here */
+            continue;
         /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
          */
         if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
