@@ -295,7 +295,7 @@ unit_error(struct parse *p, const struct expected *e)
             diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one.");
         return true;
     }
-    if (now->kind != NAME || now->first)
+    if ((now->kind != NAME && (now->kind != '(' || before->kind != NUMBER)) || now->first)
         return false;
     if (before->kind == NUMBER && takes_operator(e)) {
         parse_error(p, "syntax-unit", now->at, "expected an operator or a unit between the number and %s",
