@@ -249,6 +249,13 @@ bracket_error(struct parse *p, const struct expected *e)
     if (now->kind == NUMBER && p->before.kind == '(' && e->name[NAME] && e->name[')'] && !takes_value(e) &&
         given_without_name(p))
         return true;
+    if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&
+        !strncmp(p->scan->text + p->statement, "model", strlen("model"))) {
+        parse_error(p, "syntax-habit", now->at, "a size has a value, which holds where none is given");
+        diag_help(p->s, "Write `%.*s = 3`.", (int)(p->before.at.end - p->before.at.begin),
+                  p->scan->text + p->before.at.begin);
+        return true;
+    }
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
         !innermost(p, 'm')) {
         if (!given_without_name(p))
@@ -423,7 +430,12 @@ beginning_error(struct parse *p, const struct expected *e)
         return false;
     parse_error(p, "syntax", before->at, "no statement begins with %s %s", token_text(p, before->at),
                 token_text(p, now->at));
-    diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
+    if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
+        diag_help(p->s, "A part or component is declared by its type, a colon and its name: Write `%.*s:%.*s`.",
+                  (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin,
+                  (int)(now->at.end - now->at.begin), p->scan->text + now->at.begin);
+    else
+        diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
     return true;
 }
 
