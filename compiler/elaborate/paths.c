@@ -46,7 +46,9 @@ help_names(elab *el, const scope *model, const char *wrong, bool is_part)
     const char *why;
 
     if (!is_part && unit_parse(el->u, wrong, &why))
-        diag_help(el->s, "If a unit is meant: it stands in brackets behind its number, 5 [%s].", wrong);
+        diag_help(el->s,
+                  "Declare it: parameter %s = 2; If a unit is meant, it stands in brackets behind its number, 5 [%s].",
+                  wrong, wrong);
     else if (list)
         diag_help(el->s, "%s", list);
 }
