@@ -204,6 +204,15 @@ behind(const struct parse *p)
     return (span){ p->file, p->before.at.end, p->before.at.end };
 }
 
+enum { LONGEST_SHOWN = 60 };
+
+/* So much of a token is shown in a line to write. */
+static int
+shown(span at)
+{
+    return at.end - at.begin < LONGEST_SHOWN ? (int)(at.end - at.begin) : LONGEST_SHOWN;
+}
+
 /* R:winding(4) and Wheel:front(20): the `(` of what a component is given, which is given by name. */
 static bool
 given_without_name(struct parse *p)
@@ -219,8 +228,9 @@ given_without_name(struct parse *p)
         return false;
     parse_error(p, "syntax-habit", (span){ p->file, (uint32_t)(open - text), p->last.at.end },
                 "what a component is given is given by name");
-    name = (int)(open - head);
+    name = (int)(open - head < LONGEST_SHOWN ? open - head : LONGEST_SHOWN);
     value = (int)strcspn(open + 1, "),;{}\n");
+    value = value < LONGEST_SHOWN ? value : LONGEST_SHOWN;
     diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
               open + 1, name, head, value, open + 1);
     return true;
@@ -252,8 +262,7 @@ bracket_error(struct parse *p, const struct expected *e)
     if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&
         !strncmp(p->scan->text + p->statement, "model", strlen("model"))) {
         parse_error(p, "syntax-habit", now->at, "a size has a value, which holds where none is given");
-        diag_help(p->s, "Write `%.*s = 3`.", (int)(p->before.at.end - p->before.at.begin),
-                  p->scan->text + p->before.at.begin);
+        diag_help(p->s, "Write `%.*s = 3`.", shown(p->before.at), p->scan->text + p->before.at.begin);
         return true;
     }
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
@@ -432,8 +441,7 @@ beginning_error(struct parse *p, const struct expected *e)
                 token_text(p, now->at));
     if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
         diag_help(p->s, "A part or component is declared by its type, a colon and its name: Write `%.*s:%.*s`.",
-                  (int)(before->at.end - before->at.begin), p->scan->text + before->at.begin,
-                  (int)(now->at.end - now->at.begin), p->scan->text + now->at.begin);
+                  shown(before->at), p->scan->text + before->at.begin, shown(now->at), p->scan->text + now->at.begin);
     else
         diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
     return true;
