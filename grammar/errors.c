@@ -204,6 +204,15 @@ behind(const struct parse *p)
     return (span){ p->file, p->before.at.end, p->before.at.end };
 }
 
+enum { LONGEST_SHOWN = 60 };
+
+/* So much of a token is shown in a line to write. */
+static int
+shown(span at)
+{
+    return at.end - at.begin < LONGEST_SHOWN ? (int)(at.end - at.begin) : LONGEST_SHOWN;
+}
+
 /* R:winding(4) and Wheel:front(20): the `(` of what a component is given, which is given by name. */
 static bool
 given_without_name(struct parse *p)
@@ -219,8 +228,9 @@ given_without_name(struct parse *p)
         return false;
     parse_error(p, "syntax-habit", (span){ p->file, (uint32_t)(open - text), p->last.at.end },
                 "what a component is given is given by name");
-    name = (int)(open - head);
+    name = (int)(open - head < LONGEST_SHOWN ? open - head : LONGEST_SHOWN);
     value = (int)strcspn(open + 1, "),;{}\n");
+    value = value < LONGEST_SHOWN ? value : LONGEST_SHOWN;
     diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
               open + 1, name, head, value, open + 1);
     return true;
@@ -249,6 +259,12 @@ bracket_error(struct parse *p, const struct expected *e)
     if (now->kind == NUMBER && p->before.kind == '(' && e->name[NAME] && e->name[')'] && !takes_value(e) &&
         given_without_name(p))
         return true;
+    if (now->kind == ')' && e->name['='] && p->before.kind == NAME &&
+        !strncmp(p->scan->text + p->statement, "model", strlen("model"))) {
+        parse_error(p, "syntax-habit", now->at, "a size has a value, which holds where none is given");
+        diag_help(p->s, "Write `%.*s = 3`.", shown(p->before.at), p->scan->text + p->before.at.begin);
+        return true;
+    }
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
         !innermost(p, 'm')) {
         if (!given_without_name(p))
@@ -295,7 +311,7 @@ unit_error(struct parse *p, const struct expected *e)
             diag_help(p->s, "A computed value has the unit of its parts; `signal x [m] = ...;` declares one.");
         return true;
     }
-    if (now->kind != NAME || now->first)
+    if ((now->kind != NAME && (now->kind != '(' || before->kind != NUMBER)) || now->first)
         return false;
     if (before->kind == NUMBER && takes_operator(e)) {
         parse_error(p, "syntax-unit", now->at, "expected an operator or a unit between the number and %s",
@@ -423,7 +439,11 @@ beginning_error(struct parse *p, const struct expected *e)
         return false;
     parse_error(p, "syntax", before->at, "no statement begins with %s %s", token_text(p, before->at),
                 token_text(p, now->at));
-    diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
+    if (now->kind == NAME && strchr("[(;", p->scan->text[now->at.end]))
+        diag_help(p->s, "A part or component is declared by its type, a colon and its name: Write `%.*s:%.*s`.",
+                  shown(before->at), p->scan->text + before->at.begin, shown(now->at), p->scan->text + now->at.begin);
+    else
+        diag_help(p->s, "A part is declared as `TYPE:name`, a bond is written `a -> b`, a value `parameter k = 2;`.");
     return true;
 }
 

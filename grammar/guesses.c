@@ -11,6 +11,10 @@
 
 enum { LONGEST_PIECE = 50 };
 
+/* What begins and what ends a section is one misunderstanding, said once. */
+static const char sections[] =
+    " equation equations algorithm variables begin end endmodel parameters inputs outputs connections nodes branches ";
+
 /* {N}, {V}, {A}, {L}, {D} in help: the name behind the word, what stands behind =, what stands in parentheses, what
  * stands before =, the last name of that. */
 static const struct habit {
@@ -59,9 +63,14 @@ static const struct habit {
       "Write `parameter {D} = {V};`; what changes during the run is a `signal`." },
     { " def fun func Function ", ANY_TEXT, "a function is one expression, outside of models",
       "Write `function f(x) = 2*x;`." },
-    { " equation equations algorithm variables begin end endmodel parameters inputs outputs connections ",
-      MODEL_TEXT | FILE_TEXT, "a model has no sections: it is what stands between its braces",
+    { sections, MODEL_TEXT | FILE_TEXT, "a model has no sections: it is what stands between its braces",
       "Write `model NAME { ... }`, statements in any order." },
+    { " while repeat loop do until ", MODEL_TEXT, "what happens during a run is an event or a sample",
+      "Write `when CONDITION { reinit spring.q = 0; }` or `every 10 [ms] { u = 2*x; }`; parts are repeated by `for i "
+      "in "
+      "1..3 { ... }`." },
+    { " from ", FILE_TEXT, "functions and constants are there without an import",
+      "Write `sin(x)`, `sqrt(x)`, `pi`; files are imported by `import hydraulic;` or `import \"other.bg\";`." },
     { " junction junction0 junction1 zero one OneJunction ZeroJunction J0 J1 Junction ", MODEL_TEXT,
       "a junction is declared by its type, 0 or 1, and its name",
       "Write `1:{N};` for a common flow, `0:{N};` for a common effort." },
@@ -186,6 +195,14 @@ filled(const struct parse *p, const char *help, const struct pieces *x)
     return text;
 }
 
+/* One message has said it all up to the end of the line. */
+static bool
+line_is_said(struct parse *p)
+{
+    p->said_to = p->scan->quiet_to = (uint32_t)(line_end(p, p->last.at.begin) - p->scan->text);
+    return true;
+}
+
 bool
 guess_say(struct parse *p, span at, const char *says, const char *help)
 {
@@ -193,8 +210,7 @@ guess_say(struct parse *p, span at, const char *says, const char *help)
 
     parse_error(p, "syntax-habit", at, "%s", says);
     diag_help(p->s, "%s", filled(p, help, &x));
-    p->said_to = p->scan->quiet_to = (uint32_t)(line_end(p, p->last.at.begin) - p->scan->text);
-    return true;
+    return line_is_said(p);
 }
 
 static span
@@ -214,6 +230,7 @@ static bool
 by_first_word(struct parse *p)
 {
     struct pieces x = guess_pieces(p);
+    const char *word = x.word;
     int in = guess_place(p);
 
     if (p->last.at.begin > p->statement + strlen(x.word) + 40)
@@ -222,9 +239,16 @@ by_first_word(struct parse *p)
         return guess_say(
             p, word_at(p, &x), "what starts at a value and has a rate is an `integral`",
             "Write `signal {D} = integral(RATE, {V});`, with what the rate is; no type stands before a name.");
-    for (size_t k = 0; k < sizeof habits / sizeof *habits; k++)
-        if ((habits[k].in & in) && guess_is_word_in(habits[k].words, x.word))
-            return guess_say(p, word_at(p, &x), habits[k].says, habits[k].help);
+    if (!strcmp(x.word, "import") && guess_is_word_in(" numpy math cmath scipy sympy matplotlib ", x.name))
+        word = "from";
+    for (size_t k = 0; k < sizeof habits / sizeof *habits; k++) {
+        bool section = habits[k].words == sections, again = section && p->section_said;
+
+        if (!(habits[k].in & in) || !guess_is_word_in(habits[k].words, word))
+            continue;
+        p->section_said |= section;
+        return again ? line_is_said(p) : guess_say(p, word_at(p, &x), habits[k].says, habits[k].help);
+    }
     return false;
 }
 

@@ -124,8 +124,7 @@ part_assigned(struct parse *p, const struct pieces *x)
     size_t n = strcspn(x->value, "(");
     const char *type = arena_strndup(p->a, x->value, n), *open = x->value + n, *arrow = strstr(open, "->"),
                *close = open, *other, *value;
-    bool source = type[0] == 'S' || type[1] == 'S',
-         two = n >= 2 && (type[n - 1] == 'F' || type[n - 1] == 'Y') && !source;
+    bool source = guess_is_word_in(" Se Sf MSe MSf ", type), two = guess_is_word_in(" TF GY MTF MGY ", type);
 
     if (!*open || !guess_is_word_in(" R C I Se Sf TF GY MR MC MI MSe MSf MTF MGY ", type))
         return false;

@@ -40,6 +40,11 @@ by_sign(struct parse *p, const struct expected *e)
         return guess_say(p, now->at, "a vector is written with its entries",
                          "Write `[1, 2, 3]`; equal entries are `parameter x[3] = 2;`, a formula for each stands in "
                          "`for i in 1..3 { signal x[i] = i^2; }`.");
+    if (now->kind == ':' && operator_next && e->name[DOTS])
+        return guess_say(p, now->at, "a range is written with two points", "Write `1..3`.");
+    if (now->kind == '(' && e->name[OF] && e->name['{'])
+        return guess_say(p, now->at, "an experiment says by `of` what it runs",
+                         "Write `experiment NAME of {A} { stop = 10 [s]; }`.");
     if (now->kind == DOTS && is_value_next(e))
         return guess_say(p, now->at, "a statement goes on in the next line by itself, up to its `;`",
                          "Leave the points out.");

@@ -109,8 +109,9 @@ struct parse {
     bool units;                      /* one was read outside of experiments */
     uint32_t said_to;                /* up to here one message has said it all */
     bool in_experiment, item_begins; /* the last declaration is one; the next token is the first of a statement */
-    span unclosed; /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
-    bool too_high; /* an expression was, and that is said once */
+    span unclosed;     /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
+    bool section_said; /* that a model has none */
+    bool too_high;     /* an expression was, and that is said once */
     bool reserved[EXPECTED_CODES]; /* words that were said to be no names */
     ast_node *spare_node;          /* copied into its chain: room for the next */
     struct chain *spare_chain;

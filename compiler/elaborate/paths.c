@@ -46,7 +46,9 @@ help_names(elab *el, const scope *model, const char *wrong, bool is_part)
     const char *why;
 
     if (!is_part && unit_parse(el->u, wrong, &why))
-        diag_help(el->s, "If a unit is meant: it stands in brackets behind its number, 5 [%s].", wrong);
+        diag_help(el->s,
+                  "Declare it: parameter %s = 2; If a unit is meant, it stands in brackets behind its number, 5 [%s].",
+                  wrong, wrong);
     else if (list)
         diag_help(el->s, "%s", list);
 }
@@ -209,9 +211,13 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
             return x;
         }
         if (!x.one) {
-            if (!quiet)
-                diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one",
-                           p->name);
+            if (quiet)
+                return nowhere;
+            diag_error(el->s, "index-missing", p->at, "\"%s\" is an array of components; an index says which one",
+                       p->name);
+            if (f->rank == 1 && !p->nindex)
+                diag_help(el->s, "Write %s; the last is %s[%d]. What is read of each stands in a loop.",
+                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, f->low[0])), p->name, f->high[0]);
             return nowhere;
         }
         first = family_item(el, f, x.low, &entry);
