@@ -169,7 +169,7 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
         x[l->order[i]] = l->x[i];
     structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &s);
     free(x);
-    *why = s.why ? bg_strdup(s.why) : NULL;
+    *why = l->structure.why ? bg_strdup(l->structure.why) : s.why ? bg_strdup(s.why) : NULL;
     if (!*why && j)
         json_key(j, "symbolic"), json_open(j, '{');
     for (int k = 0; k < M_COUNT && !*why; k++) {

@@ -421,9 +421,10 @@ linear_everywhere(bg_model *m, double t, const double *x)
     return fine;
 }
 
-/* All that needs A as a whole. */
+/* All that needs A as a whole. held: of ideal switches, NULL: none are in it. */
 static void
-find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c)
+find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c,
+         const held_space *held)
 {
     structure_make(l->model, t, x, l->order, false, false, false, &l->structure);
     compare_ways(l, all, c);
@@ -433,7 +434,7 @@ find_all(linearization *l, double t, const double *x, const state_space *all, co
         structure_make(l->model, t, x, l->order, false, true, false, &l->structure);
         compare_ways(l, all, c);
     }
-    if (l->switched && !(l->mismatch < ONE_MATRIX)) {
+    if (held && !held->regular && !(l->mismatch < ONE_MATRIX)) {
         structure_free(&l->structure);
         l->structure.why = bg_strdup("ideal switches constrain states in the mode that holds there");
         l->as_equations = false;
@@ -496,7 +497,7 @@ linearize_some(bg_model *m, double t, const double *x, mode_request which, linea
         if (l->sparse)
             find_some(l, &A, which);
         else
-            find_all(l, t, x, &all, &c);
+            find_all(l, t, x, &all, &c, l->switched ? &held : NULL);
         if (l->modes_known)
             effects_find(l, c.by, c.nparameters, &all, l->switched ? &held : NULL);
     }

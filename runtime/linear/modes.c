@@ -21,7 +21,7 @@
 double
 mode_damping(double complex lambda)
 {
-    return lambda == 0 ? 0 : -creal(lambda) / cabs(lambda);
+    return creal(lambda) == 0 ? 0 : -creal(lambda) / cabs(lambda); /* not -0 */
 }
 
 void

@@ -213,6 +213,7 @@ find_dc(const state_space *s, size_t input, size_t output, bool at_zero, struct 
         responder_free(r);
         free(G);
     }
+    out->dc += 0.0; /* not -0 */
 }
 
 bool

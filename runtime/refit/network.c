@@ -206,7 +206,9 @@ network_of(bg_model *m, const linearization *l, network *k, char **why)
         x[l->order[i]] = l->x[i];
     structure_make(m, l->time, x, l->order, false, false, true, &s);
     W = bg_calloc(s.nu * l->space.nu + 1, sizeof *W);
-    if (s.why)
+    if (l->switched)
+        *why = bg_strdup("ideal switches are in it: it is another linear model in each of their modes");
+    else if (s.why)
         *why = bg_strdup(s.why);
     else if (s.modulated)
         *why = who_reads_states(m, l, &s);
