@@ -4,8 +4,10 @@
 #   sh tests/analyze.sh               all of them; BUILD names the configured build (default: build)
 #   sh tests/analyze.sh FILE...       these
 #   TOOLS=gcc sh tests/analyze.sh     one of the two: clang, gcc
+#   LATEST=40 sh tests/analyze.sh     the forty that commits changed last
 #
-# clang-tidy takes a fifth of a second a file and is a test (`analyze`); gcc's analyzer a second or two.
+# Both are tests: clang-tidy of all (`analyze`, a fifth of a second a file), gcc's analyzer, which takes thrice as long, of what
+# changed last (`analyze.gcc`).
 # Exit status 1: one of them found something; 2: one of them is not here.
 set -eu
 
@@ -13,7 +15,14 @@ cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 tools=${TOOLS:-clang gcc}
 jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
-[ $# -gt 0 ] || set -- $(find grammar compiler runtime -name '*.c' | sort)
+if [ $# -eq 0 ]; then
+    # shellcheck disable=SC2046
+    set -- $(find grammar compiler runtime -name '*.c' | sort)
+    latest=$(git log --name-only --pretty=format: -- grammar compiler runtime 2>/dev/null | grep '\.c$' | awk '!seen[$0]++' |
+        while read -r file; do [ ! -e "$file" ] || echo "$file"; done | head -n "${LATEST:-0}")
+    # shellcheck disable=SC2086
+    [ -z "$latest" ] || set -- $latest
+fi
 [ -f "$build/compile_commands.json" ] || { echo "analyze: $build is not configured (cmake -S . -B $build)"; exit 2; }
 
 # gcc's analyzer knows neither what the builder of a list left in it nor that an allocation here never fails: of what it

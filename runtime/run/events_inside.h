@@ -7,9 +7,8 @@
 
 #define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
-#define ROUNDS 60     /* of switchings that follow from one another at one time; four more for each condition */
-#define NOTHING 1e-18 /* of a condition's size: so far beyond its border it is on it still, whatever laws say beyond \
-                       */
+#define ROUNDS 60           /* of switchings that follow from one another at one time; four more for each condition */
+#define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
 #define CONTRADICTION 1e-11 /* of a condition's size: below it is rounding, and the next step tells */
 #define AT_REST 1e-9        /* of the size of what may stick: slower it rests */
 #define AHEAD 1e-7          /* of the run: how far right limits look at most */

@@ -7,6 +7,8 @@
 
 enum { TEXTS_A_UNIT_SYSTEM = 2000 };
 
+static unsigned alive; /* compilations, which refer to the units of the time they were made */
+
 /* udunits2's lexer keeps a copy of what it read when a unit does not parse */
 const char *__lsan_default_suppressions(void);
 const char *
@@ -48,10 +50,12 @@ compile_with(compilation *c, const char *path, const void *text, size_t n, enum 
     char *experiment = NULL;
     bool ok;
 
-    if (texts++ % TEXTS_A_UNIT_SYSTEM == 0) {
+    if (alive++ == 0 && (!units || texts >= TEXTS_A_UNIT_SYSTEM)) {
         units_free(units);
         units = units_new();
+        texts = 0;
     }
+    texts++;
     if (compile_text(&first, path, text, n, STAGE_PARSE, NULL) && first_experiment(first.ast))
         o.experiment = experiment = bg_strdup(first_experiment(first.ast));
     compile_free(&first);
@@ -77,6 +81,7 @@ fuzz_compile_open(compilation *c, const char *path, const void *text, size_t n, 
 void
 fuzz_free(compilation *c)
 {
+    alive--;
     c->units = NULL; /* the next text's too */
     compile_free(c);
 }
