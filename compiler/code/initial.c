@@ -364,6 +364,7 @@ solve_conditions(struct solver *s)
     w.g = image_conditions(p->image, p->maker, var.at, n);
     w.memory.start = bg_calloc(e->unknown.n + 1, sizeof(double));
     w.memory.started = bg_calloc(e->block.n + 1, sizeof(bool));
+    w.memory.of_round = bg_calloc(e->block.n + 1, sizeof *w.memory.of_round);
     w.y = bg_calloc(n + 1, sizeof(double));
     w.out = bg_calloc(n + 1, sizeof(double));
     if (!w.g) {
@@ -414,6 +415,7 @@ solve_conditions(struct solver *s)
     evaluator_free(w.v);
     free(w.memory.start);
     free(w.memory.started);
+    free(w.memory.of_round);
     free(w.y);
     free(w.out);
     for (size_t i = 0; i < s->condition.n; i++)
