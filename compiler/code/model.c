@@ -375,8 +375,8 @@ model_mode(const bg_model *m, size_t k)
     return (struct model_mode){ q->kind,    q->at,
                                 text,       q->kind == MODE_PIECE ? pool_table(m->maker->f->pool, q->table) : NULL,
                                 q->partner, q->side,
-                                q->known,   slope,
-                                offset };
+                                q->corner,  q->known,
+                                slope,      offset };
 }
 
 bool
