@@ -3,6 +3,7 @@
  * in       the token at hand, the one before, and which tokens could have stood there
  * out      one message for the error, and whether the token at hand already begins the next statement
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "parse.h"
@@ -203,6 +204,28 @@ behind(const struct parse *p)
     return (span){ p->file, p->before.at.end, p->before.at.end };
 }
 
+/* R:winding(4) and Wheel:front(20): the `(` of what a component is given, which is given by name. */
+static bool
+given_without_name(struct parse *p)
+{
+    const char *text = p->scan->text, *begin = text + p->statement, *now = text + p->last.at.begin, *open = NULL, *head;
+    int name, value;
+
+    for (const char *s = begin; s < now; s++)
+        open = *s == '(' ? s : *s == ')' ? NULL : open;
+    for (head = open; head && head > begin && (isalnum((unsigned char)head[-1]) || strchr("_:", head[-1]));)
+        head--;
+    if (!open || head == open || !memchr(head, ':', (size_t)(open - head)))
+        return false;
+    parse_error(p, "syntax-habit", (span){ p->file, (uint32_t)(open - text), p->last.at.end },
+                "what a component is given is given by name");
+    name = (int)(open - head);
+    value = (int)strcspn(open + 1, "),;{}\n");
+    diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
+              open + 1, name, head, value, open + 1);
+    return true;
+}
+
 static bool
 bracket_error(struct parse *p, const struct expected *e)
 {
@@ -223,9 +246,13 @@ bracket_error(struct parse *p, const struct expected *e)
             return true;
         }
     }
+    if (now->kind == NUMBER && p->before.kind == '(' && e->name[NAME] && e->name[')'] && !takes_value(e) &&
+        given_without_name(p))
+        return true;
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
         !innermost(p, 'm')) {
-        parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
+        if (!given_without_name(p))
+            parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
         return true;
     }
     return false;

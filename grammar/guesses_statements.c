@@ -117,7 +117,7 @@ defines_function(const char *s)
     return s[0] == '=' && s[1] != '=';
 }
 
-/* k = 3; y += 1; f(x) = x^2; D(x) ~ v; */
+/* k = 3; r.v == R*r.i; y += 1; f(x) = x^2; D(x) ~ v; */
 static bool
 assignment(struct parse *p, const struct expected *e)
 {
@@ -125,7 +125,7 @@ assignment(struct parse *p, const struct expected *e)
     const char *text = p->scan->text + now->at.begin;
     struct pieces x = guess_pieces(p);
 
-    if (now->kind == '=' && e->name[ARROW] && !e->name['*'])
+    if ((now->kind == '=' || now->kind == EQ) && e->name[ARROW] && !e->name['*'])
         return equation(p, &x) ||
                (strchr(x.value, '@') && guess_say(p, now->at, "a function is declared outside of models, with its word",
                                                   "Write before `model NAME {`: `function {L}(x) = x^2;`")) ||

@@ -11,9 +11,6 @@
 #include "report.h"
 #include "sensitivity_command.h"
 
-/* The sensitivity equations go in the steps of the run, of which there are so many at least. */
-static const double STEPS = 500;
-
 struct derivatives {
     const request *q;
     loaded *l;
@@ -103,7 +100,7 @@ write_json(const struct derivatives *d, FILE *out)
     json j = { .out = out };
 
     json_open(&j, '{');
-    json_key(&j, "model"), json_string(&j, model_flat(d->m)->name);
+    json_key(&j, "model"), json_string(&j, model_name(d->m));
     json_key(&j, "experiment"), json_string(&j, d->l->experiment);
     json_key(&j, "time"), json_number(&j, d->o.stop);
     json_key(&j, "method"), json_string(&j, d->adjoint ? "adjoint" : "forward");
@@ -186,8 +183,6 @@ take_options(struct derivatives *d)
         return STATUS_USAGE;
     }
     d->o.stop = at;
-    if (!(d->o.max_step > 0)) /* what rests needs few steps, what it would do if it did not needs more */
-        d->o.max_step = (at - d->o.start) / STEPS;
     d->adjoint = method ? !strcmp(method, "adjoint") : d->columns > d->noutputs;
     if (d->o.equilibrium && d->c.initial.n) {
         complain("%s starts from equilibrium: its initial values are found, not given", d->l->experiment);

@@ -1,15 +1,22 @@
 /* adjoint.c - see adjoint.h */
 #include "adjoint.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "crossing.h"
 #include "forward.h"
 #include "outset.h"
+#include "paced.h"
 #include "tangent.h"
 
 #define SLOPE "a law has no finite slope there, or the linearised equations are singular"
 static const double MOST_NUMBERS = 2.5e8; /* of a recorded run: 2 GB */
+/* A step is kept by its states at Lobatto's places: the polynomial through them is the integrator's own. */
+enum { PLACES = 6 };
+static const double place[PLACES] = {
+    0, 0.11747233803526765, 0.35738424175967745, 0.64261575824032255, 0.88252766196473235, 1
+};
 
 /* A step, or (event not SIZE_MAX) what happened between two. */
 struct record {
@@ -23,7 +30,10 @@ struct tape {
     tangent *tangent;
     outset *outset;
     crossings *crossings;
-    size_t nx, nmodes, each; /* each: states a step */
+    paced paced;              /* lambda and gradient of all outputs, on the way back */
+    const struct record *at;  /* the step at hand */
+    double *gathered, *scale; /* scale: [nx] of the states */
+    size_t nx, nmodes, each;  /* each: numbers a step */
     VEC(struct record) record;
     VEC(double) states;
     VEC(double *) modes;
@@ -90,6 +100,37 @@ on_start(void *ctx, double t, const double *x)
 }
 
 static bool
+keep_states(struct tape *w, double t0, double t1, sim_dense *dense, void *of, double *to)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        if (!dense(of, i + 1 == PLACES ? t1 : t0 + place[i] * (t1 - t0), to + i * w->nx))
+            return false;
+    sim_scales(of, w->scale);
+    return true;
+}
+
+/* The states of the step at hand at t: Lagrange's polynomial. */
+static bool
+kept_dense(void *of, double t, double *x)
+{
+    const struct tape *w = of;
+    double u = (t - w->at->t0) / (w->at->t1 - w->at->t0);
+
+    memset(x, 0, w->nx * sizeof *x);
+    for (size_t i = 0; i < PLACES; i++) {
+        const double *from = w->states.at + w->at->states + i * w->nx;
+        double weight = 1;
+
+        for (size_t j = 0; j < PLACES; j++)
+            if (j != i)
+                weight *= (u - place[j]) / (place[i] - place[j]);
+        for (size_t k = 0; k < w->nx; k++)
+            x[k] += weight * from[k];
+    }
+    return true;
+}
+
+static bool
 on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
 {
     struct tape *w = ctx;
@@ -98,16 +139,17 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
     if (!(t1 > t0) || w->nx == 0)
         return true;
     if ((double)at + (double)w->each > MOST_NUMBERS) {
-        const flat_model *f = model_flat(w->a->model);
+        sources *src = model_sources(w->a->model);
 
-        diag_error(f->sources, "run-sensitivity", f->experiment.at,
+        diag_error(src, "run-sensitivity", model_run_place(w->a->model),
                    "a run of more than %zu steps of %zu states is too long to be recorded", w->record.n, w->nx);
-        diag_help(f->sources, "`--method forward` needs no record.");
+        diag_help(src, "`--method forward` needs no record.");
         w->failed = true;
         return false;
     }
     vec_resize(&w->states, at + w->each);
-    if (!tangent_gather(w->tangent, t0, t1, dense, of, w->states.at + at))
+    if (w->o->solver == SIM_VARIATIONAL ? !tangent_gather(w->tangent, t0, t1, dense, of, w->states.at + at)
+                                        : !keep_states(w, t0, t1, dense, of, w->states.at + at))
         return no_value(w, t0, "the model cannot be evaluated");
     vec_push(&w->record, ((struct record){ t0, t1, at, keep_modes(w, model_modes(w->a->model)), SIZE_MAX }));
     return true;
@@ -139,30 +181,90 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
 
 /* ---------------------------------------------------------------- back */
 
-/* From the end to the start; lambda [outputs][states]. */
+/* From t0 back to t1 within the step at hand; v: lambda [outputs][states], gradient [outputs][parameters]. */
+static bool
+map_back(void *ctx, double t0, double t1, double *v)
+{
+    struct tape *w = ctx;
+    const adjoint *a = w->a;
+    const double *x = w->states.at + w->at->states;
+
+    if (w->o->solver != SIM_VARIATIONAL) {
+        if (!tangent_gather(w->tangent, t1, t0, kept_dense, w, w->gathered))
+            return false;
+        x = w->gathered;
+    }
+    if (!tangent_step(w->tangent, t1, t0, x))
+        return false;
+    for (size_t i = 0; i < a->noutputs; i++)
+        if (!tangent_back(w->tangent, v + i * w->nx, v + a->noutputs * w->nx + i * a->n))
+            return false;
+    return true;
+}
+
+/* By a parameter: what its own size moves the output by. One of size zero has none: there lambda alone counts. */
+static void
+least_of(void *ctx, const double *seen, double *floor)
+{
+    struct tape *w = ctx;
+    const adjoint *a = w->a;
+    double *gradient = floor + a->noutputs * w->nx;
+
+    for (size_t i = 0; i < a->noutputs; i++) {
+        double most = paced_least(w->nx, w->scale, a->value[i], true, seen + i * w->nx, floor + i * w->nx);
+
+        for (size_t q = 0; q < a->n; q++) {
+            double size = fabs(model_parameter_value(a->model, a->by[q]));
+
+            *gradient++ = size > 0 ? paced_share(most / size) : INFINITY;
+        }
+    }
+}
+
+static bool
+back_over_event(struct tape *w, const crossing *c, double *v)
+{
+    adjoint *a = w->a;
+
+    paced_forget(&w->paced);
+    for (size_t i = 0; i < a->noutputs; i++)
+        if (!crossing_back(w->crossings, c, v + i * w->nx, v + a->noutputs * w->nx + i * a->n, a->jump + i * w->nx))
+            return false;
+    return true;
+}
+
+/* From the end to the start. */
 static bool
 go_back(struct tape *w, double *lambda)
 {
     adjoint *a = w->a;
+    size_t nl = a->noutputs * w->nx, ng = a->noutputs * a->n;
+    double *v = bg_calloc(nl + ng + 1, sizeof *v);
+    bool fine = true;
 
-    for (size_t k = w->record.n; k-- > 0;) {
-        const struct record *r = &w->record.at[k];
+    if (nl)
+        memcpy(v, lambda, nl * sizeof *v);
+    memcpy(v + nl, a->gradient, ng * sizeof *v);
+    w->paced = (paced){ .n = nl + ng, .map = map_back, .least = least_of, .ctx = w };
+    paced_open(&w->paced, w->o);
+    for (size_t k = w->record.n; k-- > 0 && fine;) {
+        const struct record *r = w->at = &w->record.at[k];
 
-        if (r->event == SIZE_MAX) {
+        if (r->event != SIZE_MAX) {
+            fine = back_over_event(w, &w->event.at[r->event], v);
+        } else {
             set_modes(w, r->modes);
-            if (!tangent_step(w->tangent, r->t0, r->t1, w->states.at + r->states))
-                return no_value(w, r->t0, SLOPE);
+            fine = w->o->solver == SIM_VARIATIONAL ? map_back(w, r->t1, r->t0, v)
+                                                   : paced_step(&w->paced, r->t1, r->t0, v);
         }
-        for (size_t i = 0; i < a->noutputs; i++) {
-            double *l = lambda + i * w->nx, *gradient = a->gradient + i * a->n;
-
-            if (r->event == SIZE_MAX
-                    ? !tangent_back(w->tangent, l, gradient)
-                    : !crossing_back(w->crossings, &w->event.at[r->event], l, gradient, a->jump + i * w->nx))
-                return no_value(w, r->t0, SLOPE);
-        }
+        fine = fine || no_value(w, r->t0, w->paced.why ? w->paced.why : SLOPE);
     }
-    return true;
+    if (nl)
+        memcpy(lambda, v, nl * sizeof *v);
+    memcpy(a->gradient, v + nl, ng * sizeof *v);
+    paced_close(&w->paced);
+    free(v);
+    return fine;
 }
 
 /* What lambda at the start says of parameters that initial values or the equilibrium follow. */
@@ -227,9 +329,11 @@ adjoint_run(adjoint *a, const sim_options *o)
     w.outset = outset_new(a->model, a->by, a->n, o->start);
     w.crossings = crossings_new(a->model, a->by, a->n, o->stop - o->start);
     w.resting = bg_calloc(w.nx + 1, sizeof *w.resting);
+    w.scale = bg_calloc(w.nx + 1, sizeof *w.scale);
     fine = w.tangent && model_need(a->model, PART_OUTPUTS);
     if (fine) {
-        w.each = tangent_states(w.tangent) * w.nx;
+        w.each = (o->solver == SIM_VARIATIONAL ? tangent_states(w.tangent) : PLACES) * w.nx;
+        w.gathered = bg_calloc(tangent_states(w.tangent) * w.nx + 1, sizeof *w.gathered);
         fine = simulate(a->model, &plain, &r) && at_end(&w, r.t_end, r.x_end, lambda) && go_back(&w, lambda) &&
                through_start(&w, lambda);
         a->end = r.t_end;
@@ -250,6 +354,8 @@ adjoint_run(adjoint *a, const sim_options *o)
     outset_free(w.outset);
     crossings_free(w.crossings);
     free(w.resting);
+    free(w.scale);
+    free(w.gathered);
     free(lambda);
     return fine;
 }

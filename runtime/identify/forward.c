@@ -7,6 +7,7 @@
 
 #include "crossing.h"
 #include "outset.h"
+#include "paced.h"
 #include "tangent.h"
 
 #define SLOPE "a law has no finite slope there, or the linearised equations are singular"
@@ -18,9 +19,14 @@ struct follower {
     tangent *tangent;
     outset *outset;
     crossings *crossings;
+    paced paced;       /* s, but of the variational integrator, whose steps are the model */
     size_t nx, ny, nq; /* nq: columns */
     double *s;         /* [nq][nx] */
+    double *of_column; /* [nq] the value of what each is by; 0 of a jump */
+    double *scale;     /* [nx] of the states */
     double *x, *y, *gathered;
+    sim_dense *dense; /* of the piece at hand */
+    void *of;
     size_t *parameter; /* [nq] of each column */
     double tiny;
     bool failed;
@@ -32,6 +38,9 @@ parameter_of(const struct follower *w, size_t column)
 {
     return column < w->f->n ? column : SIZE_MAX;
 }
+
+static bool map_step(void *ctx, double t0, double t1, double *s);
+static void least_of(void *ctx, const double *seen, double *floor);
 
 static void
 open_follower(struct follower *w)
@@ -49,6 +58,12 @@ open_follower(struct follower *w)
     w->parameter = bg_calloc(w->nq + 1, sizeof *w->parameter);
     for (size_t q = 0; q < w->nq; q++)
         w->parameter[q] = parameter_of(w, q);
+    w->scale = bg_calloc(w->nx + 1, sizeof(double));
+    w->of_column = bg_calloc(w->nq + 1, sizeof(double));
+    for (size_t q = 0; q < f->n; q++)
+        w->of_column[q] = model_parameter_value(w->m, f->by[q]);
+    w->paced = (paced){ .n = w->nq * w->nx, .map = map_step, .least = least_of, .ctx = w };
+    paced_open(&w->paced, w->o);
     w->tangent = tangent_new(w->m, f->by, f->n, w->o->solver == SIM_VARIATIONAL);
     w->outset = outset_new(w->m, f->by, f->n, w->o->start);
     w->crossings = crossings_new(w->m, f->by, f->n, w->o->stop - w->o->start);
@@ -63,7 +78,10 @@ close_follower(struct follower *w)
     tangent_free(w->tangent);
     outset_free(w->outset);
     crossings_free(w->crossings);
+    paced_close(&w->paced);
     free(w->s);
+    free(w->scale);
+    free(w->of_column);
     free(w->x);
     free(w->y);
     free(w->gathered);
@@ -75,9 +93,7 @@ close_follower(struct follower *w)
 bool
 forward_no_value(const bg_model *m, double t, const char *what)
 {
-    const flat_model *f = model_flat(m);
-
-    diag_error(f->sources, "run-sensitivity", f->experiment.name ? f->experiment.at : f->at,
+    diag_error(model_sources(m), "run-sensitivity", model_run_place(m),
                "the derivatives by parameters have no value at %.6g s: %s", t, what);
     return false;
 }
@@ -89,15 +105,37 @@ no_value(struct follower *w, double t, const char *what)
     return forward_no_value(w->m, t, what);
 }
 
+/* One step of all columns. */
+static bool
+map_step(void *ctx, double t0, double t1, double *s)
+{
+    struct follower *w = ctx;
+
+    return tangent_gather(w->tangent, t0, t1, w->dense, w->of, w->gathered) &&
+           tangent_step(w->tangent, t0, t1, w->gathered) && tangent_forward(w->tangent, w->parameter, w->nq, s);
+}
+
+static void
+least_of(void *ctx, const double *seen, double *floor)
+{
+    struct follower *w = ctx;
+
+    sim_scales(w->of, w->scale);
+    for (size_t q = 0; q < w->nq; q++)
+        paced_least(w->nx, w->scale, w->of_column[q], false, seen + q * w->nx, floor + q * w->nx);
+}
+
 /* s from t0 to t1, on which the dense output is good. */
 static bool
 step(struct follower *w, double t0, double t1, sim_dense *dense, void *of)
 {
     if (!(t1 > t0) || w->nx == 0)
         return true;
-    if (!tangent_gather(w->tangent, t0, t1, dense, of, w->gathered) || !tangent_step(w->tangent, t0, t1, w->gathered))
-        return no_value(w, t0, SLOPE);
-    return tangent_forward(w->tangent, w->parameter, w->nq, w->s) || no_value(w, t0, SLOPE);
+    w->dense = dense;
+    w->of = of;
+    if (w->o->solver == SIM_VARIATIONAL ? map_step(w, t0, t1, w->s) : paced_step(&w->paced, t0, t1, w->s))
+        return true;
+    return no_value(w, t0, w->paced.why ? w->paced.why : SLOPE);
 }
 
 static bool
@@ -177,6 +215,7 @@ on_jump(void *ctx, double t, const double *before, const double *modes_before, c
 
     if (w->nq == 0 || w->nx == 0)
         return true;
+    paced_forget(&w->paced);
     fine = crossings_jump(w->crossings, t, before, modes_before, after, &c) && cross(w, &c);
     crossing_free(&c);
     return fine || no_value(w, t, "a condition has none");
@@ -202,6 +241,8 @@ on_start(void *ctx, double t, const double *x)
 
     if (w->nq == 0 || w->nx == 0)
         return true;
+    for (size_t k = 0; k < w->f->ninitial; k++)
+        w->of_column[w->f->n + k] = x[w->f->initial[k]];
     fired = crossings_begin(w->crossings, t, &c);
     if (w->o->equilibrium) {
         fine = outset_rests(w->outset, w->tangent, t, fired ? c.x : x);

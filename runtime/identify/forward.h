@@ -1,9 +1,9 @@
 /* forward.h - a run's outputs at given times, and their exact derivatives by parameters
  *
- * The sensitivity equations are solved along the run as it goes, on its own steps cut at the times wanted (tangent.h).
- * The run's steps are controlled by its tolerance; those of s are the same, s having the same modes. Of the variational
- * integrator the derivatives are exact: its steps end at the times wanted. Where something switches, jumps or is
- * sampled, s follows (crossing.h). At the start s is that of the initial values, or of the equilibrium (outset.h).
+ * The sensitivity equations are solved along the run as it goes, on its own steps cut at the times wanted (tangent.h)
+ * and where s needs shorter ones for the run's tolerance (paced.h). Of the variational integrator the derivatives are
+ * exact: its steps end at the times wanted. Where something switches, jumps or is sampled, s follows (crossing.h). At
+ * the start s is that of the initial values, or of the equilibrium (outset.h).
  *
  * Columns are parameters, then initial values of states, then sizes of jumps: what is added to what a reinit gives.
  *

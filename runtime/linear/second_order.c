@@ -367,31 +367,36 @@ put_row(elimination *r, size_t i, const structure_block *b, size_t first)
         elimination_put(r, (uint32_t)(first + k), b->value[i + b->rows * k], b->text[i + b->rows * k]);
 }
 
-/* dx/dt by what storage gives (J, n by nz) and by inputs (B), dissipators eliminated. */
+/* dx/dt by what storage gives (J, n by nz) and by inputs (B), dissipators eliminated; where there is dependent storage
+ * without what its rates do. */
 static void
 write_rates(const structure *s, pool *p, structure_block *J, structure_block *B)
 {
-    const structure_block *M = s->matrix;
+    const structure_block *M = s->matrix, *const with[6] = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU],
+                                                             &M[M_J_LS], &M[M_J_LL], &M[M_J_LU] };
+    const structure_block *from[6];
     size_t n = s->n, nl = s->nl, d = n, in = d + nl, z = in + nl, u = z + s->nz;
     elimination *r = elimination_new(u + s->nu, p);
     uint8_t *may = bg_calloc(u + s->nu + 1, 1);
 
+    for (int k = 0; k < 6; k++)
+        from[k] = s->nd ? &s->apart[k] : with[k];
     memset(may, 2, z);
     memset(may, 3, n);
     *J = new_block(p, n, s->nz);
     *B = new_block(p, n, s->nu);
     for (size_t i = 0; i < n; i++) {
         elimination_put(r, (uint32_t)i, -1, ex_const(p, -1));
-        put_row(r, i, &M[M_J_SS], z);
-        put_row(r, i, &M[M_J_SL], d);
-        put_row(r, i, &M[M_J_SU], u);
+        put_row(r, i, from[0], z);
+        put_row(r, i, from[1], d);
+        put_row(r, i, from[2], u);
         elimination_end(r);
     }
     for (size_t i = 0; i < nl; i++) {
         elimination_put(r, (uint32_t)(in + i), -1, ex_const(p, -1));
-        put_row(r, i, &M[M_J_LS], z);
-        put_row(r, i, &M[M_J_LL], d);
-        put_row(r, i, &M[M_J_LU], u);
+        put_row(r, i, from[3], z);
+        put_row(r, i, from[4], d);
+        put_row(r, i, from[5], u);
         elimination_end(r);
         elimination_put(r, (uint32_t)(d + i), -1, ex_const(p, -1));
         put_row(r, i, &M[M_L], in);
@@ -443,6 +448,31 @@ is_momentum(const second_order *s, size_t state)
     return false;
 }
 
+/* M: of each inertia its own, and those of dependent ones by their ratios: diag(1/S) + G_S' C_d G_S. */
+static void
+write_masses(const second_order *s, const structure *t, pool *p, structure_block *to)
+{
+    const structure_block *S = &t->matrix[M_S], *G = &t->rates[2], *C = &t->rates[5];
+    size_t n = s->n, nd = t->nd;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) {
+            size_t zi = port_of(t, s->momentum[i]), zk = port_of(t, s->momentum[k]);
+            node total = i == k ? ex_make(p, EX_DIV, ex_const(p, 1), S->text[zi + t->nz * s->momentum[i]], NODE_NONE)
+                                : ex_const(p, 0);
+
+            for (size_t a = 0; a < nd; a++)
+                for (size_t b = 0; b < nd; b++)
+                    if (!is_zero(p, C->text[a + nd * b]) && !is_zero(p, G->text[a + nd * zi]) &&
+                        !is_zero(p, G->text[b + nd * zk]))
+                        total = ex_make(
+                            p, EX_ADD, total,
+                            ex_mul(p, ex_mul(p, G->text[a + nd * zi], C->text[a + nd * b]), G->text[b + nd * zk]),
+                            NODE_NONE);
+            to->text[i + n * k] = total;
+        }
+}
+
 static void
 write_blocks(const second_order *s, const structure *t, pool *p, structure_block out[4])
 {
@@ -454,10 +484,10 @@ write_blocks(const second_order *s, const structure *t, pool *p, structure_block
     for (int k = 0; k < 3; k++)
         out[k] = new_block(p, n, n);
     out[3] = new_block(p, n, t->nu);
+    write_masses(s, t, p, &out[0]);
     for (size_t i = 0; i < n; i++) {
-        size_t pi = s->momentum[i], zi = port_of(t, pi);
+        size_t pi = s->momentum[i];
 
-        out[0].text[i + n * i] = ex_make(p, EX_DIV, ex_const(p, 1), S->text[zi + t->nz * pi], NODE_NONE);
         for (size_t k = 0; k < t->nu; k++)
             out[3].text[i + n * k] = B.text[pi + t->n * k];
         for (size_t k = 0; k < n; k++) {
@@ -479,6 +509,36 @@ write_blocks(const second_order *s, const structure *t, pool *p, structure_block
     free_block(&B);
 }
 
+static bool
+any_value(const structure_block *b)
+{
+    for (size_t k = 0; k < b->rows * b->columns; k++)
+        if (b->value[k] != 0)
+            return true;
+    return false;
+}
+
+/* Why dependent storage cannot be written; NULL: it can, inertias that move by fixed ratios with others. */
+static char *
+dependence_unwritten(const linearization *l, const second_order *s, const structure *t)
+{
+    const flat_model *f = model_flat(l->model);
+    bool rates = false;
+
+    for (size_t d = 0; d < t->nd; d++) {
+        const flat_port *p = &f->port.at[t->dependent[d]];
+
+        if ((f->element.at[p->element].type == EL_I) == p->crossed)
+            return bg_strdup("springs move together; the matrices are numbers alone");
+    }
+    for (size_t d = 0; d < t->nd; d++)
+        for (size_t i = 0; i < t->n; i++)
+            rates |= !is_momentum(s, i) && t->rates[0].value[i + t->n * d] != 0;
+    if (t->nd && (rates || any_value(&t->rates[1]) || any_value(&t->rates[3]) || any_value(&t->rates[4])))
+        return bg_strdup("inertias move with sources or drive dampers by their forces; the matrices are numbers alone");
+    return NULL;
+}
+
 bool
 second_order_write(const linearization *l, const second_order *s, structure_block out[4], char **why)
 {
@@ -491,9 +551,9 @@ second_order_write(const linearization *l, const second_order *s, structure_bloc
     structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &t);
     free(x);
     *why = t.why             ? bg_strdup(t.why)
-           : l->structure.nd ? bg_strdup("inertias or springs move together; their matrices are numbers alone")
            : t.modulated     ? bg_strdup("signals act in it; its matrices are numbers alone")
-                             : NULL;
+           : l->as_equations ? bg_strdup("a ratio between inertias varies; its matrices are numbers alone")
+                             : dependence_unwritten(l, s, &t);
     for (size_t i = 0; i < s->n && !*why; i++)
         for (size_t k = 0; k < s->n && !*why; k++)
             if (i != k && !is_zero(f->pool, t.matrix[M_S].text[port_of(&t, s->momentum[i]) + t.nz * s->momentum[k]]))

@@ -698,6 +698,12 @@ integrator_x1(const integrator *g)
 
 /* ---- reports ---- */
 
+void
+integrator_scales(const integrator *g, double *scale)
+{
+    scales_of(g->scales, integrator_state(g, 2), scale);
+}
+
 double
 integrator_moves(integrator *g, const double *f, double time)
 {

@@ -50,6 +50,8 @@ bool integrator_dense3(integrator *g, const double s[3], double t_end, double *c
 
 /* State with the greatest estimated error against its tolerance in the last attempt, and that ratio. */
 size_t integrator_worst(integrator *g, double *ratio);
+/* How large the states are (scales.h), at the end of the last step. */
+void integrator_scales(const integrator *g, double *scale);
 /* How far rates f (NULL: those at the ends of the last step) would take a state in so long a time, in tolerances: the
  * greatest. */
 double integrator_moves(integrator *g, const double *f, double time);

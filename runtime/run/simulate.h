@@ -14,12 +14,16 @@
 /* Relative tolerances that mean something: below, rounding decides; above, the error estimate itself is no estimate. */
 #define LEAST_RTOL 1e-13
 #define GREATEST_RTOL 0.1
+/* Where nothing is said. */
+#define SIM_RTOL 1e-6
+#define SIM_MOST_STEPS 50000000
 
 enum sim_solver { SIM_AUTO, SIM_EXPLICIT, SIM_BDF, SIM_VARIATIONAL };
 
 /* Followed along a run: where it starts, each smooth piece (modes are those of the piece; dense gives the states within
  * it), and what happens between two pieces. False ends the run; the diagnostic is the follower's. */
 typedef bool sim_dense(void *of, double t, double *x);
+void sim_scales(void *of, double *scale); /* how large the states are (scales.h); of: what a piece is given */
 typedef struct sim_follower {
     bool (*start)(void *ctx, double t, const double *x);
     bool (*piece)(void *ctx, double t0, double t1, sim_dense *dense, void *of);
@@ -37,6 +41,7 @@ typedef struct sim_options {
     bool outputs;        /* outputs on the grid */
     bool finite_outputs; /* one without a finite value ends the run; else the run goes on, and nunfinite tells */
     bool states;         /* states on the grid */
+    bool parted;         /* keeps the times at which what is computed may jump */
     bool modes;          /* modes on the grid: those that a point's outputs are taken with */
     bool activity;       /* integrals of |P| and P^2 and P for each element over the windows */
     const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
@@ -74,7 +79,9 @@ typedef struct sim_result {
     size_t nunfinite; /* outputs that were not finite somewhere on the grid: each has an error ("run-output") though the
                          run went on */
     size_t nevents;
-    double *event;       /* times at which something switched */
+    double *event; /* times at which something switched */
+    size_t nparted;
+    double *parted;      /* these, those of samples, and where delayed values jump; or NULL */
     size_t nsamples;     /* taken by `every` */
     double t_end;        /* where the run ended: o.stop, or where its `stop when` turned true */
     audit_totals audit;  /* where it was asked for */

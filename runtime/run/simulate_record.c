@@ -126,6 +126,14 @@ dense_in_step(void *of, double t, double *x)
     return integrator_dense(s->integrator, t, x);
 }
 
+void
+sim_scales(void *of, double *scale)
+{
+    run *s = of;
+
+    integrator_scales(s->integrator, scale);
+}
+
 /* The smooth piece [t0, t1] of the last step for a follower; its end state is s->x. */
 static bool
 follow_piece(run *s, double t0, double t1)

@@ -1,0 +1,200 @@
+/* paced.c - see paced.h */
+#include "paced.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+
+enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
+#define SAFE 0.9
+#define ROUGHLY 10
+#define SHARE 1e-3 /* as of states, scales.h */
+
+static double
+clock_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void
+paced_open(paced *p, const sim_options *o)
+{
+    p->seen = bg_calloc(p->n + 1, sizeof *p->seen);
+    p->floor = bg_calloc(p->n + 1, sizeof *p->floor);
+    p->noise = bg_calloc(p->n + 1, sizeof *p->noise);
+    p->whole = bg_calloc(p->n + 1, sizeof *p->whole);
+    p->from = bg_calloc(p->n + 1, sizeof *p->from);
+    p->rtol = o->rtol > 0 ? o->rtol : SIM_RTOL;
+    p->most = o->max_steps ? o->max_steps : SIM_MOST_STEPS;
+    p->until = o->max_seconds > 0 ? clock_now() + o->max_seconds : INFINITY;
+    paced_forget(p);
+}
+
+void
+paced_close(paced *p)
+{
+    free(p->seen);
+    free(p->floor);
+    free(p->noise);
+    free(p->whole);
+    free(p->from);
+}
+
+void
+paced_forget(paced *p)
+{
+    p->unseen = 0;
+    p->pace = INFINITY;
+}
+
+/* ---------------------------------------------------------------- what a step is off by */
+
+static double
+greatest(const paced *p)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        most = fmax(most, p->seen[i]);
+    return most;
+}
+
+static double
+off_by(const paced *p, const double *v, size_t i)
+{
+    return fabs(v[i] - p->whole[i]) / ((1 << ORDER) - 1);
+}
+
+static double
+may_be_off(const paced *p, size_t i)
+{
+    return p->rtol * fmax(p->seen[i], p->floor[i]);
+}
+
+/* What the halves v are off by, in units of the tolerance. */
+static double
+estimate(paced *p, const double *v)
+{
+    double worst = 0, all;
+
+    for (size_t i = 0; i < p->n; i++)
+        p->seen[i] = fmax(p->seen[i], fabs(v[i]));
+    p->least(p->ctx, p->seen, p->floor);
+    all = greatest(p);
+    for (size_t i = 0; i < p->n; i++) {
+        double off = off_by(p, v, i), may = may_be_off(p, i) + p->noise[i] * all;
+
+        if (off > 0)
+            worst = fmax(worst, may > 0 ? off / may : INFINITY);
+    }
+    return worst;
+}
+
+/* From here on differences as these are rounding: what cancels grows with the rest. */
+static void
+let_be(paced *p, const double *v)
+{
+    double all = greatest(p);
+
+    for (size_t i = 0; i < p->n; i++)
+        if (off_by(p, v, i) > may_be_off(p, i) + p->noise[i] * all)
+            p->noise[i] = ROUGHLY * off_by(p, v, i) / all;
+}
+
+/* How long a step may be of whose halves, each h long, two are off by so much. */
+static double
+length_of(double error, double h, double least, double most)
+{
+    return h * (error > 0 ? fmin(fmax(SAFE * pow(error / 2, -1.0 / (ORDER + 1)), least), most) : most);
+}
+
+/* ---------------------------------------------------------------- steps */
+
+static bool
+advance(paced *p, double t0, double t1, double *v)
+{
+    if (++p->steps > p->most)
+        p->why = "they take more steps than a run may have";
+    else if (p->steps % CLOCK_EVERY == 0 && isfinite(p->until) && clock_now() > p->until)
+        p->why = "they take longer than a run may";
+    return !p->why && p->map(p->ctx, t0, t1, v);
+}
+
+/* One step, whole and halved; v: by halves. */
+static bool
+halves(paced *p, double t0, double t1, double *v, double *error)
+{
+    double middle = t0 + (t1 - t0) / 2;
+
+    memcpy(p->whole, v, p->n * sizeof *v);
+    memcpy(p->from, v, p->n * sizeof *v);
+    if (!advance(p, t0, t1, p->whole) || !advance(p, t0, middle, v) || !advance(p, middle, t1, v))
+        return false;
+    *error = estimate(p, v);
+    return true;
+}
+
+bool
+paced_step(paced *p, double t0, double t1, double *v)
+{
+    double t = t0, shortest = 16 * DBL_EPSILON * fmax(fabs(t0), fabs(t1)), error;
+    size_t tries = 0;
+
+    if (p->n == 0)
+        return true;
+    while (t != t1) {
+        double left = fabs(t1 - t), parts = ceil(left / (p->unseen ? p->pace : 2 * p->pace) * (1 - 1e-9)),
+               h = parts > 1 ? left / parts : left, next = parts > 1 ? t + copysign(h, t1 - t) : t1;
+
+        if (p->unseen) {
+            if (!advance(p, t, next, v))
+                return false;
+            p->unseen--;
+            t = next;
+            continue;
+        }
+        if (!halves(p, t, next, v, &error))
+            return false;
+        if (error > 1 && ++tries > TRIES) {
+            let_be(p, v);
+            error = 0;
+        }
+        if (error > 1 && h > shortest) {
+            memcpy(v, p->from, p->n * sizeof *v);
+            p->pace = length_of(error, h / 2, 0.02, 0.5);
+            continue;
+        }
+        tries = 0;
+        p->pace = length_of(error, h / 2, 0.2, 20);
+        p->unseen = UNSEEN_MOST;
+        t = next;
+    }
+    return true;
+}
+
+double
+paced_share(double size)
+{
+    return SHARE * size;
+}
+
+double
+paced_least(size_t n, const double *scale, double something, bool dual, const double *seen, double *floor)
+{
+    double most = something = fabs(something);
+
+    if (!dual)
+        most = something > 0 ? 1 / something : 0;
+    for (size_t i = 0; i < n; i++)
+        if (scale[i] > 0)
+            most = fmax(most, dual ? seen[i] * scale[i] : seen[i] / scale[i]);
+    for (size_t i = 0; i < n; i++)
+        floor[i] = scale[i] > 0 ? SHARE * (dual ? most / scale[i] : most * scale[i]) : 0;
+    return most;
+}
