@@ -311,6 +311,17 @@ unit_error(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* A word that is no name, which is said once (of a kind that is one word). */
+static bool
+is_reserved(struct parse *p, const struct seen_token *word)
+{
+    if (!p->reserved[word->kind] || word->kind == VALUE_WORD || word->kind == CALL_WORD)
+        parse_error(p, "syntax-reserved", word->at, "%s is a reserved word and cannot be a name",
+                    token_text(p, word->at));
+    p->reserved[word->kind] = true;
+    return true;
+}
+
 static bool
 word_error(struct parse *p, const struct expected *e)
 {
@@ -326,11 +337,10 @@ word_error(struct parse *p, const struct expected *e)
         return true;
     }
     if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind)) &&
-        !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind))) {
-        parse_error(p, "syntax-reserved", now->at, "%s is a reserved word and cannot be a name",
-                    token_text(p, now->at));
-        return true;
-    }
+        !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind)))
+        return is_reserved(p, now);
+    if (now->kind == ARROW && is_word(p->before.kind) && p->before.at.begin == p->statement)
+        return is_reserved(p, &p->before);
     return false;
 }
 

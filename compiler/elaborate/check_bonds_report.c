@@ -253,6 +253,17 @@ given_in(struct check *c, const struct equation *e)
     return m.sym == NONE ? m.known : NULL;
 }
 
+/* The inverse as one would write it: 1/k of k, k of 1/k. */
+static const char *
+inverse_text(elab *el, const ast_expr *x)
+{
+    bool word = x->kind == AST_REF || x->kind == AST_NUMBER,
+         inverse = x->kind == AST_BINARY && x->bin.op == AST_DIV && x->bin.a->kind == AST_NUMBER &&
+                   !x->bin.a->number.unit && x->bin.a->number.value == 1;
+
+    return inverse ? text_of(el, x->bin.b->at) : arena_format(el->a, word ? "1/%s" : "1/(%s)", text_of(el, x->at));
+}
+
 /* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
  * that would fit. */
 static bool
@@ -262,7 +273,6 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
     uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const unit *given = y ? given_in(c, e) : NULL, *takes;
-    const char *text;
 
     if (!given || !effort || !flow || !y->node || !y->node->linear)
         return false;
@@ -271,10 +281,7 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
                               : unit_divide(el->u, effort, flow);
     if (given == takes || unit_multiply(el->u, given, takes) != el->one)
         return false;
-    text = text_of(el, y->node->linear->at);
-    diag_help(el->s, "1/%s%s%s would fit: %s.",
-              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
-              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : ")",
+    diag_help(el->s, "%s would fit: %s.", inverse_text(el, y->node->linear),
               y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
               : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
                                 : "an I takes its inertia");
@@ -304,6 +311,22 @@ no_such_bond(struct check *c, const struct equation *e)
                      : y && y->type == EL_I
                          ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
                          : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+}
+
+/* Se:diode = min(diode.f, -diode.e): what a source reads of itself is a condition. */
+static void
+help_condition(struct check *c, const struct equation *e)
+{
+    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const char *text, *dot = y ? strrchr(y->name, '.') : NULL, *name = dot ? dot + 1 : y ? y->name : "";
+
+    if (!y || !is_source(y->type) || !y->node || !y->node->linear)
+        return;
+    text = text_of(c->el, y->node->linear->at);
+    if (strstr(text, arena_format(c->el->a, "%s.", name)))
+        diag_help(c->el->s, "A source that reads itself holds a condition, which is written %s:%s such that %s.",
+                  element_type_name(y->type), name, text);
 }
 
 /* Both sides of e clash, and nothing in it tells what its bonds should carry. */
@@ -341,6 +364,7 @@ plain_clash(struct check *c, const struct equation *e)
 
         help_inverse(c, e, r->effort, r->flow);
     }
+    help_condition(c, e);
     if (e->kind == EQ_SIGNAL && f->var.at[e->index].display && !strcmp(unit_text(f->var.at[e->index].display), "C") &&
         x.ub && !strcmp(unit_text(x.ub), "K"))
         diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K].");
@@ -376,8 +400,8 @@ help_inverse_ratio(struct check *c, const struct equation *e)
         return;
     takes = unit_divide(c->el->u, a.known, b.known);
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
-        diag_help(c->el->s, "In %s:%s, 1/(%s) would fit: %s.", element_type_name(y->type), y->name,
-                  text_of(c->el, y->node->linear->at),
+        diag_help(c->el->s, "In %s:%s, %s would fit: %s.", element_type_name(y->type), y->name,
+                  inverse_text(c->el, y->node->linear),
                   y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
                                    : "a GY takes e_in/f_out, which is e_out/f_in");
 }

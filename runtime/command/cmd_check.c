@@ -237,8 +237,8 @@ end_json(json *j)
 /* ---------------------------------------------------------------- warnings */
 
 /* Those that a check gives. */
-static const char *const warnings[] = { "element-idle",    "junction-alone", "junction-single", "port-unjoined",
-                                        "unit-difference", "unit-hertz",     "unit-lost",       "value-unread" };
+static const char *const warnings[] = { "element-idle", "junction-single", "port-unjoined", "unit-difference",
+                                        "unit-hertz",   "unit-lost",       "value-unread" };
 enum { NWARNINGS = sizeof warnings / sizeof *warnings };
 
 static size_t
