@@ -27,8 +27,7 @@ struct image_mode {
     const ex_table *table;
     uint32_t partner;
     int8_t side;
-    bool corner; /* nothing jumps where it turns */
-    bool known;  /* switches at a known time, g = offset + slope*t */
+    bool known; /* switches at a known time, g = offset + slope*t */
 };
 
 typedef struct image {

@@ -12,10 +12,6 @@
 #define FARTHEST 1e4
 #define LOUDER 4.0 /* times what was found to be rounding is none */
 
-#define MOVES_NOTHING \
-    1e-3 /* of what is tolerated of states: rates that would move them less, to the end of the run \
-          */
-
 double
 events_tiny(const events *e, double t)
 {
@@ -75,7 +71,6 @@ events_new(bg_model *m, double start, double stop)
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
     e->quiet = bg_calloc(n + 1, sizeof *e->quiet);
-    e->most = bg_calloc(n + 1, sizeof *e->most);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
@@ -87,13 +82,6 @@ events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const 
 {
     e->follow = fire;
     e->follow_ctx = ctx;
-}
-
-void
-events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time), void *ctx)
-{
-    e->moves = moves;
-    e->moves_ctx = ctx;
 }
 
 void
@@ -111,7 +99,6 @@ events_free(events *e)
     free(e->f_half);
     free(e->marked);
     free(e->quiet);
-    free(e->most);
     free(e->of_net);
     free(e->count);
     free(e->since);
@@ -199,38 +186,6 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
     }
 }
 
-/* At rest the corners of laws (max, min, abs) are met again and again, by rounding. Where turning moves nothing as far
- * as they have been from it since they turned last, they rest until it is a good deal more. */
-static bool
-rests(events *e, double t, const double *x)
-{
-    bool known = e->moves && e->nx;
-    double farther = 1;
-
-    for (size_t i = 0; i < e->turn.n && known; i++)
-        known = e->mode[e->turn.at[i]].corner && !e->of_net[e->turn.at[i]] && e->mode[e->turn.at[i]].side == 0;
-    if (!known || model_rhs(e->model, t, x, e->f) != 0)
-        return false;
-    for (size_t i = 0; i < e->turn.n; i++)
-        flip(e, e->turn.at[i], e->g[e->turn.at[i]], t, x);
-    known = model_rhs(e->model, t, x, e->f_half) == 0;
-    for (size_t i = 0; i < e->nx && known; i++)
-        e->f[i] = e->f_half[i] - e->f[i];
-    for (size_t i = 0; i < e->turn.n; i++)
-        farther = fmax(farther, e->most[e->turn.at[i]] / fabs(e->g[e->turn.at[i]]));
-    known = known && e->moves(e->moves_ctx, e->f, e->stop - t) * farther < MOVES_NOTHING;
-    for (size_t i = 0; i < e->turn.n; i++) {
-        uint32_t k = e->turn.at[i];
-
-        if (known)
-            e->quiet[k] = LOUDER * e->most[k];
-        else
-            flip(e, k, e->g[k], t, x);
-        e->most[k] = 0;
-    }
-    return known;
-}
-
 /* Switches those of e->turn; false when one did so too often. */
 static bool
 turn_all(events *e, double t, const double *x)
@@ -315,7 +270,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
         if (v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k]))
             vec_push(&e->turn, k);
     }
-    if (e->turn.n == 0 || rests(e, t, x))
+    if (e->turn.n == 0)
         return EVENTS_SAME;
     return turn_all(e, t, x) ? follow(e, t, x) : EVENTS_STOP;
 }
