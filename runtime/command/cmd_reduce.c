@@ -434,8 +434,12 @@ refit(const request *q, const loaded *l, const char *const *experiment, size_t n
     if (!(q->given & OPT(OPT_REFIT)) || !r->text)
         return STATUS_DONE;
     result = reduction_refit(l->path, l->text, l->length, &o, r, &why);
-    if (result == REFIT_FAILED || (result == REFIT_NOT_TAKEN && !q->quiet))
-        complain("%s: %s%s", l->path, result == REFIT_FAILED ? "it cannot be fitted: " : "not fitted: ", why);
+    if (why && (result == REFIT_FAILED || !q->quiet))
+        complain("%s: %s%s", l->path,
+                 result == REFIT_FAILED      ? "it cannot be fitted: "
+                 : result == REFIT_NOT_TAKEN ? "not fitted: "
+                                             : "fitted, but ",
+                 why);
     free(why);
     return result == REFIT_FAILED ? STATUS_NUMBERS : STATUS_DONE;
 }

@@ -474,7 +474,7 @@ roughness(const struct search *s)
 static bool
 lost_its_way(struct search *s, const struct best *best)
 {
-    return best->any && best->found.cost > ASTRAY * variation(s->f) && evaluate(s, best->theta, NULL) &&
+    return !s->f->near && best->any && best->found.cost > ASTRAY * variation(s->f) && evaluate(s, best->theta, NULL) &&
            roughness(s) < NO_NOISE;
 }
 
@@ -517,7 +517,7 @@ fit_search(fit *f, fit_result *r, char **why)
                      .evaluate = evaluate,
                      .held = s.held,
                      .ctx = &s,
-                     .most_steps = 100,
+                     .most_steps = f->most_steps ? f->most_steps : 100,
                      .stride = STRIDE,
                      .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
                      .cost_tolerance = f->cost_tolerance };

@@ -53,6 +53,8 @@ typedef struct fit {
     size_t starts;         /* 1: the start alone */
     double step_tolerance; /* 0: 1e-6 */
     double cost_tolerance; /* relative decrease that a step must promise; 0: 1e-14 */
+    size_t most_steps;     /* 0: 100 */
+    bool near;             /* it starts near its end: what is left unexplained there stays so */
 } fit;
 
 typedef struct fit_direction {

@@ -358,28 +358,31 @@ struct laws {
     struct rank_one (*storage)[2], (*dissipator)[2], (*dependent)[2];
 };
 
-/* E of all elements; p: the pencil that the perturbations are of, NULL: A. False: a cluster has no vectors. */
-static bool
+/* E of all elements; p: the pencil that the perturbations are of, NULL: A. NAN: a cluster has no vectors. */
+static void
 law_effects(linearization *l, const structure_pencil *p, const struct laws *w)
 {
     const structure *s = &l->structure;
-    size_t n = s->n;
+    size_t n = s->n, count[] = { s->nz, s->nl, s->nd };
+    const struct rank_one(*const what[])[2] = { w->storage, w->dissipator, w->dependent };
     double *by_storage = bg_calloc(s->nz + 1, sizeof *by_storage), *by_slope = bg_calloc(s->nl + 1, sizeof *by_slope),
            *slope = bg_calloc(s->nz + s->nl + 1, sizeof *slope);
-    bool fine = true;
+    double *value[3];
 
-    l->E_IC = bg_calloc(n * s->nz + 1, sizeof(double));
-    l->E_R = bg_calloc(n * s->nl + 1, sizeof(double));
-    l->E_D = bg_calloc(n * s->nd + 1, sizeof(double));
-    for (size_t k = 0; k < l->modes.nclusters && fine; k++) {
+    for (int kind = 0; kind < 3; kind++)
+        value[kind] = bg_calloc(n * count[kind] + 1, sizeof(double));
+    l->E_IC = value[0], l->E_R = value[1], l->E_D = value[2];
+    for (size_t k = 0; k < l->modes.nclusters; k++) {
+        const cluster *c = &l->modes.cluster[k];
         mode_vectors v = { 0 };
+        bool known = vectors_of(l, p, c, &v);
 
-        fine = vectors_of(l, p, &l->modes.cluster[k], &v);
-        if (fine) {
-            element_effects(l, &v, k, w->storage, s->nz, l->E_IC);
-            element_effects(l, &v, k, w->dissipator, s->nl, l->E_R);
-            element_effects(l, &v, k, w->dependent, s->nd, l->E_D);
-        }
+        for (int kind = 0; kind < 3; kind++)
+            if (known)
+                element_effects(l, &v, k, what[kind], count[kind], value[kind]);
+            else
+                for (size_t i = 0; i < count[kind] * c->n; i++)
+                    value[kind][c->first + i % c->n + n * (i / c->n)] = NAN;
         mode_vectors_free(&v);
     }
     for (size_t j = 0; j < s->nz; j++) {
@@ -397,7 +400,6 @@ law_effects(linearization *l, const structure_pencil *p, const struct laws *w)
     free(by_storage);
     free(by_slope);
     free(slope);
-    return fine;
 }
 
 static struct laws
@@ -498,8 +500,7 @@ pencil_effects(linearization *l)
 
             w.dependent[j][0] = (struct rank_one){ one + N * (p.first_law + j), p.depends + N * j, C * C, 1 };
         }
-        if (!law_effects(l, &p, &w))
-            linearization_forget_elements(l);
+        law_effects(l, &p, &w);
         laws_free(&w);
     } else {
         structure_free(&s);

@@ -79,9 +79,31 @@ scale(size_t N, double complex *K, double *row, double *column)
         }
 }
 
-/* Null vectors of J - lambda E into v, as many as it has; *size: the greatest scale of a state. */
+/* How many of the last k rows of Q (N by N) differ in what states have of them. */
+static size_t
+rank_in_states(const held_space *h, size_t k, const double complex *Q)
+{
+    size_t N = h->n + h->nw, least = h->n < k ? h->n : k, rank = 0;
+    double complex *part = bg_calloc(h->n * k + 1, sizeof *part);
+    double *sigma = bg_calloc(least + 1, sizeof *sigma), *work = bg_calloc(least + 1, sizeof *work);
+
+    for (size_t c = 0; c < k; c++)
+        for (size_t i = 0; i < h->n; i++)
+            part[i + h->n * c] = Q[N - 1 - c + N * i];
+    if (least && LAPACKE_zgesvd(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)h->n, (lapack_int)k,
+                                (lapack_complex_double *)part, (lapack_int)h->n, sigma, NULL, 1, NULL, 1, work) == 0)
+        while (rank < least && sigma[rank] > NO_PART)
+            rank++;
+    free(part);
+    free(sigma);
+    free(work);
+    return rank;
+}
+
+/* Null vectors of J - lambda E into v, as many as it has; *size: the greatest scale of a state; *moving: how many of
+ * those on the right differ in states. */
 static bool
-null_vectors(const held_space *h, double complex lambda, mode_vectors *v, double *size)
+null_vectors(const held_space *h, double complex lambda, mode_vectors *v, double *size, size_t *moving)
 {
     size_t N = h->n + h->nw;
     double complex *K = bg_calloc(N * N + 1, sizeof *K), *P = bg_calloc(N * N + 1, sizeof *P),
@@ -113,6 +135,7 @@ null_vectors(const held_space *h, double complex lambda, mode_vectors *v, double
     *size = 0;
     for (size_t i = 0; i < h->n; i++)
         *size = fmax(*size, row[i] * column[i]);
+    *moving = fine ? rank_in_states(h, v->m, Q) : 0;
     free(K);
     free(P);
     free(Q);
@@ -176,7 +199,7 @@ pair_up(const held_space *h, double size, mode_vectors *v)
 bool
 held_vectors(const linearization *l, const held_space *h, const cluster *c, mode_vectors *v)
 {
-    size_t N = h->n + h->nw;
+    size_t N = h->n + h->nw, moving;
     double size;
 
     *v = (mode_vectors){ .n = N };
@@ -185,6 +208,9 @@ held_vectors(const linearization *l, const held_space *h, const cluster *c, mode
         v->right = bg_calloc(N * c->n + 1, sizeof *v->right);
         return extend(l, h, c, v);
     }
-    return N <= HELD_MOST && !c->defective && null_vectors(h, c->eigenvalue, v, &size) && pair_up(h, size, v) &&
+    /* constraints make zeros of A that are no eigenvalues here, and may make them defective */
+    if (N > HELD_MOST || (c->defective && cabs(c->eigenvalue) > AT_ZERO * l->modes.size))
+        return false;
+    return null_vectors(h, c->eigenvalue, v, &size, &moving) && pair_up(h, size, v) && v->m == moving &&
            (v->m == c->n || (v->m < c->n && cabs(c->eigenvalue) <= AT_ZERO * l->modes.size));
 }

@@ -450,9 +450,10 @@ draw_effects(const linearization *l, const char *path, char **why)
                   "unset key\nunset grid\nset xrange [-0.5:%zu.5]\nset yrange [%zu.5:-0.5]\nset logscale cb\nset "
                   "cbrange [1e-4:1]\n",
                   nmodes - 1, rows - 1);
-    strbuf_puts(&b, "set palette defined (0 \"#f7fbff\", 0.5 \"#6baed6\", 1 \"#08306b\")\nset format cb \"%g\"\nset "
-                    "cblabel \"(white: none, or below 0.0001)\"\n"
-                    "set border 15 lc rgb \"#606060\"\nset lmargin 16\nset bmargin 8\nset ytics (");
+    strbuf_puts(&b,
+                "set palette defined (0 \"#f7fbff\", 0.5 \"#6baed6\", 1 \"#08306b\")\nset format cb \"%g\"\nset label "
+                "\"white: none,\\nor below\\n0.0001\" at graph 1.02, graph 0 offset 0, -1.5\n"
+                "set border 15 lc rgb \"#606060\"\nset lmargin 16\nset bmargin 8\nset ytics (");
     for (size_t r = 0; r < rows; r++) {
         strbuf_puts(&b, r ? ", " : "");
         quote_z(&b, QUOTE_GNUPLOT, l->effect.parameter[parameter[r]]);

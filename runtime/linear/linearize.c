@@ -515,25 +515,27 @@ linearize_at(bg_model *m, double t, const double *x, linearization *l)
 }
 
 void
-linearization_forget_elements(linearization *l)
-{
-    double **const all[] = { &l->E_IC,         &l->E_R, &l->E_IC_physical, &l->E_R_physical, &l->E_IC_relative,
-                             &l->E_R_relative, &l->E_D };
-
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        free(*all[i]);
-        *all[i] = NULL;
-    }
-}
-
-void
 linearization_free(linearization *l)
 {
-    void *const owned[] = { l->x,         l->rate,         l->order,  l->effect.parameter, l->effect.value,
-                            l->effect.at, l->effect.total, l->holder, l->conserved,        l->few,
+    void *const owned[] = { l->x,
+                            l->rate,
+                            l->order,
+                            l->effect.parameter,
+                            l->effect.value,
+                            l->effect.at,
+                            l->effect.total,
+                            l->holder,
+                            l->E_IC,
+                            l->E_R,
+                            l->E_IC_physical,
+                            l->E_R_physical,
+                            l->E_IC_relative,
+                            l->E_R_relative,
+                            l->E_D,
+                            l->conserved,
+                            l->few,
                             l->why };
 
-    linearization_forget_elements(l);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     vec_free(&l->input);

@@ -51,7 +51,7 @@ typedef struct linearization {
     effect_table effect;
     bool *holder; /* [nclusters] some parameter splits it like a root */
     /* |dlambda/ds|, |dlambda/dl|: [eigenvalue + n*element], where all eigenvalues are known; by the physical parameter;
-     * relative. NULL: none */
+     * relative. NULL: none; NAN: of an eigenvalue that has no vectors, where ideal switches constrain states */
     double *E_IC, *E_R, *E_IC_physical, *E_R_physical, *E_IC_relative, *E_R_relative;
     double *E_D; /* of dependent storage, as E_IC */
     double *conserved;
@@ -75,7 +75,6 @@ typedef struct mode_request {
 bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
-void linearization_forget_elements(linearization *l); /* their E */
 void linearization_free(linearization *l);
 
 /* What mode i carries from an input to an output: (C u)(w B). */

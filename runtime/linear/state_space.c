@@ -10,6 +10,7 @@
 
 #define NEARLY_UNIT 0.1 /* entries: certainly not singular for that */
 #define SAME 1e-9       /* relative: two ways give one number */
+#define CANCELLED 2e-15 /* of the terms of a sum: rounding */
 enum { ORDERS = 3 };    /* of a condition: its value and two derivatives in time */
 
 state_space
@@ -217,15 +218,24 @@ held_by(bg_model *m, size_t nw, size_t first, size_t rows, const double *C, size
     return fine;
 }
 
-/* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns) */
+/* M (rows by columns, of leading dimension lead) -= left (rows by k) G (k by columns); what cancels is zero. */
 static void
 subtract(size_t rows, size_t lead, const double *left, size_t left_lead, size_t k, const double *G, size_t columns,
          double *M)
 {
     for (size_t c = 0; c < columns; c++)
-        for (size_t j = 0; j < k; j++)
-            for (size_t i = 0; i < rows && G[j + k * c] != 0; i++)
-                M[i + lead * c] -= left[i + left_lead * j] * G[j + k * c];
+        for (size_t i = 0; i < rows; i++) {
+            double *to = &M[i + lead * c], size = fabs(*to);
+
+            for (size_t j = 0; j < k; j++) {
+                double by = left[i + left_lead * j] * G[j + k * c];
+
+                *to -= by;
+                size += fabs(by);
+            }
+            if (fabs(*to) <= CANCELLED * size)
+                *to = 0;
+        }
 }
 
 void

@@ -17,11 +17,12 @@ static const double ANOTHER = 1e-6;
 static const double GREW = 1e-6, UNSEEN = 1e-9;
 
 /* A step that would lessen the sum of squares by less than this part is not taken. */
-static const double WORTH_A_STEP = 1e-6;
+static const double WORTH_A_STEP = 1e-4;
 
 enum {
     POINTS = 501, /* of each experiment */
-    ROUNDS = 6    /* of weights */
+    ROUNDS = 6,   /* of weights */
+    STEPS = 40    /* of the search, in all rounds together */
 };
 
 /* How an output's error counts: in units of its tolerance, else of its size. column: in its run's. */
@@ -39,6 +40,7 @@ struct refitter {
     fit f;
     VEC(number_place) place; /* of the parameters */
     fit_result found;
+    size_t steps; /* of all searches */
     edits edits;
     strbuf text;
     VEC(reduce_error) error; /* of the new text, as r->error */
@@ -365,12 +367,16 @@ moves_anything(const struct refitter *d)
     return false;
 }
 
-/* Numbers found, written and measured. False: *why; nothing to write: neither that nor edits. */
+/* Numbers found, written and measured; a further search goes on from those of the one before. False: *why; nothing to
+ * write: neither that nor edits. */
 static bool
 fit_once(struct refitter *d, char **why)
 {
     bool fine;
 
+    for (size_t k = 0; k < d->f.parameter.n && d->found.value; k++)
+        d->f.parameter.at[k].start = d->found.value[k];
+    d->f.most_steps = STEPS - d->steps;
     fit_result_free(&d->found);
     edits_free(&d->edits);
     strbuf_free(&d->text);
@@ -379,6 +385,7 @@ fit_once(struct refitter *d, char **why)
     d->text = (strbuf){ 0 };
     d->error.n = 0;
     fine = fit_search(&d->f, &d->found, why) && make_edits(d, why);
+    d->steps += d->found.steps;
     for (size_t i = 0; i < d->o->nexperiments && fine && d->edits.list.n; i++)
         fine = measure_anew(d, i, why);
     return fine;
@@ -390,7 +397,7 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
     struct refitter d = { .path = path,
                           .o = o,
                           .r = r,
-                          .f = { .step_tolerance = 1e-6, .cost_tolerance = WORTH_A_STEP } };
+                          .f = { .step_tolerance = 1e-6, .cost_tolerance = WORTH_A_STEP, .near = true } };
     enum refit_result result = REFIT_FAILED;
     const struct measure *worse = NULL;
     bool fine = true;
@@ -399,7 +406,8 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
     for (size_t i = 0; i < o->nexperiments && fine; i++)
         fine = add_run(&d, o->experiment[i], given, ngiven, why);
     fine = fine && choose(&d, why) && fit_once(&d, why);
-    for (int round = 1; fine && d.edits.list.n && (worse = weigh_worse(&d)) && round < ROUNDS; round++)
+    for (int round = 1; fine && d.edits.list.n && (worse = weigh_worse(&d)) && round < ROUNDS && d.steps < STEPS;
+         round++)
         fine = fit_once(&d, why);
     if (fine && d.edits.list.n == 0) {
         result = REFIT_NOT_TAKEN;
@@ -413,6 +421,10 @@ reduction_refit(const char *path, const char *given, size_t ngiven, const refit_
         result = REFIT_NOT_TAKEN;
         *why = bg_strdup("the numbers that fit best over the grid fit less over whole runs than those there were");
     } else if (fine) {
+        if (!d.found.converged)
+            *why = bg_format("the search was given %d steps: the numbers are better than those there were, others may "
+                             "be better still; --parameters with those that matter most ends sooner",
+                             STEPS);
         take(&d);
         result = REFIT_DONE;
     }

@@ -4,7 +4,8 @@
  * experiments themselves: least squares over uniform grids with exact derivatives (identify.h), each output weighed by
  * its tolerance, or its size without one. Parameters keep their sign. Only numbers in the lines of parameters change.
  * An output that a fit brings out of a tolerance which it kept, or leaves further off than it was, counts for more in
- * the next; where that does not help, or nothing gets better, the fit is not taken.
+ * the next; where that does not help, or nothing gets better, the fit is not taken. The search is given a number of
+ * steps: each costs a run of every experiment with the derivatives by all its numbers.
  */
 #ifndef BG_REFIT_H
 #define BG_REFIT_H
@@ -21,8 +22,8 @@ typedef struct refit_options {
 
 enum refit_result { REFIT_DONE, REFIT_NOT_TAKEN, REFIT_FAILED };
 /* given: the text that *r came from. The changes are a round of *r, an operation each ("refit", with the number that
- * was); errors are measured anew. NOT_TAKEN, FAILED: *r is as it was, *why (free it) says why; FAILED: what was asked
- * for cannot be done. */
+ * was); errors are measured anew; *why (free it) where the search did not come to its end. NOT_TAKEN, FAILED: *r is as
+ * it was, *why says why; FAILED: what was asked for cannot be done. */
 enum refit_result reduction_refit(const char *path, const char *given, size_t ngiven, const refit_options *o,
                                   reduction *r, char **why);
 
