@@ -30,6 +30,7 @@ struct block_run {
     double *seen;
     double *before;          /* [n] residuals that a step set out from */
     double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
+    bool keeps;              /* what the equations leave open stays as it is */
 };
 
 /* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
@@ -158,12 +159,22 @@ evaluator_accept(evaluator *v)
 
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
+        v->memory->of_round[b->block] = v->memory->round;
         for (uint32_t i = 0; i < b->n; i++) {
             v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
             v->block[k].reached[i] = fmax(v->block[k].reached[i], fabs(v->w[b->w0 + i]));
         }
     }
     v->memory->any_accepted = true;
+}
+
+bool
+evaluator_lacks(const evaluator *v)
+{
+    for (size_t k = 0; k < v->g->block.n; k++)
+        if (v->memory->of_round[v->g->block.at[k].block] != v->memory->round)
+            return true;
+    return false;
 }
 
 void
@@ -362,8 +373,8 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
-        } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || regular < REGULAR ||
-                   !shared_step(b, run, shared++ == 0)) {
+        } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || (regular < REGULAR && !run->keeps) ||
+                   !shared_step(b, run, shared++ == 0 && !run->keeps)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
         memcpy(run->before, run->r, b->n * sizeof(double));
@@ -531,6 +542,20 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
     return false;
 }
 
+/* Where nothing else is a solution: from the last one, and what is not determined (the pressure between two valves that
+ * are shut) stays what it was. */
+static bool
+from_before(evaluator *v, const program_block *b, struct block_run *run, const double *start)
+{
+    bool found;
+
+    memcpy(run->z, start, b->n * sizeof(double));
+    run->keeps = true;
+    found = newton(v, b, run, NULL) == 0;
+    run->keeps = false;
+    return found;
+}
+
 static int
 solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -553,7 +578,7 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    return !from_afar(v, b, run) && homotopy(v, b, run) != 0;
+    return !from_afar(v, b, run) && homotopy(v, b, run) != 0 && !(started && from_before(v, b, run, start));
 }
 
 static int

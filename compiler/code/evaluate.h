@@ -11,8 +11,10 @@
 
 /* What all evaluators of an instance share. */
 typedef struct block_memory {
-    double *start; /* by unknown of equations: solution at the last accepted point */
-    bool *started; /* by block: there is one */
+    double *start;      /* by unknown of equations: solution at the last accepted point */
+    bool *started;      /* by block: there is one, */
+    uint32_t *of_round; /* of which round of acceptance */
+    uint32_t round;
     bool any_accepted;
     uint32_t failed;     /* last block that failed, UINT32_MAX: none */
     uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
@@ -42,5 +44,7 @@ const double *evaluator_variables(const evaluator *v);
 void evaluator_determinants(const evaluator *v, double *by_block);
 /* Keeps the blocks' solutions of the last run as starts. */
 void evaluator_accept(evaluator *v);
+/* Has it blocks that no evaluator has accepted in this round? */
+bool evaluator_lacks(const evaluator *v);
 
 #endif

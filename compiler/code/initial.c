@@ -330,6 +330,7 @@ solve_conditions(struct solver *s)
     }
     w.memory.start = bg_calloc(p->image->nunknowns + 1, sizeof(double));
     w.memory.started = bg_calloc(p->image->nblocks + 1, sizeof(bool));
+    w.memory.of_round = bg_calloc(p->image->nblocks + 1, sizeof *w.memory.of_round);
     w.y = bg_calloc(n + 1, sizeof(double));
     w.out = bg_calloc(n + 1, sizeof(double));
     w.v = evaluator_new(w.g->program->routine, &w.memory);
@@ -345,6 +346,7 @@ solve_conditions(struct solver *s)
     evaluator_free(w.v);
     free(w.memory.start);
     free(w.memory.started);
+    free(w.memory.of_round);
     free(w.y);
     free(w.out);
 }

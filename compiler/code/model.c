@@ -222,6 +222,7 @@ instance_of(image *of, maker *k, parameter_store *parameters)
     m->maker = k;
     m->memory.start = bg_calloc(of->nunknowns + 1, sizeof(double));
     m->memory.started = bg_calloc(of->nblocks + 1, sizeof(bool));
+    m->memory.of_round = bg_calloc(of->nblocks + 1, sizeof *m->memory.of_round);
     m->memory.failed = UINT32_MAX;
     m->memory.optimise = optimise;
     m->memory.ctx = k;
@@ -273,6 +274,7 @@ model_free(bg_model *m)
     jacobian_free(m->net_partials);
     free(m->memory.start);
     free(m->memory.started);
+    free(m->memory.of_round);
     parameter_store_free(m->parameters);
     free(m->modes);
     free(m->slope);

@@ -128,12 +128,21 @@ model_delayed(bg_model *m, double t, const double *x, double *value)
 void
 model_accept(bg_model *m, double t, const double *x)
 {
+    static const enum model_part others[] = { PART_CONDITIONS, PART_OUTPUTS, PART_POWERS };
+
     if (!m->evaluator[PART_RHS] && !model_need(m, PART_RHS))
         return;
     t = model_time_of(m, t);
     if (m->nets && nets_solve(m->nets, t, x) != 0)
         return;
-    /* the unknowns at an accepted point come from an evaluation there */
+    /* the unknowns at an accepted point come from an evaluation there; rates may not read all of them */
+    m->memory.round++;
     if (evaluator_run(m->evaluator[PART_RHS], t, x, m->modes, m->scratch[PART_RHS]) == 0)
         evaluator_accept(m->evaluator[PART_RHS]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        evaluator *v = m->evaluator[others[i]];
+
+        if (v && evaluator_lacks(v) && evaluator_run(v, t, x, m->modes, m->scratch[others[i]]) == 0)
+            evaluator_accept(v);
+    }
 }

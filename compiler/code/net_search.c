@@ -18,6 +18,7 @@ enum { KICKS = 6, GUESSES = 3, MOST_ALL = 12 };
 #define AGREES 1e-9   /* of a difference's greatest size: below it is rounding */
 #define NEAR 1e-6     /* of what a difference becomes ahead, in time alone: nothing of it is there yet */
 #define MOVED 1e-4    /* of a state's usual size: less is the integrator's error, more a jump */
+#define LITTLE 1e-6   /* of it: what the place of a switching may be off by; zero may be missed by as much */
 #define ROUNDED 1e-12 /* of what a state may be moved by in the net's time: rounding */
 #define ALIKE 1e-9    /* of two differences that are the same but for rounding */
 #define HOLDS 1e-8    /* of a constraint's terms: what may be left of it */
@@ -229,9 +230,9 @@ on_constraints(const nets *s, const struct net *k, const struct known *w)
 }
 
 /* Do the differences agree with the present modes? They are in s->raw, by a solution with this noise. still: no state
- * has been moved. */
+ * has been moved. before (or NULL): the differences before states were moved a little. */
 static bool
-watches_agree(nets *s, struct net *k, const double *noise, bool still)
+watches_agree(nets *s, struct net *k, const double *noise, bool still, const double *before)
 {
     const eq_net *q = k->q;
     const struct known *w = k->known.at[k->last];
@@ -245,6 +246,8 @@ watches_agree(nets *s, struct net *k, const double *noise, bool still)
             slack += fabs(w->aw[(size_t)ORDERS * i * q->n + j]) * noise[j];
         if (still) /* else it is impulses that the look ahead sees */
             slack += NEAR / 10 * k->ahead[i];
+        if (before)
+            slack += fabs(g - before[i]);
         if (net_margin_of(s, k, i, g) < -(AGREES * k->size[i] + 10 * slack))
             return false;
         k->size[i] = fmax(k->size[i], fabs(g));
@@ -259,15 +262,57 @@ reach_of(const struct net *k, double ahead)
     return isfinite(k->tau) ? AHEAD * k->tau : ahead;
 }
 
+/* Rows with the unknowns of a net solved for, by the present modes, in s->raw; *noise: of the unknowns. */
+static bool
+solve_rows(nets *s, struct net *k, struct known *w, double t, const double *x, double *noise)
+{
+    const eq_net *q = k->q;
+
+    if (!k->varies) {
+        sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
+        for (uint32_t i = 0; i < q->n; i++)
+            s->held[q->held0 + i] = 0 - s->z[i];
+    } else {
+        if (nets_solve(s, t, x) != 0)
+            return false;
+        w = k->now;
+    }
+    net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
+    for (uint32_t i = 0; i < q->n; i++)
+        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
+    net_forget(s);
+    return net_rows(s, t, x) == 0;
+}
+
+/* The same once more, where states were moved a little from x_given: the place of a switching is known to some error,
+ * and what conducted until then may be that far on the wrong side of zero now. */
+static bool
+agree_but_for_place(nets *s, struct net *k, struct known *w, double t, const double *x, const double *x_given,
+                    double *noise)
+{
+    double *before = bg_malloc((k->q->nwatch + 1) * sizeof *before);
+    bool ok = true;
+
+    for (int at = 0; at < 2 && ok; at++) {
+        memset(s->held, 0, s->nheld * sizeof(double));
+        net_forget(s);
+        ok = net_rows(s, t, at ? x : x_given) == 0 && solve_rows(s, k, w, t, at ? x : x_given, noise);
+        for (uint32_t i = 0; i < k->q->nwatch && !at; i++)
+            before[i] = s->raw[ORDERS * (s->nheld + k->q->watch0 + i)];
+    }
+    ok = ok && watches_agree(s, k, noise, false, before);
+    free(before);
+    return ok;
+}
+
 /* Do the present modes hold at (t, x), once x is moved onto their constraints? */
 static bool
-admit(nets *s, struct net *k, double t, double *x, int *worst)
+admit(nets *s, struct net *k, double t, double *x, const double *x_given)
 {
     const eq_net *q = k->q;
     struct known *w = NULL;
     double most = 0, jumps = 0, *noise = s->c;
 
-    *worst = 0;
     for (int i = 0; i < KICKS; i++) {
         if (net_kick(s, t, x, k, &most) != 0)
             return false;
@@ -287,22 +332,11 @@ admit(nets *s, struct net *k, double t, double *x, int *worst)
         k->most = fmax(k->most, fabs(s->raw[ORDERS * q->held0 + i]));
     if (!on_constraints(s, k, w))
         return false;
-    if (!k->varies) {
-        sparse_apply(&w->now->solve, s->raw + ORDERS * q->held0, s->z);
-        for (uint32_t i = 0; i < q->n; i++)
-            s->held[q->held0 + i] = 0 - s->z[i];
-    } else {
-        if (nets_solve(s, t, x) != 0)
-            return false;
-        w = k->now;
-    }
-    net_noise(s, k, w->now, s->raw + ORDERS * q->held0, noise);
-    for (uint32_t i = 0; i < q->n; i++)
-        k->most = fmax(k->most, fabs(s->held[q->held0 + i]));
-    net_forget(s);
-    if (net_rows(s, t, x) != 0)
+    if (!solve_rows(s, k, w, t, x, noise))
         return false;
-    return watches_agree(s, k, noise, jumps <= ROUNDED);
+    if (watches_agree(s, k, noise, jumps <= ROUNDED, NULL))
+        return true;
+    return jumps > ROUNDED && jumps <= LITTLE && agree_but_for_place(s, k, w, t, x, x_given, noise);
 }
 
 /* ---- the search ---- */
@@ -351,7 +385,6 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
 {
     uint32_t nw = k->q->nwatch, *which = bg_malloc((2 * (size_t)nw + 1) * sizeof *which), *of = which + nw, n = nw;
     bool found = false;
-    int dummy;
 
     for (uint32_t i = 0; i < nw; i++)
         of[i] = i;
@@ -372,7 +405,7 @@ try_all(nets *s, struct net *k, double t, double *x, const double *x_given, cons
             net_forget(s);
             if (net_rows(s, t, x) != 0 || !(w = net_known(s, k, t, x)) || net_contradictions(s, k, w, h, which))
                 continue;
-            found = admit(s, k, t, x, &dummy);
+            found = admit(s, k, t, x, x_given);
         }
     free(which);
     return found;
@@ -389,7 +422,6 @@ share(nets *s, struct net *k, double t, double *x, double h)
     struct known *w = net_known(s, k, t, x);
     bool any = false, better = false;
     double most = 0;
-    int dummy;
 
     before = w ? w->now->free : UINT32_MAX;
     keep_modes(s, k, modes);
@@ -408,7 +440,7 @@ share(nets *s, struct net *k, double t, double *x, double h)
         memset(s->held, 0, s->nheld * sizeof(double));
         net_forget(s);
         better = net_rows(s, t, x) == 0 && (w = net_known(s, k, t, x)) && w->now->free > before &&
-                 net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, &dummy);
+                 net_contradictions(s, k, w, h, which) == 0 && admit(s, k, t, x, given);
     }
     if (any && !better) {
         set_modes(s, k, modes);
@@ -505,7 +537,6 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
            *x_given = bg_malloc((s->nx + 1) * sizeof *x_given), h;
     bool found = false, same = true;
     enum nets_status status = NETS_NONE;
-    int dummy;
 
     keep_modes(s, k, given);
     copy_states(x_given, x, s->nx);
@@ -516,7 +547,7 @@ search_net(nets *s, struct net *k, double t, double *x, double ahead, double far
         for (int i = 0; i < 2 * GUESSES && !found; i++) {
             set_modes(s, k, given);
             copy_states(x, x_given, s->nx);
-            found = net_pivot(s, k, t, x, part[i % GUESSES] * h, i >= GUESSES) && admit(s, k, t, x, &dummy);
+            found = net_pivot(s, k, t, x, part[i % GUESSES] * h, i >= GUESSES) && admit(s, k, t, x, x_given);
         }
         for (int i = 0; i < GUESSES && !found; i++)
             found = try_all(s, k, t, x, x_given, given, part[i] * h);
@@ -632,7 +663,7 @@ find_staying(nets *s, double t, double *x, double ahead, double farther)
         memset(s->raw, 0xff, s->nrows * sizeof *s->raw); /* not a number */
     for (size_t i = 0; i < s->n; i++)
         if (s->net[i].stays)
-            s->net[i].stays = watches_agree(s, &s->net[i], s->noise + s->net[i].q->held0, true);
+            s->net[i].stays = watches_agree(s, &s->net[i], s->noise + s->net[i].q->held0, true, NULL);
 }
 
 /* The first ideal switch of a net. */

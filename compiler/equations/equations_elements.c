@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "equations_inside.h"
+#include "poles.h"
 
 inst
 equations_law_residual(equations *e, const flat_law *law)
@@ -25,6 +26,23 @@ equations_combine(equations *e, enum ex_op op, inst a, inst b)
     return inst_compose(e->composer, outer, inner);
 }
 
+/* May what the law's inverse divides by become zero meanwhile: the opening of a valve? */
+static bool
+may_shut(const flat_model *f, inst r, node divisor)
+{
+    uint32_t most = r.n;
+    bool *used = bg_calloc(most + 1, sizeof *used), moves = false;
+
+    ex_slots_used(f->pool, divisor, used, most);
+    for (uint32_t k = 0; k < most; k++) {
+        enum var_kind kind = f->var.at[f->slot.at[r.first + k]].kind;
+
+        moves |= used[k] && kind != VAR_PARAM && kind != VAR_LITERAL;
+    }
+    free(used);
+    return moves && poles_may_be_zero(f->pool, divisor);
+}
+
 /* Makes y what the law of a port says of it: a definition; where that has no closed form a group of its own, whose
  * number is given, so that y is found by iteration. UINT32_MAX: none. */
 static uint32_t
@@ -35,7 +53,8 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
     uint32_t k;
     node solution, divisor;
     /* laws of a field are solved together, with pivots, not one by one */
-    bool alone = f->element.at[f->port.at[law->port].element].nports == 1;
+    const flat_element *el = &f->element.at[f->port.at[law->port].element];
+    bool alone = el->nports == 1, open = el->type == EL_R && e->c->port[law->port] == ST_OPEN;
 
     if (equations_quantity_var(&f->port.at[law->port], law->out) == y) {
         eq_define(e, y, law->def);
@@ -45,7 +64,8 @@ define_by_law(equations *e, struct groups *g, const flat_law *law, var_id y)
     k = inst_slot_of(f, r, y);
     /* nor one that has no slope on a side of its condition (a closed valve): there it would divide by zero */
     if (alone && k != UINT32_MAX && !equations_is_flat_in(f->pool, r.root, k) &&
-        ex_solve(f->pool, r.root, k, &solution, &divisor)) {
+        ex_solve(f->pool, r.root, k, &solution, &divisor) &&
+        !(open && divisor != NODE_NONE && may_shut(f, r, divisor))) {
         VEC(var_id) slots = { 0 };
 
         for (uint32_t i = 0; i < r.n; i++)

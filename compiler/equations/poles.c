@@ -55,8 +55,8 @@ sign_of(const pool *p, node n)
 /* Deep expressions are looked into with a list, but for their sign: this deep at most. */
 enum { DEEPEST_SIGN = 64 };
 
-static bool
-may_be_zero(const pool *p, node n)
+bool
+poles_may_be_zero(const pool *p, node n)
 {
     return pool_node(p, n)->depth > DEEPEST_SIGN || sign_of(p, n) != POSITIVE;
 }
@@ -177,7 +177,7 @@ find_in(struct finder *d, inst i, var_id var, span at)
     for (size_t k = 0; k < n; k++) {
         const ex_node *x = pool_node(f->pool, tape[k]);
 
-        if (x->op == EX_DIV && may_be_zero(f->pool, x->b))
+        if (x->op == EX_DIV && poles_may_be_zero(f->pool, x->b))
             vec_push(&divisor, x->b);
         else if (x->op == EX_POW && ex_is_const(f->pool, x->b, NULL) && pool_node(f->pool, x->b)->value < 0 &&
                  ex_integer_power(pool_node(f->pool, x->b)->value, &power) && power % 2)

@@ -27,6 +27,8 @@ typedef struct eq_pole {
 } eq_pole;
 typedef VEC(eq_pole) pole_list;
 
+/* Is it more than numbers that cannot be zero, as 1 + x^2 and exp(x)? */
+bool poles_may_be_zero(const pool *p, node n);
 /* Each once, of all that rates and powers need. */
 void poles_find(equations *e, pole_list *out);
 

@@ -10,9 +10,11 @@
     10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
         */
 
-#define EASY_STEPS 20 /* cheap steps in a row before the way back is */
-#define BDF_YOUTH 30  /* steps BDF needs to find its step length, in which nothing is decided */
-#define PEAKS 16      /* inputs looked at beforehand, at most */
+#define SWITCHING_CARE 10  /* as much, of the explicit method's, where the errors of many switchings add up: */
+#define SWITCHING_STEPS 20 /* so few steps from one to the next */
+#define EASY_STEPS 20      /* cheap steps in a row before the way back is */
+#define BDF_YOUTH 30       /* steps BDF needs to find its step length, in which nothing is decided */
+#define PEAKS 16           /* inputs looked at beforehand, at most */
 
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
@@ -44,8 +46,8 @@ weights(N_Vector x, N_Vector w, void *data)
     const integrator *g = data;
 
     scales_weights(g->scales, NV_DATA_S(x), NV_DATA_S(w));
-    if (g->kind == BDF)
-        N_VScale(BDF_CARE, w, w);
+    if (g->kind == BDF || g->switching)
+        N_VScale(g->kind == BDF ? BDF_CARE : SWITCHING_CARE, w, w);
     return 0;
 }
 
@@ -400,9 +402,23 @@ foresee_motion(integrator *g, double t, const double *x)
     g->failed = false;
 }
 
+/* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
+ * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
+ */
+static double
+step_in_hand(const integrator *g)
+{
+    double h = g->kind == EXPLICIT && g->begun && g->next == g->kind ? integrator_next(g) : INFINITY;
+
+    return h < g->stop - g->start ? h : 0;
+}
+
 bool
 integrator_start(integrator *g, double t, const double *x)
 {
+    g->set_out = step_in_hand(g);
+    g->switching = g->begun && g->steps - g->set_out_at < SWITCHING_STEPS;
+    g->set_out_at = g->steps;
     if (g->n && x != integrator_state(g, 2))
         memcpy(integrator_state(g, 2), x, g->n * sizeof(double));
     g->t[0] = g->t[1] = g->t[2] = t;
@@ -432,7 +448,7 @@ integrator_start(integrator *g, double t, const double *x)
         foresee_peaks(g, t, x); /* from an input that is zero yet */
         foresee_motion(g, t, x);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
-        integrator_spectral_radius(g, t, x, g->f[2], 2);
+        integrator_radius_again(g, t, x, g->f[2]);
     return true;
 }
 
@@ -596,6 +612,7 @@ integrator_step(integrator *g, double until)
                 integrator_evaluate(g, g->t[2], integrator_state(g, 2), g->f[2]);
         }
         bool first = g->first = g->restart;
+        g->set_out = fmin(g->set_out, until - g->t[2]); /* the libraries do not look at where they are to stop */
         if (first && !prepare(g))
             return STEP_SINGULAR;
         rotate(g, true);

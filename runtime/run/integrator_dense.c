@@ -25,18 +25,17 @@ first_step_coefficients(double h, double s, bool third, double c[6])
 {
     double q = 1 - s;
 
-    c[0] = (1 + 2 * s) * q * q;
-    c[1] = s * s * (3 - 2 * s);
-    c[2] = h * s * q * q;
-    c[3] = -h * s * s * q;
-    c[4] = c[5] = 0;
+    c[0] = c[5] = 0;
+    c[1] = (1 + 2 * s) * q * q;
+    c[2] = s * s * (3 - 2 * s);
+    c[3] = h * s * q * q;
+    c[4] = -h * s * s * q;
     if (third) { /* + k s²(1-s)², k from the slope at 1/3: 4/27 k = h f(1/3) - slope of the cubic */
         double k = s * s * q * q * 27 / 4;
-        c[0] += k * 4 / 3;
-        c[1] -= k * 4 / 3;
-        c[2] += 0;
-        c[3] += k * h / 3;
-        c[4] = k * h;
+        c[1] += k * 4 / 3;
+        c[2] -= k * 4 / 3;
+        c[4] += k * h / 3;
+        c[5] = k * h;
     }
 }
 
@@ -52,13 +51,12 @@ explicit_base(integrator *g, const double *x[6])
     if (g->kind == MIDPOINT && !integrator_midpoint_rates(g))
         return false;
     g->history = false;
-    x[0] = integrator_state(g, 1), x[1] = integrator_state(g, 2), x[2] = g->f[1], x[3] = g->f[2], x[4] = g->f_third,
-    x[5] = integrator_state(g, 1);
+    x[0] = x[1], x[3] = g->f[1], x[4] = g->f[2], x[5] = g->f_third;
     if (!g->third && g->kind != MIDPOINT) {
         double c[6];
         bool failed = g->failed;
         first_step_coefficients(h, 1.0 / 3, false, c);
-        const double *cubic[6] = { x[0], x[1], x[2], x[3], x[0], x[0] };
+        const double *cubic[6] = { x[1], x[1], x[2], x[3], x[4], x[4] };
         vec_combine1(g->n, c, cubic, g->scratch);
         if (integrator_evaluate(g, g->t[1] + h / 3, g->scratch, g->f_third) != 0)
             return false;

@@ -37,6 +37,8 @@ struct integrator {
     bool unseen;         /* something may happen within little of the states */
     uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
     double set_out;                 /* length of the first step, or 0: the library finds one */
+    uint64_t set_out_at;            /* steps made before */
+    bool switching;                 /* they are few from one switching to the next */
     double t[3];
     bool history; /* y[0] and f[0] belong to the step before, on the same smooth piece */
     double *scratch, *scratch2;
@@ -96,6 +98,9 @@ double integrator_scatter(size_t i, uint64_t seed);
 double integrator_look_time(const integrator *g);
 void integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all);
 void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
+
+/* Behind a switching: what little is needed to see that it is what it was, and more where it is not. */
+void integrator_radius_again(integrator *g, double t, const double *x, const double *f);
 
 /* At the start nothing may have a size yet: what the rates would move each state by in a short time stands for it, and
  * what these states would move the others by. */

@@ -6,6 +6,7 @@
 
 #define SCOUT_YOUTH 3   /* pairs of products before a scout is believed */
 #define SCOUT_LIFE 6    /* and after which it leads and the next one sets out */
+#define SAME_RADIUS 0.1 /* of it: as it was before a switching */
 #define FIRST_TIME 1e-3 /* of the run: in which rates are looked ahead where no time constant is known */
 
 double
@@ -153,6 +154,22 @@ integrator_spectral_radius(integrator *g, double t, const double *x, const doubl
         iterate(g, t, x, f, &g->leader, pairs);
     }
     g->scouting = !g->scouting;
+    g->rho = g->leader.rho;
+    g->reach = g->leader.reach;
+    g->failed = failed;
+    g->until_rho = RHO_EVERY;
+}
+
+void
+integrator_radius_again(integrator *g, double t, const double *x, const double *f)
+{
+    double before = g->rho;
+    bool failed = g->failed;
+
+    scale_norm(g, x);
+    iterate(g, t, x, f, &g->leader, 1);
+    if (!(fabs(g->leader.rho - before) <= SAME_RADIUS * before))
+        iterate(g, t, x, f, &g->leader, 2);
     g->rho = g->leader.rho;
     g->reach = g->leader.reach;
     g->failed = failed;

@@ -171,16 +171,16 @@ vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z
 {
     const double *a = x[0], *b = x[1], *d = x[2], *e = x[3], *f = x[4], *g = x[5];
     double *u = z[0], *v = z[1], *w = z[2];
-    double u0 = c[0][0], u1 = c[0][1], u2 = c[0][2], u3 = c[0][3], u4 = c[0][4], u5 = c[0][5];
-    double v0 = c[1][0], v1 = c[1][1], v2 = c[1][2], v3 = c[1][3], v4 = c[1][4], v5 = c[1][5];
-    double w0 = c[2][0], w1 = c[2][1], w2 = c[2][2], w3 = c[2][3], w4 = c[2][4], w5 = c[2][5];
+    double u0 = c[0][0], u2 = c[0][2], u3 = c[0][3], u4 = c[0][4], u5 = c[0][5];
+    double v0 = c[1][0], v2 = c[1][2], v3 = c[1][3], v4 = c[1][4], v5 = c[1][5];
+    double w0 = c[2][0], w2 = c[2][2], w3 = c[2][3], w4 = c[2][4], w5 = c[2][5];
 
     EACH
     {
-        double p = a[i], q = b[i], r = d[i], s = e[i], t = f[i], y = g[i];
-        u[i] = (u0 * p + u1 * q) + (u2 * r + u3 * s) + (u4 * t + u5 * y);
-        v[i] = (v0 * p + v1 * q) + (v2 * r + v3 * s) + (v4 * t + v5 * y);
-        w[i] = (w0 * p + w1 * q) + (w2 * r + w3 * s) + (w4 * t + w5 * y);
+        double q = b[i], p = a[i] - q, r = d[i] - q, s = e[i], t = f[i], y = g[i];
+        u[i] = q + ((u0 * p + u2 * r) + (u3 * s + u4 * t) + u5 * y);
+        v[i] = q + ((v0 * p + v2 * r) + (v3 * s + v4 * t) + v5 * y);
+        w[i] = q + ((w0 * p + w2 * r) + (w3 * s + w4 * t) + w5 * y);
     }
 }
 
@@ -188,9 +188,9 @@ VECTOR_CLONES void
 vec_combine1(size_t n, const double c[6], const double *const x[6], double *z)
 {
     const double *a = x[0], *b = x[1], *d = x[2], *e = x[3], *f = x[4], *g = x[5];
-    double c0 = c[0], c1 = c[1], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5];
+    double c0 = c[0], c2 = c[2], c3 = c[3], c4 = c[4], c5 = c[5];
 
-    EACH z[i] = (c0 * a[i] + c1 * b[i]) + (c2 * d[i] + c3 * e[i]) + (c4 * f[i] + c5 * g[i]);
+    EACH z[i] = b[i] + ((c0 * (a[i] - b[i]) + c2 * (d[i] - b[i])) + (c3 * e[i] + c4 * f[i]) + c5 * g[i]);
 }
 
 /* ---- sums of 3 to 8 vectors in one pass ---- */

@@ -34,7 +34,8 @@ void vectors_install(N_Vector v);
 bool vec_finite(size_t n, const double *x);
 double vec_wrms(size_t n, const double *x, const double *w);                  /* sqrt(sum (x w)^2 / n) */
 double vec_wdot(size_t n, const double *x, const double *y, const double *w); /* sum x y w^2 / n */
-/* z[j] = sum over i < 6 of c[j][i] x[i], for three z at once */
+/* z[j] = sum over i < 6 of c[j][i] x[i], for three z at once; the first three c have the sum 1, and what these three x
+ * have in common stays to the last bit: c[j][1] is not read */
 void vec_combine3(size_t n, double c[3][6], const double *const x[6], double *const z[3]);
 void vec_combine1(size_t n, const double c[6], const double *const x[6], double *z);
 /* w = 1/(rtol |y| + atol) */
