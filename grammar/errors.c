@@ -3,6 +3,7 @@
  * in       the token at hand, the one before, and which tokens could have stood there
  * out      one message for the error, and whether the token at hand already begins the next statement
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "parse.h"
@@ -203,6 +204,28 @@ behind(const struct parse *p)
     return (span){ p->file, p->before.at.end, p->before.at.end };
 }
 
+/* R:winding(4) and Wheel:front(20): the `(` of what a component is given, which is given by name. */
+static bool
+given_without_name(struct parse *p)
+{
+    const char *text = p->scan->text, *begin = text + p->statement, *now = text + p->last.at.begin, *open = NULL, *head;
+    int name, value;
+
+    for (const char *s = begin; s < now; s++)
+        open = *s == '(' ? s : *s == ')' ? NULL : open;
+    for (head = open; head && head > begin && (isalnum((unsigned char)head[-1]) || strchr("_:", head[-1]));)
+        head--;
+    if (!open || head == open || !memchr(head, ':', (size_t)(open - head)))
+        return false;
+    parse_error(p, "syntax-habit", (span){ p->file, (uint32_t)(open - text), p->last.at.end },
+                "what a component is given is given by name");
+    name = (int)(open - head);
+    value = (int)strcspn(open + 1, "),;{}\n");
+    diag_help(p->s, "Write `%.*s = %.*s` for an element, `%.*s(NAME = %.*s)` for a component.", name, head, value,
+              open + 1, name, head, value, open + 1);
+    return true;
+}
+
 static bool
 bracket_error(struct parse *p, const struct expected *e)
 {
@@ -223,9 +246,13 @@ bracket_error(struct parse *p, const struct expected *e)
             return true;
         }
     }
+    if (now->kind == NUMBER && p->before.kind == '(' && e->name[NAME] && e->name[')'] && !takes_value(e) &&
+        given_without_name(p))
+        return true;
     if (now->kind == ')' && !e->name[')'] && !takes_value(e) && !innermost(p, '(') && !innermost(p, 'i') &&
         !innermost(p, 'm')) {
-        parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
+        if (!given_without_name(p))
+            parse_error(p, "syntax-bracket", now->at, "there is no `(` that this `)` closes");
         return true;
     }
     return false;
@@ -284,6 +311,17 @@ unit_error(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* A word that is no name, which is said once (of a kind that is one word). */
+static bool
+is_reserved(struct parse *p, const struct seen_token *word)
+{
+    if (!p->reserved[word->kind] || word->kind == VALUE_WORD || word->kind == CALL_WORD)
+        parse_error(p, "syntax-reserved", word->at, "%s is a reserved word and cannot be a name",
+                    token_text(p, word->at));
+    p->reserved[word->kind] = true;
+    return true;
+}
+
 static bool
 word_error(struct parse *p, const struct expected *e)
 {
@@ -299,11 +337,10 @@ word_error(struct parse *p, const struct expected *e)
         return true;
     }
     if (is_word(now->kind) && e->name[NAME] && !e->name[now->kind] && !(now->first && begins_statement(now->kind)) &&
-        !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind))) {
-        parse_error(p, "syntax-reserved", now->at, "%s is a reserved word and cannot be a name",
-                    token_text(p, now->at));
-        return true;
-    }
+        !((takes_value(e) || e->name[PARAMETER]) && joins_values(now->kind)))
+        return is_reserved(p, now);
+    if (now->kind == ARROW && is_word(p->before.kind) && p->before.at.begin == p->statement)
+        return is_reserved(p, &p->before);
     return false;
 }
 

@@ -120,8 +120,8 @@ guess_is_word_in(const char *words, const char *word)
 struct pieces
 guess_pieces(const struct parse *p)
 {
-    const char *s = p->scan->text + p->statement, *end = line_end(p, p->statement), *stop = s, *equal, *open, *close,
-               *rest;
+    const char *s = p->scan->text + p->statement, *end = line_end(p, p->statement), *stop = s, *equal, *begin, *open,
+               *close, *rest;
     struct pieces x;
 
     while (stop < end && *stop != ';' && *stop != '{' && *stop != '}')
@@ -138,7 +138,8 @@ guess_pieces(const struct parse *p)
         x.name = piece(p, rest, name_end(rest, stop), "NAME");
     }
     equal = memchr(s, '=', (size_t)(stop - s));
-    x.value = equal ? piece(p, equal + 1, open_end(equal + 1, stop), "VALUE") : "VALUE";
+    begin = !equal ? stop : equal + 1 < stop && equal[1] == '=' ? equal + 2 : equal + 1; /* v == R*i, as in Simscape */
+    x.value = equal ? piece(p, begin, open_end(begin, stop), "VALUE") : "VALUE";
     x.left = piece(p, s, !equal ? stop : equal > s && equal[-1] == ':' ? equal - 1 : equal, "NAME");
     open = memchr(s, '(', (size_t)(stop - s));
     close = open ? memchr(open, ')', (size_t)(stop - open)) : NULL;

@@ -117,7 +117,29 @@ defines_function(const char *s)
     return s[0] == '=' && s[1] != '=';
 }
 
-/* k = 3; y += 1; f(x) = x^2; D(x) ~ v; */
+/* legs = MSe(torque) -> wheel; r1 = R(10); */
+static bool
+part_assigned(struct parse *p, const struct pieces *x)
+{
+    size_t n = strcspn(x->value, "(");
+    const char *type = arena_strndup(p->a, x->value, n), *open = x->value + n, *arrow = strstr(open, "->"),
+               *close = open, *other, *value;
+    bool source = type[0] == 'S' || type[1] == 'S',
+         two = n >= 2 && (type[n - 1] == 'F' || type[n - 1] == 'Y') && !source;
+
+    if (!*open || !guess_is_word_in(" R C I Se Sf TF GY MR MC MI MSe MSf MTF MGY ", type))
+        return false;
+    for (const char *s = open; *s && s != arrow; s++)
+        close = *s == ')' ? s : close;
+    value = arena_strndup(p->a, open + 1, close > open ? (size_t)(close - open - 1) : 0);
+    other = arrow ? arrow + 2 + strspn(arrow + 2, " ") : "junction";
+    return guess_say(p, p->last.at, "a part is declared where it is bonded, with its type before its name",
+                     two      ? arena_format(p->a, "Write `a -> %s:{L} = %s -> b;`.", type, value)
+                     : source ? arena_format(p->a, "Write `%s:{L} = %s -> %s;`.", type, value, other)
+                              : arena_format(p->a, "Write `%s -> %s:{L} = %s;`.", other, type, value));
+}
+
+/* k = 3; r.v == R*r.i; y += 1; f(x) = x^2; D(x) ~ v; */
 static bool
 assignment(struct parse *p, const struct expected *e)
 {
@@ -125,8 +147,8 @@ assignment(struct parse *p, const struct expected *e)
     const char *text = p->scan->text + now->at.begin;
     struct pieces x = guess_pieces(p);
 
-    if (now->kind == '=' && e->name[ARROW] && !e->name['*'])
-        return equation(p, &x) ||
+    if ((now->kind == '=' || now->kind == EQ) && e->name[ARROW] && !e->name['*'])
+        return equation(p, &x) || part_assigned(p, &x) ||
                (strchr(x.value, '@') && guess_say(p, now->at, "a function is declared outside of models, with its word",
                                                   "Write before `model NAME {`: `function {L}(x) = x^2;`")) ||
                (before->at.begin == p->statement &&

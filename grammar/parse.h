@@ -84,6 +84,8 @@ struct seen_token {
     bool first;
 }; /* first: of its line */
 
+enum { EXPECTED_CODES = 512 }; /* more than there are tokens */
+
 struct parse {
     struct scan *scan;
     void *scanner; /* flex's own state */
@@ -107,9 +109,10 @@ struct parse {
     bool units;                      /* one was read outside of experiments */
     uint32_t said_to;                /* up to here one message has said it all */
     bool in_experiment, item_begins; /* the last declaration is one; the next token is the first of a statement */
-    span unclosed;        /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
-    bool too_high;        /* an expression was, and that is said once */
-    ast_node *spare_node; /* copied into its chain: room for the next */
+    span unclosed; /* the `{` of a block of laws with statements in it, which was said; else SPAN_NONE */
+    bool too_high; /* an expression was, and that is said once */
+    bool reserved[EXPECTED_CODES]; /* words that were said to be no names */
+    ast_node *spare_node;          /* copied into its chain: room for the next */
     struct chain *spare_chain;
 };
 
@@ -118,7 +121,6 @@ void parse_error(struct parse *p, const char *code, span at, const char *fmt, ..
 /* ---------------------------------------------------------------- messages (errors.c) */
 
 /* For each token code that could have stood at the error its name, else NULL. */
-enum { EXPECTED_CODES = 512 };
 struct expected {
     const char *name[EXPECTED_CODES];
 };

@@ -223,6 +223,7 @@ static const struct {
     { "mb", "\"mb\" is a millibarn, an area: write mbar for a pressure, MB is none" },
     { "barg", "\"barg\" counts from the pressure of the air, which no unit does: write bar, of the pressure above it" },
     { "psig", "\"psig\" counts from the pressure of the air, which no unit does: write psi, of the pressure above it" },
+    { "dB", "\"dB\" counts a ratio by its logarithm, which no unit does: write the ratio itself, 10^(x/20)" },
     { "since", "a unit has no date" },
     { "from", "a unit has no date" },
     { "after", "a unit has no date" },

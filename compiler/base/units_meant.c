@@ -19,7 +19,6 @@ static const struct {
     { "kpa", "kPa" },
     { "mpa", "MPa" },
     { "bara", "bar" },
-
     { "psia", "psi" },
     { "rpm", "rpm" },
     { "rps", "rev/s" },
@@ -40,6 +39,9 @@ static const struct {
     { "gm", "g" },
     { "gms", "g" },
     { "lbs", "lb" },
+    { "lbm", "lb" },
+    { "kgk", "kg.K" },
+    { "tr", "rev" },
     { "tonne", "t" },
     { "uf", "uF" },
     { "nf", "nF" },

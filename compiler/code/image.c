@@ -36,10 +36,8 @@ maker_free(maker *k)
     for (size_t i = 0; i < k->partials.n; i++)
         partials_form_free(k->partials.at[i]);
     vec_free(&k->partials);
-    for (size_t i = 0; i < k->conditions.n; i++) {
-        program_free(k->conditions.at[i].program);
-        free(k->conditions.at[i].var);
-    }
+    for (size_t i = 0; i < k->conditions.n; i++)
+        condition_program_free(k->conditions.at[i]);
     vec_free(&k->conditions);
     vec_free(&k->clock);
     vec_free(&k->bend);
@@ -103,18 +101,35 @@ find_stated(image *m, const maker *k)
 }
 
 static void
-add_lines(image *m, const maker *k)
+add_modes(image *m, const maker *k)
 {
     const formula none = { FORMULA_ITSELF, 0, 1 };
 
-    m->known = bg_calloc(m->nmodes + 1, sizeof *m->known);
+    m->mode = bg_calloc(m->nmodes + 1, sizeof *m->mode);
     for (size_t i = 0; i < m->nmodes; i++) {
         const eq_mode *q = &k->e->mode.at[i];
 
-        m->known[i] = q->known;
+        m->mode[i] = (struct image_mode){ (enum mode_kind)q->kind,
+                                          q->at,
+                                          q->kind == MODE_PIECE ? pool_table(k->f->pool, q->table) : NULL,
+                                          q->partner,
+                                          q->side,
+                                          q->known };
         vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->slope) : none);
         vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->offset) : none);
     }
+}
+
+static void
+add_names(image *m, const flat_model *f)
+{
+    m->name = f->name;
+    m->at = f->at;
+    m->run_at = f->experiment.name && span_known(f->experiment.at) ? f->experiment.at : f->at;
+    m->sources = f->sources;
+    m->output = bg_calloc(f->output.n + 1, sizeof *m->output);
+    for (size_t i = 0; i < f->output.n; i++)
+        m->output[i] = f->output.at[i].name;
 }
 
 image *
@@ -125,6 +140,7 @@ image_new(maker *k)
     const uint32_t *place;
     double start = bg_cpu_seconds();
 
+    add_names(m, k->f);
     m->nvars = k->f->var.n;
     m->nstates = e->state.n;
     m->nmodes = e->mode.n;
@@ -141,7 +157,7 @@ image_new(maker *k)
     m->state_of = bg_malloc((m->nstates + 1) * sizeof *m->state_of);
     m->stated = bg_calloc(m->nstates + 1, sizeof *m->stated);
     m->parameters = parameter_program_new(k->f);
-    add_lines(m, k);
+    add_modes(m, k);
 
     /* the states stand in the order of their rates' classes */
     k->program[PART_RHS] = model_plan_part(k, PART_RHS);
@@ -166,7 +182,9 @@ image_free(image *m)
     free(atomic_load(&m->variable));
     readers_free(&m->line_readers);
     vec_free(&m->line);
-    free(m->known);
+    free(m->mode);
+    initial_program_free(atomic_load(&m->initial));
+    free(m->output);
     free(m->position);
     free(m->state_of);
     free(m->stated);
@@ -285,37 +303,32 @@ image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t nout
     return p;
 }
 
-static program *
-make_conditions(const image *m, const maker *k, const var_id *var, size_t n)
+const initial_program *
+image_initial(image *m, maker *k)
 {
-    inst *target = bg_malloc((n + 1) * sizeof *target);
-    program *g;
+    initial_program *g = atomic_load(&m->initial);
 
-    for (size_t i = 0; i < n; i++)
-        target[i] = inst_var(k->f, var[i]);
-    g = program_plan(k->e, target, NULL, (uint32_t)n);
-    free(target);
-    if (program_code(g, (layout){ m->position }, false))
+    if (g)
         return g;
-    program_free(g);
-    return NULL;
+    maker_lock(k);
+    g = atomic_load(&m->initial); /* another thread may have been first */
+    if (!g)
+        atomic_store(&m->initial, g = initial_program_new(k->f, k->c, k->e));
+    maker_unlock(k);
+    return g;
 }
 
-routine *
+const condition_program *
 image_conditions(const image *m, maker *k, const var_id *var, size_t n)
 {
-    program *g = NULL;
+    condition_program *g = NULL;
 
     maker_lock(k);
     for (size_t i = 0; i < k->conditions.n && !g; i++)
-        if (k->conditions.at[i].n == n && !memcmp(k->conditions.at[i].var, var, n * sizeof *var))
-            g = k->conditions.at[i].program;
-    if (!g && (g = make_conditions(m, k, var, n))) {
-        condition_program c = { bg_malloc((n + 1) * sizeof *var), n, g };
-
-        memcpy(c.var, var, n * sizeof *var);
-        vec_push(&k->conditions, c);
-    }
+        if (k->conditions.at[i]->var.n == n && !memcmp(k->conditions.at[i]->var.at, var, n * sizeof *var))
+            g = k->conditions.at[i];
+    if (!g && (g = condition_program_new(k->e, (layout){ m->position }, var, n)))
+        vec_push(&k->conditions, g);
     maker_unlock(k);
-    return g ? g->routine : NULL;
+    return g;
 }

@@ -14,13 +14,26 @@
 #include "bounds.h"
 #include "clocks.h"
 #include "equations.h"
+#include "initial_program.h"
 #include "jacobian.h"
 #include "model.h"
 #include "parameter_store.h"
 #include "partials.h"
 #include "poles.h"
 
+struct image_mode {
+    enum mode_kind kind;
+    span at;
+    const ex_table *table;
+    uint32_t partner;
+    int8_t side;
+    bool known; /* switches at a known time, g = offset + slope*t */
+};
+
 typedef struct image {
+    const char *name, **output; /* of the model, and of the text's outputs */
+    span at, run_at;
+    sources *sources;
     size_t nvars, nstates, nmodes, nheld, noutputs, nelements, nunknowns, nblocks, nconstraints;
     bool iterates;                             /* has nonlinear blocks */
     uint32_t *position;                        /* layout: of states in x, of modes in m, by variable */
@@ -28,18 +41,12 @@ typedef struct image {
     bool *stated;                              /* by state */
     _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
     parameter_program *parameters;
-    bool *known;       /* by mode: switches at a known time, g = offset + slope*t */
+    struct image_mode *mode;
     VEC(formula) line; /* slope and offset of each mode; of those that are not known anything */
     readers_later line_readers;
+    _Atomic(initial_program *) initial;
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
 } image;
-
-/* What initial values are held against: the variables that have stated ones and are no states */
-typedef struct condition_program {
-    var_id *var;
-    size_t n;
-    program *program;
-} condition_program;
 
 typedef struct maker {
     pthread_mutex_t lock;
@@ -50,7 +57,7 @@ typedef struct maker {
     program *program[PART_COUNT];
     jacobian_form *jacobian, *net_partials;
     VEC(partials_form *) partials;
-    VEC(condition_program) conditions;
+    VEC(condition_program *) conditions;
     const char **mode_text;
     clock_list clock;
     bend_list bend;
@@ -73,8 +80,9 @@ routine *image_part(image *m, maker *k, enum model_part part);
 const jacobian_form *image_jacobian(const image *m, maker *k);
 const jacobian_form *image_net_partials(const image *m, maker *k);
 const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
-/* Values of these variables, in their order. */
-routine *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
+const initial_program *image_initial(image *m, maker *k);
+/* For these variables, in their order. */
+const condition_program *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
 double maker_seconds(const maker *k); /* CPU time that they took */
 
 #endif

@@ -19,43 +19,74 @@ struct condition {
 
 struct solver {
     const struct initial_problem *p;
-    bool *set; /* by state of the equations: has a value */
+    const initial_program *g;
+    double *number, *room; /* what formulas read, and are worked out in */
+    bool *set;             /* by state: has a value */
     span *set_at;
     VEC(struct condition) condition;
     bool ok;
 };
 
 static double
-evaluate(const struct initial_problem *p, inst i)
+evaluate(const struct solver *s, formula f)
 {
-    VEC(double) slot = { 0 };
-    double v;
+    return formula_value(&s->g->book, f, s->number, s->room);
+}
 
-    for (uint32_t k = 0; k < i.n; k++)
-        vec_push(&slot, p->f->slot.at[i.first + k] == 0 ? p->t : p->value[p->f->slot.at[i.first + k]]);
-    v = ex_eval(p->f->pool, i.root, slot.at);
-    vec_free(&slot);
-    return v;
+/* Parameters, time and the modes as they are, to where formulas read them */
+static void
+take_numbers(struct solver *s)
+{
+    const struct initial_problem *p = s->p;
+
+    s->number[INITIAL_TIME] = p->t;
+    s->number[INITIAL_OWN] = s->number[INITIAL_GIVEN] = 0;
+    for (size_t i = 0; i < s->g->read.n; i++) {
+        struct initial_read r = s->g->read.at[i];
+
+        s->number[INITIAL_READ + i] = r.mode ? model_modes(p->m)[r.at] : p->value[r.at];
+    }
+}
+
+static double *
+value_of_state(const struct solver *s, uint32_t state)
+{
+    return &s->p->x[s->p->image->position[s->g->state.at[state]]];
+}
+
+/* Messages have the names and units of the flat model, which has one reader at a time. */
+static const flat_model *
+begin_message(struct solver *s)
+{
+    maker_lock(s->p->maker);
+    s->ok = false;
+    return s->p->maker->f;
+}
+
+static void
+end_message(struct solver *s)
+{
+    maker_unlock(s->p->maker);
 }
 
 /* ---------------------------------------------------------------- through the law of a storage element */
 
 /* Root of law(q) = given by Newton's method from a start where it has a value. */
 static bool
-newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
+newton(struct solver *s, const struct initial_law *law, double given, double *root)
 {
     static const double starts[] = { 0, 1, -1, 1e-3, 1e3 };
-    node derivative = ex_derivative(pl, law, k);
+    double *own = &s->number[INITIAL_OWN];
 
-    for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
-        double q = starts[s];
+    for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+        double q = starts[k];
 
         for (int i = 0; i < 200; i++) {
             double y, d, step;
 
-            slot[k] = q;
-            y = ex_eval(pl, law, slot) - given;
-            d = ex_eval(pl, derivative, slot);
+            *own = q;
+            y = evaluate(s, law->law) - given;
+            d = evaluate(s, law->slope);
             if (!isfinite(y) || !isfinite(d) || d == 0)
                 break;
             if (y == 0) {
@@ -64,8 +95,8 @@ newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
             }
             step = y / d;
             for (int halving = 0; halving < 40; halving++) {
-                slot[k] = q - step;
-                double next = ex_eval(pl, law, slot) - given;
+                *own = q - step;
+                double next = evaluate(s, law->law) - given;
 
                 if (isfinite(next) && fabs(next) < fabs(y))
                     break;
@@ -81,178 +112,66 @@ newton(pool *pl, node law, uint32_t k, double *slot, double given, double *root)
     return false;
 }
 
-/* The stored value at which the port's law gives `value` for its effort (C) or flow (I). False if the law reads more
- * than its own. */
+/* The stored value at which the law gives `value` for the effort (C) or flow (I). */
 static bool
-through_law(struct solver *s, uint32_t port, double value, double *stored)
+through_law(struct solver *s, const struct initial_law *law, double value, double *stored)
 {
-    const struct initial_problem *p = s->p;
-    flat_model *f = p->f;
-    const flat_port *q = &f->port.at[port];
-    const flat_law *law = port_law(f, port);
-    var_id given = port_has_momentum(f, port) ? q->f : q->e;
-    bool direct = law->out == Q_DISPLACEMENT || law->out == Q_MOMENTUM;
-    VEC(double) slot = { 0 };
-    uint32_t own = UINT32_MAX;
-    bool found = false;
-    node solution, divisor;
-
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
-        enum var_kind kind = f->var.at[v].kind;
-
-        if (v == (direct ? given : q->stored)) {
-            own = k;
-            vec_push(&slot, value);
-        } else if (kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL) {
-            vec_push(&slot, v == 0 ? p->t : p->value[v]);
-        } else if (kind == VAR_MODE) {
-            vec_push(&slot, model_modes(p->m)[f->var.at[v].owner]);
-        } else {
-            vec_free(&slot);
-            return false;
-        }
-    }
-    if (direct) {
-        *stored = ex_eval(f->pool, law->def.root, slot.at);
-        found = own != UINT32_MAX;
-    } else if (own != UINT32_MAX) {
-        node residual = ex_sub(f->pool, law->def.root, ex_slot(f->pool, law->def.n));
-
-        vec_push(&slot, value);
-        if (ex_solve(f->pool, residual, own, &solution, &divisor)) {
-            *stored = ex_eval(f->pool, solution, slot.at);
-            found = true;
-        } else {
-            found = newton(f->pool, law->def.root, own, slot.at, value, stored);
-        }
-    }
-    vec_free(&slot);
-    return found;
+    if (!law->solved)
+        return newton(s, law, value, stored);
+    s->number[INITIAL_GIVEN] = value;
+    *stored = evaluate(s, law->stored);
+    return true;
 }
 
 /* ---------------------------------------------------------------- stated values */
 
 static void
-set_state(struct solver *s, uint32_t state, double value, span at)
+report_not_finite(struct solver *s, const struct initial_stated *in)
 {
-    const struct initial_problem *p = s->p;
+    const flat_model *f = begin_message(s);
+    const flat_var *v = &f->var.at[in->var];
 
-    p->x[p->position[p->e->state.at[state].var]] = value;
-    s->set[state] = true;
-    s->set_at[state] = at;
+    if (v->kind == VAR_INTEGRAL)
+        diag_error(f->sources, "initial-value", in->at, "the initial value of \"%s\" is not finite", v->name);
+    else
+        diag_error(f->sources, "initial-value", in->at, "this initial value is not finite");
+    end_message(s);
 }
 
 static void
-add_condition(struct solver *s, var_id v, double value, span at)
+report_nothing_stored(struct solver *s, const struct initial_stated *in)
 {
-    vec_push(&s->condition, ((struct condition){ v, value, at, false }));
+    const flat_model *f = begin_message(s);
+    uint32_t port = f->var.at[s->g->state.at[in->state]].owner;
+
+    diag_error(f->sources, "initial-value", in->at,
+               "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
+               f->element.at[f->port.at[port].element].name);
+    end_message(s);
 }
 
-/* A value for the effort or flow that the state's own law gives. */
 static void
-state_through_law(struct solver *s, uint32_t port, var_id given, double value, span at)
+take_stated(struct solver *s, const struct initial_stated *in)
 {
-    const struct initial_problem *p = s->p;
-    uint32_t state = p->e->var.at[p->f->port.at[port].stored].index;
-    double stored;
+    double value = evaluate(s, in->value);
+    bool state = in->state != UINT32_MAX && (in->last || !s->set[in->state]);
 
-    if (s->set[state] || !through_law(s, port, value, &stored)) {
-        add_condition(s, given, value, at);
+    if (!isfinite(value)) {
+        report_not_finite(s, in);
         return;
     }
-    if (!isfinite(stored)) {
-        diag_error(p->f->sources, "initial-value", at,
-                   "\"%s\" cannot have this initial value: its law gives no finite one for what it stores",
-                   p->f->element.at[p->f->port.at[port].element].name);
-        s->ok = false;
-        return;
-    }
-    set_state(s, state, stored, at);
-}
-
-static void
-stated_on_port(struct solver *s, const flat_initial *in, double value)
-{
-    const struct initial_problem *p = s->p;
-    const flat_port *q = &p->f->port.at[in->port];
-    var_id v = in->q == Q_EFFORT ? q->e : in->q == Q_FLOW ? q->f : q->stored;
-
-    if (v == q->stored && p->c->state[in->port]) {
-        uint32_t state = p->e->var.at[v].index;
-
-        if (!s->set[state])
-            set_state(s, state, value, in->at);
-        else
-            add_condition(s, v, value, in->at);
-    } else if (q->stored != VAR_NONE && p->c->state[in->port] &&
-               in->q == (port_has_momentum(p->f, in->port) ? Q_FLOW : Q_EFFORT)) {
-        state_through_law(s, in->port, v, value, in->at);
+    if (!state || (in->law != UINT32_MAX && !through_law(s, &s->g->law.at[in->law], value, &value))) {
+        vec_push(&s->condition, ((struct condition){ in->var, value, in->at, false }));
+    } else if (!isfinite(value)) {
+        report_nothing_stored(s, in);
     } else {
-        add_condition(s, v, value, in->at);
+        *value_of_state(s, in->state) = value;
+        s->set[in->state] = true;
+        s->set_at[in->state] = in->at;
     }
-}
-
-static void
-stated_on_junction(struct solver *s, const flat_initial *in, double value)
-{
-    const struct initial_problem *p = s->p;
-    flat_model *f = p->f;
-    const flat_junction *j = &f->junction.at[in->junction];
-    uint32_t strong = p->c->strong[in->junction];
-
-    if (p->e->var.at[j->common].kind == DEF_STATE) {
-        set_state(s, p->e->var.at[j->common].index, value, in->at);
-        return;
-    }
-    if (strong != UINT32_MAX && !f->incidence.at[strong].is_bond) {
-        uint32_t port = f->incidence.at[strong].index;
-        const flat_port *q = &f->port.at[port];
-
-        if (q->stored != VAR_NONE && p->c->state[port]) {
-            state_through_law(s, port, j->common, value, in->at);
-            return;
-        }
-    }
-    add_condition(s, j->common, value, in->at);
 }
 
 /* ---------------------------------------------------------------- conditions */
-
-struct reached {
-    uint32_t *at;
-    size_t n, cap;
-};
-
-/* States that variable v depends on. */
-static void
-cone(const equations *e, var_id v, uint32_t *stamp, uint32_t mark, uint32_t *todo, struct reached *states)
-{
-    size_t n = 0;
-
-    todo[n++] = v;
-    stamp[v] = mark;
-    while (n) {
-        var_id w = todo[--n];
-        const eq_var *d = &e->var.at[w];
-        uint32_t count = d->kind == DEF_EXPLICIT ? 1 : d->kind == DEF_BLOCK ? e->block.at[d->index].n : 0;
-
-        if (d->kind == DEF_STATE)
-            vec_push(states, d->index);
-        for (uint32_t i = 0; i < count; i++) {
-            inst x = d->kind == DEF_EXPLICIT ? d->def : e->residual.at[e->block.at[d->index].residual0 + i];
-
-            for (uint32_t k = 0; k < x.n; k++) {
-                var_id u = e->f->slot.at[x.first + k];
-
-                if (stamp[u] != mark) {
-                    stamp[u] = mark;
-                    todo[n++] = u;
-                }
-            }
-        }
-    }
-}
 
 static uint32_t
 find(uint32_t *up, uint32_t i)
@@ -264,7 +183,7 @@ find(uint32_t *up, uint32_t i)
 
 struct system_ {
     struct solver *s;
-    routine *g;
+    const condition_program *g;
     evaluator *v;
     block_memory memory;
     double *y, *out; /* values of the condition variables */
@@ -278,25 +197,29 @@ condition_values(struct system_ *w)
     if (evaluator_run(w->v, p->t, p->x, model_modes(p->m), w->out))
         return false;
     for (size_t i = 0; i < w->s->condition.n; i++)
-        w->y[i] = w->out[w->g->out_index[i]];
+        w->y[i] = w->out[w->g->program->routine->out_index[i]];
     return true;
 }
 
 static void
-report_contradiction(struct solver *s, const struct condition *c, double got, const uint32_t *states, size_t nstates)
+report_contradiction(struct system_ *w, uint32_t i)
 {
-    const struct initial_problem *p = s->p;
-    const char *name = p->f->var.at[c->var].name;
+    struct solver *s = w->s;
+    const struct condition *c = &s->condition.at[i];
+    const flat_model *f = begin_message(s);
 
-    s->ok = false;
-    diag_error(p->f->sources, "initial-contradiction", c->at,
-               "the initial value of \"%s\" is stated as %s, but follows as %s", name,
-               stated_shown(p->f, c->var, c->at, c->value).text, stated_shown(p->f, c->var, c->at, got).text);
-    for (size_t i = 0; i < nstates; i++)
-        if (s->set[states[i]] && span_known(s->set_at[states[i]]))
-            diag_note(p->f->sources, s->set_at[states[i]], "from the stated value of \"%s\"",
-                      p->f->var.at[p->e->state.at[states[i]].var].name);
-    diag_help(p->f->sources, "State one of them and leave the other to follow.");
+    diag_error(f->sources, "initial-contradiction", c->at,
+               "the initial value of \"%s\" is stated as %s, but follows as %s", f->var.at[c->var].name,
+               stated_shown(f, c->var, c->at, c->value).text, stated_shown(f, c->var, c->at, w->y[i]).text);
+    for (uint32_t k = w->g->first.at[i]; k < w->g->first.at[i + 1]; k++) {
+        uint32_t state = w->g->state.at[k];
+
+        if (s->set[state] && span_known(s->set_at[state]))
+            diag_note(f->sources, s->set_at[state], "from the stated value of \"%s\"",
+                      f->var.at[s->g->state.at[state]].name);
+    }
+    diag_help(f->sources, "State one of them and leave the other to follow.");
+    end_message(s);
 }
 
 /* Conditions list[0..n) that share the unset states free[0..nfree): Gauss-Newton, least norm. */
@@ -304,7 +227,6 @@ static void
 solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *free_, size_t nfree)
 {
     struct solver *s = w->s;
-    const struct initial_problem *p = s->p;
     size_t ld = n > nfree ? n : nfree;
     double *a = bg_calloc(n * nfree + 1, sizeof *a), *b = bg_calloc(ld + 1, sizeof *b),
            *sigma = bg_calloc(ld + 1, sizeof *sigma);
@@ -318,7 +240,7 @@ solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *f
         for (size_t i = 0; i < n; i++)
             b[i] = s->condition.at[list[i]].value - w->y[list[i]];
         for (size_t k = 0; k < nfree; k++) {
-            double *x = &p->x[p->position[p->e->state.at[free_[k]].var]], kept = *x, h = 1e-7 * fmax(1, fabs(kept));
+            double *x = value_of_state(s, free_[k]), kept = *x, h = 1e-7 * fmax(1, fabs(kept));
 
             *x = kept + h;
             if (condition_values(w))
@@ -334,7 +256,7 @@ solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *f
                            sigma, 1e-10, &rank))
             break;
         for (size_t k = 0; k < nfree; k++) {
-            double *x = &p->x[p->position[p->e->state.at[free_[k]].var]];
+            double *x = value_of_state(s, free_[k]);
 
             *x += b[k];
             change = fmax(change, fabs(b[k]) / fmax(fabs(*x), 1e-300));
@@ -347,40 +269,22 @@ solve_group(struct system_ *w, const uint32_t *list, size_t n, const uint32_t *f
     free(sigma);
 }
 
+/* Conditions that share states without a value are solved together. */
 static void
-solve_conditions(struct solver *s)
+solve_groups(struct system_ *w)
 {
-    const struct initial_problem *p = s->p;
-    equations *e = p->e;
-    struct system_ w = { .s = s };
-    size_t n = s->condition.n;
-    VEC(var_id) var = { 0 };
-    struct reached *depends = bg_calloc(n + 1, sizeof *depends);
-    uint32_t *stamp = bg_calloc(e->var.n + 1, sizeof *stamp), *todo = bg_malloc((e->var.n + 1) * sizeof *todo);
-    uint32_t *up = bg_malloc((n + 1) * sizeof *up), *owner = bg_malloc((e->state.n + 1) * sizeof *owner);
+    const condition_program *g = w->g;
+    const bool *set = w->s->set;
+    uint32_t n = (uint32_t)g->var.n, *up = bg_malloc((n + 1) * sizeof *up);
+    uint32_t *owner = bg_malloc((w->s->g->state.n + 1) * sizeof *owner);
 
-    for (size_t i = 0; i < n; i++)
-        vec_push(&var, s->condition.at[i].var);
-    w.g = image_conditions(p->image, p->maker, var.at, n);
-    w.memory.start = bg_calloc(e->unknown.n + 1, sizeof(double));
-    w.memory.started = bg_calloc(e->block.n + 1, sizeof(bool));
-    w.y = bg_calloc(n + 1, sizeof(double));
-    w.out = bg_calloc(n + 1, sizeof(double));
-    if (!w.g) {
-        s->ok = false;
-        n = 0;
-    } else {
-        w.v = evaluator_new(w.g, &w.memory);
-        evaluator_set_parameters(w.v, p->value);
-    }
-    memset(owner, 0xff, (e->state.n + 1) * sizeof *owner);
+    memset(owner, 0xff, (w->s->g->state.n + 1) * sizeof *owner);
     for (uint32_t i = 0; i < n; i++) {
         up[i] = i;
-        cone(e, s->condition.at[i].var, stamp, i + 1, todo, &depends[i]);
-        for (size_t k = 0; k < depends[i].n; k++) {
-            uint32_t st = depends[i].at[k];
+        for (uint32_t k = g->first.at[i]; k < g->first.at[i + 1]; k++) {
+            uint32_t st = g->state.at[k];
 
-            if (s->set[st])
+            if (set[st])
                 continue;
             if (owner[st] == UINT32_MAX)
                 owner[st] = i;
@@ -395,120 +299,133 @@ solve_conditions(struct solver *s)
         for (uint32_t i = 0; i < n; i++)
             if (find(up, i) == root) {
                 vec_push(&list, i);
-                for (size_t k = 0; k < depends[i].n; k++)
-                    if (!s->set[depends[i].at[k]] && owner[depends[i].at[k]] == i)
-                        vec_push(&unset, depends[i].at[k]);
+                for (uint32_t k = g->first.at[i]; k < g->first.at[i + 1]; k++)
+                    if (!set[g->state.at[k]] && owner[g->state.at[k]] == i)
+                        vec_push(&unset, g->state.at[k]);
             }
         if (list.n <= MAX_DENSE && unset.n <= MAX_DENSE)
-            solve_group(&w, list.at, list.n, unset.at, unset.n);
+            solve_group(w, list.at, list.n, unset.at, unset.n);
         vec_free(&list);
         vec_free(&unset);
     }
-    if (n && condition_values(&w))
-        for (size_t i = 0; i < n; i++) {
+    free(up);
+    free(owner);
+}
+
+static void
+solve_conditions(struct solver *s)
+{
+    const struct initial_problem *p = s->p;
+    struct system_ w = { .s = s };
+    size_t n = s->condition.n;
+    VEC(var_id) var = { 0 };
+
+    for (size_t i = 0; i < n; i++)
+        vec_push(&var, s->condition.at[i].var);
+    w.g = image_conditions(p->image, p->maker, var.at, n);
+    vec_free(&var);
+    if (!w.g) {
+        s->ok = false;
+        return;
+    }
+    w.memory.start = bg_calloc(p->image->nunknowns + 1, sizeof(double));
+    w.memory.started = bg_calloc(p->image->nblocks + 1, sizeof(bool));
+    w.y = bg_calloc(n + 1, sizeof(double));
+    w.out = bg_calloc(n + 1, sizeof(double));
+    w.v = evaluator_new(w.g->program->routine, &w.memory);
+    evaluator_set_parameters(w.v, p->value);
+    solve_groups(&w);
+    if (condition_values(&w))
+        for (uint32_t i = 0; i < n; i++) {
             const struct condition *c = &s->condition.at[i];
 
             if (!c->constraint && !(fabs(w.y[i] - c->value) <= 1e-9 * fmax(fabs(c->value), fabs(w.y[i])) + 1e-14))
-                report_contradiction(s, c, w.y[i], depends[i].at, depends[i].n);
+                report_contradiction(&w, i);
         }
     evaluator_free(w.v);
     free(w.memory.start);
     free(w.memory.started);
     free(w.y);
     free(w.out);
-    for (size_t i = 0; i < s->condition.n; i++)
-        vec_free(&depends[i]);
-    free(depends);
-    free(stamp);
-    free(todo);
-    free(up);
-    free(owner);
-    vec_free(&var);
 }
 
 /* ---------------------------------------------------------------- what is left at zero */
 
-static void
-check_zero(struct solver *s, uint32_t state)
+static bool
+reads_finite_numbers(const struct solver *s, formula f)
 {
-    const struct initial_problem *p = s->p;
-    flat_model *f = p->f;
-    const eq_state *st = &p->e->state.at[state];
-    VEC(double) slot = { 0 };
-    const flat_law *law;
-    bool own = true;
+    const uint32_t *reads = formula_reads(&s->g->book, &f);
 
-    if (st->port == UINT32_MAX)
-        return;
-    law = port_law(f, st->port);
-    for (uint32_t k = 0; k < law->def.n; k++) {
-        var_id v = f->slot.at[law->def.first + k];
-        enum var_kind kind = f->var.at[v].kind;
+    for (uint32_t k = 0; k < f.n; k++)
+        if (!isfinite(s->number[reads[k]]))
+            return false;
+    return true;
+}
 
-        own = own && (kind == VAR_TIME || kind == VAR_PARAM || kind == VAR_LITERAL || kind == VAR_MODE || v == st->var);
-        vec_push(&slot, v == 0             ? p->t
-                        : kind == VAR_MODE ? model_modes(p->m)[f->var.at[v].owner]
-                        : v == st->var     ? 0
-                                           : p->value[v]);
-    }
-    if (own && !isfinite(ex_eval(f->pool, law->def.root, slot.at))) {
-        bool params = true;
+static void
+report_missing(struct solver *s, uint32_t port)
+{
+    const flat_model *f = begin_message(s);
+    const char *quantity = port_has_momentum(f, port) ? "p" : "q", *of = f->port.at[port].name;
 
-        for (size_t k = 0; k < slot.n; k++)
-            params = params && isfinite(slot.at[k]);
-        if (params) {
-            const char *quantity = port_has_momentum(f, st->port) ? "p" : "q";
-            const char *of = f->port.at[st->port].name;
-            span at = f->element.at[st->element].at;
+    diag_error(f->sources, "initial-missing", f->element.at[f->port.at[port].element].at,
+               "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, port), quantity);
+    diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "",
+              of ? "." : "", quantity);
+    end_message(s);
+}
 
-            s->ok = false;
-            diag_error(f->sources, "initial-missing", at,
-                       "the law of \"%s\" has no value at %s = 0, where it would start", port_name(f, st->port),
-                       quantity);
-            diag_help(f->sources, "State where it starts: { ... %s%s%s(0) = ...; }", of ? strrchr(of, '.') + 1 : "",
-                      of ? "." : "", quantity);
-        }
-    }
-    vec_free(&slot);
+static void
+check_zero(struct solver *s, const struct initial_zero *z)
+{
+    s->number[INITIAL_OWN] = 0;
+    if (!s->set[z->state] && *value_of_state(s, z->state) == 0 && !isfinite(evaluate(s, z->law)) &&
+        reads_finite_numbers(s, z->law))
+        report_missing(s, z->port);
 }
 
 /* ---------------------------------------------------------------- residual sources */
+
+/* worst: a state with a stated value, which is not what the constraints leave; UINT32_MAX: there is none */
+static void
+report_constraint(struct solver *s, uint32_t worst, double before)
+{
+    const flat_model *f = begin_message(s);
+    const flat_var *c = &f->var.at[s->g->constraint.at[0]];
+
+    diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
+               s->g->constraint.n > 1 ? ", or do not move with it" : "");
+    if (worst != UINT32_MAX) {
+        var_id v = s->g->state.at[worst];
+
+        diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %s; %s would be next to it", f->var.at[v].name,
+                  stated_shown(f, v, s->set_at[worst], before).text,
+                  stated_shown(f, v, s->set_at[worst], *value_of_state(s, worst)).text);
+    }
+    diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
+    end_message(s);
+}
 
 /* What the constraints leave to change is rounding, where the stated values agree with them. */
 static void
 meet_constraints(struct solver *s)
 {
     const struct initial_problem *p = s->p;
-    const equations *e = p->e;
-    flat_model *f = p->f;
-    double *before = bg_malloc((e->state.n + 1) * sizeof *before);
-    uint32_t worst = UINT32_MAX;
+    uint32_t n = (uint32_t)s->g->state.n, worst = UINT32_MAX;
+    double *before = bg_malloc((n + 1) * sizeof *before);
     bool met;
 
-    memcpy(before, p->x, e->state.n * sizeof *before);
+    for (uint32_t i = 0; i < n; i++)
+        before[i] = *value_of_state(s, i);
     met = model_project(p->m, p->t, p->x) == 0;
-    for (uint32_t i = 0; i < e->state.n && met; i++) {
-        double x = p->x[p->position[e->state.at[i].var]], was = before[p->position[e->state.at[i].var]];
+    for (uint32_t i = 0; i < n && met && worst == UINT32_MAX; i++) {
+        double x = *value_of_state(s, i), was = before[i];
 
-        if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + 1e-14 && worst == UINT32_MAX)
+        if (s->set[i] && fabs(x - was) > AGREES * fmax(fabs(x), fabs(was)) + 1e-14)
             worst = i;
     }
-    if (!met || worst != UINT32_MAX) {
-        const flat_var *c = &f->var.at[e->constraint.at[0]];
-
-        s->ok = false;
-        diag_error(f->sources, "initial-constraint", c->at, "the initial values do not meet the %s%s", c->name,
-                   e->constraint.n > 1 ? ", or do not move with it" : "");
-        if (worst != UINT32_MAX) {
-            var_id v = e->state.at[worst].var;
-            uint32_t at = p->position[v];
-
-            diag_note(f->sources, s->set_at[worst], "\"%s\" starts at %s; %s would be next to it", f->var.at[v].name,
-                      stated_shown(f, v, s->set_at[worst], before[at]).text,
-                      stated_shown(f, v, s->set_at[worst], p->x[at]).text);
-        }
-        diag_help(f->sources, "State values that meet it, and leave as many unstated as there are conditions.");
-    }
+    if (!met || worst != UINT32_MAX)
+        report_constraint(s, worst, worst == UINT32_MAX ? 0 : before[worst]);
     free(before);
 }
 
@@ -525,7 +442,7 @@ set_modes(const struct initial_problem *p)
 
         model_conditions(p->m, p->t, p->x, g);
         for (size_t k = 0; k < n; k++) {
-            struct model_mode q = model_mode(p->m, k);
+            struct image_mode q = p->image->mode[k];
 
             if (model_net_mode(p->m, k) || q.kind == MODE_GIVEN)
                 continue;
@@ -550,60 +467,29 @@ set_modes(const struct initial_problem *p)
 
 /* States from the stated values, with the modes as they are. */
 static bool
-solve_stated(const struct initial_problem *p)
+solve_stated(const struct initial_problem *p, const initial_program *g)
 {
-    struct solver s = { .p = p, .ok = true };
-    const equations *e = p->e;
-    flat_model *f = p->f;
+    struct solver s = { .p = p, .g = g, .ok = true };
+    size_t n = g->state.n;
 
-    s.set = bg_calloc(e->state.n + 1, sizeof *s.set);
-    s.set_at = bg_calloc(e->state.n + 1, sizeof *s.set_at);
-    memset(p->x, 0, e->state.n * sizeof *p->x);
-    for (uint32_t i = 0; i < e->state.n; i++) {
-        const flat_var *v = &f->var.at[e->state.at[i].var];
-
-        s.set_at[i] = SPAN_NONE;
-        if (v->kind == VAR_INTEGRAL) {
-            double value = inst_known(v->init) ? evaluate(p, v->init) : 0;
-
-            if (!isfinite(value)) {
-                diag_error(f->sources, "initial-value", v->at, "the initial value of \"%s\" is not finite", v->name);
-                s.ok = false;
-            }
-            set_state(&s, i, value, v->at);
-        }
-    }
-    /* values of what is stored before values that go through laws, so that these fill what is left */
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < f->initial.n; i++) {
-            const flat_initial *in = &f->initial.at[i];
-            bool stored = in->port != UINT32_MAX && (in->q == Q_DISPLACEMENT || in->q == Q_MOMENTUM);
-            double value;
-
-            if (stored != (pass == 0))
-                continue;
-            value = evaluate(p, in->def);
-            if (!isfinite(value)) {
-                diag_error(f->sources, "initial-value", in->at, "this initial value is not finite");
-                s.ok = false;
-            } else if (in->port != UINT32_MAX) {
-                stated_on_port(&s, in, value);
-            } else {
-                stated_on_junction(&s, in, value);
-            }
-        }
-    for (size_t i = 0; i < e->constraint.n; i++) {
-        const flat_var *v = &f->var.at[e->constraint.at[i]];
-
-        vec_push(&s.condition, ((struct condition){ e->constraint.at[i], 0, v->at, true }));
-    }
+    s.number = bg_calloc(INITIAL_READ + g->read.n, sizeof *s.number);
+    s.room = bg_calloc(g->book.room + 1, sizeof *s.room);
+    s.set = bg_calloc(n + 1, sizeof *s.set);
+    s.set_at = bg_calloc(n + 1, sizeof *s.set_at);
+    memset(p->x, 0, n * sizeof *p->x);
+    take_numbers(&s);
+    for (size_t i = 0; i < g->stated.n; i++)
+        take_stated(&s, &g->stated.at[i]);
+    for (size_t i = 0; i < g->constraint.n; i++)
+        vec_push(&s.condition, ((struct condition){ g->constraint.at[i], 0, SPAN_NONE, true }));
     if (s.ok && s.condition.n)
         solve_conditions(&s);
-    if (s.ok && e->constraint.n)
+    if (s.ok && g->constraint.n)
         meet_constraints(&s);
-    for (uint32_t i = 0; i < e->state.n && s.ok; i++)
-        if (!s.set[i] && p->x[p->position[e->state.at[i].var]] == 0)
-            check_zero(&s, i);
+    for (size_t i = 0; i < g->zero.n && s.ok; i++)
+        check_zero(&s, &g->zero.at[i]);
+    free(s.number);
+    free(s.room);
     free(s.set);
     free(s.set_at);
     vec_free(&s.condition);
@@ -613,14 +499,15 @@ solve_stated(const struct initial_problem *p)
 bool
 initial_values(const struct initial_problem *p)
 {
+    const initial_program *g = image_initial(p->image, p->maker);
     bool ok;
 
-    if (!model_nmodes(p->m))
-        return solve_stated(p);
-    memset(p->x, 0, p->e->state.n * sizeof *p->x);
+    if (!p->image->nmodes)
+        return solve_stated(p, g);
+    memset(p->x, 0, p->image->nstates * sizeof *p->x);
     set_modes(p);
     /* a value that goes through a law with conditions may ask for another side of them */
-    for (int round = 0; (ok = solve_stated(p)) && set_modes(p) && round < 8; round++)
+    for (int round = 0; (ok = solve_stated(p, g)) && set_modes(p) && round < 8; round++)
         ;
     return ok;
 }

@@ -11,13 +11,9 @@
 
 struct initial_problem {
     bg_model *m;
-    const image *image;
+    image *image;
     maker *maker;
-    flat_model *f;
-    const causal *c;
-    equations *e;
-    const uint32_t *position; /* of states in x */
-    const double *value;      /* of parameters */
+    const double *value; /* of parameters */
     double t;
     double *x;
 };

@@ -28,7 +28,7 @@ model_value(const bg_model *m, inst i)
 static void
 time_mode(bg_model *m, size_t k)
 {
-    if (m->image->known[k]) {
+    if (m->image->mode[k].known) {
         m->slope[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k]);
         m->offset[k] = parameter_store_value(m->parameters, m->image->line.at[2 * k + 1]);
     }
@@ -354,13 +354,13 @@ model_mode_watched(const bg_model *m, size_t k)
 struct model_mode
 model_mode(const bg_model *m, size_t k)
 {
-    const eq_mode *q = &m->maker->e->mode.at[k];
+    const struct image_mode *q = &m->image->mode[k];
     double slope = m->slope[k], offset = m->offset[k];
     const char *text;
 
     maker_lock(m->maker);
     if (!m->maker->mode_text[k])
-        m->maker->mode_text[k] = condition_text(m->maker->f, q);
+        m->maker->mode_text[k] = condition_text(m->maker->f, &m->maker->e->mode.at[k]);
     text = m->maker->mode_text[k];
     maker_unlock(m->maker);
     if (m->held && slope != 0) { /* as just behind that time, for good */
@@ -370,11 +370,7 @@ model_mode(const bg_model *m, size_t k)
         offset = fabs(there) <= least ? copysign(fmax(least, DBL_MIN), slope) : there;
         slope = 0;
     }
-    return (struct model_mode){ q->kind,    q->at,
-                                text,       q->kind == MODE_PIECE ? pool_table(m->maker->f->pool, q->table) : NULL,
-                                q->partner, q->side,
-                                q->known,   slope,
-                                offset };
+    return (struct model_mode){ q->kind, q->at, text, q->table, q->partner, q->side, q->known, slope, offset };
 }
 
 bool
@@ -662,14 +658,7 @@ model_energy_curvature(const bg_model *m, size_t state, const double *x)
 bool
 model_initial(bg_model *m, double t, double *x)
 {
-    maker *k = m->maker;
-    struct initial_problem p = { m, m->image, k, k->f, k->c, k->e, m->image->position, m->value, t, x };
-    bool ok;
-
-    maker_lock(k);
-    ok = initial_values(&p);
-    maker_unlock(k);
-    return ok;
+    return initial_values(&(struct initial_problem){ m, m->image, m->maker, m->value, t, x });
 }
 
 char *

@@ -51,7 +51,12 @@ size_t model_nstates(const bg_model *m);
 size_t model_nmodes(const bg_model *m);
 size_t model_noutputs(const bg_model *m);
 size_t model_nelements(const bg_model *m);
-const flat_model *model_flat(const bg_model *m);
+const char *model_name(const bg_model *m);
+span model_place(const bg_model *m);     /* of its name */
+span model_run_place(const bg_model *m); /* of the experiment that is run; where there is none, of the model's name */
+sources *model_sources(const bg_model *m);
+const char *model_output_name(const bg_model *m, size_t i); /* of the text's outputs */
+const flat_model *model_flat(const bg_model *m);            /* for what is about the graph itself */
 const struct equations *model_equations(const bg_model *m); /* for analyses of the structure: equations.h */
 const causal *model_causal(const bg_model *m);
 

@@ -1,7 +1,37 @@
-/* model_variables.c - the variables of a model: what they are, and which equation defines them */
+/* model_variables.c - names and places; the variables of a model: what they are, and which equation defines them */
 #include <stdlib.h>
 
 #include "model_inside.h"
+
+const char *
+model_name(const bg_model *m)
+{
+    return m->image->name;
+}
+
+span
+model_place(const bg_model *m)
+{
+    return m->image->at;
+}
+
+span
+model_run_place(const bg_model *m)
+{
+    return m->image->run_at;
+}
+
+sources *
+model_sources(const bg_model *m)
+{
+    return m->image->sources;
+}
+
+const char *
+model_output_name(const bg_model *m, size_t i)
+{
+    return m->image->output[i];
+}
 
 /* Whose equation it is, and where it stands */
 static void

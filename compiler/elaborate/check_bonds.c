@@ -376,7 +376,7 @@ check_bonds(elab *el)
 {
     struct check c = { .el = el, .f = el->f, .watt = el->watt, .opened = NONE };
 
-    if (el->incomplete || !el->watt || !el->second)
+    if (el->incomplete || el->domains_wrong || !el->watt || !el->second)
         return;
     c.root = junction_regions(el->f);
     c.region = bg_calloc(el->f->junction.n, sizeof *c.region);

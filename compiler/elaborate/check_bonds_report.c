@@ -253,6 +253,41 @@ given_in(struct check *c, const struct equation *e)
     return m.sym == NONE ? m.known : NULL;
 }
 
+/* The inverse as one would write it: 1/k of k, k of 1/k. */
+static const char *
+inverse_text(elab *el, const ast_expr *x)
+{
+    bool word = x->kind == AST_REF || x->kind == AST_NUMBER,
+         inverse = x->kind == AST_BINARY && x->bin.op == AST_DIV && x->bin.a->kind == AST_NUMBER &&
+                   !x->bin.a->number.unit && x->bin.a->number.value == 1;
+
+    return inverse ? text_of(el, x->bin.b->at) : arena_format(el->a, word ? "1/%s" : "1/(%s)", text_of(el, x->at));
+}
+
+/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
+ * that would fit. */
+static bool
+help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
+{
+    elab *el = c->el;
+    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const unit *given = y ? given_in(c, e) : NULL, *takes;
+
+    if (!given || !effort || !flow || !y->node || !y->node->linear)
+        return false;
+    takes = y->type == EL_C   ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
+            : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow)
+                              : unit_divide(el->u, effort, flow);
+    if (given == takes || unit_multiply(el->u, given, takes) != el->one)
+        return false;
+    diag_help(el->s, "%s would fit: %s.", inverse_text(el, y->node->linear),
+              y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
+              : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
+                                : "an I takes its inertia");
+    return true;
+}
+
 static void
 no_such_bond(struct check *c, const struct equation *e)
 {
@@ -276,6 +311,22 @@ no_such_bond(struct check *c, const struct equation *e)
                      : y && y->type == EL_I
                          ? "An I takes momentum by flow, as [kg] or [H]. A pseudo bond says its domain with `in`."
                          : "A pseudo bond says its domain with `in`, as in 0:node in heat.");
+}
+
+/* Se:diode = min(diode.f, -diode.e): what a source reads of itself is a condition. */
+static void
+help_condition(struct check *c, const struct equation *e)
+{
+    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
+    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
+    const char *text, *dot = y ? strrchr(y->name, '.') : NULL, *name = dot ? dot + 1 : y ? y->name : "";
+
+    if (!y || !is_source(y->type) || !y->node || !y->node->linear)
+        return;
+    text = text_of(c->el, y->node->linear->at);
+    if (strstr(text, arena_format(c->el->a, "%s.", name)))
+        diag_help(c->el->s, "A source that reads itself holds a condition, which is written %s:%s such that %s.",
+                  element_type_name(y->type), name, text);
 }
 
 /* Both sides of e clash, and nothing in it tells what its bonds should carry. */
@@ -308,39 +359,23 @@ plain_clash(struct check *c, const struct equation *e)
     else
         diag_error(el->s, "unit-clash", at, "%s is %s, what it is given is %s", target(c, e), in_unit(c, e, x.ua),
                    in_unit(c, e, x.ub));
+    if (coefficient_unit && e->kind == EQ_LAW) {
+        const struct region *r = &c->region[c->root[f->port.at[f->law.at[e->index].port].junction]];
+
+        help_inverse(c, e, r->effort, r->flow);
+    }
+    help_condition(c, e);
+    if (e->kind == EQ_SIGNAL && f->var.at[e->index].display && !strcmp(unit_text(f->var.at[e->index].display), "C") &&
+        x.ub && !strcmp(unit_text(x.ub), "K"))
+        diag_help(el->s, "[C] is a coulomb. Degrees Celsius are [degC], a difference of temperatures is in [K].");
     if (coefficient_unit && strstr(unit_text(coefficient_said(c, element_of(c, e), coefficient_unit)), "/C"))
         diag_help(el->s, "[C] is a coulomb. A difference of temperatures is in [K], as in [J/K].");
     if (e->kind == EQ_SIGNAL && given_value(el, e->index))
         diag_note(el->s, f->var.at[e->index].at, "it is declared here");
+    if (x.a != NODE_NONE && x.b == NODE_NONE && x.ua && x.ub && unit_is_number(x.ub) && !unit_is_number(x.ua))
+        diag_help(el->s, "Divide it by a value in [%s], as in %s/1 [%s].", unit_text(x.ua), node_text(c, x.a, i),
+                  unit_text(x.ua));
     note_given(c, e);
-}
-
-/* Whether what an element is given is the inverse of what a bond with this effort and flow takes: said with the line
- * that would fit. */
-static bool
-help_inverse(struct check *c, const struct equation *e, const unit *effort, const unit *flow)
-{
-    elab *el = c->el;
-    uint32_t x = e->kind == EQ_LAW ? element_of(c, e) : NONE;
-    const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
-    const unit *given = y ? given_in(c, e) : NULL, *takes;
-    const char *text;
-
-    if (!given || !effort || !flow || !y->node || !y->node->linear)
-        return false;
-    takes = y->type == EL_C   ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
-            : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow)
-                              : unit_divide(el->u, effort, flow);
-    if (given == takes || unit_multiply(el->u, given, takes) != el->one)
-        return false;
-    text = text_of(el, y->node->linear->at);
-    diag_help(el->s, "1/%s%s%s would fit: %s.",
-              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : "(", text,
-              y->node->linear->kind == AST_REF || y->node->linear->kind == AST_NUMBER ? "" : ")",
-              y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
-              : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
-                                : "an I takes its inertia");
-    return true;
 }
 
 /* The same of a two-port between bonds that are known. */
@@ -365,8 +400,8 @@ help_inverse_ratio(struct check *c, const struct equation *e)
         return;
     takes = unit_divide(c->el->u, a.known, b.known);
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
-        diag_help(c->el->s, "In %s:%s, 1/(%s) would fit: %s.", element_type_name(y->type), y->name,
-                  text_of(c->el, y->node->linear->at),
+        diag_help(c->el->s, "In %s:%s, %s would fit: %s.", element_type_name(y->type), y->name,
+                  inverse_text(c->el, y->node->linear),
                   y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
                                    : "a GY takes e_in/f_out, which is e_out/f_in");
 }
@@ -383,6 +418,24 @@ help_inverse_region(struct check *c, uint32_t r, const unit *flow)
     x->effort = unit_divide(c->el->u, c->watt, flow);
     help_inverse_ratio(c, &c->eq.at[was.from]);
     *x = was;
+}
+
+/* What makes an effort of what is a flow, or the other way round: the other kind of two-port or source would fit. */
+static void
+help_other_kind(struct check *c, const struct equation *said, const unit *effort, const unit *flow,
+                const unit *other_flow)
+{
+    const flat_law *law = said->kind == EQ_LAW ? &c->f->law.at[said->index] : NULL;
+    const flat_element *y = law ? &c->f->element.at[c->f->port.at[law->port].element] : NULL;
+
+    if (!y || effort != other_flow || flow == other_flow)
+        return;
+    if (law->kind == LAW_MODULUS)
+        diag_help(c->el->s, "%s:%s would fit: a TF relates efforts, a GY an effort and a flow.",
+                  y->type == EL_TF ? "GY" : "TF", y->name);
+    else if (is_source(y->type) && law->kind == LAW_ASSIGN)
+        diag_help(c->el->s, "%s:%s would fit: an Se gives an effort, an Sf a flow.", y->type == EL_SE ? "Sf" : "Se",
+                  y->name);
 }
 
 /* Whether a source is given a product in which a bare number was taken for a pure factor, a weight of -9.81*m say: the
@@ -442,8 +495,11 @@ report(struct check *c, struct items *t, const struct equation *e)
         note_region(c, r);
         c->region[r].said = true;
         found = c->found.is;
-        if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow))
-            help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found);
+        if (!help_pure_factor(c, e, x) && !help_inverse(c, e, x->effort, x->flow) &&
+            !help_inverse(c, &c->eq.at[x->from], unit_divide(c->el->u, c->watt, found), found)) {
+            help_other_kind(c, &c->eq.at[x->from], x->effort, x->flow, found);
+            help_other_kind(c, e, unit_divide(c->el->u, c->watt, found), found, x->flow);
+        }
         help_inverse_ratio(c, e);
         help_inverse_region(c, r, found);
         for (size_t i = 0; i < t->item.n && notes < 2; i++)

@@ -286,7 +286,11 @@ units_give(elab *el, val v, span at, const unit *target, const char *name)
     }
     if (v.fit == FIT_BARE && !coherent(target)) {
         diag_error(el->s, "unit-bare", at, "%s is in [%s], and a bare number is in SI", name, unit_text(target));
-        if (strspn(text_of(el, at), "-0123456789.eE") == strlen(text_of(el, at)))
+        if (strspn(text_of(el, at), "-0123456789.eE") == strlen(text_of(el, at)) && unit_offset(target) == 0 &&
+            !unit_is_number(target))
+            diag_help(el->s, "Write the unit behind the number: %s [%s], or %s [%s] if that is meant.", text_of(el, at),
+                      unit_text(target), text_of(el, at), unit_text(unit_dimension(target)));
+        else if (strspn(text_of(el, at), "-0123456789.eE") == strlen(text_of(el, at)))
             diag_help(el->s, "Write the unit behind the number: %s [%s].", text_of(el, at), unit_text(target));
         else
             diag_help(el->s, "Write the unit behind its number, as in 3 [%s]*x.", unit_text(target));

@@ -191,6 +191,7 @@ declare_value(elab *el, scope *in, const ast_stmt *s)
     v.name = full_name(el, in, name, block ? 0 : rank, idx);
     say_shadow(el, in, &v, name);
     v.declared = stated_unit(el, s);
+    v.unread = s->value.unit && !v.declared;
     make_entries(el, in, &v, name, idx);
     vec_push(&el->value, v);
 }

@@ -128,6 +128,7 @@ read_domain(elab *el, const ast_node *written)
         return at + 1;
     if (el->incomplete)
         return 0;
+    el->domains_wrong = true;
     diag_error(el->s, "domain-unknown", written->domain_at, "there is no domain called \"%s\"", written->domain);
     list = bg_calloc(el->f->domain.n + 1, sizeof *list);
     for (size_t k = 0; k < el->f->domain.n; k++)
@@ -186,6 +187,7 @@ spread_domains(elab *el)
         other = &f->junction.at[says[root[j]] - 1];
         if (other->domain == x->domain)
             continue;
+        el->domains_wrong = true;
         diag_error(el->s, "domain-clash", said_at(x),
                    "\"%s\" carries %s, and bonds join it to \"%s\", which carries %s", x->name,
                    f->domain.at[x->domain - 1].name, other->name, f->domain.at[other->domain - 1].name);

@@ -149,12 +149,13 @@ typedef struct value {
     span at;
     scope *in;
     const ast_stmt *stmt;
-    const ast_expr *expr;  /* its own, or what replaced it */
-    scope *expr_in;        /* where that is read */
-    bool let;              /* expr is the experiment's */
-    bool given;            /* expr is the instance's */
-    bool gone;             /* its component was taken out */
-    bool clash;            /* what it is given does not fit its unit, which was said */
+    const ast_expr *expr; /* its own, or what replaced it */
+    scope *expr_in;       /* where that is read */
+    bool let;             /* expr is the experiment's */
+    bool given;           /* expr is the instance's */
+    bool gone;            /* its component was taken out */
+    bool clash;           /* what it is given does not fit its unit, which was said */
+    bool unread;          /* nothing is known of its unit, since what says it was refused: what reads it says no more */
     const ast_stmt *shown; /* output NAME [unit]; that makes it one, or NULL */
     bool entries_set;      /* some entries are set by themselves: entry_key */
     bool set;
@@ -351,6 +352,7 @@ typedef struct elab {
     map shadow_said;
     map unset_said;              /* hash of an instance as written and an input of it */
     map refused;                 /* (scope, name) of what could not be declared, so that its uses say nothing further */
+    bool domains_wrong;          /* units of bonds would say it again */
     bool incomplete;             /* a construct was refused that may declare any name, or say what bonds carry */
     struct csv_store *csv_store; /* table.c */
     map planes;                  /* plane.c */

@@ -200,6 +200,22 @@ struct observing {
     const ast_exp_item *item;
 };
 
+enum { MOST_LISTED = 8 };
+
+/* "x, y and z" */
+static const char *
+joined_names(elab *el, const char *const *list, size_t n)
+{
+    strbuf b = { 0 };
+    const char *text;
+
+    for (size_t k = 0; k < n; k++)
+        strbuf_printf(&b, "%s%s", !k ? "" : k + 1 == n ? " and " : ", ", list[k]);
+    text = arena_strdup(el->a, b.at ? b.at : "");
+    strbuf_free(&b);
+    return text;
+}
+
 static void
 unknown_output(elab *el, const ast_ref *r)
 {
@@ -220,6 +236,10 @@ unknown_output(elab *el, const ast_ref *r)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else if (r->nparts > 1)
         diag_help(el->s, "Declare one in the model: output y = %s;", text_of(el, r->at));
+    else if (n && n <= MOST_LISTED && !errors_are_many(el))
+        diag_help(el->s, n == 1 ? "Its output is %s." : "Its outputs are %s.", joined_names(el, list, n));
+    else if (!n)
+        diag_help(el->s, "It has none yet. Declare one in the model, as in: output %s = PART.e;", name);
     free(list);
 }
 

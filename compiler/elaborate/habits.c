@@ -17,7 +17,7 @@ static const struct habit functions[] = {
     { " arcsin arccos arctan ", "Write asin(x), acos(x) or atan(x)." },
     { " ceiling ", "Write ceil(x)." },
     { " trunc fix integer Integer int ", "Write floor(x) or round(x); what is integrated over time is integral(x)." },
-    { " rem fmod modulo ", "Write mod(a, b)." },
+    { " rem remainder fmod modulo ", "Write mod(a, b)." },
     { " ddt derivative diff dt deriv ", "Write der(x)." },
     { " integrate integ integrator sdt cumtrapz ", "Write integral(x), or integral(x, initial)." },
     { " pre last hold ",

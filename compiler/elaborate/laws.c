@@ -339,6 +339,9 @@ count_equations(elab *el, const flat_element *x)
         if (n++ || written->linear) {
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
             diag_note(el->s, written->linear ? written->linear->at : x->at, "the other one is here");
+            if (written->linear && (x->type == EL_C || x->type == EL_I))
+                diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, item->left.at),
+                          text_of(el, item->right->at));
             return -1;
         }
     }

@@ -61,8 +61,10 @@ unknown_name(elab *el, const scope *in, const ast_ref *r, int k, bool is_part)
     while (model->loop)
         model = model->parent;
     where = inside_of(el, model);
-    if (refused_before(el, in, p->name))
+    if (refused_before(el, in, p->name) || (k == 0 && refused_before(el, model, p->name)))
         return;
+    if (k == 0)
+        map_set(&el->refused, scope_key(model, p->name), 1);
     if (where)
         diag_error(el->s, "name-unknown", p->at, "%s no %s called \"%s\"", where, is_part ? "part" : "value", p->name);
     else

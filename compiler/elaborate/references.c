@@ -104,7 +104,7 @@ gather_value(void *ctx, uint32_t index, uint32_t entry)
     const value *x = &g->b->el->value.at[index];
 
     if (!g->any) {
-        if (!allowed(g->b, x, g->at))
+        if (!allowed(g->b, x, g->at) || x->unread)
             return false;
         g->fits = value_fits(x);
         g->any = true;
@@ -191,7 +191,7 @@ read_value(builder *b, const path_end *p, span at)
     if (index == NONE)
         return val_bad(el);
     x = &el->value.at[index];
-    if (!allowed(b, x, at))
+    if (!allowed(b, x, at) || x->unread)
         return val_bad(el);
     v = value_fits(x);
     v.n = builder_slot(b, x->var + entry);

@@ -224,6 +224,9 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                        "[%s] has an offset and stands only where it is the whole value; in sums, products and "
                        "tolerances write [%s]",
                        unit_text(u), unit_text(unit_dimension(u)));
+            diag_help(el->s, "As a temperature it is %.10g [%s], as a difference %.10g [%s].",
+                      unit_scale(u) * x + unit_offset(u), unit_text(unit_dimension(u)), unit_scale(u) * x,
+                      unit_text(unit_dimension(u)));
             return val_bad(el);
         }
         x = unit_scale(u) * x + unit_offset(u);

@@ -445,9 +445,7 @@ make_structure(elab *el)
 
         if (q->gone)
             continue;
-        if (q->kind == PART_JUNCTION && !q->nlinks && !q->port) {
-            diag_warn(el->s, "junction-alone", q->at, "no bond joins \"%s\"", q->name);
-        } else if (q->kind == PART_ELEMENT) {
+        if (q->kind == PART_ELEMENT) {
             flat_element *x = &f->element.at[q->index];
 
             x->port0 = (uint32_t)f->port.n;

@@ -203,8 +203,10 @@ make_value(elab *el, uint32_t index)
         diag_note(el->s, v->at, "\"%s\" is declared here", v->name);
     v->fits = x;
     v->fits.m = NULL;
-    if (x.bad)
+    if (x.bad) {
         v->fits = (val){ .fit = FIT_ANY };
+        v->unread = !v->declared;
+    }
     if (!v->declared && x.fit == FIT_UNIT)
         for (uint32_t k = 0; k < v->count; k++)
             el->f->var.at[v->var + k].unit = x.unit;

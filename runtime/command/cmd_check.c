@@ -191,7 +191,7 @@ put_diagnostics(json *j, const sources *s)
 }
 
 static const char *
-model_name(const loaded *l)
+name_of_model(const loaded *l)
 {
     for (size_t i = 0; l->c.ast && i < l->c.ast->ndecls; i++)
         if (l->c.ast->decl[i].kind == AST_DECL_MODEL)
@@ -206,7 +206,7 @@ begin_json(json *j, const loaded *l, bool fine)
     const flat_model *f = l->c.flat;
 
     json_open(j, '{');
-    json_key(j, "model"), json_string(j, f ? f->name : model_name(l));
+    json_key(j, "model"), json_string(j, f ? f->name : name_of_model(l));
     if (fine) {
         json_key(j, "elements"), json_count(j, f->element.n);
         json_key(j, "bonds"), json_count(j, count_bonds(f));
@@ -237,8 +237,8 @@ end_json(json *j)
 /* ---------------------------------------------------------------- warnings */
 
 /* Those that a check gives. */
-static const char *const warnings[] = { "element-idle",    "junction-alone", "junction-single", "port-unjoined",
-                                        "unit-difference", "unit-hertz",     "unit-lost",       "value-unread" };
+static const char *const warnings[] = { "element-idle", "junction-single", "port-unjoined", "unit-difference",
+                                        "unit-hertz",   "unit-lost",       "value-unread" };
 enum { NWARNINGS = sizeof warnings / sizeof *warnings };
 
 static size_t

@@ -100,7 +100,7 @@ write_json(const struct derivatives *d, FILE *out)
     json j = { .out = out };
 
     json_open(&j, '{');
-    json_key(&j, "model"), json_string(&j, model_flat(d->m)->name);
+    json_key(&j, "model"), json_string(&j, model_name(d->m));
     json_key(&j, "experiment"), json_string(&j, d->l->experiment);
     json_key(&j, "time"), json_number(&j, d->o.stop);
     json_key(&j, "method"), json_string(&j, d->adjoint ? "adjoint" : "forward");

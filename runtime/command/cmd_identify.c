@@ -159,8 +159,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
             continue;
         if (k == SIZE_MAX) {
             if (!q->quiet)
-                complain("%s: column %s is no output of %s and is left out", path, m->name[c],
-                         model_flat(run->model)->name);
+                complain("%s: column %s is no output of %s and is left out", path, m->name[c], model_name(run->model));
             continue;
         }
         o = model_output(model_flat(run->model), k);
@@ -177,7 +176,7 @@ take_columns(const request *q, const loaded *l, const char *path, const measured
         run->output[run->ncolumns++] = (uint32_t)k;
     }
     if (status == STATUS_DONE && run->ncolumns == 0) {
-        complain("%s has no column that is an output of %s", path, model_flat(run->model)->name);
+        complain("%s has no column that is an output of %s", path, model_name(run->model));
         status = STATUS_USAGE;
     }
     return status;

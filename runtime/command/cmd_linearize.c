@@ -65,7 +65,7 @@ give_states(const request *q, const bg_model *m, bool given, double *x)
             for (size_t s = 0; s < n; s++)
                 list[s] = model_state(m, s).name;
             near = nearest_name(name, list, n);
-            complain("%s has no state \"%s\"%s%s%s", model_flat(m)->name, name, near ? "; did you mean \"" : "",
+            complain("%s has no state \"%s\"%s%s%s", model_name(m), name, near ? "; did you mean \"" : "",
                      near ? near : "", near ? "\"?" : "");
             free(list);
             free(name);
@@ -151,7 +151,7 @@ find_name(const linearization *l, bool output, const char *name, size_t n, size_
     char *text;
 
     for (size_t i = 0; i < count; i++) {
-        const char *is = output ? model_flat(l->model)->output.at[i].name : l->input.at[i].name;
+        const char *is = output ? model_output_name(l->model, i) : l->input.at[i].name;
 
         if (strlen(is) == n && !strncmp(is, name, n)) {
             *at = i;
@@ -162,7 +162,7 @@ find_name(const linearization *l, bool output, const char *name, size_t n, size_
     }
     text = bg_format("%.*s", (int)n, name);
     near = nearest_name(text, list.at, list.n);
-    complain("%s has no %s \"%s\"%s%s%s", model_flat(l->model)->name, output ? "output" : "input", text,
+    complain("%s has no %s \"%s\"%s%s%s", model_name(l->model), output ? "output" : "input", text,
              near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     free(text);
     vec_free(&list);
@@ -211,7 +211,7 @@ same_ports(const linearization *full, const linearization *small, state_space *o
             return STATUS_USAGE;
         memcpy(out->B + n * i, small->space.B + n * at, n * sizeof(double));
         for (size_t y = 0; y < full->space.ny; y++) {
-            const char *name = model_flat(full->model)->output.at[y].name;
+            const char *name = model_output_name(full->model, y);
             size_t row;
 
             if (!find_name(small, true, name, strlen(name), &row))

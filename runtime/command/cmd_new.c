@@ -34,7 +34,7 @@ static const char first_model[] =
 
 /* The file's name without folder and ending, as a name of the language. */
 static char *
-model_name(const char *path)
+name_from_path(const char *path)
 {
     const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *dot = strrchr(base, '.');
     size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
@@ -53,7 +53,7 @@ int
 cmd_new(const request *q)
 {
     const char *path = q->file.at[0];
-    char *name = model_name(path), *text = bg_format(first_model, path, name, name);
+    char *name = name_from_path(path), *text = bg_format(first_model, path, name, name);
     int status = STATUS_DONE;
     struct stat there;
 

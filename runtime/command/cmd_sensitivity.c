@@ -195,7 +195,7 @@ write_json(const struct study *s, FILE *out)
     size_t n = s->c.by.n;
 
     json_open(&j, '{');
-    json_key(&j, "model"), json_string(&j, model_flat(s->m)->name);
+    json_key(&j, "model"), json_string(&j, model_name(s->m));
     json_key(&j, "experiment"), json_string(&j, s->l->experiment);
     json_key(&j, "response"), json_string(&j, responses[s->response]);
     json_key(&j, "outputs");
@@ -327,7 +327,7 @@ study_model(struct study *s)
     s->ny = model_noutputs(s->m);
     pick_outputs(s);
     if (s->output.n == 0) {
-        complain("%s has no outputs to be sensitive", model_flat(s->m)->name);
+        complain("%s has no outputs to be sensitive", model_name(s->m));
         return STATUS_USAGE;
     }
     if (!sim_options_from_experiment(s->m, &s->o))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { SAMPLES = 1 << WHEN_SAMPLES, ASSERTS = 1 << WHEN_ASSERTS, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
+enum { SAMPLES = 1 << WHEN_SAMPLES, STOPS = 1 << WHEN_STOPS, DELAYS = 16 };
 
 #define ENDS "runs that end at different times cannot be compared"
 #define PAST "its equations are linear in the present alone, and a delay reads the past"
@@ -17,8 +17,7 @@ static const struct refusal {
     unsigned what;
     const char *why;
 } refusals[] = {
-    { "partition", -1, NULL, SAMPLES | ASSERTS | STOPS | DELAYS,
-      "a partition's text is made of bonds and signals alone" },
+    { "partition", -1, NULL, STOPS, ENDS },
     { "identify", -1, NULL, STOPS | DELAYS, FOLLOWS },
     { "sensitivity", -1, NULL, STOPS | DELAYS, FOLLOWS },
     { "linearize", -1, NULL, DELAYS, PAST },
@@ -46,8 +45,7 @@ applies(const request *q, const struct refusal *r)
 bool
 refuse_events(const request *q, const flat_model *f)
 {
-    static const char
-        *const word[] = { [WHEN_SAMPLES] = "every", [WHEN_ASSERTS] = "assert", [WHEN_STOPS] = "stop when" };
+    static const char *const word[] = { [WHEN_SAMPLES] = "every", [WHEN_STOPS] = "stop when" };
 
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++) {
         const struct refusal *r = &refusals[k];

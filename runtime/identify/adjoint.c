@@ -139,11 +139,11 @@ on_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
     if (!(t1 > t0) || w->nx == 0)
         return true;
     if ((double)at + (double)w->each > MOST_NUMBERS) {
-        const flat_model *f = model_flat(w->a->model);
+        sources *src = model_sources(w->a->model);
 
-        diag_error(f->sources, "run-sensitivity", f->experiment.at,
+        diag_error(src, "run-sensitivity", model_run_place(w->a->model),
                    "a run of more than %zu steps of %zu states is too long to be recorded", w->record.n, w->nx);
-        diag_help(f->sources, "`--method forward` needs no record.");
+        diag_help(src, "`--method forward` needs no record.");
         w->failed = true;
         return false;
     }

@@ -115,9 +115,8 @@ choose_state(const bg_model *m, const char *text, size_t n, chosen *c, char **wh
         char *name = bg_format("%.*s", (int)(n - 3), text);
         const char *near = nearest_name(name, known.at, known.n);
 
-        *why = bg_format("%s has no state \"%s\"%s%s%s%s", model_flat(m)->name, name,
-                         jump ? " that is set by events" : "", near ? "; did you mean \"" : "", near ? near : "",
-                         near ? "\"?" : "");
+        *why = bg_format("%s has no state \"%s\"%s%s%s%s", model_name(m), name, jump ? " that is set by events" : "",
+                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         free(name);
     }
     vec_free(&known);

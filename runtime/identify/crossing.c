@@ -228,7 +228,7 @@ moved_values(crossings *w, double t, const double *x, const double *direction, s
              bool reinits, double *to)
 {
     var_id v = q != SIZE_MAX ? w->by[q] : VAR_NONE;
-    const char *name = v != VAR_NONE ? model_flat(w->m)->var.at[v].name : NULL;
+    const char *name = v != VAR_NONE ? model_variable(w->m, v).name : NULL;
     double at = name ? model_parameter_value(w->m, v) : 0;
     int status;
 
@@ -264,7 +264,7 @@ both_sides(crossings *w, double t, const double *x, const double *direction, siz
 static double
 sample_moves(crossings *w, const crossing *c, size_t q)
 {
-    const char *name = model_flat(w->m)->var.at[w->by[q]].name;
+    const char *name = model_variable(w->m, w->by[q]).name;
     double at = model_parameter_value(w->m, w->by[q]), e = parameter_step(w->m, w->by[q]), time[2], count;
     struct model_when when = model_when(w->m, c->sample);
 

@@ -93,9 +93,7 @@ close_follower(struct follower *w)
 bool
 forward_no_value(const bg_model *m, double t, const char *what)
 {
-    const flat_model *f = model_flat(m);
-
-    diag_error(f->sources, "run-sensitivity", f->experiment.name ? f->experiment.at : f->at,
+    diag_error(model_sources(m), "run-sensitivity", model_run_place(m),
                "the derivatives by parameters have no value at %.6g s: %s", t, what);
     return false;
 }

@@ -133,9 +133,7 @@ add_run(struct search *s, size_t index, ls_rows *rows)
         s->evaluations += !s->held[k];
     fine = o.stop > o.start ? forward_run(&f, &o) : f.ntimes == 0;
     if (fine && f.done < f.ntimes) {
-        const flat_model *flat = model_flat(run->model);
-
-        diag_error(flat->sources, "run-ended", flat->experiment.at,
+        diag_error(model_sources(run->model), "run-ended", model_run_place(run->model),
                    "the run ended at %.9g s, but there are data of %.9g s", f.end, f.time[f.done]);
         fine = false;
     }

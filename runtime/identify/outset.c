@@ -59,7 +59,7 @@ outset_free(outset *o)
 bool
 outset_initial(outset *o, size_t q, double *s)
 {
-    const char *name = model_flat(o->m)->var.at[o->by[q]].name;
+    const char *name = model_variable(o->m, o->by[q]).name;
     double at = model_parameter_value(o->m, o->by[q]), e = FAR * parameter_step(o->m, o->by[q]);
     bool fine = true;
 

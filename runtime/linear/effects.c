@@ -9,6 +9,7 @@
 #include "dense.h"
 #include "effects.h"
 #include "held_modes.h"
+#include "structure_pencil.h"
 
 #define NO_SPLIT 1e-6 /* of the size of W dA U: below the diagonal it is rounding, and nothing splits */
 
@@ -277,47 +278,68 @@ struct rank_one {
     size_t stride;
 };
 
-/* Moves of all eigenvalues for a list of perturbations, each of two products: value[eigenvalue + n*j]. */
-static void
-element_effects(linearization *l, const struct rank_one (*what)[2], size_t count, double *value)
+/* Vectors of a cluster: of A, or of a pencil, over what its rows are. */
+static bool
+vectors_of(const linearization *l, const structure_pencil *p, const cluster *c, mode_vectors *v)
 {
     const modes *q = &l->modes;
     size_t n = q->n;
 
-    for (size_t k = 0; k < q->nclusters; k++) {
-        const cluster *c = &q->cluster[k];
-        size_t m = c->n;
-        double complex *M = bg_calloc(count * m * m + 1, sizeof *M), *move = bg_calloc(m + 1, sizeof *move);
-        bool root = false;
-
-        for (size_t j = 0; j < count; j++)
-            for (int part = 0; part < 2; part++) {
-                const struct rank_one *r = &what[j][part];
-
-                if (r->factor == 0)
-                    continue;
-                for (size_t a = 0; a < m; a++)
-                    for (size_t b = 0; b < m; b++) {
-                        double complex left = 0, right = 0;
-
-                        for (size_t i = 0; i < n; i++) {
-                            left += q->W[c->first + a + n * i] * r->column[i];
-                            right += r->row[i * r->stride] * q->U[i + n * (c->first + b)];
-                        }
-                        M[j * m * m + a + m * b] += r->factor * left * right;
-                    }
-            }
-        for (size_t j = 0; j < count && c->defective; j++)
-            root = root || splits(m, M + j * m * m);
-        l->holder[k] = l->holder[k] || root;
-        for (size_t j = 0; j < count; j++) {
-            moves_of(c, M + j * m * m, root, move);
-            for (size_t i = 0; i < m; i++)
-                value[c->first + i + n * j] = cabs(move[i]);
+    if (p)
+        return held_vectors(l, &p->held, c, v);
+    *v = (mode_vectors){ n, c->n, bg_calloc(n * c->n + 1, sizeof *v->left), bg_calloc(n * c->n + 1, sizeof *v->right) };
+    for (size_t k = 0; k < c->n; k++)
+        for (size_t i = 0; i < n; i++) {
+            v->left[i + n * k] = q->W[c->first + k + n * i];
+            v->right[i + n * k] = q->U[i + n * (c->first + k)];
         }
-        free(M);
-        free(move);
+    return true;
+}
+
+/* left M right of each perturbation by the vectors of a cluster of m: M[j*m*m ...]. */
+static void
+perturb(const mode_vectors *v, size_t m, const struct rank_one (*what)[2], size_t count, double complex *M)
+{
+    for (size_t j = 0; j < count; j++)
+        for (int part = 0; part < 2; part++) {
+            const struct rank_one *r = &what[j][part];
+
+            if (r->factor == 0)
+                continue;
+            for (size_t a = 0; a < v->m; a++)
+                for (size_t b = 0; b < v->m; b++) {
+                    double complex left = 0, right = 0;
+
+                    for (size_t i = 0; i < v->n; i++) {
+                        left += v->left[i + v->n * a] * r->column[i];
+                        right += r->row[i * r->stride] * v->right[i + v->n * b];
+                    }
+                    M[j * m * m + a + m * b] += r->factor * left * right;
+                }
+        }
+}
+
+/* Moves of the eigenvalues of cluster k for a list of perturbations, each of two products: value[eigenvalue + n*j]. */
+static void
+element_effects(linearization *l, const mode_vectors *v, size_t k, const struct rank_one (*what)[2], size_t count,
+                double *value)
+{
+    const cluster *c = &l->modes.cluster[k];
+    size_t m = c->n;
+    double complex *M = bg_calloc(count * m * m + 1, sizeof *M), *move = bg_calloc(m + 1, sizeof *move);
+    bool root = false;
+
+    perturb(v, m, what, count, M);
+    for (size_t j = 0; j < count && c->defective; j++)
+        root = root || splits(m, M + j * m * m);
+    l->holder[k] = l->holder[k] || root;
+    for (size_t j = 0; j < count; j++) {
+        moves_of(c, M + j * m * m, root, move);
+        for (size_t i = 0; i < m; i++)
+            value[c->first + i + l->modes.n * j] = cabs(move[i]);
     }
+    free(M);
+    free(move);
 }
 
 static double *
@@ -331,63 +353,160 @@ scaled(const double *E, size_t n, size_t count, const double *factor)
     return out;
 }
 
+/* What the laws of storage, of dissipators and of dependent storage do: lists of perturbations. */
+struct laws {
+    struct rank_one (*storage)[2], (*dissipator)[2], (*dependent)[2];
+};
+
+/* E of all elements; p: the pencil that the perturbations are of, NULL: A. False: a cluster has no vectors. */
+static bool
+law_effects(linearization *l, const structure_pencil *p, const struct laws *w)
+{
+    const structure *s = &l->structure;
+    size_t n = s->n;
+    double *by_storage = bg_calloc(s->nz + 1, sizeof *by_storage), *by_slope = bg_calloc(s->nl + 1, sizeof *by_slope),
+           *slope = bg_calloc(s->nz + s->nl + 1, sizeof *slope);
+    bool fine = true;
+
+    l->E_IC = bg_calloc(n * s->nz + 1, sizeof(double));
+    l->E_R = bg_calloc(n * s->nl + 1, sizeof(double));
+    l->E_D = bg_calloc(n * s->nd + 1, sizeof(double));
+    for (size_t k = 0; k < l->modes.nclusters && fine; k++) {
+        mode_vectors v = { 0 };
+
+        fine = vectors_of(l, p, &l->modes.cluster[k], &v);
+        if (fine) {
+            element_effects(l, &v, k, w->storage, s->nz, l->E_IC);
+            element_effects(l, &v, k, w->dissipator, s->nl, l->E_R);
+            element_effects(l, &v, k, w->dependent, s->nd, l->E_D);
+        }
+        mode_vectors_free(&v);
+    }
+    for (size_t j = 0; j < s->nz; j++) {
+        slope[j] = s->matrix[M_S].value[j + s->nz * s->storage_state[j]];
+        by_storage[j] = !strcmp(linear_storage_parameter(l, j), "k") ? 1 : slope[j] * slope[j];
+    }
+    l->E_IC_physical = scaled(l->E_IC, n, s->nz, by_storage);
+    l->E_IC_relative = scaled(l->E_IC, n, s->nz, slope);
+    for (size_t j = 0; j < s->nl; j++) {
+        slope[j] = s->matrix[M_L].value[j + s->nl * j];
+        by_slope[j] = s->flow_in[j] ? 1 : slope[j] * slope[j];
+    }
+    l->E_R_physical = scaled(l->E_R, n, s->nl, by_slope);
+    l->E_R_relative = scaled(l->E_R, n, s->nl, slope);
+    free(by_storage);
+    free(by_slope);
+    free(slope);
+    return fine;
+}
+
+static struct laws
+laws_new(const structure *s)
+{
+    struct laws w;
+
+    w.storage = bg_calloc(s->nz + 1, sizeof *w.storage);
+    w.dissipator = bg_calloc(s->nl + 1, sizeof *w.dissipator);
+    w.dependent = bg_calloc(s->nd + 1, sizeof *w.dependent);
+    return w;
+}
+
+static void
+laws_free(struct laws *w)
+{
+    free(w->storage);
+    free(w->dissipator);
+    free(w->dependent);
+}
+
+static double *
+unit_matrix(size_t n)
+{
+    double *one = bg_calloc(n * n + 1, sizeof *one);
+
+    for (size_t i = 0; i < n; i++)
+        one[i + n * i] = 1;
+    return one;
+}
+
 static void
 structure_effects(linearization *l)
 {
     const structure *s = &l->structure;
-    size_t n = s->n, most = s->nz + s->nl + s->nd + 1;
-    struct rank_one(*what)[2] = bg_calloc(most, sizeof *what);
-    double *unit_row = bg_calloc(n * n + 1, sizeof *unit_row), *HC = bg_calloc(n * s->nz + 1, sizeof *HC),
-           *GA = bg_calloc(s->nd * n + 1, sizeof *GA);
-    double *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG), *physical = bg_calloc(most, sizeof *physical),
-           *relative = bg_calloc(most, sizeof *relative);
+    size_t n = s->n;
+    struct laws w = laws_new(s);
+    double *unit_row = unit_matrix(n), *HC = bg_calloc(n * s->nz + 1, sizeof *HC),
+           *GA = bg_calloc(s->nd * n + 1, sizeof *GA), *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG);
     double *transposed = dense_transpose(n, n, s->matrix[M_A].value), *inputs = dense_transpose(s->nl, n, s->D_in),
            *rates;
 
-    for (size_t i = 0; i < n; i++)
-        unit_row[i + n * i] = 1;
     dense_multiply(s->nd, s->nd, s->nz, 1, s->C_d, s->G_S, 0, CG);
     dense_multiply(n, s->nd, s->nz, 1, s->H, CG, 0, HC);
     dense_multiply(s->nd, n, n, 1, s->G, s->matrix[M_A].value, 0, GA);
     rates = dense_transpose(s->nd, n, GA);
-    l->E_IC = bg_calloc(n * s->nz + 1, sizeof(double));
-    l->E_R = bg_calloc(n * s->nl + 1, sizeof(double));
-    l->E_D = bg_calloc(n * s->nd + 1, sizeof(double));
     for (size_t j = 0; j < s->nz; j++) {
         size_t x = s->storage_state[j];
 
-        what[j][0] = (struct rank_one){ s->J + n * j, unit_row + n * x, 1, 1 };
-        what[j][1] = (struct rank_one){ HC + n * j, transposed + n * x, s->nd ? 1 : 0, 1 };
-        relative[j] = s->matrix[M_S].value[j + s->nz * x];
-        physical[j] = !strcmp(linear_storage_parameter(l, j), "k") ? 1 : relative[j] * relative[j];
+        w.storage[j][0] = (struct rank_one){ s->J + n * j, unit_row + n * x, 1, 1 };
+        w.storage[j][1] = (struct rank_one){ HC + n * j, transposed + n * x, s->nd ? 1 : 0, 1 };
     }
-    element_effects(l, what, s->nz, l->E_IC);
-    l->E_IC_physical = scaled(l->E_IC, n, s->nz, physical);
-    l->E_IC_relative = scaled(l->E_IC, n, s->nz, relative);
-    for (size_t j = 0; j < s->nl; j++) {
-        what[j][0] = (struct rank_one){ s->K + n * j, inputs + n * j, 1, 1 };
-        what[j][1] = (struct rank_one){ 0 };
-        relative[j] = s->matrix[M_L].value[j + s->nl * j];
-        physical[j] = s->flow_in[j] ? 1 : relative[j] * relative[j];
-    }
-    element_effects(l, what, s->nl, l->E_R);
-    l->E_R_physical = scaled(l->E_R, n, s->nl, physical);
-    l->E_R_relative = scaled(l->E_R, n, s->nl, relative);
+    for (size_t j = 0; j < s->nl; j++)
+        w.dissipator[j][0] = (struct rank_one){ s->K + n * j, inputs + n * j, 1, 1 };
     for (size_t j = 0; j < s->nd; j++) {
-        what[j][0] = (struct rank_one){ s->H + n * j, rates + n * j, s->C_d[j + s->nd * j] * s->C_d[j + s->nd * j], 1 };
-        what[j][1] = (struct rank_one){ 0 };
+        double C = s->C_d[j + s->nd * j];
+
+        w.dependent[j][0] = (struct rank_one){ s->H + n * j, rates + n * j, C * C, 1 };
     }
-    element_effects(l, what, s->nd, l->E_D);
-    free(what);
+    law_effects(l, NULL, &w);
+    laws_free(&w);
     free(unit_row);
     free(HC);
     free(GA);
     free(CG);
-    free(physical);
-    free(relative);
     free(transposed);
     free(inputs);
     free(rates);
+}
+
+/* Where ideal switches constrain states. Nothing is known where the relations have not the eigenvalues of A. */
+static void
+pencil_effects(linearization *l)
+{
+    structure s;
+    structure_pencil p;
+    double *x = bg_calloc(l->space.n + 1, sizeof *x), *one = NULL;
+    bool fine;
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    fine = structure_pencil_make(l->model, l->time, x, l->order, &s, &p);
+    if (fine && p.held.n + p.held.nw <= HELD_MOST) {
+        size_t N = p.held.n + p.held.nw;
+        struct laws w = laws_new(&s);
+
+        s.why = l->structure.why;
+        l->structure.why = NULL;
+        structure_free(&l->structure);
+        l->structure = s;
+        one = unit_matrix(N);
+        for (size_t j = 0; j < s.nz; j++)
+            w.storage[j][0] = (struct rank_one){ p.of_z + N * j, p.x + N * s.storage_state[j], 1, 1 };
+        for (size_t j = 0; j < s.nl; j++)
+            w.dissipator[j][0] = (struct rank_one){ one + N * (p.first_given + j), p.in + N * j, 1, 1 };
+        for (size_t j = 0; j < s.nd; j++) {
+            double C = s.C_d[j + s.nd * j];
+
+            w.dependent[j][0] = (struct rank_one){ one + N * (p.first_law + j), p.depends + N * j, C * C, 1 };
+        }
+        if (!law_effects(l, &p, &w))
+            linearization_forget_elements(l);
+        laws_free(&w);
+    } else {
+        structure_free(&s);
+    }
+    structure_pencil_free(&p);
+    free(one);
+    free(x);
 }
 
 void
@@ -398,4 +517,6 @@ effects_find(linearization *l, const var_id *by, size_t n, const state_space *al
     /* the structure's A has to be the Jacobian: else its derivatives are those of another matrix */
     if (!l->structure.why && !l->as_equations && l->mismatch < 1e-8)
         structure_effects(l);
+    else if (l->switched && l->structure.why)
+        pencil_effects(l);
 }

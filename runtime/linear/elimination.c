@@ -375,6 +375,23 @@ elimination_solved(const elimination *r, uint32_t column)
     return r->pivot[column] != UINT32_MAX;
 }
 
+bool
+elimination_occurs(const elimination *r, uint32_t column)
+{
+    return r->count[column] > 0;
+}
+
+bool
+elimination_left(const elimination *r, size_t *row, sum *s)
+{
+    while (*row < r->row.n && r->row.at[*row].used)
+        ++*row;
+    if (*row == r->row.n)
+        return false;
+    *s = r->row.at[(*row)++].s;
+    return true;
+}
+
 /* The pivot's own entry has coefficient 1: the variable is minus the others. */
 sum
 elimination_express(const elimination *r, uint32_t column, term *one)

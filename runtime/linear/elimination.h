@@ -34,6 +34,9 @@ void elimination_end(elimination *r);
  * one stays. */
 void elimination_eliminate(elimination *r, const uint8_t *may);
 bool elimination_solved(const elimination *r, uint32_t column); /* it was a pivot */
+bool elimination_occurs(const elimination *r, uint32_t column); /* some row holds it */
+/* The next row without a pivot, from *row on: what is left says that its sum is zero. False: there are no more. */
+bool elimination_left(const elimination *r, size_t *row, sum *s);
 /* A solved variable becomes free and a free one of its row solved in its place. False: its row does not hold that one.
  */
 bool elimination_exchange(elimination *r, uint32_t solved, uint32_t free);

@@ -42,7 +42,7 @@ linear_points_add(linear_points *p, const linearization *l, char **why)
         for (size_t i = 0; i < s->nu; i++)
             p->input[i] = l->input.at[i].name;
         for (size_t i = 0; i < s->ny; i++)
-            p->output[i] = model_flat(l->model)->output.at[i].name;
+            p->output[i] = model_output_name(l->model, i);
     }
     vec_push(&p->time, l->time);
     vec_push(&p->space, state_space_copy(s));

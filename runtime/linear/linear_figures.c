@@ -53,7 +53,7 @@ system_at(const linearization *l, const figure_choice *c, size_t k)
 static void
 put_title(strbuf *b, const linearization *l, const figure_choice *c, const curve *x, size_t k)
 {
-    char *text = bg_format("%s to %s%s%s", l->input.at[x->input].name, model_flat(l->model)->output.at[x->output].name,
+    char *text = bg_format("%s to %s%s%s", l->input.at[x->input].name, model_output_name(l->model, x->output),
                            k ? ": " : "", k ? c->over->at[k - 1].name : "");
 
     quote_z(b, QUOTE_GNUPLOT, text);
@@ -95,7 +95,7 @@ can_respond(const linearization *l, const char *path, char **why)
 static void
 put_head(strbuf *b, const linearization *l, const char *what, const char *path, double height)
 {
-    char *title = bg_format("%s, %s at %.6g s", what, model_flat(l->model)->name, l->time);
+    char *title = bg_format("%s, %s at %.6g s", what, model_name(l->model), l->time);
 
     figure_head(b, path, WIDTH, height);
     strbuf_puts(b, "set key outside right top Left reverse samplen 2\n");

@@ -69,7 +69,7 @@ input_name(const linearization *l, size_t i)
 static const char *
 output_name(const linearization *l, size_t i)
 {
-    return model_flat(l->model)->output.at[i].name;
+    return model_output_name(l->model, i);
 }
 static const char *
 source_name(const linearization *l, size_t i)
@@ -416,7 +416,7 @@ conditions_json(const linearization *l, json *j)
         if (!is_condition(&m))
             continue;
         if (span_known(m.at))
-            source_place(model_flat(l->model)->sources, m.at.file, m.at.begin, &line, &column);
+            source_place(model_sources(l->model), m.at.file, m.at.begin, &line, &column);
         json_open(j, '{');
         json_key(j, "condition"), json_string(j, m.text);
         json_key(j, "line"), json_number(j, line);
@@ -439,7 +439,7 @@ conditions_text(const linearization *l, FILE *out)
         if (!is_condition(&m) || n++ >= CONDITIONS_SHOWN)
             continue;
         if (span_known(m.at))
-            source_place(model_flat(l->model)->sources, m.at.file, m.at.begin, &line, &column);
+            source_place(model_sources(l->model), m.at.file, m.at.begin, &line, &column);
         fprintf(out, "%s %s: %s (line %d)\n", n == 1 ? "in the modes that hold there:" : "                            ",
                 m.text, value[k] != 0 ? "yes" : "no", line);
     }
@@ -454,7 +454,7 @@ linear_json(const linearization *l, const linear_view *v, json *j)
     size_t n = s->n;
 
     json_open(j, '{');
-    json_key(j, "model"), json_string(j, model_flat(l->model)->name);
+    json_key(j, "model"), json_string(j, model_name(l->model));
     json_key(j, "experiment"), json_string(j, v->experiment);
     json_key(j, "time"), json_number(j, l->time);
     json_key(j, "equilibrium"), json_bool(j, l->equilibrium);

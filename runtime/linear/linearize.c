@@ -425,16 +425,19 @@ linear_everywhere(bg_model *m, double t, const double *x)
 static void
 find_all(linearization *l, double t, const double *x, const state_space *all, const struct columns_of *c)
 {
-    if (l->switched) /* which bonds are open changes with the mode */
-        l->structure.why = bg_strdup("ideal switches are in it: the matrices are those of the mode that holds there");
-    else
-        structure_make(l->model, t, x, l->order, false, false, false, &l->structure);
+    structure_make(l->model, t, x, l->order, false, false, false, &l->structure);
     compare_ways(l, all, c);
     if (!(l->mismatch < ONE_MATRIX) && l->structure.nd) {
         structure_free(&l->structure);
         l->as_equations = true;
         structure_make(l->model, t, x, l->order, false, true, false, &l->structure);
         compare_ways(l, all, c);
+    }
+    if (l->switched && !(l->mismatch < ONE_MATRIX)) {
+        structure_free(&l->structure);
+        l->structure.why = bg_strdup("ideal switches constrain states in the mode that holds there");
+        l->as_equations = false;
+        l->mismatch = NAN;
     }
     l->modes_known = modes_find(l->space.n, l->space.A, &l->modes);
     find_conserved(l);
@@ -512,27 +515,25 @@ linearize_at(bg_model *m, double t, const double *x, linearization *l)
 }
 
 void
+linearization_forget_elements(linearization *l)
+{
+    double **const all[] = { &l->E_IC,         &l->E_R, &l->E_IC_physical, &l->E_R_physical, &l->E_IC_relative,
+                             &l->E_R_relative, &l->E_D };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        free(*all[i]);
+        *all[i] = NULL;
+    }
+}
+
+void
 linearization_free(linearization *l)
 {
-    void *const owned[] = { l->x,
-                            l->rate,
-                            l->order,
-                            l->effect.parameter,
-                            l->effect.value,
-                            l->effect.at,
-                            l->effect.total,
-                            l->holder,
-                            l->E_IC,
-                            l->E_R,
-                            l->E_IC_physical,
-                            l->E_R_physical,
-                            l->E_IC_relative,
-                            l->E_R_relative,
-                            l->E_D,
-                            l->conserved,
-                            l->few,
+    void *const owned[] = { l->x,         l->rate,         l->order,  l->effect.parameter, l->effect.value,
+                            l->effect.at, l->effect.total, l->holder, l->conserved,        l->few,
                             l->why };
 
+    linearization_forget_elements(l);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         free(owned[i]);
     vec_free(&l->input);

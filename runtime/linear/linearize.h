@@ -44,8 +44,8 @@ typedef struct linearization {
     double mismatch;     /* of A and B from the structure, relative to each row; NAN without a structure */
     modes modes;
     bool modes_known; /* false: they did not converge */
-    bool switched;    /* ideal switches are in it: the matrices are those of the modes as they are; no structure, no
-                         E of elements */
+    bool switched;    /* ideal switches are in it: the matrices are those of the modes as they are; no structure where
+                         they constrain states, but E of elements */
     bool sparse;      /* only some eigenvalues are known, A is not, nor what needs all of it */
     char *few;        /* why none is known of a sparse one */
     effect_table effect;
@@ -75,6 +75,7 @@ typedef struct mode_request {
 bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
+void linearization_forget_elements(linearization *l); /* their E */
 void linearization_free(linearization *l);
 
 /* What mode i carries from an input to an output: (C u)(w B). */

@@ -614,12 +614,13 @@ reduce_to_modes(const char *path, const char *text, size_t length, const compile
     bool fine;
 
     *why = NULL;
-    *r = (reduction){ .arena = arena_new(), .model = model_flat(l->model)->name, .kept_share = NAN };
+    *r = (reduction){ .arena = arena_new(), .model = model_name(l->model), .kept_share = NAN };
     left.stays = bg_calloc(n + 1, sizeof(bool));
-    fine = l->E_IC_relative != NULL;
+    fine = l->E_IC_relative && !l->switched;
     if (!fine)
-        *why = bg_format("the effects of single elements are not known: %s",
-                         l->structure.why ? l->structure.why : "the point moves");
+        *why = l->switched ? bg_strdup("ideal switches are in it: what goes in one mode may matter in another")
+                           : bg_format("the effects of single elements are not known: %s",
+                                       l->structure.why ? l->structure.why : "the point moves");
     for (bool again = true; fine && again;) {
         measure_effects(l, keep, &felt);
         memcpy(left.stays, felt.stays, n * sizeof(bool));

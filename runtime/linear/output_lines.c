@@ -325,7 +325,7 @@ output_lines_correct(const compilation *c, const linearization *full, const line
     bool known = direct && h > 0 && find_steps(full, small, h, &s);
 
     for (size_t y = 0; y < small->space.ny && y < full->space.ny; y++) {
-        output_line line = { .output = model_flat(small->model)->output.at[y].name,
+        output_line line = { .output = model_output_name(small->model, y),
                              .factor = 1,
                              .direct = bg_calloc(full->space.nu + 1, sizeof(double)) };
         const ast_expr *is = output_text(c, line.output);

@@ -48,7 +48,7 @@ numbers_json(const linearization *l, const char *experiment, const second_order 
 {
     static const char *const name[] = { "M", "D", "K" };
 
-    json_key(j, "model"), json_string(j, model_flat(l->model)->name);
+    json_key(j, "model"), json_string(j, model_name(l->model));
     if (experiment)
         json_key(j, "experiment"), json_string(j, experiment);
     json_key(j, "time"), json_number(j, l->time);

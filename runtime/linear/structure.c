@@ -6,8 +6,8 @@
 
 /* ---------------------------------------------------------------- what is free */
 
-static void
-set_free(struct work *w, uint32_t column, uint32_t kind, size_t index)
+void
+work_set_free(struct work *w, uint32_t column, uint32_t kind, size_t index)
 {
     w->may[column] = NEVER;
     if (w->kind[column] == FREE_NONE || kind == FREE_X) {
@@ -90,14 +90,14 @@ mark_columns(struct work *w)
         if (w->rate[i] != UINT32_MAX && w->rate[i] >= w->nvars)
             w->may[w->rate[i]] = INNER;
     for (size_t i = 0; i < s->nd && !w->as_equations; i++)
-        set_free(w, port_rate(f, s->dependent[i]), FREE_RATE, i);
+        work_set_free(w, port_rate(f, s->dependent[i]), FREE_RATE, i);
     for (size_t i = 0; i < s->nz; i++)
-        set_free(w, port_gives(f, s->storage[i]), FREE_Z, i);
+        work_set_free(w, port_gives(f, s->storage[i]), FREE_Z, i);
     for (size_t i = 0; i < s->nu; i++)
-        set_free(w, (uint32_t)(w->nvars + i), FREE_U, i);
+        work_set_free(w, (uint32_t)(w->nvars + i), FREE_U, i);
     for (uint32_t v = 0; v < w->nvars; v++)
         if (w->row_of[v] != UINT32_MAX)
-            set_free(w, v, FREE_X, w->row_of[v]);
+            work_set_free(w, v, FREE_X, w->row_of[v]);
 }
 
 static bool
@@ -166,7 +166,7 @@ direct(struct work *w)
                 if (done[i] || (!e && !flow) || (round == 0 && e && flow))
                     continue;
                 s->flow_in[i] = e && flow ? rather : e;
-                set_free(w, s->flow_in[i] ? p->e : p->f, FREE_D, i);
+                work_set_free(w, s->flow_in[i] ? p->e : p->f, FREE_D, i);
                 done[i] = progress = true;
             }
     }
@@ -196,23 +196,25 @@ fill_matrices(struct work *w, struct dependence *d)
                               block_new(w, s->nd, s->n), block_new(w, s->nd, s->nu), { 0 } };
     for (size_t i = 0; i < s->n; i++)
         if (w->rate[i] != UINT32_MAX && (w->rate[i] >= w->nvars || work_moves(w, w->rate[i])))
-            work_spread(w, w->rate[i], i, &(struct targets){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD },
-                        1, "a rate");
+            work_spread(w, w->rate[i], i,
+                        &(struct targets){ &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD, NULL }, 1,
+                        "a rate");
     for (size_t i = 0; i < s->nl; i++) {
         const flat_port *p = &w->f->port.at[s->dissipator[i]];
 
         work_spread(w, s->flow_in[i] ? p->f : p->e, i,
-                    &(struct targets){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD }, 1,
+                    &(struct targets){ &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD, NULL }, 1,
                     port_name(w->f, s->dissipator[i]));
     }
     for (size_t i = 0; i < s->nd; i++)
-        work_spread(w, port_gives(w->f, s->dependent[i]), i, &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL },
-                    1, port_name(w->f, s->dependent[i]));
+        work_spread(w, port_gives(w->f, s->dependent[i]), i,
+                    &(struct targets){ &d->G_S, NULL, &d->G_U, &d->G_X, NULL, NULL }, 1,
+                    port_name(w->f, s->dependent[i]));
     for (int k = 0; k < 4 && w->outputs; k++)
         s->output[k] = block_new(w, w->f->output.n, k == 0 ? s->nz : k == 1 ? s->nl : k == 2 ? s->nu : s->n);
     for (size_t i = 0; i < w->f->output.n && w->outputs; i++)
         work_spread(w, w->f->slot.at[w->f->output.at[i].def.first], i,
-                    &(struct targets){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL }, 1,
+                    &(struct targets){ &s->output[0], &s->output[1], &s->output[2], &s->output[3], NULL, NULL }, 1,
                     w->f->output.at[i].name);
 }
 
@@ -261,54 +263,74 @@ any(const structure_block *b)
 }
 
 void
-structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, bool outputs,
-               structure *s)
+work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *order, structure *s)
 {
     flat_model *f = (flat_model *)model_flat(m); /* its pool grows, nothing else changes */
-    struct work w = { .m = m,
-                      .f = f,
-                      .e = model_equations(m),
-                      .c = model_causal(m),
-                      .s = s,
-                      .pool = text ? f->pool : NULL,
-                      .nvars = f->var.n,
-                      .outputs = outputs,
-                      .as_equations = as_equations,
-                      .fine = true };
-    struct dependence d = { 0 };
     size_t ncolumns;
 
     *s = (structure){ .n = model_nstates(m) };
-    w.v = bg_calloc(f->var.n + 1, sizeof *w.v);
-    w.row_of = bg_malloc((f->var.n + 1) * sizeof *w.row_of);
-    memset(w.row_of, 0xff, (f->var.n + 1) * sizeof *w.row_of);
-    w.rate = bg_malloc((s->n + 1) * sizeof *w.rate);
-    memset(w.rate, 0xff, (s->n + 1) * sizeof *w.rate);
-    w.rests = bg_calloc(s->n + 1, sizeof *w.rests);
+    w->m = m, w->f = f, w->e = model_equations(m), w->c = model_causal(m), w->s = s;
+    w->nvars = f->var.n;
+    w->fine = true;
+    w->v = bg_calloc(f->var.n + 1, sizeof *w->v);
+    w->row_of = bg_malloc((f->var.n + 1) * sizeof *w->row_of);
+    memset(w->row_of, 0xff, (f->var.n + 1) * sizeof *w->row_of);
+    w->rate = bg_malloc((s->n + 1) * sizeof *w->rate);
+    memset(w->rate, 0xff, (s->n + 1) * sizeof *w->rate);
+    w->rests = bg_calloc(s->n + 1, sizeof *w->rests);
     for (size_t i = 0; i < f->opening.n; i++)
         s->nu += f->opening.at[i].element != UINT32_MAX;
-    ncolumns = w.nvars + s->nu + s->n;
-    find_states(&w, order);
+    ncolumns = w->nvars + s->nu + s->n;
+    find_states(w, order);
     s->nu = 0;
-    count_parts(&w);
-    w.may = bg_calloc(ncolumns + 1, 1);
-    w.seen = bg_calloc(w.nvars + 1, 1);
-    w.block_seen = bg_calloc(w.e->block.n + 1, sizeof *w.block_seen);
-    w.kind = bg_calloc(ncolumns + 1, sizeof *w.kind);
-    w.index = bg_calloc(ncolumns + 1, sizeof *w.index);
-    w.r = elimination_new(ncolumns, w.pool);
-    if (!model_variables(m, t, x, w.v))
-        work_fail(&w, "not all variables have finite values here");
-    if (w.fine) {
-        mark_columns(&w);
-        work_relations(&w);
-        if (as_equations)
+    count_parts(w);
+    w->may = bg_calloc(ncolumns + 1, 1);
+    w->seen = bg_calloc(w->nvars + 1, 1);
+    w->block_seen = bg_calloc(w->e->block.n + 1, sizeof *w->block_seen);
+    w->kind = bg_calloc(ncolumns + 1, sizeof *w->kind);
+    w->index = bg_calloc(ncolumns + 1, sizeof *w->index);
+    w->ncolumns = ncolumns;
+    w->r = elimination_new(ncolumns, w->pool);
+    if (!model_variables(m, t, x, w->v))
+        work_fail(w, "not all variables have finite values here");
+    if (w->fine) {
+        mark_columns(w);
+        work_relations(w);
+        if (w->as_equations)
             s->nd = 0;
     }
-    if (w.fine) {
-        elimination_eliminate(w.r, w.may);
-        direct(&w);
+    if (w->fine) {
+        elimination_eliminate(w->r, w->may);
+        direct(w);
     }
+}
+
+void
+work_close(struct work *w)
+{
+    elimination_free(w->r);
+    vec_free(&w->todo);
+    free(w->v);
+    free(w->row_of);
+    free(w->rate);
+    free(w->rests);
+    free(w->may);
+    free(w->seen);
+    free(w->block_seen);
+    free(w->kind);
+    free(w->index);
+}
+
+void
+structure_make(bg_model *m, double t, const double *x, const size_t *order, bool text, bool as_equations, bool outputs,
+               structure *s)
+{
+    struct work w = { .pool = text ? ((flat_model *)model_flat(m))->pool : NULL,
+                      .outputs = outputs,
+                      .as_equations = as_equations };
+    struct dependence d = { 0 };
+
+    work_open(&w, m, t, x, order, s);
     if (w.fine)
         fill_matrices(&w, &d);
     if (w.fine)
@@ -326,17 +348,7 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
     if (w.fine)
         s->modulated = any(&s->matrix[M_J_SX]) || any(&s->matrix[M_J_LX]) || any(&s->matrix[M_L_X]);
     dependence_free(&d);
-    elimination_free(w.r);
-    vec_free(&w.todo);
-    free(w.v);
-    free(w.row_of);
-    free(w.rate);
-    free(w.rests);
-    free(w.may);
-    free(w.seen);
-    free(w.block_seen);
-    free(w.kind);
-    free(w.index);
+    work_close(&w);
 }
 
 void

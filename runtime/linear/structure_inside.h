@@ -12,8 +12,9 @@
 #include "equations.h"
 #include "structure.h"
 
-enum { NEVER, INNER, WANTED, EITHER };                         /* how willingly a column is a pivot: 1 first */
-enum { FREE_NONE, FREE_Z, FREE_D, FREE_U, FREE_X, FREE_RATE }; /* what a free column is */
+enum { NEVER, INNER, WANTED, EITHER }; /* how willingly a column is a pivot: 1 first */
+/* What a free column is; FREE_LOOSE: what the relations leave open, of a pencil only. */
+enum { FREE_NONE, FREE_Z, FREE_D, FREE_U, FREE_X, FREE_RATE, FREE_LOOSE };
 
 struct work {
     bg_model *m;
@@ -26,6 +27,7 @@ struct work {
     elimination *r;
     size_t
         nvars; /* of the flat model; columns behind: sources' own parts, then residuals of junctions that are states */
+    size_t ncolumns;
     uint8_t *may;
     uint8_t *seen; /* variables whose definition is a row already */
     VEC(var_id) todo;
@@ -65,10 +67,17 @@ void block_add(struct work *w, structure_block *b, size_t row, size_t column, do
 
 /* Where the coefficients of a solved variable go, by what their column is; a NULL block may hold nothing. */
 struct targets {
-    structure_block *z, *d, *u, *x, *rate;
+    structure_block *z, *d, *u, *x, *rate, *loose;
 };
 void work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor,
                  const char *what);
+void work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *to, double factor,
+                     const char *what); /* of a row as it stands */
+
+/* The relations at a point, eliminated, and which way each dissipator is taken. work_close it in any case. */
+void work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *order, structure *s);
+void work_close(struct work *w);
+void work_set_free(struct work *w, uint32_t column, uint32_t kind, size_t index);
 
 /* ---- the parts, in order ---- */
 void work_relations(struct work *w);

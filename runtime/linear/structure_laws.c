@@ -42,20 +42,15 @@ block_add(struct work *w, structure_block *b, size_t row, size_t column, double 
 }
 
 void
-work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor, const char *what)
+work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *to, double factor, const char *what)
 {
-    term one;
-    sum s = elimination_express(w->r, column, &one);
-    bool solved = elimination_solved(w->r, column);
+    for (size_t k = 0; k < s->n; k++) {
+        const term *t = &s->at[k];
+        structure_block *const by[] = {
+            [FREE_NONE] = NULL, [FREE_Z] = to->z,       [FREE_D] = to->d,        [FREE_U] = to->u,
+            [FREE_X] = to->x,   [FREE_RATE] = to->rate, [FREE_LOOSE] = to->loose
+        };
 
-    for (size_t k = 0; k < s.n; k++) {
-        const term *t = &s.at[k];
-        structure_block *const by[] = { [FREE_NONE] = NULL, [FREE_Z] = to->z, [FREE_D] = to->d,
-                                        [FREE_U] = to->u,   [FREE_X] = to->x, [FREE_RATE] = to->rate };
-        double sign = solved ? -factor : factor;
-
-        if (solved && t->column == column)
-            continue;
         if (!by[w->kind[t->column]]) {
             if (t->value != 0)
                 work_fail(w,
@@ -64,9 +59,26 @@ work_spread(struct work *w, uint32_t column, size_t row, const struct targets *t
                           what);
             continue;
         }
-        block_add(w, by[w->kind[t->column]], row, w->index[t->column], sign * t->value,
-                  w->pool ? ex_mul(w->pool, ex_const(w->pool, sign), t->text) : NODE_NONE);
+        block_add(w, by[w->kind[t->column]], row, w->index[t->column], factor * t->value,
+                  w->pool ? ex_mul(w->pool, ex_const(w->pool, factor), t->text) : NODE_NONE);
     }
+}
+
+void
+work_spread(struct work *w, uint32_t column, size_t row, const struct targets *to, double factor, const char *what)
+{
+    term one;
+    sum s = elimination_express(w->r, column, &one);
+    size_t own = 0;
+
+    if (!elimination_solved(w->r, column)) {
+        work_spread_sum(w, &s, row, to, factor, what);
+        return;
+    }
+    while (s.at[own].column != column)
+        own++;
+    work_spread_sum(w, &(sum){ s.at, own, own }, row, to, -factor, what);
+    work_spread_sum(w, &(sum){ s.at + own + 1, s.n - own - 1, s.n - own - 1 }, row, to, -factor, what);
 }
 
 /* A variable that a law reads, as a row over x: through what storage gives too, once its slopes are known. */

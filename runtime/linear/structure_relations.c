@@ -26,7 +26,7 @@ work_number(const struct work *w, double x)
     return w->pool ? ex_const(w->pool, x) : NODE_NONE;
 }
 
-/* A template with variables as slots. */
+/* A template with variables as slots, conditions as they are at the point. */
 static node
 over_variables(struct work *w, node root, inst i)
 {
@@ -35,8 +35,11 @@ over_variables(struct work *w, node root, inst i)
     if (!w->pool)
         return NODE_NONE;
     with = bg_malloc((i.n + 1) * sizeof *with);
-    for (uint32_t k = 0; k < i.n; k++)
-        with[k] = ex_slot(w->pool, inst_slots(w->f, i)[k]);
+    for (uint32_t k = 0; k < i.n; k++) {
+        var_id v = inst_slots(w->f, i)[k];
+
+        with[k] = w->f->var.at[v].kind == VAR_MODE ? ex_const(w->pool, w->v[v]) : ex_slot(w->pool, v);
+    }
     result = ex_substitute(w->pool, root, with, i.n);
     free(with);
     return result;

@@ -188,7 +188,7 @@ run_dense(const folder_options *o, compilation *c, sim_result *result)
 
     if (fine) {
         so.points = o->points ? o->points : FOLDER_POINTS;
-        so.outputs = true;
+        so.outputs = so.parted = true;
         if (o->adjust)
             o->adjust(o->ctx, c->model, &so);
         fine = simulate(c->model, &so, result);
@@ -218,7 +218,7 @@ run_member(const folder_options *o, const struct member *m, const char *experime
 
         columns_make(c.model, &result, &cols);
         if (fine) {
-            out->sampling = sampled_write(f.out, &cols, result.event, result.nevents, o->points ? 0 : FOLDER_SAMPLING,
+            out->sampling = sampled_write(f.out, &cols, result.parted, result.nparted, o->points ? 0 : FOLDER_SAMPLING,
                                           &out->points);
             fine = outfile_commit(&f);
         }

@@ -5,37 +5,7 @@
 
 #include "metrics.h"
 #include "rewrite.h"
-#include "textrefs.h"
-
-enum { NO_PART = UINT32_MAX };
-
-/* What a part reads of another: a reference as the text has it. */
-struct need {
-    const char *text, *input;
-    uint32_t owner;
-    var_id var;
-};
-
-struct splitter {
-    const recording *run;
-    size_t nruns;
-    compilation c;  /* the conditioned text, as elaborated */
-    link_plan plan; /* nothing of it is conditioned any more */
-    subgraphs s;
-    uint32_t *sole, *last; /* [var] the partition that alone determines it; the last one that does */
-    text_names names;
-    text_refs refs;
-    map value, part; /* interned name -> statement; -> partition of an element, junction or bond */
-    map reads0;      /* interned reader -> 1 + first of refs by its kind */
-    arena *a;
-    parts *out;
-};
-
-static uint64_t
-key_of(const char *name)
-{
-    return map_ptr_key(name);
-}
+#include "separate_inside.h"
 
 /* ---------------------------------------------------------------- who owns what */
 
@@ -73,48 +43,53 @@ own(struct splitter *d)
     const ast_model *m = f->ast;
 
     for (uint32_t i = 0; i < f->element.n; i++)
-        map_set(&d->part, key_of(names_intern_z(d->c.names, f->element.at[i].name)),
+        map_set(&d->part, part_key(names_intern_z(d->c.names, f->element.at[i].name)),
                 partition_of(d, d->s.of_element[i]));
     for (uint32_t i = 0; i < f->junction.n; i++)
         if (!f->junction.at[i].implicit)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->junction.at[i].name)),
+            map_set(&d->part, part_key(names_intern_z(d->c.names, f->junction.at[i].name)),
                     partition_of(d, d->s.of_junction[i]));
     for (uint32_t i = 0; i < f->bond.n; i++)
         if (f->bond.at[i].name)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->bond.at[i].name)),
+            map_set(&d->part, part_key(names_intern_z(d->c.names, f->bond.at[i].name)),
                     partition_of(d, d->s.of_junction[f->bond.at[i].from]));
     for (uint32_t i = 0; i < f->port.n; i++)
         if (f->port.at[i].bond_name)
-            map_set(&d->part, key_of(names_intern_z(d->c.names, f->port.at[i].bond_name)),
+            map_set(&d->part, part_key(names_intern_z(d->c.names, f->port.at[i].bond_name)),
                     partition_of(d, d->s.of_junction[f->port.at[i].junction]));
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && (m->stmt[i]->value.value || m->stmt[i]->value.kind != AST_OUTPUT))
-            map_set(&d->value, key_of(m->stmt[i]->value.name), (uint32_t)i);
+            map_set(&d->value, part_key(m->stmt[i]->value.name), (uint32_t)i);
+    for (size_t i = 0; i < f->reinit.n; i++)
+        if (f->var.at[f->reinit.at[i].target].kind == VAR_INTEGRAL)
+            map_set(&d->jumps, part_key(names_intern_z(d->c.names, f->var.at[f->reinit.at[i].target].name)), 1);
 }
 
 static const ast_stmt *
 statement_of(const struct splitter *d, const char *value)
 {
-    uint32_t i = map_get(&d->value, key_of(value));
+    uint32_t i = map_get(&d->value, part_key(value));
 
     return i == MAP_NONE ? NULL : d->c.flat->ast->stmt[i];
 }
 
-/* The partition of what a reference names: of a part its own; of a value the one that alone determines it. NO_PART:
- * none, or it has to be walked. */
+/* The partition of what a reference names: of a part its own; of a value the one that alone determines it, or the last
+ * that does where events set it, which are said there alone. NO_PART: none, or it has to be walked. */
 static uint32_t
 owner_of(const struct splitter *d, const ast_ref *r)
 {
     uint32_t k;
 
     if (r->nparts > 1)
-        return (k = map_get(&d->part, key_of(r->part[0].name))) == MAP_NONE ? NO_PART : k;
+        return (k = map_get(&d->part, part_key(r->part[0].name))) == MAP_NONE ? NO_PART : k;
     k = text_variable(&d->names, r->part[0].name);
+    if (k != VAR_NONE && d->sole[k] == MANY_SUBGRAPHS && map_get(&d->jumps, part_key(r->part[0].name)) != MAP_NONE)
+        return d->last[k];
     return k == VAR_NONE || d->sole[k] >= MANY_SUBGRAPHS ? NO_PART : d->sole[k];
 }
 
-static uint32_t
-last_of(const struct splitter *d, const char *value)
+uint32_t
+part_of_value(const struct splitter *d, const char *value)
 {
     var_id v = text_variable(&d->names, value);
 
@@ -123,21 +98,8 @@ last_of(const struct splitter *d, const char *value)
 
 /* ---------------------------------------------------------------- one part */
 
-struct one {
-    struct splitter *d;
-    uint32_t k;
-    VEC(struct need) need;
-    map of_text;            /* hash of a reference's text -> need */
-    map walked;             /* interned names of values whose definitions were walked -> 1 */
-    VEC(const char *) work; /* values to be walked */
-    VEC(text_ref) replaced; /* references that become inputs */
-    map replaced_at;        /* where they begin -> 1: a condition is met once for each target */
-    edits e;
-    const char *text;
-};
-
-static const char *
-text_of(const struct one *x, span at)
+const char *
+part_source(const struct one *x, span at)
 {
     return arena_strndup(x->d->a, x->text + at.begin, at.end - at.begin);
 }
@@ -162,7 +124,7 @@ input_name(const struct one *x, const char *text)
 static void
 add_need(struct one *x, const ast_ref *r, uint32_t owner)
 {
-    const char *text = text_of(x, r->at);
+    const char *text = part_source(x, r->at);
     uint64_t key = bg_hash_bytes(text, strlen(text), 0);
 
     if (map_get(&x->of_text, key) != MAP_NONE)
@@ -172,10 +134,22 @@ add_need(struct one *x, const ast_ref *r, uint32_t owner)
                                        text_variable(&x->d->names, text) }));
 }
 
-static bool
-is_needed(const struct one *x, const char *text)
+bool
+part_needs(const struct one *x, const char *text)
 {
     return map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0)) != MAP_NONE;
+}
+
+/* The definition of a value, or nothing where the name is none of one. */
+static void
+walk(struct one *x, const char *name)
+{
+    const ast_stmt *s = statement_of(x->d, name);
+
+    if (!s || map_get(&x->walked, part_key(s->value.name)) != MAP_NONE)
+        return;
+    map_set(&x->walked, part_key(s->value.name), 1);
+    vec_push(&x->work, s->value.name);
 }
 
 static void
@@ -183,7 +157,6 @@ meet(struct one *x, const text_ref *t)
 {
     const ast_ref *r = t->ref;
     uint32_t owner = owner_of(x->d, r);
-    const ast_stmt *s;
 
     if (owner != NO_PART && owner != x->k) {
         add_need(x, r, owner);
@@ -191,41 +164,45 @@ meet(struct one *x, const text_ref *t)
             map_set(&x->replaced_at, r->at.begin, 1);
             vec_push(&x->replaced, *t);
         }
-    } else if (r->nparts == 1 && (s = statement_of(x->d, r->part[0].name)) &&
-               map_get(&x->walked, key_of(s->value.name)) == MAP_NONE) {
-        map_set(&x->walked, key_of(s->value.name), 1);
-        vec_push(&x->work, s->value.name);
+    } else if (r->nparts == 1) {
+        walk(x, r->part[0].name);
     }
+}
+
+/* Is the target of a jump set in this part? What depends on no partition is in each. */
+static bool
+is_set_here(const struct one *x, const char *target)
+{
+    const struct splitter *d = x->d;
+    uint32_t k = map_get(&d->part, part_key(target));
+    var_id v = k == MAP_NONE ? text_variable(&d->names, target) : VAR_NONE;
+
+    if (k != MAP_NONE)
+        return k == x->k;
+    return v == VAR_NONE ? x->k == 0 : d->last[v] == NO_SUBGRAPH || d->last[v] == x->k;
 }
 
 static bool
 stands_here(const struct one *x, const text_ref *t)
 {
-    const struct splitter *d = x->d;
-    uint32_t k;
-
     switch (t->kind) {
-    case READS_PART: return map_get(&d->part, key_of(t->reader)) == x->k;
-    case READS_JUMP:
-        if ((k = map_get(&d->part, key_of(t->reader))) != MAP_NONE)
-            return k == x->k;
-        return last_of(d, t->reader) == x->k;
+    case READS_PART: return map_get(&x->d->part, part_key(t->reader)) == x->k;
+    case READS_JUMP: return is_set_here(x, t->reader);
     case READS_VALUE:
     case READS_EXPERIMENT: break;
     }
     return false;
 }
 
-/* The partition in whose text a recorded expression, or an observed output, stands: the last that it reads. */
-static uint32_t
-place_of_expr(const struct splitter *d, const ast_expr *e)
+uint32_t
+part_of_expr(const struct splitter *d, const ast_expr *e)
 {
     text_refs r = { 0 };
     uint32_t last = 0;
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        uint32_t k = r.at[i].ref->nparts > 1 ? owner_of(d, r.at[i].ref) : last_of(d, r.at[i].ref->part[0].name);
+        uint32_t k = r.at[i].ref->nparts > 1 ? owner_of(d, r.at[i].ref) : part_of_value(d, r.at[i].ref->part[0].name);
 
         last = k != NO_PART && k > last ? k : last;
     }
@@ -233,8 +210,8 @@ place_of_expr(const struct splitter *d, const ast_expr *e)
     return last;
 }
 
-static bool
-is_chosen(const struct splitter *d, const ast_experiment *e)
+bool
+part_is_asked(const struct splitter *d, const ast_experiment *e)
 {
     for (size_t i = 0; i < d->nruns; i++)
         if (!strcmp(d->run[i].experiment, e->name))
@@ -242,22 +219,14 @@ is_chosen(const struct splitter *d, const ast_experiment *e)
     return false;
 }
 
-/* Does one that was chosen take items from the text of e? */
 static bool
-is_needed_base(const struct splitter *d, const ast_experiment *e)
+is_assertion(const ast_stmt *s)
 {
-    for (size_t i = 0; i < d->c.ast->ndecls; i++) {
-        const ast_experiment *x = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
-
-        for (int k = 0; x && is_chosen(d, x) && k < x->nbases; k++)
-            if (x->bases[k] == e)
-                return true;
-    }
-    return false;
+    return s->kind == AST_STMT_WHEN && s->when.assertion;
 }
 
-/* What the part reads of others: from its elements, jumps, outputs and recorded expressions through the values that
- * they read. */
+/* What the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions through the
+ * values that they read. */
 static void
 find_needs(struct one *x)
 {
@@ -266,20 +235,25 @@ find_needs(struct one *x)
     text_refs r = { 0 };
 
     for (size_t i = 0; i < d->refs.n; i++)
-        if (stands_here(x, &d->refs.at[i]))
+        if (stands_here(x, &d->refs.at[i])) {
             meet(x, &d->refs.at[i]);
+            if (d->refs.at[i].kind == READS_JUMP)
+                walk(x, d->refs.at[i].reader);
+        }
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
-            last_of(d, m->stmt[i]->value.name) == x->k) {
-            map_set(&x->walked, key_of(m->stmt[i]->value.name), 1);
+            part_of_value(d, m->stmt[i]->value.name) == x->k) {
+            map_set(&x->walked, part_key(m->stmt[i]->value.name), 1);
             vec_push(&x->work, m->stmt[i]->value.name);
+        } else if (is_assertion(m->stmt[i]) && part_of_expr(d, m->stmt[i]->when.cond) == x->k) {
+            textrefs_of(m->stmt[i]->when.cond, NULL, (text_ref){ .kind = READS_VALUE }, &r);
         }
     for (size_t i = 0; i < d->c.ast->ndecls; i++) {
         const ast_experiment *e = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
 
-        for (int k = 0; e && e->model == m->name && is_chosen(d, e) && k < e->nitems; k++)
+        for (int k = 0; e && e->model == m->name && part_is_asked(d, e) && k < e->nitems; k++)
             for (int n = 0; e->item[k].kind == AST_EXP_RECORD && n < e->item[k].nexprs; n++)
-                if (place_of_expr(d, e->item[k].exprs[n]) == x->k)
+                if (part_of_expr(d, e->item[k].exprs[n]) == x->k)
                     textrefs_of(e->item[k].exprs[n], NULL,
                                 (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
     }
@@ -314,7 +288,7 @@ edit_needs(struct one *x)
 
     for (size_t i = 0; i < x->replaced.n; i++) {
         span at = x->replaced.at[i].ref->at;
-        const char *text = text_of(x, at),
+        const char *text = part_source(x, at),
                    *name = x->need.at[map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0))].input;
 
         edits_replace(&x->e, at.begin, at.end, name, strlen(name));
@@ -334,8 +308,6 @@ edit_needs(struct one *x)
     strbuf_free(&declared);
 }
 
-typedef VEC(span) spans;
-
 /* Is it a signal of others that nothing here reads? */
 static bool
 is_of_others(const struct one *x, const ast_stmt *s)
@@ -343,7 +315,7 @@ is_of_others(const struct one *x, const ast_stmt *s)
     var_id v = text_variable(&x->d->names, s->value.name);
 
     return s->value.kind == AST_SIGNAL && v != VAR_NONE && x->d->sole[v] != x->k && x->d->sole[v] != NO_SUBGRAPH &&
-           map_get(&x->walked, key_of(s->value.name)) == MAP_NONE;
+           map_get(&x->walked, part_key(s->value.name)) == MAP_NONE;
 }
 
 /* Of a jump that sets several the targets of others go, of one that sets others' alone all of it. */
@@ -353,11 +325,11 @@ drop_targets(struct one *x, const ast_stmt *s, spans *lost)
     int here = 0;
 
     for (int k = 0; k < s->when.n; k++)
-        here += stands_here(x, &(text_ref){ .kind = READS_JUMP, .reader = s->when.reinit[k].target.part[0].name });
+        here += is_set_here(x, s->when.reinit[k].target.part[0].name);
     if (!here)
         vec_push(lost, s->at);
     for (int k = 0; here && k < s->when.n; k++)
-        if (!stands_here(x, &(text_ref){ .kind = READS_JUMP, .reader = s->when.reinit[k].target.part[0].name }))
+        if (!is_set_here(x, s->when.reinit[k].target.part[0].name))
             edits_delete(&x->e, s->when.reinit[k].at.begin, s->when.reinit[k].at.end);
 }
 
@@ -371,145 +343,24 @@ drop_statements(struct one *x, spans *lost)
 
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
-        text_ref t = { .kind = READS_JUMP };
 
         if (s->kind == AST_STMT_VALUE && s->value.kind == AST_OUTPUT && !s->value.value) {
-            if (last_of(d, s->value.name) != x->k)
+            if (part_of_value(d, s->value.name) != x->k)
                 vec_push(lost, s->at);
-        } else if (s->kind == AST_STMT_VALUE && !is_needed(x, s->value.name)) {
-            if (s->value.kind == AST_OUTPUT && last_of(d, s->value.name) != x->k)
+        } else if (s->kind == AST_STMT_VALUE && !part_needs(x, s->value.name)) {
+            if (s->value.kind == AST_OUTPUT && part_of_value(d, s->value.name) != x->k)
                 vec_push(lost, s->at);
             else if (is_of_others(x, s))
                 edits_replace(&x->e, s->value.value->at.begin, s->value.value->at.end, "0", 1);
         }
+        if (is_assertion(s) && part_of_expr(d, s->when.cond) != x->k)
+            vec_push(lost, s->at);
         if (s->kind == AST_STMT_WHEN && s->when.n) {
             drop_targets(x, s, lost);
         } else if (s->kind == AST_STMT_INITIAL) {
-            t.reader = s->initial.ref.part[0].name;
-            if (!stands_here(x, &t))
+            if (!is_set_here(x, s->initial.ref.part[0].name))
                 vec_push(lost, s->at);
         }
-    }
-}
-
-static bool
-keeps_ref(const struct one *x, const ast_ref *r)
-{
-    uint32_t k = r->nparts ? map_get(&x->d->part, key_of(r->part[0].name)) : MAP_NONE;
-
-    return k == x->k;
-}
-
-/* The text of an expression, with inputs in the places of what they stand for. */
-static const char *
-with_inputs(const struct one *x, const ast_expr *e)
-{
-    text_refs r = { 0 };
-    edits change = { 0 };
-    strbuf b = { 0 };
-    const char *text;
-    char *why = NULL;
-
-    textrefs_of(e, NULL, (text_ref){ 0 }, &r);
-    for (size_t i = 0; i < r.n; i++) {
-        span at = r.at[i].ref->at;
-        const char *of = text_of(x, at), *name;
-
-        if (r.at[i].ref->nparts < 2 || !is_needed(x, of))
-            continue;
-        name = x->need.at[map_get(&x->of_text, bg_hash_bytes(of, strlen(of), 0))].input;
-        edits_replace(&change, at.begin - e->at.begin, at.end - e->at.begin, name, strlen(name));
-    }
-    text = text_of(x, e->at);
-    if (change.list.n && edits_seal(&change, strlen(text), &why)) {
-        edits_apply(&change, text, strlen(text), &b);
-        text = arena_strndup(x->d->a, b.at, b.n);
-    }
-    free(why);
-    strbuf_free(&b);
-    edits_free(&change);
-    vec_free(&r);
-    return text;
-}
-
-/* One item of an experiment that lists several things: those of this part. NULL: none, it goes. */
-static const char *
-remaining(const struct one *x, const ast_exp_item *item)
-{
-    strbuf b = { 0 };
-    const char *text = NULL;
-
-    for (int n = 0; n < item->nexprs + item->nrefs; n++) {
-        bool expr = n < item->nexprs;
-
-        if (expr ? place_of_expr(x->d, item->exprs[n]) != x->k : !keeps_ref(x, &item->refs[n - item->nexprs]))
-            continue;
-        strbuf_printf(&b, "%s%s", b.n ? ", " : "",
-                      expr ? with_inputs(x, item->exprs[n]) : text_of(x, item->refs[n - item->nexprs].at));
-    }
-    if (b.n)
-        text = arena_format(x->d->a, "%s %s;", item->kind == AST_EXP_RECORD ? "record" : "keep", b.at);
-    strbuf_free(&b);
-    return text;
-}
-
-static void
-edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
-{
-    struct splitter *d = x->d;
-    part *self = &d->out->part.at[x->k];
-    strbuf more = { 0 };
-
-    for (int i = 0; i < e->nitems; i++) {
-        const ast_exp_item *item = &e->item[i];
-
-        if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && last_of(d, item->ref.part[0].name) != x->k)
-            vec_push(lost, item->at);
-        if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
-            vec_push(lost, item->at);
-        if (item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP) {
-            const char *rest = remaining(x, item);
-
-            if (!rest)
-                vec_push(lost, item->at);
-            else if (strcmp(rest, text_of(x, item->at)))
-                edits_replace(&x->e, item->at.begin, item->at.end, rest, strlen(rest));
-        }
-    }
-    for (size_t i = 0; i < x->need.n; i++)
-        strbuf_printf(&more, "    let %s = spline(\"%s\", \"%s\", time);\n", x->need.at[i].input,
-                      part_csv(&d->out->part.at[x->need.at[i].owner], e->name, d->a), x->need.at[i].text);
-    for (size_t i = 0; i < self->recorded.n; i++)
-        strbuf_printf(&more, "%s%s", i ? ", " : "    record ", self->recorded.at[i]);
-    if (self->recorded.n)
-        strbuf_puts(&more, ";\n");
-    if (more.n) {
-        size_t at = e->at.end - 1;
-
-        while (at && (x->text[at - 1] == ' ' || x->text[at - 1] == '\t'))
-            at--;
-        if (at && x->text[at - 1] != '\n')
-            edits_insert(&x->e, e->at.end - 1, "\n", 1);
-        edits_insert(&x->e, at && x->text[at - 1] == '\n' ? at : e->at.end - 1, more.at, more.n);
-    }
-    strbuf_free(&more);
-}
-
-static void
-edit_experiments(struct one *x, spans *lost)
-{
-    const struct splitter *d = x->d;
-    const ast_model *m = d->c.flat->ast;
-
-    for (size_t i = 0; i < d->c.ast->ndecls; i++) {
-        const ast_experiment *e = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
-
-        if (!e)
-            continue;
-        if (e->model == m->name && is_chosen(d, e))
-            edit_experiment(x, e, lost);
-        else if (!is_needed_base(d, e))
-            vec_push(lost, e->at);
     }
 }
 
@@ -531,7 +382,7 @@ drop_signals(const struct one *x, strbuf *text, char **why)
                                     ? statement_of(d, names_intern_z(d->c.names, m->stmt[k]->value.name))
                                     : NULL;
 
-            if (s && is_of_others(x, s) && !is_needed(x, s->value.name))
+            if (s && is_of_others(x, s) && !part_needs(x, s->value.name))
                 vec_push(&lost, m->stmt[k]->at);
         }
     }
@@ -568,7 +419,7 @@ take_out_others(struct one *x, strbuf *text, char **why)
         *why = bg_format("the text of a partition cannot be read again: %s", diag_first_error(c.sources));
     for (uint32_t i = 0; fine && i < c.flat->element.n; i++) {
         const char *element = c.flat->element.at[i].name;
-        uint32_t k = map_get(&d->part, key_of(names_intern_z(d->c.names, element)));
+        uint32_t k = map_get(&d->part, part_key(names_intern_z(d->c.names, element)));
 
         if (k != x->k)
             vec_push(&name, names_intern_z(c.names, element));
@@ -613,7 +464,7 @@ make_text(struct one *x, char **why)
 
     edit_needs(x);
     drop_statements(x, &lost);
-    edit_experiments(x, &lost);
+    part_experiments(x, &lost);
     rewrite_delete_statements(&x->e, x->text, d->run[0].length, lost.at, lost.n);
     vec_free(&lost);
     fine = edits_seal(&x->e, d->run[0].length, why);
@@ -688,8 +539,8 @@ find_reads(struct splitter *d, struct one *x)
     }
 }
 
-/* Parts with an output that an experiment observes (any output where none observes any) or with something that it
- * records, and those that they need; all where nothing is asked for. */
+/* Parts with an output that an experiment observes (any output where none observes any), with something that it records
+ * or that is asserted, and those that they need; all where nothing is asked for. */
 static void
 find_wanted(struct splitter *d)
 {
@@ -700,21 +551,23 @@ find_wanted(struct splitter *d)
     for (size_t i = 0; i < d->c.ast->ndecls; i++) {
         const ast_experiment *e = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
 
-        for (int k = 0; e && e->model == m->name && is_chosen(d, e) && k < e->nitems; k++)
+        for (int k = 0; e && e->model == m->name && part_is_asked(d, e) && k < e->nitems; k++)
             if (e->item[k].kind == AST_EXP_OBSERVE && e->item[k].ref.nparts)
-                map_set(&observed, key_of(e->item[k].ref.part[0].name), 1);
+                map_set(&observed, part_key(e->item[k].ref.part[0].name), 1);
             else
                 for (int n = 0; n < e->item[k].nexprs && d->out->part.n; n++)
-                    d->out->part.at[place_of_expr(d, e->item[k].exprs[n])].wanted = true;
+                    d->out->part.at[part_of_expr(d, e->item[k].exprs[n])].wanted = true;
     }
     for (int i = 0; i < m->nstmt; i++) {
         const ast_stmt *s = m->stmt[i];
         part *p;
 
+        if (is_assertion(s) && d->out->part.n)
+            d->out->part.at[part_of_expr(d, s->when.cond)].wanted = true;
         if (s->kind != AST_STMT_VALUE || s->value.kind != AST_OUTPUT || d->out->part.n == 0)
             continue;
-        p = &d->out->part.at[last_of(d, s->value.name)];
-        p->wanted |= observed.n == 0 || map_get(&observed, key_of(s->value.name)) != MAP_NONE;
+        p = &d->out->part.at[part_of_value(d, s->value.name)];
+        p->wanted |= observed.n == 0 || map_get(&observed, part_key(s->value.name)) != MAP_NONE;
     }
     for (size_t k = 0; k < d->out->part.n; k++)
         any |= d->out->part.at[k].wanted;
@@ -773,6 +626,7 @@ separate_text(const recording *run, size_t nruns,
     vec_free(&d.refs);
     map_free(&d.value);
     map_free(&d.part);
+    map_free(&d.jumps);
     plan_free(&d.plan);
     subgraphs_free(&d.s);
     compile_free(&d.c);

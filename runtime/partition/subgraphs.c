@@ -5,6 +5,7 @@
 
 #include "metrics.h"
 #include "joined.h"
+#include "reads.h"
 
 struct finder {
     const flat_model *f;
@@ -20,6 +21,7 @@ struct finder {
     uint32_t (*join)(uint32_t a, uint32_t b);
     const signal_freeze *freeze;
     size_t nfreezes;
+    var_reads reads;
     VEC(var_id) work;
 };
 
@@ -97,25 +99,10 @@ home_of(const struct finder *d, var_id v)
     case VAR_BOND: return d->of_junction[f->bond.at[x->owner].from];
     case VAR_SIGNAL:
     case VAR_INTEGRAL:
-    case VAR_RATE: return MANY_SUBGRAPHS;
+    case VAR_RATE:
+    case VAR_MODE: return MANY_SUBGRAPHS; /* a delayed value */
     default: return NO_SUBGRAPH;
     }
-}
-
-/* What a computed variable reads: the slots of its definition, and of a rate the variable whose rate it is. An
- * integral's initial value is no signal. */
-static size_t
-reads_of(const struct finder *d, var_id v, const var_id **slot, var_id *one)
-{
-    const flat_var *x = &d->f->var.at[v];
-
-    if (x->kind == VAR_RATE && !inst_known(x->def)) {
-        *one = x->owner;
-        *slot = one;
-        return 1;
-    }
-    *slot = inst_slots(d->f, x->def);
-    return inst_known(x->def) ? x->def.n : 0;
 }
 
 static uint32_t
@@ -132,18 +119,19 @@ determine(struct finder *d, var_id v)
 
     vec_push(&d->work, v);
     while (d->work.n) {
-        var_id x = d->work.at[d->work.n - 1], one;
-        const var_id *slot;
-        size_t n;
+        var_id x = d->work.at[d->work.n - 1];
+        const var_id *slot = NULL;
+        size_t n = 0;
 
         if (d->walked[x] == 2) {
             d->work.n--;
             continue;
         }
         of[x] = home_of(d, x);
-        n = of[x] == MANY_SUBGRAPHS ? reads_of(d, x, &slot, &one) : 0;
-        if (of[x] == MANY_SUBGRAPHS)
+        if (of[x] == MANY_SUBGRAPHS) {
+            slot = reads_of(&d->reads, x, &n);
             of[x] = NO_SUBGRAPH;
+        }
         if (!d->walked[x]) {
             d->walked[x] = 1;
             for (size_t k = 0; k < n; k++)
@@ -172,10 +160,11 @@ determine_all(struct finder *d)
         changed = false;
         for (var_id v = 0; v < d->f->var.n; v++) {
             uint32_t sum = of[v];
-            const var_id *slot;
-            var_id one;
-            size_t n = home_of(d, v) == MANY_SUBGRAPHS ? reads_of(d, v, &slot, &one) : 0;
+            size_t n;
+            const var_id *slot = reads_of(&d->reads, v, &n);
 
+            if (home_of(d, v) != MANY_SUBGRAPHS)
+                continue;
             for (size_t k = 0; k < n; k++)
                 sum = d->join(sum, of[slot[k]]);
             changed |= sum != of[v];
@@ -239,10 +228,12 @@ holds_frozen(const struct finder *d, var_id v, const char *reader)
 
     vec_push(&work, v);
     while (work.n && !found) {
-        var_id x = work.at[--work.n], one;
-        const var_id *read = NULL;
-        size_t n = d->f->var.at[x].kind == VAR_SIGNAL || d->f->var.at[x].kind == VAR_RATE ? reads_of(d, x, &read, &one)
-                                                                                          : 0;
+        var_id x = work.at[--work.n];
+        size_t n;
+        const var_id *read = reads_of(&d->reads, x, &n);
+
+        if (d->f->var.at[x].kind != VAR_SIGNAL && d->f->var.at[x].kind != VAR_RATE)
+            n = 0;
 
         for (size_t k = 0; k < d->nfreezes; k++) {
             bool here = d->freeze[k].var == original(d, x) &&
@@ -272,7 +263,7 @@ gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing lik
     for (size_t k = n; k-- > 0;)
         vec_push(&d->work, slot[k]);
     while (d->work.n) {
-        var_id v = d->work.at[--d->work.n], one;
+        var_id v = d->work.at[--d->work.n];
         const var_id *read;
         size_t m;
         uint32_t by;
@@ -288,7 +279,7 @@ gather(struct finder *d, const var_id *slot, size_t n, uint32_t to, crossing lik
             cross(d, v, to, like);
             continue;
         }
-        m = reads_of(d, v, &read, &one);
+        read = reads_of(&d->reads, v, &m);
         for (size_t k = m; k-- > 0;)
             vec_push(&d->work, read[k]);
     }
@@ -623,6 +614,7 @@ subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, 
 
     for (uint32_t j = 0; j < f->junction.n; j++)
         of_junction[j] = s->subgraph.at[s->of_junction[j]].partition;
+    reads_find(f, &d.reads);
     for (int pass = 0; pass < 2; pass++) {
         d.walked = bg_calloc(f->var.n + 1, sizeof *d.walked);
         d.of = pass ? last : sole;
@@ -631,6 +623,7 @@ subgraphs_by_partition(const flat_model *f, const subgraphs *s, uint32_t *sole, 
         free(d.walked);
     }
     vec_free(&d.work);
+    reads_free(&d.reads);
     free(of_junction);
 }
 
@@ -699,6 +692,7 @@ subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *fre
     d.walked = bg_calloc(f->var.n + 1, sizeof *d.walked);
     d.seen = bg_calloc(f->var.n + 1, sizeof *d.seen);
     out->of_var = bg_calloc(f->var.n + 1, sizeof *out->of_var);
+    reads_find(f, &d.reads);
     join_by_bonds(&d);
     name_subgraphs(&d);
     d.of = out->of_var;
@@ -716,6 +710,7 @@ subgraphs_find(const flat_model *f, const link_plan *p, const signal_freeze *fre
     free(d.root);
     free(d.walked);
     free(d.seen);
+    reads_free(&d.reads);
     vec_free(&d.work);
 }
 

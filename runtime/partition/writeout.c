@@ -145,6 +145,28 @@ find_by_input(struct writer *d)
     }
 }
 
+/* What was before: delayed values, those of the last sample, and what a sample draws. */
+static void
+name_past(struct writer *d)
+{
+    flat_model *f = d->f;
+
+    for (size_t i = 0; i < f->delay.n; i++) {
+        const flat_delay *x = &f->delay.at[i];
+        bool before = inst_known(x->before);
+
+        f->var.at[x->var].name = arena_format(d->a, "delay(%s, %s%s%s)", writer_print(d, x->of), writer_print(d, x->by),
+                                              before ? ", " : "", before ? writer_print(d, x->before) : "");
+    }
+    for (size_t i = 0; i < f->draw.n; i++)
+        f->var.at[f->draw.at[i].var].name = arena_format(d->a, "%s(%s)", f->draw.at[i].normal ? "noise" : "uniform",
+                                                         writer_print(d, f->draw.at[i].seed));
+    for (size_t i = 0; i < f->reinit.n; i++)
+        if (f->reinit.at[i].remembers)
+            f->var.at[f->reinit.at[i].target].name = arena_format(d->a, "previous(%s)",
+                                                                  writer_print(d, f->reinit.at[i].value));
+}
+
 /* Variables get the names that the text will give them; what has none there is put in where it is read. In the order of
  * declaration, hidden ones as deep as they go. */
 static void
@@ -185,7 +207,8 @@ name_variables(struct writer *d)
             break;
         }
     }
-    for (int round = 0; round < 3; round++)
+    for (int round = 0; round < 3; round++) {
+        name_past(d);
         for (var_id v = 1; v < f->var.n; v++) {
             flat_var *x = &f->var.at[v];
 
@@ -195,10 +218,11 @@ name_variables(struct writer *d)
                                                f->var.at[x->owner].kind != VAR_SIGNAL
                                            ? f->var.at[x->owner].name
                                            : writer_print(d, f->var.at[x->owner].def));
-            else if (x->kind == VAR_INTEGRAL && !is_declared_name(x->name))
+            else if (x->kind == VAR_INTEGRAL && !x->holds && !is_declared_name(x->name))
                 x->name = arena_format(d->a, "integral(%s, %s)", writer_print(d, x->def),
                                        inst_known(x->init) ? writer_print(d, x->init) : "0");
         }
+    }
 }
 
 void
@@ -482,20 +506,58 @@ put_element(struct writer *d, uint32_t i)
     strbuf_puts(d->out, "\n");
 }
 
-/* Samples, assertions and ends of runs are not partitioned. */
+static void
+put_targets(struct writer *d, const flat_when *x)
+{
+    strbuf_puts(d->out, " {");
+    for (uint32_t k = 0; k < x->nreinits; k++) {
+        const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
+
+        if (!r->remembers)
+            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, writer_print(d, r->value));
+    }
+    strbuf_puts(d->out, " }\n");
+}
+
+/* What is asserted: the condition is 1 where it does not hold. */
+static const char *
+asserted(const struct writer *d, const flat_when *x)
+{
+    const ex_node *n = pool_node(d->f->pool, x->condition.root);
+    inst holds = x->condition;
+
+    if (n->op != EX_SELECT)
+        return arena_format(d->a, "not (%s)", writer_print(d, holds));
+    holds.root = n->a;
+    return writer_print(d, holds);
+}
+
+/* Ends of runs are not partitioned. */
 static void
 put_whens(struct writer *d)
 {
     for (size_t w = 0; w < d->f->when.n; w++) {
         const flat_when *x = &d->f->when.at[w];
 
-        strbuf_printf(d->out, "    when %s {", writer_print(d, x->condition));
-        for (uint32_t k = 0; k < x->nreinits; k++) {
-            const flat_reinit *r = &d->f->reinit.at[x->reinit0 + k];
-
-            strbuf_printf(d->out, " reinit %s = %s;", d->f->var.at[r->target].name, writer_print(d, r->value));
+        switch (x->kind) {
+        case WHEN_ASSERTS:
+            strbuf_printf(d->out, "    assert %s", asserted(d, x));
+            if (x->says)
+                strbuf_printf(d->out, " \"%s\"", x->says);
+            strbuf_puts(d->out, ";\n");
+            break;
+        case WHEN_SAMPLES:
+            strbuf_printf(d->out, "    every %s", writer_print(d, x->period));
+            if (inst_known(x->offset))
+                strbuf_printf(d->out, " offset %s", writer_print(d, x->offset));
+            put_targets(d, x);
+            break;
+        case WHEN_TURNS:
+        case WHEN_STOPS:
+            strbuf_printf(d->out, "    when %s", writer_print(d, x->condition));
+            put_targets(d, x);
+            break;
         }
-        strbuf_puts(d->out, " }\n");
     }
 }
 

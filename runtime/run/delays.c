@@ -171,7 +171,7 @@ add_break(delays *d, double t, int level)
 int
 delays_start(delays *d, double t, const double *x)
 {
-    sources *s = model_flat(d->model)->sources;
+    sources *s = model_sources(d->model);
     bool changed = true;
     int status;
 

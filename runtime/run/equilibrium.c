@@ -254,7 +254,7 @@ march(rest *s, double *x)
 static double
 wait(rest *s, double *x)
 {
-    sources *src = model_flat(s->model)->sources;
+    sources *src = model_sources(s->model);
     double length, r = INFINITY, before = INFINITY;
     int worse = 0;
 
@@ -579,7 +579,7 @@ polish(rest *s, double *x)
 static void
 report_failure(rest *s)
 {
-    sources *src = model_flat(s->model)->sources;
+    sources *src = model_sources(s->model);
     size_t worst[NAMED], count = 0;
     strbuf list = { 0 };
 
@@ -611,7 +611,7 @@ report_failure(rest *s)
                        "force, a flow or a voltage has nothing to "
                        "balance it, start from given values instead.");
     } else {
-        diag_error(src, "run-equilibrium", model_flat(s->model)->at,
+        diag_error(src, "run-equilibrium", model_place(s->model),
                    "no equilibrium found at %.6g s: the equations have no finite solution there", s->t);
     }
     strbuf_free(&list);
@@ -643,7 +643,7 @@ report_free(rest *s)
     if (more)
         strbuf_printf(&list, " and %zu more", more);
     if (named)
-        diag_info(model_flat(s->model)->sources, "equilibrium-free", at,
+        diag_info(model_sources(s->model), "equilibrium-free", at,
                   "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
                   named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
     strbuf_free(&list);

@@ -159,7 +159,7 @@ events_samples(const events *e)
 bool
 events_check(const events *e)
 {
-    return samples_check(e->samples, model_flat(e->model)->sources);
+    return samples_check(e->samples, model_sources(e->model));
 }
 
 /* Switches k away from what it contradicts at (t, x): by one piece, or to where g is. */

@@ -31,7 +31,7 @@ allow_firing(events *e, size_t w, double t, bool follows)
     if (++f->count <= CHATTER_MOST && !stuck && !(f->closer >= CLOSER_MOST && interval < CLOSEST * whole))
         return true;
 
-    sources *s = model_flat(e->model)->sources;
+    sources *s = model_sources(e->model);
     diag_error(s, "run-chattering", e->when[w].at, "\"%s\" turns true again and again without end at %.6g s",
                e->when[w].text, t);
     diag_help(s, "Each event leads to the next one sooner. Stop before, or let a spring and a damper take up what the "
@@ -50,7 +50,7 @@ jump(events *e, size_t w, double t, double *x, bool *moved)
         double value = e->reinit[e->nwhens + r];
 
         if (!isfinite(value)) {
-            sources *s = model_flat(e->model)->sources;
+            sources *s = model_sources(e->model);
             diag_error(s, "run-reinit", m->at,
                        m->kind == WHEN_SAMPLES ? "at the sample \"%s\" of %.6g s, the value for \"%s\" is not finite"
                                                : "as \"%s\" turns true at %.6g s, the value for \"%s\" is not finite",
@@ -89,18 +89,18 @@ void
 events_fail_assertion(events *e, size_t w, double t, const double *x)
 {
     const struct model_when *m = &e->when[w];
-    const flat_model *f = model_flat(e->model);
-    double *v = bg_calloc(f->var.n + 1, sizeof *v);
+    sources *s = model_sources(e->model);
+    double *v = bg_calloc(model_nvariables(e->model) + 1, sizeof *v);
     strbuf values = { 0 };
 
     if (model_variables(e->model, t, x, v))
         samples_values(e->model, w, v, &values);
     if (m->says)
-        diag_error(f->sources, "run-assert", m->at, "%s: \"%s\" does not hold at %.6g s%s%s", m->says, m->text, t,
+        diag_error(s, "run-assert", m->at, "%s: \"%s\" does not hold at %.6g s%s%s", m->says, m->text, t,
                    values.n ? ", where " : "", values.n ? values.at : "");
     else
-        diag_error(f->sources, "run-assert", m->at, "\"%s\" does not hold at %.6g s%s%s", m->text, t,
-                   values.n ? ", where " : "", values.n ? values.at : "");
+        diag_error(s, "run-assert", m->at, "\"%s\" does not hold at %.6g s%s%s", m->text, t, values.n ? ", where " : "",
+                   values.n ? values.at : "");
     strbuf_free(&values);
     free(v);
 }

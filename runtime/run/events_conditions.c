@@ -244,7 +244,7 @@ void
 events_report_chatter(events *e, uint32_t k, double t)
 {
     const struct model_mode *m = &e->mode[k];
-    sources *s = model_flat(e->model)->sources;
+    sources *s = model_sources(e->model);
 
     diag_error(s, "run-chattering", m->at, "\"%s\" switches to and fro without end at %.6g s",
                m->text ? m->text : "this condition", t);

@@ -13,7 +13,7 @@
 enum events_status
 events_search(events *e, double t, double *x, double farther)
 {
-    sources *s = model_flat(e->model)->sources;
+    sources *s = model_sources(e->model);
     nets_report r;
 
     if (!e->nets)
@@ -236,7 +236,7 @@ events_start(events *e, double t, double *x)
                 return EVENTS_STOP;
             }
             if (e->held[w] && e->when[w].kind == WHEN_STOPS)
-                diag_warn(model_flat(e->model)->sources, "run-stop", e->when[w].at,
+                diag_warn(model_sources(e->model), "run-stop", e->when[w].at,
                           "\"%s\" holds at the start already: the run stops when it turns true", e->when[w].text);
         }
     }

@@ -145,6 +145,13 @@ set_out(run *s)
     return true;
 }
 
+static void
+note_parted(run *s)
+{
+    if (s->o->parted && (s->parted.n == 0 || s->parted.at[s->parted.n - 1] != s->t))
+        vec_push(&s->parted, s->t);
+}
+
 static bool
 note_event(run *s, enum events_status status, bool *switched)
 {
@@ -155,8 +162,12 @@ note_event(run *s, enum events_status status, bool *switched)
         *switched = true;
         if (s->event.n == 0 || s->event.at[s->event.n - 1] != s->t)
             vec_push(&s->event, s->t);
+        note_parted(s);
         return true;
-    case EVENTS_SAMPLED: *switched = true; return true;
+    case EVENTS_SAMPLED:
+        *switched = true;
+        note_parted(s);
+        return true;
     case EVENTS_FAILED: return run_fail_evaluation(s, s->t, s->x);
     case EVENTS_STOP: return false;
     }
@@ -210,6 +221,7 @@ pass_breaks(run *s, bool *switched)
     case DELAYS_BENDS: s->bent = s->resumes = true; return true;
     case DELAYS_JUMPS: break;
     }
+    note_parted(s);
     if (s->t < s->stop && !note_event(s, events_jolted(s->events, s->t, s->x), &jolted))
         return false;
     *switched |= jolted;
@@ -231,6 +243,15 @@ next_stride(run *s, double until)
     return count > 1 ? s->t + left / count : until;
 }
 
+/* What delays ask of a step ends at the run's end where it is within a rounding of it: a sample there is taken. */
+static double
+delayed_until(const run *s)
+{
+    double limit = delays_limit(s->delays, s->t);
+
+    return fabs(s->stop - limit) <= 2 * run_tiny(s, s->t) ? s->stop : limit;
+}
+
 static bool
 main_loop(run *s)
 {
@@ -239,7 +260,7 @@ main_loop(run *s)
 
     for (size_t step = 0; s->t < s->stop && !s->ended; step++) {
         s->resumes = s->bent = false;
-        double until = fmin(fmin(s->stop, events_next(s->events)), delays_limit(s->delays, s->t));
+        double until = fmin(fmin(s->stop, events_next(s->events)), delayed_until(s));
         if (s->next_border < s->border.n)
             until = fmin(until, s->border.at[s->next_border]);
         if (s->stop - s->t <= 2 * run_tiny(s, s->t)) /* a switching within a rounding of the end */
@@ -362,8 +383,7 @@ static bool
 check_options(run *s)
 {
     const sim_options *o = s->o;
-    const flat_model *f = model_flat(s->model);
-    span at = span_known(f->experiment.at) && f->experiment.name ? f->experiment.at : f->at;
+    span at = model_run_place(s->model);
 
     if (!isfinite(o->start) || !isfinite(o->stop) || !(o->stop > o->start)) {
         diag_error(s->sources, "run-span", at, "the run's end (%.6g s) is not after its start (%.6g s)", o->stop,
@@ -465,7 +485,7 @@ begin(run *s)
             return false;
         if (moving && s->follow) {
             diag_error(
-                s->sources, "variational-form", model_flat(s->model)->at,
+                s->sources, "variational-form", model_place(s->model),
                 "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");
             diag_help(s->sources, "Take `solver = auto` for sensitivities and identification.");
             return false;
@@ -502,7 +522,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     run s = { .model = m,
               .o = o,
               .r = r,
-              .sources = model_flat(m)->sources,
+              .sources = model_sources(m),
               .nx = model_nstates(m),
               .ny = model_noutputs(m),
               .ne = model_nelements(m),
@@ -566,6 +586,8 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->nsamples = events_samples(s.events);
     r->nevents = s.event.n;
     r->event = s.event.at;
+    r->nparted = s.parted.n;
+    r->parted = s.parted.at;
     if (o->activity) {
         size_t n = s.ne + (o->extra ? o->extra->n : 0);
         r->activity = bg_calloc(n + 1, sizeof(double));
@@ -609,6 +631,7 @@ sim_result_free(sim_result *r)
     free(r->x_start);
     free(r->x_end);
     free(r->event);
+    free(r->parted);
     free(r->method);
     memset(r, 0, sizeof *r);
 }

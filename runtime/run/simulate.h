@@ -41,6 +41,7 @@ typedef struct sim_options {
     bool outputs;        /* outputs on the grid */
     bool finite_outputs; /* one without a finite value ends the run; else the run goes on, and nunfinite tells */
     bool states;         /* states on the grid */
+    bool parted;         /* keeps the times at which what is computed may jump */
     bool modes;          /* modes on the grid: those that a point's outputs are taken with */
     bool activity;       /* integrals of |P| and P^2 and P for each element over the windows */
     const activity_extra *extra; /* further channels to integrate with the powers, or NULL */
@@ -78,7 +79,9 @@ typedef struct sim_result {
     size_t nunfinite; /* outputs that were not finite somewhere on the grid: each has an error ("run-output") though the
                          run went on */
     size_t nevents;
-    double *event;       /* times at which something switched */
+    double *event; /* times at which something switched */
+    size_t nparted;
+    double *parted;      /* these, those of samples, and where delayed values jump; or NULL */
     size_t nsamples;     /* taken by `every` */
     double t_end;        /* where the run ended: o.stop, or where its `stop when` turned true */
     audit_totals audit;  /* where it was asked for */

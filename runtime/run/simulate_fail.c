@@ -77,8 +77,8 @@ run_fail_evaluation(run *s, double t, const double *x)
     if (overflows(x, s->nx, &i))
         fail_overflow(s, i, t);
     else
-        diag_error(s->sources, "run-singular", model_flat(s->model)->at,
-                   "the equations have no finite solution at %.6g s", t);
+        diag_error(s->sources, "run-singular", model_place(s->model), "the equations have no finite solution at %.6g s",
+                   t);
     return false;
 }
 
@@ -112,7 +112,7 @@ run_fail_steps(run *s, double t)
 {
     double ratio;
     size_t i = integrator_worst(s->integrator, &ratio);
-    span at = s->nx ? model_state(s->model, i).at : model_flat(s->model)->at;
+    span at = s->nx ? model_state(s->model, i).at : model_place(s->model);
 
     diag_error(s->sources, "run-steps", at, "%zu steps end at %.6g s of %.6g s", s->max_steps, t, s->stop);
     if (s->nx)
@@ -150,7 +150,7 @@ bool
 run_fail_switchings(run *s)
 {
     size_t k = events_last(s->events);
-    span at = k == SIZE_MAX ? model_flat(s->model)->at : model_mode(s->model, k).at;
+    span at = k == SIZE_MAX ? model_place(s->model) : model_mode(s->model, k).at;
 
     diag_error(s->sources, "run-steps", at,
                "%zu switchings take the run to %.6g s of %.6g s: as they come, it needs %.2g", s->event.n, s->t,
@@ -170,7 +170,7 @@ run_creeps(const run *s, size_t step)
 bool
 run_fail_stiff(run *s)
 {
-    diag_error(s->sources, "run-steps", model_flat(s->model)->at,
+    diag_error(s->sources, "run-steps", model_place(s->model),
                "at %.6g s of %.6g s the explicit method has %.2g steps to go: stability limits them to %.2g s", s->t,
                s->stop, integrator_stiff(s->integrator), integrator_t1(s->integrator) - integrator_t0(s->integrator));
     help_solver(s, "The model is stiff: shorten the run, or allow as many steps with --max-steps");
@@ -189,7 +189,7 @@ seconds_since(const struct timespec *t)
 bool
 run_fail_unsolved(run *s)
 {
-    diag_error(s->sources, "run-step", model_flat(s->model)->at,
+    diag_error(s->sources, "run-step", model_place(s->model),
                "the midpoint equations of a step of %.3g s from %.6g s on have no solution near", s->o->max_step, s->t);
     diag_help(s->sources, "Take shorter steps: max_step, or --step.");
     return false;
@@ -198,8 +198,8 @@ run_fail_unsolved(run *s)
 bool
 run_fail_time(run *s, size_t steps)
 {
-    diag_error(s->sources, "run-time", model_flat(s->model)->at,
-               "%.3g seconds end at %.6g s of %.6g s, after %zu steps", s->o->max_seconds, s->t, s->stop, steps);
+    diag_error(s->sources, "run-time", model_place(s->model), "%.3g seconds end at %.6g s of %.6g s, after %zu steps",
+               s->o->max_seconds, s->t, s->stop, steps);
     diag_help(s->sources, "Allow more with --max-time, loosen rtol, or shorten the run.");
     return false;
 }
@@ -207,8 +207,7 @@ run_fail_time(run *s, size_t steps)
 bool
 run_fail_told(run *s)
 {
-    diag_error(s->sources, "run-interrupted", model_flat(s->model)->at, "told to stop at %.6g s of %.6g s", s->t,
-               s->stop);
+    diag_error(s->sources, "run-interrupted", model_place(s->model), "told to stop at %.6g s of %.6g s", s->t, s->stop);
     return false;
 }
 

@@ -44,6 +44,7 @@ typedef struct run {
     size_t grid; /* next grid point */
     size_t station;
     VEC(double) event;
+    VEC(double) parted;
     bool bent;    /* it is only that delayed values bend here */
     bool resumes; /* what happened at the present time left the equations as they were */
     bool ended;

@@ -8,12 +8,11 @@
 static bool
 positive_setting(bg_model *m, inst given, const char *name, double *to)
 {
-    const flat_model *f = model_flat(m);
     double value = inst_known(given) ? model_value(m, given) : 0;
 
     if (inst_known(given) && !(value > 0 && isfinite(value))) {
-        diag_error(f->sources, "experiment-limit", f->experiment.name ? f->experiment.at : f->at,
-                   "%s = %.3g s is not positive", name, value);
+        diag_error(model_sources(m), "experiment-limit", model_run_place(m), "%s = %.3g s is not positive", name,
+                   value);
         return false;
     }
     if (inst_known(given))
@@ -26,7 +25,7 @@ sim_options_from_experiment(bg_model *m, sim_options *o)
 {
     const flat_model *f = model_flat(m);
     const flat_experiment *e = &f->experiment;
-    span at = e->name ? e->at : f->at;
+    span at = model_run_place(m);
 
     if (inst_known(e->start))
         o->start = model_value(m, e->start);

@@ -262,7 +262,7 @@ static void
 report_pole(watch *w, size_t k, double t)
 {
     struct model_pole p = model_pole(w->model, k);
-    sources *s = model_flat(w->model)->sources;
+    sources *s = model_sources(w->model);
 
     if (!p.text)
         diag_error(s, "run-pole", p.at,
@@ -328,14 +328,17 @@ watch_solves(const watch *w)
 static bool
 is_number(watch *w, size_t k, double t, const double *x, double u)
 {
-    const flat_model *f = model_flat(w->model);
     const unit *of = model_solved_pole(w->model, k).unit;
-    double *v = bg_calloc(f->var.n + 1, sizeof *v), most = 0;
+    size_t n = model_nvariables(w->model);
+    double *v = bg_calloc(n + 1, sizeof *v), most = 0;
 
     if (model_variables(w->model, t, x, v))
-        for (size_t i = 0; i < f->var.n; i++)
-            if (f->var.at[i].unit == of && f->var.at[i].kind != VAR_TIME && isfinite(v[i]))
+        for (var_id i = 0; i < n; i++) {
+            struct model_variable one = model_variable(w->model, i);
+
+            if (one.unit == of && one.kind != VAR_TIME && isfinite(v[i]))
                 most = fmax(most, fabs(v[i]));
+        }
     free(v);
     return fabs(u) > CANCELLED * most;
 }
@@ -344,7 +347,7 @@ static void
 report_unknown(watch *w, size_t k, double t)
 {
     struct model_pole p = model_solved_pole(w->model, k);
-    sources *s = model_flat(w->model)->sources;
+    sources *s = model_sources(w->model);
 
     diag_error(
         s, "run-pole", p.at,

@@ -89,6 +89,24 @@ model_nelements(const bg_model *m)
 {
     return m->m.nelements;
 }
+sources *
+model_sources(const bg_model *m)
+{
+    return m->flat.sources;
+}
+
+span
+model_place(const bg_model *m)
+{
+    return m->flat.at;
+}
+
+span
+model_run_place(const bg_model *m)
+{
+    return m->flat.at;
+}
+
 const flat_model *
 model_flat(const bg_model *m)
 {

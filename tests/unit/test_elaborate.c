@@ -612,7 +612,6 @@ bond_mistakes(void **state)
     };
 
     ALL_ARE_SAID(m);
-    says(SEV_WARNING, "1:alone;", NULL, "junction-alone", 1, "\"alone\"");
 }
 
 static void

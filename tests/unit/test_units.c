@@ -222,7 +222,7 @@ refuses_what_is_no_unit(void **state)
     refused(state, "", "empty");
     refused(state, "  ", "empty");
     refused(state, longer, "long");
-    refused(state, "dB", "not a unit");
+    refused(state, "dB", "logarithm");
     refused(state, "furlongs_", "not a unit");
     refused(state, "m/0", "not a unit");
     refused(state, "((((", "not a unit");

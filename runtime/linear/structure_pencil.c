@@ -1,0 +1,243 @@
+/* structure_pencil.c - see structure_pencil.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "structure_inside.h"
+#include "structure_pencil.h"
+
+/* Where each part of v stands, and the rows of K, which are in the same order: what moves a state, what moves dependent
+ * storage; the balances of states that are junctions of dependent storage, its laws, those of dissipators, what is left
+ * of the relations. */
+struct places {
+    size_t *x; /* [states] */
+    size_t stored, rate, given, loose, N;
+};
+
+static size_t
+mark_loose(struct work *w)
+{
+    size_t n = 0;
+
+    for (uint32_t c = 0; c < w->ncolumns; c++)
+        if (w->kind[c] == FREE_NONE && !elimination_solved(w->r, c) && elimination_occurs(w->r, c))
+            work_set_free(w, c, FREE_LOOSE, n++);
+    return n;
+}
+
+static size_t
+count_left(const struct work *w)
+{
+    size_t n = 0, row = 0;
+    sum unused;
+
+    while (elimination_left(w->r, &row, &unused))
+        n++;
+    return n;
+}
+
+static void
+place_parts(const struct work *w, size_t nloose, held_space *h, struct places *at)
+{
+    const structure *s = w->s;
+    size_t n = 0, nleft = count_left(w);
+
+    at->x = bg_calloc(s->n + 1, sizeof *at->x);
+    for (size_t i = 0; i < s->n; i++)
+        if (!w->rests[i])
+            at->x[i] = n++;
+    at->stored = n;
+    h->n = n + s->nd;
+    n = h->n;
+    for (size_t i = 0; i < s->n; i++)
+        if (w->rests[i])
+            at->x[i] = n++;
+    at->rate = n;
+    at->given = at->rate + s->nd;
+    at->loose = at->given + s->nl;
+    at->N = at->loose + (nloose > nleft ? nloose : nleft);
+    h->nw = at->N - h->n;
+    h->regular = false;
+}
+
+/* One expression of many: what it is by each part of v, but for what storage gives. */
+struct expression {
+    structure_block z, d, x, rate, loose;
+};
+
+static struct expression
+expression_new(struct work *w, size_t nloose)
+{
+    const structure *s = w->s;
+
+    return (struct expression){ block_new(w, 1, s->nz), block_new(w, 1, s->nl), block_new(w, 1, s->n),
+                                block_new(w, 1, s->nd), block_new(w, 1, nloose) };
+}
+
+static void
+expression_free(struct expression *q)
+{
+    block_free(&q->z);
+    block_free(&q->d);
+    block_free(&q->x);
+    block_free(&q->rate);
+    block_free(&q->loose);
+}
+
+/* factor * expression, into row `row` of K, which is N by N or has one row (lead); what storage gives goes through S,
+ * and into of_z. */
+static void
+put_expression(const structure *s, const struct places *at, const struct expression *q, double factor, size_t row,
+               size_t lead, double *K, double *of_z)
+{
+    for (size_t j = 0; j < s->nz; j++) {
+        if (of_z)
+            of_z[row + lead * j] += factor * q->z.value[j];
+        for (size_t i = 0; i < s->n; i++)
+            K[row + lead * at->x[i]] += factor * q->z.value[j] * s->matrix[M_S].value[j + s->nz * i];
+    }
+    for (size_t i = 0; i < s->n; i++)
+        K[row + lead * at->x[i]] += factor * q->x.value[i];
+    for (size_t i = 0; i < s->nl; i++)
+        K[row + lead * (at->given + i)] += factor * q->d.value[i];
+    for (size_t i = 0; i < s->nd; i++)
+        K[row + lead * (at->rate + i)] += factor * q->rate.value[i];
+    for (size_t i = 0; i < q->loose.columns; i++)
+        K[row + lead * (at->loose + i)] += factor * q->loose.value[i];
+}
+
+/* A column's expression. u: room for what sources give, which is left out. */
+static struct expression
+expression_of(struct work *w, uint32_t column, const sum *row, size_t nloose, const char *what)
+{
+    struct expression q = expression_new(w, nloose);
+    structure_block u = block_new(w, 1, w->s->nu);
+    struct targets to = { &q.z, &q.d, &u, &q.x, &q.rate, &q.loose };
+
+    if (row)
+        work_spread_sum(w, row, 0, &to, 1, what);
+    else
+        work_spread(w, column, 0, &to, 1, what);
+    block_free(&u);
+    return q;
+}
+
+static void
+fill_states(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+{
+    const structure *s = w->s;
+
+    for (size_t i = 0; i < s->n; i++) {
+        struct expression q;
+
+        p->x[at->x[i] + at->N * i] = 1;
+        if (w->rate[i] == UINT32_MAX || (w->rate[i] < w->nvars && !work_moves(w, w->rate[i])))
+            continue;
+        q = expression_of(w, w->rate[i], NULL, nloose, "a rate");
+        put_expression(s, at, &q, 1, at->x[i], at->N, p->held.J, p->of_z);
+        expression_free(&q);
+    }
+}
+
+/* lambda x_d = rate, 0 = C_d z_d - x_d */
+static void
+fill_dependent(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+{
+    const structure *s = w->s;
+    double *K = p->held.J;
+
+    for (size_t j = 0; j < s->nd; j++) {
+        struct expression q = expression_of(w, port_gives(w->f, s->dependent[j]), NULL, nloose,
+                                            port_name(w->f, s->dependent[j]));
+        double *row = bg_calloc(at->N + 1, sizeof *row);
+
+        K[at->stored + j + at->N * (at->rate + j)] = 1;
+        K[at->rate + j + at->N * (at->stored + j)] = -1;
+        put_expression(s, at, &q, 1, 0, 1, row, NULL);
+        memcpy(p->depends + at->N * j, row, at->N * sizeof *row);
+        for (size_t i = 0; i < s->nd; i++)
+            put_expression(s, at, &q, s->C_d[i + s->nd * j], at->rate + i, at->N, K, p->of_z);
+        expression_free(&q);
+        free(row);
+    }
+}
+
+/* 0 = L d_in + L_X x - d_out */
+static void
+fill_dissipators(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+{
+    const structure *s = w->s;
+    double *K = p->held.J;
+
+    for (size_t j = 0; j < s->nl; j++) {
+        const flat_port *port = &w->f->port.at[s->dissipator[j]];
+        struct expression q = expression_of(w, s->flow_in[j] ? port->f : port->e, NULL, nloose,
+                                            port_name(w->f, s->dissipator[j]));
+
+        K[at->given + j + at->N * (at->given + j)] -= 1;
+        for (size_t i = 0; i < s->n; i++)
+            K[at->given + j + at->N * at->x[i]] += s->matrix[M_L_X].value[j + s->nl * i];
+        put_expression(s, at, &q, 1, 0, 1, p->in + at->N * j, NULL);
+        for (size_t i = 0; i < s->nl; i++)
+            put_expression(s, at, &q, s->matrix[M_L].value[i + s->nl * j], at->given + i, at->N, K, p->of_z);
+        expression_free(&q);
+    }
+}
+
+static void
+fill_left(struct work *w, size_t nloose, const struct places *at, structure_pencil *p)
+{
+    size_t row = 0, k = 0;
+    sum left;
+
+    for (; elimination_left(w->r, &row, &left); k++) {
+        struct expression q = expression_of(w, 0, &left, nloose, "a condition");
+
+        put_expression(w->s, at, &q, 1, at->loose + k, at->N, p->held.J, p->of_z);
+        expression_free(&q);
+    }
+}
+
+bool
+structure_pencil_make(bg_model *m, double t, const double *x, const size_t *order, structure *s, structure_pencil *p)
+{
+    struct work w = { 0 };
+    struct dependence d = { 0 };
+    struct places at = { 0 };
+    size_t nloose = 0;
+
+    *p = (structure_pencil){ 0 };
+    work_open(&w, m, t, x, order, s);
+    if (w.fine) {
+        nloose = mark_loose(&w);
+        work_laws(&w, &d);
+        block_free(&d.C);
+    }
+    if (w.fine) {
+        place_parts(&w, nloose, &p->held, &at);
+        p->first_law = at.rate;
+        p->first_given = at.given;
+        p->held.J = bg_calloc(at.N * at.N + 1, sizeof(double));
+        p->x = bg_calloc(at.N * s->n + 1, sizeof(double));
+        p->of_z = bg_calloc(at.N * s->nz + 1, sizeof(double));
+        p->in = bg_calloc(at.N * s->nl + 1, sizeof(double));
+        p->depends = bg_calloc(at.N * s->nd + 1, sizeof(double));
+        fill_states(&w, nloose, &at, p);
+        fill_dependent(&w, nloose, &at, p);
+        fill_dissipators(&w, nloose, &at, p);
+        fill_left(&w, nloose, &at, p);
+    }
+    free(at.x);
+    work_close(&w);
+    return w.fine;
+}
+
+void
+structure_pencil_free(structure_pencil *p)
+{
+    held_space_free(&p->held);
+    free(p->x);
+    free(p->of_z);
+    free(p->in);
+    free(p->depends);
+    *p = (structure_pencil){ 0 };
+}
