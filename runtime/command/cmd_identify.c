@@ -532,10 +532,10 @@ write_text(const struct session *s, FILE *out)
         else
             table_put(&t, "%.2g", s->r.deviation[k] / fabs(scale));
         table_put(&t, "%s",
-                  !s->r.active[k]            ? "held: little activity"
-                  : s->r.bound[k]            ? "at its bound"
-                  : isnan(s->r.deviation[k]) ? "the data do not tell"
-                                             : "");
+                  !s->r.active[k]             ? "held: little activity"
+                  : !isnan(s->r.deviation[k]) ? s->r.bound[k] ? "at its bound" : ""
+                  : s->r.bound[k]             ? "at its bound, the data do not tell"
+                                              : "the data do not tell");
     }
     table_print(&t, out, "");
     for (size_t d = 0; d < s->r.unknown.n; d++) {

@@ -385,7 +385,7 @@ show(const request *q, const loaded *l, const points *at, size_t number, lineari
     if (status == STATUS_DONE && (q->given & OPT(OPT_MDK))) {
         if (!second_order_report(p, l->experiment, (q->given & OPT(OPT_SYMBOLIC)) != 0,
                                  (q->given & OPT(OPT_LATEX)) != 0, out, q->json ? j : NULL, &why)) {
-            complain("%s is not of the form M q'' + D q' + K q = L u: %s", l->c.flat->name, why);
+            complain("%s: %s", l->c.flat->name, why);
             status = STATUS_NUMBERS;
         }
     } else if (status == STATUS_DONE && (q->given & (OPT(OPT_SYMBOLIC) | OPT(OPT_LATEX)))) {

@@ -262,7 +262,16 @@ accepted(void *ctx, double *theta)
 
 /* ---------------------------------------------------------------- what the data tell */
 
-/* From the triangle of the derivatives by theta at the end. */
+/* What a change of parameter k is relative to: its value; of one at a bound, which may be next to nothing, at least the
+ * size it started from. */
+static double
+change_of(const double *theta, const bool *bound, size_t k)
+{
+    return bound[k] ? fmax(fabs(theta[k]), 1) : theta[k] != 0 ? theta[k] : 1;
+}
+
+/* From the triangle of the derivatives by theta at the end. One at a bound counts as if it could move on: where it
+ * ended there because the data hardly tell it, the others are as uncertain as if there were no bound. */
 static void
 judge(struct search *s, const double *theta, const ls_result *found, fit_result *r)
 {
@@ -278,13 +287,13 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
             r->correlation[k * n + j] = NAN;
         r->bound[k] = !s->held[k] && (theta[k] * s->size[k] <= s->f->parameter.at[k].low ||
                                       theta[k] * s->size[k] >= s->f->parameter.at[k].high);
-        if (!s->held[k] && !r->bound[k])
+        if (!s->held[k])
             of[nfree++] = k;
     }
     /* by relative change */
     for (size_t c = 0; c < nfree; c++)
         for (size_t i = 0; i < n; i++)
-            a[c * n + i] = found->triangle[of[c] * n + i] * (theta[of[c]] != 0 ? theta[of[c]] : 1);
+            a[c * n + i] = found->triangle[of[c] * n + i] * change_of(theta, r->bound, of[c]);
     noise = found->rows > nfree ? sqrt(found->cost / (double)(found->rows - nfree))
                                 : NAN; /* as many data as parameters: unknown */
     if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma,
@@ -319,7 +328,7 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
 
             if (blind[k])
                 continue;
-            r->deviation[k] = noise * sqrt(cover[k * n + k]) * fabs((theta[k] != 0 ? theta[k] : 1) * s->size[k]);
+            r->deviation[k] = noise * sqrt(cover[k * n + k]) * fabs(change_of(theta, r->bound, k) * s->size[k]);
             for (size_t e = 0; e < nfree; e++)
                 if (!blind[of[e]])
                     r->correlation[k * n + of[e]] = cover[k * n + of[e]] /

@@ -130,7 +130,7 @@ keep_conserved(outset *o, tangent *g)
     for (size_t k = 0; k < n && fine; k++) {
         if (sigma[k] > NOTHING * sigma[0])
             continue;
-        o->nconserved = n - k; /* the last columns of u */
+        o->nconserved++; /* the last columns of u */
         for (size_t i = 0; i < n; i++)
             for (size_t c = 0; c < n; c++)
                 o->whole[i + n * c] += u[i + n * k] * u[c + n * k] * o->scale[c];

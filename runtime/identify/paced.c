@@ -12,6 +12,10 @@ enum { ORDER = 5, UNSEEN_MOST = 10, TRIES = 6, CLOCK_EVERY = 64 };
 #define SAFE 0.9
 #define ROUGHLY 10
 #define SHARE 1e-3 /* as of states, scales.h */
+#define LEAST_SCALE 1e-18
+/* Relative differences that may be rounding: what is left where large terms cancel. Tolerances are no smaller than a
+ * tenth of it: where the run's steps are as short as a tight one asks for, derivatives are the better anyway. */
+#define ROUNDING 1e-8
 
 static double
 clock_now(void)
@@ -30,7 +34,7 @@ paced_open(paced *p, const sim_options *o)
     p->noise = bg_calloc(p->n + 1, sizeof *p->noise);
     p->whole = bg_calloc(p->n + 1, sizeof *p->whole);
     p->from = bg_calloc(p->n + 1, sizeof *p->from);
-    p->rtol = o->rtol > 0 ? o->rtol : SIM_RTOL;
+    p->rtol = fmax(o->rtol > 0 ? o->rtol : SIM_RTOL, ROUNDING / 10);
     p->most = o->max_steps ? o->max_steps : SIM_MOST_STEPS;
     p->until = o->max_seconds > 0 ? clock_now() + o->max_seconds : INFINITY;
     paced_forget(p);
@@ -163,7 +167,7 @@ paced_step(paced *p, double t0, double t1, double *v)
             return false;
         if (error > 1 && ++tries > TRIES) {
             let_be(p, v);
-            error = 0;
+            error = 1;
         }
         if (error > 1 && h > shortest) {
             memcpy(v, p->from, p->n * sizeof *v);
@@ -192,9 +196,9 @@ paced_least(size_t n, const double *scale, double something, bool dual, const do
     if (!dual)
         most = something > 0 ? 1 / something : 0;
     for (size_t i = 0; i < n; i++)
-        if (scale[i] > 0)
+        if (scale[i] > LEAST_SCALE)
             most = fmax(most, dual ? seen[i] * scale[i] : seen[i] / scale[i]);
     for (size_t i = 0; i < n; i++)
-        floor[i] = scale[i] > 0 ? SHARE * (dual ? most / scale[i] : most * scale[i]) : 0;
+        floor[i] = SHARE * (dual ? most / fmax(scale[i], LEAST_SCALE) : most * fmax(scale[i], LEAST_SCALE));
     return most;
 }

@@ -40,7 +40,7 @@ void paced_forget(paced *p);
 
 /* What does not matter in derivatives of states by something, or (dual) of something by states: what moves the state,
  * or that something, by a thousandth of its own size, or of what the greatest of these derivatives does. scale: [n] of
- * the states, 0 where nothing is known. The result is, in sizes of states by something, that greatest. */
+ * the states, next to nothing where nothing is known. The result is, in sizes of states by something, that greatest. */
 double paced_least(size_t n, const double *scale, double something, bool dual, const double *seen, double *floor);
 double paced_share(double size); /* what does not matter beside it */
 

@@ -473,36 +473,47 @@ write_masses(const second_order *s, const structure *t, pool *p, structure_block
         }
 }
 
+/* Forces of springs on inertia i by displacements, and these by what moves them (`moved`, [states] down column k of a
+ * block), added with the sign to total. */
+static node
+add_springs(const second_order *s, const structure *t, pool *p, const structure_block *J, size_t i,
+            const structure_block *moved, size_t k, bool minus, node total)
+{
+    const structure_block *S = &t->matrix[M_S];
+
+    for (size_t z = 0; z < t->nz; z++) {
+        node force = J->text[s->momentum[i] + t->n * z];
+
+        for (size_t e = 0; e < t->n && !is_momentum(s, t->storage_state[z]) && !is_zero(p, force); e++)
+            if (!is_zero(p, S->text[z + t->nz * e]) && !is_zero(p, moved->text[e + t->n * k])) {
+                node part = ex_mul(p, ex_mul(p, force, S->text[z + t->nz * e]), moved->text[e + t->n * k]);
+
+                total = minus ? ex_sub(p, total, part) : ex_make(p, EX_ADD, total, part, NODE_NONE);
+            }
+    }
+    return total;
+}
+
 static void
-write_blocks(const second_order *s, const structure *t, pool *p, structure_block out[4])
+write_blocks(const second_order *s, const structure *t, pool *p, structure_block out[5])
 {
     structure_block J, B;
-    const structure_block *S = &t->matrix[M_S];
     size_t n = s->n;
 
     write_rates(t, p, &J, &B);
-    for (int k = 0; k < 3; k++)
-        out[k] = new_block(p, n, n);
-    out[3] = new_block(p, n, t->nu);
+    for (int k = 0; k < 5; k++)
+        out[k] = new_block(p, n, k < 3 ? n : t->nu);
     write_masses(s, t, p, &out[0]);
     for (size_t i = 0; i < n; i++) {
-        size_t pi = s->momentum[i];
-
-        for (size_t k = 0; k < t->nu; k++)
-            out[3].text[i + n * k] = B.text[pi + t->n * k];
+        for (size_t k = 0; k < t->nu; k++) {
+            out[3].text[i + n * k] = B.text[s->momentum[i] + t->n * k];
+            out[4].text[i + n * k] = add_springs(s, t, p, &J, i, &B, k, false, ex_const(p, 0));
+        }
         for (size_t k = 0; k < n; k++) {
             size_t zk = port_of(t, s->momentum[k]);
-            node total = ex_const(p, 0);
 
-            out[1].text[i + n * k] = ex_neg(p, J.text[pi + t->n * zk]);
-            for (size_t z = 0; z < t->nz; z++) /* forces of springs by their displacements, these by velocities */
-                for (size_t e = 0;
-                     e < t->n && !is_momentum(s, t->storage_state[z]) && !is_zero(p, J.text[pi + t->n * z]); e++)
-                    if (!is_zero(p, S->text[z + t->nz * e]) && !is_zero(p, J.text[e + t->n * zk]))
-                        total = ex_sub(
-                            p, total,
-                            ex_mul(p, ex_mul(p, J.text[pi + t->n * z], S->text[z + t->nz * e]), J.text[e + t->n * zk]));
-            out[2].text[i + n * k] = total;
+            out[1].text[i + n * k] = ex_neg(p, J.text[s->momentum[i] + t->n * zk]);
+            out[2].text[i + n * k] = add_springs(s, t, p, &J, i, &J, zk, true, ex_const(p, 0));
         }
     }
     free_block(&J);
@@ -518,29 +529,51 @@ any_value(const structure_block *b)
     return false;
 }
 
+static bool
+any_in_row(const structure_block *b, size_t row)
+{
+    for (size_t k = 0; k < b->columns; k++)
+        if (b->value[row + b->rows * k] != 0)
+            return true;
+    return false;
+}
+
+/* Does the rate of dependent storage d move any state? What moves with a source alone does not. */
+static bool
+acts(const structure *t, size_t d)
+{
+    const structure_block *J = &t->rates[0], *C = &t->rates[5];
+
+    for (size_t k = 0; k < t->nd; k++)
+        for (size_t i = 0; i < t->n && C->value[k + t->nd * d] != 0; i++)
+            if (J->value[i + t->n * k] != 0)
+                return true;
+    return false;
+}
+
 /* Why dependent storage cannot be written; NULL: it can, inertias that move by fixed ratios with others. */
 static char *
 dependence_unwritten(const linearization *l, const second_order *s, const structure *t)
 {
     const flat_model *f = model_flat(l->model);
-    bool rates = false;
+    bool rates = any_value(&t->rates[1]);
 
     for (size_t d = 0; d < t->nd; d++) {
         const flat_port *p = &f->port.at[t->dependent[d]];
 
         if ((f->element.at[p->element].type == EL_I) == p->crossed)
             return bg_strdup("springs move together; the matrices are numbers alone");
-    }
-    for (size_t d = 0; d < t->nd; d++)
+        rates |= acts(t, d) && (any_in_row(&t->rates[3], d) || any_in_row(&t->rates[4], d));
         for (size_t i = 0; i < t->n; i++)
             rates |= !is_momentum(s, i) && t->rates[0].value[i + t->n * d] != 0;
-    if (t->nd && (rates || any_value(&t->rates[1]) || any_value(&t->rates[3]) || any_value(&t->rates[4])))
-        return bg_strdup("inertias move with sources or drive dampers by their forces; the matrices are numbers alone");
-    return NULL;
+    }
+    return rates ? bg_strdup("inertias move with sources or drive dampers by their forces; the matrices are numbers "
+                             "alone")
+                 : NULL;
 }
 
 bool
-second_order_write(const linearization *l, const second_order *s, structure_block out[4], char **why)
+second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why)
 {
     const flat_model *f = model_flat(l->model);
     double *x = bg_calloc(l->space.n + 1, sizeof *x);

@@ -31,8 +31,8 @@ void second_order_free(second_order *s);
 /* The name of coordinate i: its inertia's. free() it */
 char *second_order_name(const linearization *l, const second_order *s, size_t i);
 
-/* The same as expressions over variables of the flat model (the pool grows): M, D, K, L. False: *why (free it), where
- * springs move together, inertias are a field or ratios between them vary; else structure_block_free each. */
-bool second_order_write(const linearization *l, const second_order *s, structure_block out[4], char **why);
+/* The same as expressions over variables of the flat model (the pool grows): M, D, K, L, N. False: *why (free it),
+ * where springs move together, inertias are a field or ratios between them vary; else structure_block_free each. */
+bool second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why);
 
 #endif

@@ -121,14 +121,14 @@ bool
 second_order_report(const linearization *l, const char *experiment, bool symbolic, bool latex, FILE *out, json *j,
                     char **why)
 {
-    static const char *const name[] = { "M", "D", "K", "L" };
-    structure_block block[4] = { 0 };
+    const char *const name[] = { "M", "D", "K", "L", j ? "L_integral" : "N" };
+    structure_block block[5] = { 0 };
     second_order s;
 
     *why = NULL;
     second_order_make(l, &s);
     if (s.why)
-        *why = bg_strdup(s.why);
+        *why = bg_format("it is not of the form M q'' + D q' + K q = L u: %s", s.why);
     else if (symbolic || latex)
         second_order_write(l, &s, block, why);
     if (!*why && j) {
@@ -140,11 +140,11 @@ second_order_report(const linearization *l, const char *experiment, bool symboli
     } else if (!*why && !symbolic && !latex) {
         numbers_text(l, &s, out);
     }
-    for (int k = 0; k < 4 && !*why && (symbolic || latex); k++)
+    for (int k = 0; k < (s.integrals ? 5 : 4) && !*why && (symbolic || latex); k++)
         linear_symbolic_matrix(l, name[k], &block[k], latex, out, j);
     if (!*why && j)
         json_close(j, '}');
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < 5; k++) {
         free(block[k].value);
         free(block[k].text);
     }
