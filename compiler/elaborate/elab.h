@@ -553,12 +553,13 @@ typedef struct builder {
     elab *el;
     scope *in;
     enum reads reads;
-    const char *who;              /* "parameter \"k\"": for messages */
-    bool any_unit;                /* it is only compared with zero: alternatives need not have one unit */
-    bool only_looks;              /* what it reads need not stay for it */
-    uint32_t every;               /* number of the `every` whose value it is, or NONE */
-    bool structure;               /* literals are constants of the template, not data */
-    uint32_t own;                 /* element whose e f q p are plain names, or NONE */
+    const char *who; /* "parameter \"k\"": for messages */
+    bool any_unit;   /* it is only compared with zero: alternatives need not have one unit */
+    bool only_looks; /* what it reads need not stay for it */
+    uint32_t every;  /* number of the `every` whose value it is, or NONE */
+    bool structure;  /* literals are constants of the template, not data */
+    bool units;      /* but those with units in formulas, which are checked and written out by their parts */
+    uint32_t own;    /* element whose e f q p are plain names, or NONE */
     const ast_function *function; /* arguments are the first slots */
     const map *formal;            /* their names -> slot */
     const val *formal_fits;

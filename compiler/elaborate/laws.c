@@ -419,7 +419,7 @@ initial_value(elab *el, scope *in, const ast_expr *e, const char *who, const uni
     builder b = builder_new(el, in, READ_PARAMETERS, who);
     val v;
 
-    b.structure = true;
+    b.structure = b.units = true;
     v = resolve(&b, e, true);
     need_number(el, &v, e->at);
     if (!units_give(el, v, e->at, want, who))

@@ -82,12 +82,14 @@ static double *
 written_points(builder *b, const ast_expr *e, val *v)
 {
     elab *el = b->el;
-    bool structure = b->structure;
+    bool structure = b->structure, units = b->units;
     double *to;
 
     b->structure = true;
+    b->units = false;
     *v = resolve(b, e, true);
     b->structure = structure;
+    b->units = units;
     if (v->bad)
         return NULL;
     to = v->m ? bg_calloc((size_t)v->m->rows * v->m->cols, sizeof *to) : NULL;

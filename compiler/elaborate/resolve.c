@@ -240,7 +240,7 @@ number(builder *b, const ast_expr *e, const ast_expr *key, double sign, bool who
                    .stated = !unit_is_number(u),
                    .said = u,
                    .zero = unit_offset(u) != 0 ? ZERO_POINT : ZERO_NONE };
-        v.n = b->structure ? ex_const(el->pool, x) : literal(b, key, x, u);
+        v.n = b->structure && (whole || !b->units || !v.stated) ? ex_const(el->pool, x) : literal(b, key, x, u);
         return v;
     }
     /* 0, 1, 2, -1, -2 in a formula are its form (q^2/2, max(x, 0)); other numbers stand where a parameter could */

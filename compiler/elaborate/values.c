@@ -35,6 +35,7 @@ value_builder(elab *el, const value *v, scope *in, bool let)
     else if (v->kind == AST_PARAMETER)
         b.reads = READ_PARAMETERS;
     b.structure = b.reads <= READ_PARAMETERS;
+    b.units = b.reads == READ_PARAMETERS;
     return b;
 }
 

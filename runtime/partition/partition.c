@@ -355,6 +355,17 @@ take(struct worker *d, char *text, size_t length)
     return d->run->text == d->o->run->text ? PARTITION_DONE : cost(d);
 }
 
+/* Do the runs differ so far that it has to be said, though nothing was cut? A text that is written out may start from
+ * another of several solutions. */
+static bool
+shows(const run_errors *e)
+{
+    for (size_t i = 0; i < e->n; i++)
+        if (e->at[i].rms > 1e-3 * e->at[i].size)
+            return true;
+    return false;
+}
+
 /* Everything that the plan cuts; where that does not run, or says nothing any more, what joins different partitions and
  * what goes as a whole. */
 static enum partition_result
@@ -390,7 +401,7 @@ condition(struct worker *d)
         d->text = frozen_text;
     else
         free(frozen_text);
-    p->changed = d->text != NULL;
+    p->changed = d->text != NULL || shows(&p->error);
     free(from);
     return result;
 }

@@ -626,6 +626,19 @@ is_written_out(const compilation *c)
     return true;
 }
 
+/* Does the experiment give a size? Formulas are made of sizes as the graph is. */
+static bool
+gives_size(const flat_model *f)
+{
+    const ast_experiment *x = f->ast_experiment;
+
+    for (int i = 0; x && i < x->nitems; i++)
+        for (int k = 0; x->item[i].kind == AST_EXP_LET && x->item[i].ref.nparts == 1 && k < f->ast->nsize; k++)
+            if (!strcmp(f->ast->size[k].name, x->item[i].ref.part[0].name))
+                return true;
+    return false;
+}
+
 /* The graph without an experiment, where that is the same: what experiments give stays theirs. */
 static bool
 compile_plain(const recording *r, compilation *c)
@@ -639,7 +652,7 @@ compile_plain(const recording *r, compilation *c)
         return false;
     }
     without.model = with.flat->name;
-    same = compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
+    same = !gives_size(with.flat) && compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
            c->flat->bond.n == with.flat->bond.n && c->flat->port.n == with.flat->port.n;
     if (same) {
         compile_free(&with);

@@ -231,13 +231,6 @@ delays_limit(delays *d, double t)
     return limit;
 }
 
-void
-delays_from(delays *d, double t)
-{
-    if (d)
-        d->from = t;
-}
-
 /* Pieces that no delay reads any more. */
 static void
 forget(delays *d, double t)
@@ -253,6 +246,15 @@ forget(delays *d, double t)
     for (size_t i = 0; i < d->n; i++)
         d->one[i].cursor -= d->one[i].cursor < d->first ? d->one[i].cursor : d->first;
     d->first = 0;
+}
+
+void
+delays_from(delays *d, double t)
+{
+    if (!d)
+        return;
+    d->from = t;
+    forget(d, t);
 }
 
 int
@@ -282,7 +284,6 @@ delays_keep(delays *d, double t0, double t1, const double *const x[5])
         for (int k = 0; k < 5; k++)
             vec_push(&d->value, c[k]);
     }
-    forget(d, t1);
     return 0;
 }
 
