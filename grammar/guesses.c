@@ -344,6 +344,28 @@ by_token(struct parse *p, const struct expected *e)
     return false;
 }
 
+/* `expect` and `observe` that go on in another way than theirs. */
+static bool
+by_expectation(struct parse *p, const struct expected *e, const char *word)
+{
+    const struct seen_token *now = &p->last;
+
+    bool otherwise = e->name[WITHIN] || e->name['='] || e->name[STRING] || now->kind == WITHIN ||
+                     (e->name[';'] && now->kind == NAME && !now->first);
+
+    if (now->at.begin == p->statement || !otherwise)
+        return false;
+    if (!strcmp(word, "expect"))
+        return guess_say(
+            p, now->at, "what is expected is a value within a tolerance",
+            "Write `expect x at 2 [s] = 3 within 0.1;`, without `at` for the value at the end, or `expect x "
+            "from \"data.csv\" within 0.1;`.");
+    if (!strcmp(word, "observe"))
+        return guess_say(p, now->at, "what is observed is one output, with the error that it may have",
+                         "Write `observe x;` or `observe x within 1 [%];`.");
+    return false;
+}
+
 /* Habits of experiments and of what stands around models. */
 static bool
 by_place(struct parse *p, const struct expected *e)
@@ -353,6 +375,8 @@ by_place(struct parse *p, const struct expected *e)
     int in = guess_place(p);
 
     if (in == EXPERIMENT_TEXT) {
+        if (by_expectation(p, e, x.word))
+            return true;
         if (!strcmp(x.word, "window") && (now->kind == '=' || now->kind == ';' || now->kind == ','))
             return guess_say(p, now->at, "a window goes from a time to a time", "Write `window 1 [s] .. 3 [s];`.");
         if (now->kind == ':' && e->name['='])
