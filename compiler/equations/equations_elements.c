@@ -37,7 +37,8 @@ may_shut(const flat_model *f, inst r, node divisor)
     for (uint32_t k = 0; k < most; k++) {
         enum var_kind kind = f->var.at[f->slot.at[r.first + k]].kind;
 
-        moves |= used[k] && kind != VAR_PARAM && kind != VAR_LITERAL;
+        /* one that only chooses between numbers is looked at by equations_is_flat_in */
+        moves |= used[k] && kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE;
     }
     free(used);
     return moves && poles_may_be_zero(f->pool, divisor);
