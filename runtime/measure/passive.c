@@ -29,9 +29,28 @@ other(const flat_model *f, const flat_element *e, uint32_t port, enum quantity o
     return out == stored ? conjugate : stored;
 }
 
-/* The slope of an expression by variable v, where that is made of parameters; NAN else. */
+/* Derivatives of an expression by all its slots, in one pass; NULL: it has conditions, each is to be taken by itself.
+ */
+static node *
+gradient(const flat_model *f, inst def)
+{
+    uint32_t *all;
+    node *d;
+
+    if (pool_node(f->pool, def.root)->switching)
+        return NULL;
+    all = bg_malloc((def.n + 1) * sizeof *all);
+    d = bg_malloc((def.n + 1) * sizeof *d);
+    for (uint32_t k = 0; k < def.n; k++)
+        all[k] = k;
+    ex_gradient(f->pool, def.root, all, def.n, d);
+    free(all);
+    return d;
+}
+
+/* The slope of an expression by variable v, where that is made of parameters; NAN else. by: its gradient */
 static double
-slope(const flat_model *f, const double *value, inst def, var_id v)
+slope(const flat_model *f, const double *value, inst def, const node *by, var_id v)
 {
     VEC(double) slot = { 0 };
     double result = 0;
@@ -44,7 +63,7 @@ slope(const flat_model *f, const double *value, inst def, var_id v)
 
         if (f->slot.at[def.first + k] != v)
             continue;
-        d = ex_derivative(f->pool, def.root, k);
+        d = by ? by[k] : ex_derivative(f->pool, def.root, k);
         used = bg_calloc(def.n + 1, sizeof *used);
         ex_slots_used(f->pool, d, used, def.n);
         for (uint32_t j = 0; j < def.n; j++) {
@@ -67,22 +86,27 @@ static bool
 law_matrix(const flat_model *f, const double *value, const flat_element *e, double *m)
 {
     size_t n = e->nports;
+    bool linear = true;
 
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            const flat_law *law = &f->law.at[e->law0 + i], *by = &f->law.at[e->law0 + j];
+    for (size_t i = 0; i < n && linear; i++) {
+        const flat_law *law = &f->law.at[e->law0 + i];
+        node *all = law->kind == LAW_ASSIGN ? gradient(f, law->def) : NULL;
+
+        for (size_t j = 0; j < n && linear; j++) {
+            const flat_law *by = &f->law.at[e->law0 + j];
             double x = law->kind != LAW_ASSIGN || by->kind != LAW_ASSIGN
                            ? NAN
-                           : slope(f, value, law->def,
+                           : slope(f, value, law->def, all,
                                    port_quantity(&f->port.at[by->port], other(f, e, by->port, by->out)));
 
-            if (!isfinite(x))
-                return false;
+            linear = isfinite(x);
             x *= f->port.at[law->port].sign / 2.0;
             m[j * n + i] += x;
             m[i * n + j] += x;
         }
-    return true;
+        free(all);
+    }
+    return linear;
 }
 
 /* Ports have units of their own: rows and columns over the roots of the greatest entry in them. */
