@@ -404,19 +404,20 @@ foresee_motion(integrator *g, double t, const double *x)
 
 /* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
  * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
- */
+ * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing. */
 static double
-step_in_hand(const integrator *g)
+step_in_hand(const integrator *g, double t)
 {
     double h = g->kind == EXPLICIT && g->begun && g->next == g->kind ? integrator_next(g) : INFINITY;
 
-    return h < g->stop - g->start ? h : 0;
+    return h < g->stop - g->start ? fmin(h, t - g->set_out_from) : 0;
 }
 
 bool
 integrator_start(integrator *g, double t, const double *x)
 {
-    g->set_out = step_in_hand(g);
+    g->set_out = step_in_hand(g, t);
+    g->set_out_from = t;
     g->switching = g->begun && g->steps - g->set_out_at < SWITCHING_STEPS;
     g->set_out_at = g->steps;
     if (g->n && x != integrator_state(g, 2))

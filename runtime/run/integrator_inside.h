@@ -37,6 +37,7 @@ struct integrator {
     bool unseen;         /* something may happen within little of the states */
     uint64_t bent_from, bent_pause; /* bends are looked for from this step on; how many are left out next */
     double set_out;                 /* length of the first step, or 0: the library finds one */
+    double set_out_from;            /* where it begins */
     uint64_t set_out_at;            /* steps made before */
     bool switching;                 /* they are few from one switching to the next */
     double t[3];
