@@ -157,6 +157,8 @@ evaluator_accept(evaluator *v)
     for (size_t k = 0; k < v->g->block.n; k++) {
         const program_block *b = &v->g->block.at[k];
 
+        if (v->memory->of_round[b->block] == v->memory->round)
+            continue; /* of another evaluator, whose last digits may be other ones */
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
         v->memory->of_round[b->block] = v->memory->round;

@@ -42,7 +42,7 @@ const double *evaluator_variables(const evaluator *v);
 /* Determinants of the blocks' matrices at the last run, by block of the equations; of blocks that are not in the
  * routine nothing is written. */
 void evaluator_determinants(const evaluator *v, double *by_block);
-/* Keeps the blocks' solutions of the last run as starts. */
+/* Keeps solutions of the last run as starts, of blocks that no evaluator has accepted in this round. */
 void evaluator_accept(evaluator *v);
 /* Has it blocks that no evaluator has accepted in this round? */
 bool evaluator_lacks(const evaluator *v);
