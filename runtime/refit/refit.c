@@ -22,7 +22,7 @@ static const double WORTH_A_STEP = 1e-4;
 enum {
     POINTS = 501, /* of each experiment */
     ROUNDS = 6,   /* of weights */
-    STEPS = 40    /* of the search, in all rounds together */
+    STEPS = 150   /* of the search, in all rounds together */
 };
 
 /* How an output's error counts: in units of its tolerance, else of its size. column: in its run's. */
