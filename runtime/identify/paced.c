@@ -106,7 +106,7 @@ let_be(paced *p, const double *v)
 {
     double all = greatest(p);
 
-    for (size_t i = 0; i < p->n; i++)
+    for (size_t i = 0; i < p->n && all > 0; i++)
         if (off_by(p, v, i) > may_be_off(p, i) + p->noise[i] * all)
             p->noise[i] = ROUGHLY * off_by(p, v, i) / all;
 }

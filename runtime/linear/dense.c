@@ -46,6 +46,16 @@ dense_solve_complex(size_t n, double complex *A, size_t columns, double complex 
 }
 
 double *
+dense_identity(size_t n)
+{
+    double *M = bg_calloc(n * n + 1, sizeof *M);
+
+    for (size_t i = 0; i < n; i++)
+        M[i + n * i] = 1;
+    return M;
+}
+
+double *
 dense_transpose(size_t rows, size_t columns, const double *A)
 {
     double *T = bg_calloc(rows * columns + 1, sizeof *T);

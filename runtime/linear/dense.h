@@ -12,6 +12,7 @@ void dense_multiply(size_t m, size_t k, size_t n, double factor, const double *A
 /* B = A^-1 B; A (n by n) is overwritten. False: singular. */
 bool dense_solve(size_t n, double *A, size_t columns, double *B);
 bool dense_solve_complex(size_t n, double complex *A, size_t columns, double complex *B);
+double *dense_identity(size_t n);                                      /* malloc'ed */
 double *dense_transpose(size_t rows, size_t columns, const double *A); /* malloc'ed */
 bool dense_finite(size_t n, const double *A);                          /* all n numbers */
 double dense_norm(size_t n, const double *A);                          /* Frobenius, of n numbers */

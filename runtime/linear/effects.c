@@ -205,7 +205,7 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
 {
     const flat_model *f = model_flat(l->model);
     size_t n = l->space.n, count = l->modes.count;
-    double *x = bg_calloc(n + 1, sizeof *x);
+    double *x = linearization_states(l);
     struct mover v = { .l = l, .held = held, .n = n, .np = np };
     effect_table *t = &l->effect;
     bool known;
@@ -222,8 +222,6 @@ parameter_effects(linearization *l, const var_id *by, size_t np, const state_spa
     }
     for (size_t i = 0; i < count * np; i++)
         t->at[i] = t->total[i] = NAN;
-    for (size_t i = 0; i < n; i++)
-        x[l->order[i]] = l->x[i];
     v.c = (held ? model_curvature_held : model_curvature)(l->model, by, np);
     if (t->has_total)
         v.dx = equilibrium_moves(l, np, all);
@@ -421,23 +419,13 @@ laws_free(struct laws *w)
     free(w->dependent);
 }
 
-static double *
-unit_matrix(size_t n)
-{
-    double *one = bg_calloc(n * n + 1, sizeof *one);
-
-    for (size_t i = 0; i < n; i++)
-        one[i + n * i] = 1;
-    return one;
-}
-
 static void
 structure_effects(linearization *l)
 {
     const structure *s = &l->structure;
     size_t n = s->n;
     struct laws w = laws_new(s);
-    double *unit_row = unit_matrix(n), *HC = bg_calloc(n * s->nz + 1, sizeof *HC),
+    double *unit_row = dense_identity(n), *HC = bg_calloc(n * s->nz + 1, sizeof *HC),
            *GA = bg_calloc(s->nd * n + 1, sizeof *GA), *CG = bg_calloc(s->nd * s->nz + 1, sizeof *CG);
     double *transposed = dense_transpose(n, n, s->matrix[M_A].value), *inputs = dense_transpose(s->nl, n, s->D_in),
            *rates;
@@ -476,11 +464,9 @@ pencil_effects(linearization *l)
 {
     structure s;
     structure_pencil p;
-    double *x = bg_calloc(l->space.n + 1, sizeof *x), *one = NULL;
+    double *x = linearization_states(l), *one = NULL;
     bool fine;
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     fine = structure_pencil_make(l->model, l->time, x, l->order, &s, &p);
     if (fine && p.held.n + p.held.nw <= HELD_MOST) {
         size_t N = p.held.n + p.held.nw;
@@ -490,7 +476,7 @@ pencil_effects(linearization *l)
         l->structure.why = NULL;
         structure_free(&l->structure);
         l->structure = s;
-        one = unit_matrix(N);
+        one = dense_identity(N);
         for (size_t j = 0; j < s.nz; j++)
             w.storage[j][0] = (struct rank_one){ p.of_z + N * j, p.x + N * s.storage_state[j], 1, 1 };
         for (size_t j = 0; j < s.nl; j++)

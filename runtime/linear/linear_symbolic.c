@@ -162,11 +162,9 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
 {
     const flat_model *f = model_flat(l->model);
     struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.latex) };
-    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+    double *x = linearization_states(l);
     structure s;
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &s);
     free(x);
     *why = l->structure.why ? bg_strdup(l->structure.why) : s.why ? bg_strdup(s.why) : NULL;

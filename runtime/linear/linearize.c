@@ -515,6 +515,16 @@ linearize_at(bg_model *m, double t, const double *x, linearization *l)
     return linearize_some(m, t, x, (mode_request){ 0 }, l);
 }
 
+double *
+linearization_states(const linearization *l)
+{
+    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+
+    for (size_t i = 0; i < l->space.n; i++)
+        x[l->order[i]] = l->x[i];
+    return x;
+}
+
 void
 linearization_free(linearization *l)
 {

@@ -76,6 +76,7 @@ bool linear_everywhere(bg_model *m, double t, const double *x);
 bool linearize_at(bg_model *m, double t, const double *x, linearization *l);
 bool linearize_some(bg_model *m, double t, const double *x, mode_request which, linearization *l);
 void linearization_free(linearization *l);
+double *linearization_states(const linearization *l); /* at its point, in the model's order; free it */
 
 /* What mode i carries from an input to an output: (C u)(w B). */
 double complex mode_residue(const linearization *l, size_t i, size_t input, size_t output);

@@ -79,10 +79,8 @@ static double *
 own_velocities(const linearization *l, const struct parts *w, char **why)
 {
     const flat_model *f = model_flat(l->model);
-    double *S = bg_calloc(w->np * w->np + 1, sizeof *S), *x = bg_calloc(l->space.n + 1, sizeof *x);
+    double *S = bg_calloc(w->np * w->np + 1, sizeof *S), *x = linearization_states(l);
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     for (size_t i = 0; i < w->np; i++) {
         size_t state = l->order[w->p[i]];
         bool stored = f->var.at[model_state(l->model, state).var].kind == VAR_STORED;
@@ -180,11 +178,9 @@ own_masses(const linearization *l, const struct parts *w, const double *S, doubl
 {
     kinetic *k = kinetic_new(l->model);
     size_t np = w->np, *at = bg_calloc(l->space.n + 1, sizeof *at);
-    double *B = bg_calloc(np * np + 1, sizeof *B), *x = bg_calloc(l->space.n + 1, sizeof *x);
+    double *B = bg_calloc(np * np + 1, sizeof *B), *x = linearization_states(l);
     bool fine = kinetic_count(k) == np;
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     for (size_t i = 0; i < np && fine; i++)
         at[kinetic_states(k)[i]] = i; /* row of B */
     fine = fine && kinetic_masses(k, l->time, x, B) == 0;
@@ -576,11 +572,9 @@ bool
 second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why)
 {
     const flat_model *f = model_flat(l->model);
-    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+    double *x = linearization_states(l);
     structure t;
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &t);
     free(x);
     *why = t.why             ? bg_strdup(t.why)

@@ -198,12 +198,10 @@ bool
 network_of(bg_model *m, const linearization *l, network *k, char **why)
 {
     structure s = { 0 };
-    double *x = bg_calloc(l->space.n + 1, sizeof *x), *W = NULL;
+    double *x = linearization_states(l), *W = NULL;
 
     *k = (network){ 0 };
     *why = NULL;
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     structure_make(m, l->time, x, l->order, false, false, true, &s);
     W = bg_calloc(s.nu * l->space.nu + 1, sizeof *W);
     if (l->switched)

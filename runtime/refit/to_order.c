@@ -434,12 +434,10 @@ no_network(struct work *w)
     const flat_model *f = w->full.c.flat;
     bg_model *m = w->full.c.model;
     const char *law, *modulated = NULL;
-    double *x = bg_calloc(l->space.n + 1, sizeof *x);
+    double *x = linearization_states(l);
     char *why = NULL;
     bool linear;
 
-    for (size_t i = 0; i < l->space.n; i++)
-        x[l->order[i]] = l->x[i];
     linear = linear_everywhere(m, l->time, x);
     free(x);
     if (!network_of(m, l, &w->network, &why))

@@ -12,22 +12,12 @@
 #define NO_ENTRY 1e-12  /* of the greatest of its row and column: two coefficients are not joined */
 #define SAME_ENTRY 1e-9 /* relative: a matrix is symmetric */
 
-static double *
-identity(size_t n)
-{
-    double *M = bg_calloc(n * n + 1, sizeof *M);
-
-    for (size_t i = 0; i < n; i++)
-        M[i + n * i] = 1;
-    return M;
-}
-
 /* What each stores by what each gives: [nz] square, the inverse of S. NULL: it is singular. */
 static double *
 stored_by_given(const structure *s)
 {
     size_t nz = s->nz;
-    double *S = bg_calloc(nz * nz + 1, sizeof *S), *X = identity(nz);
+    double *S = bg_calloc(nz * nz + 1, sizeof *S), *X = dense_identity(nz);
     bool fine;
 
     for (size_t i = 0; i < nz; i++)
@@ -252,7 +242,7 @@ resistances(const structure *s, bool *fine)
             L[i + nl * i] = 1; /* a single one that gives nothing keeps its infinite coefficient */
     }
     if (joined) {
-        R = identity(nl);
+        R = dense_identity(nl);
         *fine = dense_solve(nl, L, nl, R);
     }
     free(L);

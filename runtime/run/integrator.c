@@ -10,11 +10,12 @@
     10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
         */
 
-#define SWITCHING_CARE 10  /* as much, of the explicit method's, where the errors of many switchings add up: */
-#define SWITCHING_STEPS 20 /* so few steps from one to the next */
-#define EASY_STEPS 20      /* cheap steps in a row before the way back is */
-#define BDF_YOUTH 30       /* steps BDF needs to find its step length, in which nothing is decided */
-#define PEAKS 16           /* inputs looked at beforehand, at most */
+#define SWITCHING_CARE 10    /* as much, of the explicit method's, where the errors of many switchings add up: */
+#define SWITCHING_STEPS 20   /* so few steps from one to the next */
+#define NEARLY_ONE_TIME 1e-3 /* of the step in hand */
+#define EASY_STEPS 20        /* cheap steps in a row before the way back is */
+#define BDF_YOUTH 30         /* steps BDF needs to find its step length, in which nothing is decided */
+#define PEAKS 16             /* inputs looked at beforehand, at most */
 
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
@@ -404,13 +405,15 @@ foresee_motion(integrator *g, double t, const double *x)
 
 /* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
  * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
- * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing. */
+ * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing.
+ * Where that is next to nothing, two switched at nearly one time, which tells nothing either. */
 static double
 step_in_hand(const integrator *g, double t)
 {
-    double h = g->kind == EXPLICIT && g->begun && g->next == g->kind ? integrator_next(g) : INFINITY;
+    double h = g->kind == EXPLICIT && g->begun && g->next == g->kind ? integrator_next(g) : INFINITY,
+           since = t - g->set_out_from;
 
-    return h < g->stop - g->start ? fmin(h, t - g->set_out_from) : 0;
+    return h < g->stop - g->start && since > NEARLY_ONE_TIME * h ? fmin(h, since) : 0;
 }
 
 bool
