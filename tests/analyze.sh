@@ -4,7 +4,7 @@
 #   sh tests/analyze.sh               all of them; BUILD names the configured build (default: build)
 #   sh tests/analyze.sh FILE...       these
 #   TOOLS=gcc sh tests/analyze.sh     one of the two: clang, gcc
-#   LATEST=40 sh tests/analyze.sh     the forty that commits changed last
+#   LATEST=10 sh tests/analyze.sh     the ten that commits changed last
 #
 # Both are tests: clang-tidy of all (`analyze`, a fifth of a second a file), gcc's analyzer, which takes thrice as long, of what
 # changed last (`analyze.gcc`).
