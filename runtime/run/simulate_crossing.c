@@ -210,7 +210,7 @@ run_find_crossing(run *s, struct crossing *c)
     if (c->cut) {
         c->found = true;
         c->t = c->t_seen = at.t;
-        return margin_at(s, at.t, &m);
+        return margin_at(s, at.t, &at.m);
     }
     if (!c->found)
         return true;
