@@ -106,8 +106,8 @@ stands_in_block(struct giving *g, const part *p, const char *port)
 {
     elab *el = g->el;
 
-    for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->nitems; k++) {
-        const ast_law_item *item = &p->node->item[k];
+    for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->own->block->nitems; k++) {
+        const ast_law_item *item = &p->node->own->block->item[k];
 
         if (item->kind != AST_LAW_INITIAL || (port && item->left.part[0].name != port))
             continue;

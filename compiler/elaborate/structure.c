@@ -65,16 +65,16 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
         return no_ends;
     x = follow(el, in, in, &written->ref, false,
-               FOLLOW_GONE | (written->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
+               FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
-    if (written->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
+    if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
         return no_ends; /* its declaration failed */
     at = single_item(el, &x, written->ref.at, &entry);
     if (at == NONE)
         return no_ends;
     p = &el->part.at[at];
-    if (written->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
+    if (written->own->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
         return no_ends;
     if (x.used < written->ref.nparts - p->field) {
         diag_error(el->s, "name-unknown", written->ref.part[x.used].at, "\"%s\" has no ports", p->name);
@@ -115,7 +115,7 @@ make_links(elab *el, const chain_made *c)
     const ast_stmt *s = c->stmt;
     struct ends from;
 
-    if (s->chain.nnodes == 1 && s->chain.node[0].type)
+    if (s->chain.nnodes == 1 && s->chain.node[0].own->type)
         return;
     from = node_ends(el, c->in, &s->chain.node[0], false);
     for (int k = 1; k < s->chain.nnodes; k++) {
@@ -127,7 +127,7 @@ make_links(elab *el, const chain_made *c)
                    .from_name = from.port,
                    .to_name = to.port,
                    .in = c->in,
-                   .at = s->chain.arrow[k - 1],
+                   .at = ast_arrow_at(s->chain.node, k),
                    .junction_from = NONE,
                    .junction_to = NONE,
                    .e = VAR_NONE,
