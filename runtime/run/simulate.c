@@ -379,6 +379,18 @@ main_loop(run *s)
     return true;
 }
 
+static double
+moves(void *ctx, const double *dx, double time)
+{
+    return integrator_moves(ctx, dx, time);
+}
+
+static void
+tolerated(void *ctx, double *dx)
+{
+    integrator_tolerates(ctx, dx);
+}
+
 static bool
 check_options(run *s)
 {
@@ -569,6 +581,7 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     clock_gettime(CLOCK_MONOTONIC, &s.began);
     s.reach = reach_new(m, s.start, s.stop, s.nx == 0);
     s.integrator = integrator_new(m, rtol, o->atol, o->solver, s.start, s.stop, o->activity || o->track);
+    events_measure(s.events, moves, tolerated, s.integrator);
     double before = bg_cpu_seconds(), compiled = model_compile_seconds(m);
     ok = begin(&s) && main_loop(&s);
     run_warn_unresolved(&s);

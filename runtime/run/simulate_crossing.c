@@ -15,6 +15,8 @@
 #define DIP_LOOKS 8
 #define DIP_DEPTH 1e-7 /* in parts of the condition's size: less may be the integrator's error */
 
+enum { CLOSER = 200, HALVED = 8 }; /* steps onto a switching at most; every so many one that halves */
+
 /* Margin at t of the last step, its state in x_probe. */
 static bool
 margin_at(run *s, double t, double *m)
@@ -126,10 +128,51 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found)
     return true; /* exactly zero belongs to the next step */
 }
 
+/* Between a place where no condition contradicts and one where one does: where it begins, to rounding, by the Illinois
+ * method. The margin is the least of those of many conditions and may have corners: the weights of its ends fall until
+ * a secant gets past one, and a halving now and then, for where that is slow, leaves them as they are. *t: the first
+ * place known that contradicts. */
+static bool
+close_in(run *s, struct look lo, struct look hi, double *t)
+{
+    double weight_lo = 1, weight_hi = 1;
+    int side = 0;
+
+    for (int k = 0; k < CLOSER && hi.t - lo.t > 2 * DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)) && hi.m < 0; k++) {
+        double a = weight_lo * lo.m, b = weight_hi * hi.m;
+        struct look at = { hi.t - b * (hi.t - lo.t) / (b - a), 0 };
+        bool halve = !(at.t > lo.t && at.t < hi.t) || k % HALVED == HALVED - 1;
+
+        if (halve)
+            at.t = lo.t + (hi.t - lo.t) / 2;
+        if (at.t <= lo.t || at.t >= hi.t)
+            break;
+        if (!margin_at(s, at.t, &at.m))
+            return false;
+        if (at.m <= 0) {
+            hi = at;
+            if (!halve) {
+                weight_hi = 1;
+                weight_lo /= side > 0 ? 2 : 1;
+                side = 1;
+            }
+        } else {
+            lo = at;
+            if (!halve) {
+                weight_lo = 1;
+                weight_hi /= side < 0 ? 2 : 1;
+                side = -1;
+            }
+        }
+    }
+    *t = hi.t;
+    return true;
+}
+
 bool
 run_find_crossing(run *s, struct crossing *c)
 {
-    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo, m;
+    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
     struct look before = { 0 }, at;
 
     if (!find_contradiction(s, &before, &at, &c->found))
@@ -167,37 +210,11 @@ run_find_crossing(run *s, struct crossing *c)
             return margin_at(s, seen, &at_lo);
         }
     }
-    /* Illinois; bisection where that is slow. hi keeps the contradiction. */
-    int side = 0;
-    for (int k = 0; k < 100 && hi - lo > 2 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)); k++) {
-        double t = hi - at_hi * (hi - lo) / (at_hi - at_lo);
-        if (!(t > lo && t < hi) || k % 8 == 7)
-            t = lo + (hi - lo) / 2;
-        if (t <= lo || t >= hi)
-            break;
-        if (!margin_at(s, t, &m))
-            return false;
-        if (m <= 0) {
-            hi = t;
-            at_hi = m;
-            if (side == 1)
-                at_lo /= 2;
-            side = 1;
-            if (m == 0)
-                break;
-        } else {
-            lo = t;
-            at_lo = m;
-            if (side == -1)
-                at_hi /= 2;
-            side = -1;
-        }
-        if (at_hi == 0)
-            at_hi = -DBL_MIN;
-    }
+    if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, &hi))
+        return false;
     c->at_start = false;
     c->t = c->t_seen = hi;
-    return margin_at(s, hi, &m);
+    return margin_at(s, hi, &at_hi);
 }
 
 enum events_status
