@@ -70,7 +70,7 @@ unknown_type(elab *el, scope *in, const ast_node *written)
 static scope *
 new_scope(elab *el, scope x)
 {
-    scope *s = arena_alloc(el->a, sizeof *s);
+    scope *s = arena_alloc(el->own, sizeof *s);
 
     *s = x;
     return s;
@@ -79,7 +79,7 @@ new_scope(elab *el, scope x)
 void
 declare_read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
 {
-    s->known = arena_new_array(el->a, known_value, m->nsize);
+    s->known = arena_new_array(el->own, known_value, m->nsize);
     for (int k = 0; k < m->nsize; k++) {
         const ast_size_param *p = &m->size[k];
         known_value x = { p->name, p->at, 0 };
@@ -319,8 +319,8 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
         p.junction = k->type->junction_type;
         p.element = k->type->element;
         p.modulated = k->type->modulated;
-        for (int i = 0; i < written->own->block->nitems; i++)
-            p.field |= written->own->block->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
+        for (int i = 0; i < written->own->block->nitems && !p.field; i++)
+            p.field = written->own->block->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
     }
     if (is_port) {
         if (in->nports < 2)
@@ -421,7 +421,8 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
                                      .in = in,
                                      .index = NONE }));
     }
-    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at))
+    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at) &&
+        (s->chain.nnodes > 1 || !s->chain.node[0].own->type))
         vec_push(&el->chain, c);
 }
 
@@ -468,7 +469,7 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
         round->parent = in;
         round->loop = true;
         round->nknown = 1;
-        round->known = arena_new_array(el->a, known_value, 1);
+        round->known = arena_new_array(el->own, known_value, 1);
         round->known[0] = (known_value){ s->loop.var, s->loop.var_at, (double)i };
         round->origin = (uint32_t)el->f->origin.n;
         vec_push(&el->f->origin, ((flat_origin){ NULL, s, NULL, NULL, (int32_t)i, in->origin }));

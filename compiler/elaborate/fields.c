@@ -316,7 +316,7 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
                        .name = name };
 
     port.at = p->link == NONE ? p->at : el->link.at[p->link].at;
-    port.bond_name = p->link == NONE ? NULL : el->link.at[p->link].name;
+    port.bond_name = p->link == NONE ? NULL : el->said.at[el->link.at[p->link].said].name;
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (stored) {

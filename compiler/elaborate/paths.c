@@ -170,7 +170,7 @@ inside_instance(elab *el, const part *p, span at, unsigned how)
     if (p->inside && p->gone && !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
         if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
-            diag_note(el->s, p->gone_at, "here");
+            diag_note(el->s, el->taken.at[p->gone_by], "here");
         }
         return NULL;
     }
