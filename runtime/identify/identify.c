@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "chosen.h"
+#include "directions.h"
 #include "forward.h"
 #include "least_squares.h"
 
@@ -270,6 +271,16 @@ change_of(const double *theta, const bool *bound, size_t k)
     return bound[k] ? fmax(fabs(theta[k]), 1) : theta[k] != 0 ? theta[k] : 1;
 }
 
+static void
+add_unknown(fit_result *r, size_t n, size_t nfree, const size_t *of, const double *part, size_t stride)
+{
+    fit_direction direction = { bg_calloc(n, sizeof(double)) };
+
+    for (size_t c = 0; c < nfree; c++)
+        direction.part[of[c]] = part[c * stride];
+    vec_push(&r->unknown, direction);
+}
+
 /* From the triangle of the derivatives by theta at the end. One at a bound counts as if it could move on: where it
  * ended there because the data hardly tell it, the others are as uncertain as if there were no bound. */
 static void
@@ -280,6 +291,8 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
            *u = bg_calloc(n * n + 1, sizeof *u);
     double *vt = bg_calloc(n * n + 1, sizeof *vt), *cover = bg_calloc(n * n + 1, sizeof *cover), noise;
     bool *blind = bg_calloc(n + 1, sizeof *blind);
+    double *lost = bg_calloc(n * n + 1, sizeof *lost);
+    size_t nseen = 0;
 
     for (size_t k = 0; k < n; k++) {
         r->deviation[k] = NAN;
@@ -299,21 +312,24 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma,
                                 u, (lapack_int)n, vt, (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
-        for (size_t d = 0; d < nfree; d++) {
+        /* singular values fall: those of blind directions are the last */
+        while (nseen < nfree && sigma[nseen] > BLIND * sigma[0])
+            nseen++;
+        for (size_t d = nseen; d < nfree; d++)
+            for (size_t c = 0; c < nfree; c++)
+                lost[(d - nseen) * nfree + c] = vt[c * nfree + d];
+        directions_part(nfree, nfree - nseen, lost);
+        for (size_t d = nseen; d < nfree; d++) {
+            const double *part = lost + (d - nseen) * nfree;
+
+            add_unknown(r, n, nfree, of, part, 1);
+            for (size_t c = 0; c < nfree; c++)
+                blind[of[c]] |= part[c] * part[c] > SHARE;
+        }
+        for (size_t d = 0; d < nseen; d++) {
             /* what is merely vague adds to the errors of the others */
-            bool singular = !(sigma[d] > BLIND * sigma[0]), unknown = singular || noise > VAGUE * sigma[d];
-
-            if (unknown) {
-                fit_direction direction = { bg_calloc(n, sizeof(double)) };
-
-                for (size_t c = 0; c < nfree; c++) {
-                    direction.part[of[c]] = vt[c * nfree + d];
-                    blind[of[c]] |= singular && vt[c * nfree + d] * vt[c * nfree + d] > SHARE;
-                }
-                vec_push(&r->unknown, direction);
-            }
-            if (singular)
-                continue;
+            if (noise > VAGUE * sigma[d])
+                add_unknown(r, n, nfree, of, vt + d, nfree);
             for (size_t c = 0; c < nfree; c++)
                 for (size_t e = 0; e < nfree; e++)
                     cover[of[c] * n + of[e]] += vt[c * nfree + d] * vt[e * nfree + d] / (sigma[d] * sigma[d]);
@@ -342,6 +358,7 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     free(vt);
     free(cover);
     free(blind);
+    free(lost);
 }
 
 /* Mean over the columns of 1 - (mean deviation over mean size)/1 %. */
