@@ -9,6 +9,7 @@
 #include "directions.h"
 #include "forward.h"
 #include "least_squares.h"
+#include "side_by_side.h"
 
 /* Singular values below this part of the greatest: the derivatives are no better. */
 static const double BLIND = 1e-7;
@@ -403,33 +404,136 @@ struct best {
     ls_result found;
 };
 
-/* Searches from theta (out: where it ended) and keeps what is better than what there was. False: there is no start. */
+/* Searches from theta (out: where it ended). False: there is no start. */
+static bool
+run_search(struct search *s, const ls_problem *p, double *theta, ls_result *found)
+{
+    if (s->f->active && evaluate(s, theta, NULL))
+        choose_active(s, theta);
+    least_squares(p, theta, found);
+    if (found->end == LS_NO_START) {
+        free(found->triangle);
+        found->triangle = NULL;
+    }
+    return found->end != LS_NO_START;
+}
+
+/* Keeps an end that is better than what there was; takes found's triangle. */
+static void
+keep_better(size_t n, const double *theta, const bool *held, const ls_result *found, struct best *best, fit_result *r)
+{
+    if (best->any && fabs(found->cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found->rows)
+        r->same++;
+    else if (best->any)
+        r->other++;
+    if (best->any && found->cost >= best->found.cost) {
+        free(found->triangle);
+        return;
+    }
+    free(best->found.triangle);
+    best->found = *found;
+    memcpy(best->theta, theta, n * sizeof *theta);
+    memcpy(best->held, held, n * sizeof *held);
+    best->any = true;
+}
+
 static bool
 search_from(struct search *s, const ls_problem *p, double *theta, struct best *best, fit_result *r)
 {
     ls_result found;
 
-    if (s->f->active && evaluate(s, theta, NULL))
-        choose_active(s, theta);
-    least_squares(p, theta, &found);
-    if (found.end == LS_NO_START) {
-        free(found.triangle);
+    if (!run_search(s, p, theta, &found))
         return false;
-    }
-    if (best->any && fabs(found.cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found.rows)
-        r->same++;
-    else if (best->any)
-        r->other++;
-    if (best->any && found.cost >= best->found.cost) {
-        free(found.triangle);
-        return true;
-    }
-    free(best->found.triangle);
-    best->found = found;
-    memcpy(best->theta, theta, s->n * sizeof *theta);
-    memcpy(best->held, s->held, s->n * sizeof *best->held);
-    best->any = true;
+    keep_better(s->n, theta, s->held, &found, best, r);
     return true;
+}
+
+/* ---------------------------------------------------------------- further starts, side by side */
+
+struct further {
+    struct search *s;
+    const ls_problem *p;
+    const double *theta; /* [start][n] */
+    size_t first, count; /* of those that run now */
+};
+
+/* What a search ends with, in bytes that another process can read; behind it theta and the triangle, then what is held.
+ */
+struct ended {
+    bool started;
+    size_t evaluations;
+    ls_result found;
+};
+
+static size_t
+ended_size(size_t n)
+{
+    size_t bytes = sizeof(struct ended) + (n + n * n) * sizeof(double) + n * sizeof(bool);
+
+    return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
+
+/* Each search in a process of its own, so that all of them set out from the same memory: the last, which is this
+ * process, has nothing to do. */
+static bool
+search_further(void *ctx, size_t i, void *to)
+{
+    const struct further *w = ctx;
+    struct search *s = w->s;
+    size_t n = s->n, before = s->evaluations;
+    struct ended *e = to;
+    double *theta = (double *)(e + 1), *triangle = theta + n;
+
+    if (i == w->count)
+        return false;
+    memcpy(theta, w->theta + (w->first + i) * n, n * sizeof *theta);
+    e->started = run_search(s, w->p, theta, &e->found);
+    e->evaluations = s->evaluations - before;
+    if (e->started)
+        memcpy(triangle, e->found.triangle, n * n * sizeof *triangle);
+    memcpy(triangle + n * n, s->held, n * sizeof *s->held);
+    free(e->found.triangle);
+    return true;
+}
+
+static void
+take_further(struct search *s, const char *at, struct best *best, fit_result *r)
+{
+    size_t n = s->n;
+    struct ended e;
+    const double *theta = (const double *)(at + sizeof e), *triangle = theta + n;
+
+    memcpy(&e, at, sizeof e);
+    if (e.evaluations == SIZE_MAX || !e.started) { /* the first: its process ended */
+        r->failed++;
+        s->evaluations += e.evaluations == SIZE_MAX ? 0 : e.evaluations;
+        return;
+    }
+    s->evaluations += e.evaluations;
+    e.found.triangle = bg_calloc(n * n + 1, sizeof *triangle);
+    memcpy(e.found.triangle, triangle, n * n * sizeof *triangle);
+    keep_better(n, theta, (const bool *)(triangle + n * n), &e.found, best, r);
+}
+
+static void
+search_further_starts(struct search *s, const ls_problem *p, struct best *best, fit_result *r)
+{
+    size_t n = s->n, starts = s->f->starts > 1 ? s->f->starts - 1 : 0, most = side_by_side_workers();
+    double *theta = bg_calloc(starts * n + 1, sizeof *theta);
+    char *result = bg_calloc(most + 1, ended_size(n));
+    struct further w = { .s = s, .p = p, .theta = theta };
+    uint64_t seed = 1;
+
+    for (size_t k = 0; k < starts * n; k++)
+        theta[k] = (s->f->parameter.at[k % n].start != 0 ? 1 : 0) * exp2(2 * uniform(&seed) - 1);
+    for (; w.first < starts; w.first += w.count) {
+        w.count = starts - w.first < most ? starts - w.first : most;
+        side_by_side(w.count + 1, ended_size(n), w.count + 1, search_further, &w, result);
+        for (size_t i = 0; i < w.count; i++)
+            take_further(s, result + i * ended_size(n), best, r);
+    }
+    free(theta);
+    free(result);
 }
 
 /* Sum of the squares that would be left by the mean of each column. */
@@ -547,7 +651,6 @@ fit_search(fit *f, fit_result *r, char **why)
                      .stride = STRIDE,
                      .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
                      .cost_tolerance = f->cost_tolerance };
-    uint64_t seed = 1;
 
     *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),
                        .deviation = bg_calloc(n, sizeof(double)),
@@ -573,12 +676,10 @@ fit_search(fit *f, fit_result *r, char **why)
     if (f->active)
         p.accepted = accepted;
     p.cost_floor = variation(f) * error_of_runs(f) * error_of_runs(f);
-    for (size_t start = 0; start < (f->starts ? f->starts : 1); start++) {
-        for (size_t k = 0; k < n; k++)
-            theta[k] = (f->parameter.at[k].start != 0 ? 1 : 0) * (start ? exp2(2 * uniform(&seed) - 1) : 1);
-        if (!search_from(&s, &p, theta, &best, r))
-            r->failed += start > 0;
-    }
+    for (size_t k = 0; k < n; k++)
+        theta[k] = f->parameter.at[k].start != 0 ? 1 : 0;
+    search_from(&s, &p, theta, &best, r);
+    search_further_starts(&s, &p, &best, r);
     if (lost_its_way(&s, &best)) {
         for (size_t k = 0; k < n; k++)
             theta[k] = f->parameter.at[k].start != 0 ? 1 : 0;
