@@ -24,9 +24,9 @@ static const double SHARE = 1e-3;
 static const double STRIDE = 2;
 /* A trial run takes at most so many times the steps of the longest that was accepted, or this number. */
 enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
-/* A fit has lost its way where it leaves more than this part of the data's variance, and what it leaves is no noise:
- * the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours differ by sqrt(2) of
- * its size, mean squares compared. */
+/* A fit has lost its way where it leaves more than this part of the data's variance, or came to no end, and what it
+ * leaves is no noise: the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours
+ * differ by sqrt(2) of its size, mean squares compared. */
 static const double ASTRAY = 0.01, NO_NOISE = 1;
 /* Then the search goes through a part of the data's time first, and through so many times as much after that. */
 static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
@@ -604,8 +604,8 @@ roughness(const struct search *s)
 static bool
 lost_its_way(struct search *s, const struct best *best)
 {
-    return !s->f->near && best->any && best->found.cost > ASTRAY * variation(s->f) && evaluate(s, best->theta, NULL) &&
-           roughness(s) < NO_NOISE;
+    return !s->f->near && best->any && (best->found.cost > ASTRAY * variation(s->f) || best->found.end == LS_STEPS) &&
+           evaluate(s, best->theta, NULL) && roughness(s) < NO_NOISE;
 }
 
 /* From the start through more and more of the data: what swings is followed swing by swing. */
