@@ -146,6 +146,7 @@ struct model_mode {
     const ex_table *table;
     size_t partner;       /* of MODE_SIGN its MODE_STICK, and the other way round */
     int side;             /* not 0: g is side times the x of a sign, whose MODE_STICK is the partner */
+    bool corner;          /* only min, max and abs read it: nothing jumps where it turns */
     bool known;           /* depends on time and parameters only, linearly in time: switches at known times */
     double slope, offset; /* of g over time where known: g = offset + slope*t */
 };

@@ -37,7 +37,8 @@ struct events {
     double *g_try, *g_aside, *x_try, *kick; /* what would be, were a mode or the state another */
     bool any_sign;
     bool nets, starting; /* the model has ideal switches; x are initial values */
-    double *quiet;       /* [n] up to this size a net's condition is rounding */
+    double *quiet;       /* [n] up to this size a condition is rounding */
+    double *most;        /* [n] greatest |g| of a corner since it turned last */
     bool *of_net;        /* [n] modes that the search for theirs sets */
     double drift;        /* greatest |x| that sticks, in parts of its size */
     size_t last;         /* mode that switched last, or SIZE_MAX */
@@ -47,6 +48,9 @@ struct events {
     double *reinit;      /* [nwhens + nreinits] */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
+    double (*moves)(void *ctx, const double *dx, double time); /* events_measure */
+    void (*tolerated)(void *ctx, double *dx);
+    void *moves_ctx;
     samples *samples; /* NULL: the text has none */
     size_t stopped;   /* `stop when` that turned true, or SIZE_MAX */
     struct firing {
