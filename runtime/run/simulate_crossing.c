@@ -15,6 +15,8 @@
 #define DIP_LOOKS 8
 #define DIP_DEPTH 1e-7 /* in parts of the condition's size: less may be the integrator's error */
 
+enum { CLOSER = 200, HALVED = 8 }; /* steps onto a switching at most; every so many one that halves */
+
 /* Margin at t of the last step, its state in x_probe. */
 static bool
 margin_at(run *s, double t, double *m)
@@ -78,17 +80,40 @@ dips(run *s, const struct look three[3], struct look *at)
     return false;
 }
 
-/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
- * looked at, and where the margin dips between. *before: the look before it. */
+/* Behind `from` blocks have, at `to`, no solution or one of another branch, behind a fold. Before that a condition may
+ * contradict its mode: its law goes on beyond its border as nothing does. True: *at is the first place known, *before a
+ * look before it; else both are the last one on this branch. */
 static bool
-find_contradiction(run *s, struct look *before, struct look *at, bool *found)
+follow_branch(run *s, struct look from, double to, struct look *before, struct look *at)
+{
+    *before = *at = from;
+    while (to - at->t > run_tiny(s, at->t)) {
+        struct look middle = { at->t + (to - at->t) / 2, 0 };
+
+        if (!margin_at(s, middle.t, &middle.m) || model_left_branch(s->model)) {
+            to = middle.t;
+            continue;
+        }
+        *before = *at;
+        *at = middle;
+        if (at->m < 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
+ * looked at, and where the margin dips between. *before: the look before it. *cut: there is none, but so far the
+ * present branch of the blocks' solution leads. */
+static bool
+find_contradiction(run *s, struct look *before, struct look *at, bool *found, bool *cut)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
     bool half = false; /* the piece's middle has been looked at */
     struct look last[3];
 
-    *found = false;
+    *found = *cut = false;
     if (!look_at_start(s, &last[2]))
         return false;
     if (s->pieces)
@@ -103,11 +128,18 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found)
         half = !half;
         if (at_end)
             t0 = end;
-        if (!margin_at(s, next.t, &next.m)) {
-            if (at_end)
-                return false;
+        bool looked = margin_at(s, next.t, &next.m);
+
+        if (!looked && !at_end)
             continue; /* the end will tell */
+        if (s->blocks && (!looked || model_left_branch(s->model))) {
+            *found = follow_branch(s, last[2], next.t, before, at);
+            *cut = !*found && at->t > last[2].t;
+            if (*found || *cut)
+                return true;
         }
+        if (!looked)
+            return false;
         last[0] = last[1];
         last[1] = last[2];
         last[2] = next;
@@ -126,14 +158,60 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found)
     return true; /* exactly zero belongs to the next step */
 }
 
+/* Between a place where no condition contradicts and one where one does: where it begins, to rounding, by the Illinois
+ * method. The margin is the least of those of many conditions and may have corners: the weights of its ends fall until
+ * a secant gets past one, and a halving now and then, for where that is slow, leaves them as they are. *t: the first
+ * place known that contradicts. */
+static bool
+close_in(run *s, struct look lo, struct look hi, double *t)
+{
+    double weight_lo = 1, weight_hi = 1;
+    int side = 0;
+
+    for (int k = 0; k < CLOSER && hi.t - lo.t > 2 * DBL_EPSILON * fmax(fabs(lo.t), fabs(hi.t)) && hi.m < 0; k++) {
+        double a = weight_lo * lo.m, b = weight_hi * hi.m;
+        struct look at = { hi.t - b * (hi.t - lo.t) / (b - a), 0 };
+        bool halve = !(at.t > lo.t && at.t < hi.t) || k % HALVED == HALVED - 1;
+
+        if (halve)
+            at.t = lo.t + (hi.t - lo.t) / 2;
+        if (at.t <= lo.t || at.t >= hi.t)
+            break;
+        if (!margin_at(s, at.t, &at.m))
+            return false;
+        if (at.m <= 0) {
+            hi = at;
+            if (!halve) {
+                weight_hi = 1;
+                weight_lo /= side > 0 ? 2 : 1;
+                side = 1;
+            }
+        } else {
+            lo = at;
+            if (!halve) {
+                weight_lo = 1;
+                weight_hi /= side < 0 ? 2 : 1;
+                side = -1;
+            }
+        }
+    }
+    *t = hi.t;
+    return true;
+}
+
 bool
 run_find_crossing(run *s, struct crossing *c)
 {
-    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo, m;
+    double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
     struct look before = { 0 }, at;
 
-    if (!find_contradiction(s, &before, &at, &c->found))
+    if (!find_contradiction(s, &before, &at, &c->found, &c->cut))
         return false;
+    if (c->cut) {
+        c->found = true;
+        c->t = c->t_seen = at.t;
+        return margin_at(s, at.t, &at.m);
+    }
     if (!c->found)
         return true;
     lo = before.t;
@@ -167,37 +245,11 @@ run_find_crossing(run *s, struct crossing *c)
             return margin_at(s, seen, &at_lo);
         }
     }
-    /* Illinois; bisection where that is slow. hi keeps the contradiction. */
-    int side = 0;
-    for (int k = 0; k < 100 && hi - lo > 2 * DBL_EPSILON * fmax(fabs(lo), fabs(hi)); k++) {
-        double t = hi - at_hi * (hi - lo) / (at_hi - at_lo);
-        if (!(t > lo && t < hi) || k % 8 == 7)
-            t = lo + (hi - lo) / 2;
-        if (t <= lo || t >= hi)
-            break;
-        if (!margin_at(s, t, &m))
-            return false;
-        if (m <= 0) {
-            hi = t;
-            at_hi = m;
-            if (side == 1)
-                at_lo /= 2;
-            side = 1;
-            if (m == 0)
-                break;
-        } else {
-            lo = t;
-            at_lo = m;
-            if (side == -1)
-                at_hi /= 2;
-            side = -1;
-        }
-        if (at_hi == 0)
-            at_hi = -DBL_MIN;
-    }
+    if (!close_in(s, (struct look){ lo, at_lo }, (struct look){ hi, at_hi }, &hi))
+        return false;
     c->at_start = false;
     c->t = c->t_seen = hi;
-    return margin_at(s, hi, &m);
+    return margin_at(s, hi, &at_hi);
 }
 
 enum events_status
