@@ -114,6 +114,7 @@ add_modes(image *m, const maker *k)
                                           q->kind == MODE_PIECE ? pool_table(k->f->pool, q->table) : NULL,
                                           q->partner,
                                           q->side,
+                                          q->corner,
                                           q->known };
         vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->slope) : none);
         vec_push(&m->line, q->known ? parameter_program_add(m->parameters, k->f, q->offset) : none);

@@ -27,7 +27,8 @@ struct image_mode {
     const ex_table *table;
     uint32_t partner;
     int8_t side;
-    bool known; /* switches at a known time, g = offset + slope*t */
+    bool corner; /* nothing jumps where it turns */
+    bool known;  /* switches at a known time, g = offset + slope*t */
 };
 
 typedef struct image {

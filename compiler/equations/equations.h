@@ -51,6 +51,7 @@ typedef struct eq_mode {
     uint32_t table;
     uint32_t partner; /* the other mode of a sign(x); of a condition on that x its stick */
     int8_t side;      /* of a condition on x: +1 where g is x, -1 where it is -x; 0: no sign has its x */
+    bool corner;      /* only min, max and abs read it: nothing jumps where it turns */
     bool known;       /* g is linear in time, over parameters: slope, offset are parameter expressions */
     inst slope, offset;
     span at;

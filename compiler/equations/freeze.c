@@ -14,6 +14,7 @@ struct extra {
     uint8_t kind;
     uint32_t table;
     node g;
+    bool jumps; /* of a condition: more reads it than min, max and abs, which do not jump there */
 };
 
 /* Freezing is done once for each template and pattern of parameter slots. */
@@ -112,8 +113,10 @@ add_condition(freezer *z, struct frozen *r, struct extra new)
     for (uint32_t i = 0; i < r->nextra; i++) {
         struct extra *x = &z->extra.at[r->extra0 + i];
 
-        if (x->is == new.is && x->kind == new.kind && x->g == new.g && x->table == new.table)
+        if (x->is == new.is && x->kind == new.kind && x->g == new.g && x->table == new.table) {
+            x->jumps |= new.jumps;
             return ex_slot(z->e->f->pool, r->n + i);
+        }
     }
     return add_extra(z, r, new);
 }
@@ -121,7 +124,14 @@ add_condition(freezer *z, struct frozen *r, struct extra new)
 static node
 add_mode(freezer *z, struct frozen *r, uint8_t kind, node g, uint32_t table)
 {
-    return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g });
+    return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = kind, .table = table, .g = g, .jumps = true });
+}
+
+/* The condition that a corner, but no jump, is at. */
+static node
+add_corner(freezer *z, struct frozen *r, node g)
+{
+    return add_condition(z, r, (struct extra){ .is = EXTRA_MODE, .kind = MODE_LESS, .g = g });
 }
 
 /* One node of the tape with its operands already frozen. timed: over parameters and time only. */
@@ -135,7 +145,7 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
     case EX_LE: return add_mode(z, r, MODE_LESS_EQUAL, ex_sub(p, a, b), 0);
     case EX_EQ: return add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0);
     case EX_NE: return ex_make(p, EX_NOT, add_mode(z, r, MODE_EQUAL, ex_sub(p, a, b), 0), NODE_NONE, NODE_NONE);
-    case EX_ABS: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, a, 0), ex_neg(p, a), a);
+    case EX_ABS: return ex_make(p, EX_SELECT, add_corner(z, r, a), ex_neg(p, a), a);
     case EX_SIGN: {
         if (!timed)
             return add_condition(z, r, (struct extra){ .is = EXTRA_SIGN, .g = a });
@@ -144,8 +154,8 @@ freeze_node(freezer *z, struct frozen *r, const ex_node *x, node a, node b, node
         return ex_make(p, EX_SELECT, above, ex_const(p, 1),
                        ex_make(p, EX_SELECT, below, ex_const(p, -1), ex_const(p, 0)));
     }
-    case EX_MIN: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), a, b);
-    case EX_MAX: return ex_make(p, EX_SELECT, add_mode(z, r, MODE_LESS, ex_sub(p, a, b), 0), b, a);
+    case EX_MIN: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), a, b);
+    case EX_MAX: return ex_make(p, EX_SELECT, add_corner(z, r, ex_sub(p, a, b)), b, a);
     case EX_TABLE:
     case EX_TABLE_SLOPE: {
         const ex_table *t = pool_table(p, x->table);
@@ -367,14 +377,20 @@ mode_var(freezer *z, const struct extra *x, inst g, span at)
                                 bg_hash_mix(g.root, x->table));
     uint32_t i = map_get(&z->mode, hash);
 
-    for (uint32_t k = i; k != MAP_NONE; k = z->mode_next.at[k])
-        if (e->mode.at[k].kind == x->kind && e->mode.at[k].table == x->table && inst_equal(e->f, e->mode.at[k].g, g))
-            return e->mode.at[k].var;
+    uint32_t k = i;
 
+    for (; k != MAP_NONE; k = z->mode_next.at[k])
+        if (e->mode.at[k].kind == x->kind && e->mode.at[k].table == x->table && inst_equal(e->f, e->mode.at[k].g, g))
+            break;
+    if (k != MAP_NONE) {
+        e->mode.at[k].corner &= !x->jumps;
+        return e->mode.at[k].var;
+    }
     vec_resize(&z->mode_next, e->mode.n + 1);
     z->mode_next.at[e->mode.n] = i;
     map_set(&z->mode, hash, (uint32_t)e->mode.n);
     i = new_mode(e, x->kind, g, x->table, at);
+    e->mode.at[i].corner = !x->jumps;
     return e->mode.at[i].var;
 }
 

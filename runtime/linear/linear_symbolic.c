@@ -48,11 +48,41 @@ put_word(strbuf *out, const char *s, size_t n)
     strbuf_puts(out, "}");
 }
 
-/* k_s1 as k with the index s1, m1 as m with the index 1, spring.q as q with the index spring. */
+/* A number of the text with its unit, "4 [N.s/m]": upright, products with a thin space. */
+static char *
+latex_literal(const char *text)
+{
+    const char *bracket = strchr(text, '['), *exponent = strpbrk(text, "eE");
+    size_t n = strcspn(text, " [");
+    strbuf out = { 0 };
+
+    if (exponent && exponent < text + n)
+        strbuf_printf(&out, "%.*s \\cdot 10^{%d}", (int)(exponent - text), text, atoi(exponent + 1));
+    else
+        strbuf_printf(&out, "%.*s", (int)n, text);
+    if (!bracket)
+        return out.at;
+    strbuf_puts(&out, "\\,\\mathrm{");
+    for (const char *c = bracket + 1; *c && *c != ']'; c++) {
+        size_t power = strspn(c + 1, "+-0123456789");
+
+        if (*c == '^') {
+            strbuf_printf(&out, "^{%.*s}", (int)power, c + 1);
+            c += power;
+        } else {
+            strbuf_printf(&out, strchr("_#&%${}", *c) ? "\\%c" : strchr(".* ", *c) ? "\\," : "%c", *c);
+        }
+    }
+    strbuf_puts(&out, "}");
+    return out.at;
+}
+
+/* k_s1 as k with the index s1, m1 and m[1] as m with the index 1, spring.q as q with the index spring. */
 static char *
 latex_name(const char *name)
 {
-    const char *dot = strrchr(name, '.'), *low = strchr(name, '_'), *base = name, *index = NULL;
+    const char *dot = strrchr(name, '.'), *low = strchr(name, '_'), *open = strchr(name, '['), *base = name,
+               *index = NULL;
     size_t nbase = strlen(name), nindex = 0;
     strbuf out = { 0 };
 
@@ -65,6 +95,10 @@ latex_name(const char *name)
         nbase = (size_t)(low - name);
         index = low + 1;
         nindex = strlen(index);
+    } else if (open && open > name && name[nbase - 1] == ']') {
+        nindex = (size_t)(name + nbase - 1 - open) - 1;
+        nbase = (size_t)(open - name);
+        index = open + 1;
     } else {
         size_t letters = strcspn(name, "0123456789");
 
@@ -88,8 +122,14 @@ slot_latex(void *ctx, uint32_t slot)
 {
     struct naming *n = ctx;
 
-    if (!n->latex[slot])
+    if (!n->latex[slot] && n->f->var.at[slot].kind == VAR_LITERAL) { /* inside of an expression: one factor */
+        char *number = latex_literal(n->f->var.at[slot].name);
+
+        n->latex[slot] = strchr(number, '\\') ? bg_format("\\left(%s\\right)", number) : bg_strdup(number);
+        free(number);
+    } else if (!n->latex[slot]) {
         n->latex[slot] = latex_name(n->f->var.at[slot].name);
+    }
     return n->latex[slot];
 }
 
@@ -98,8 +138,11 @@ slot_latex(void *ctx, uint32_t slot)
 static char *
 entry_text(struct naming *naming, const structure_block *b, size_t row, size_t column, bool latex)
 {
+    const ex_node *e = pool_node(naming->f->pool, b->text[row + b->rows * column]);
     strbuf text = { 0 };
 
+    if (latex && e->op == EX_SLOT && naming->f->var.at[e->a].kind == VAR_LITERAL)
+        return latex_literal(naming->f->var.at[e->a].name);
     (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text,
                                   naming, &text);
     return text.at;

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "dense.h"
-#include "elimination.h"
-#include "equations.h"
 #include "hamiltonian.h"
 #include "kinetic.h"
 
@@ -270,8 +268,6 @@ fill(const linearization *l, const struct parts *w, const double *S, second_orde
     }
     if (nu)
         dense_multiply(np, np, nu, 1, MS, Bp, 0, s->L);
-    for (size_t k = 0; k < np * nu; k++)
-        s->integrals |= s->N[k] != 0;
     free(App);
     free(Ape);
     free(Aep);
@@ -304,6 +300,11 @@ second_order_make(const linearization *l, second_order *s)
 
         fill(l, &w, S, s);
         s->n = w.np;
+        s->momentum = w.p;
+        if (!s->why)
+            second_order_sharpen(l, s);
+        for (size_t k = 0; k < s->n * s->nu; k++)
+            s->integrals |= s->N[k] != 0;
         all[0] = s->M, all[1] = s->D, all[2] = s->K;
         for (int k = 0; k < 3; k++) {
             s->symmetric[k] = is_symmetric(s->n, all[k]);
@@ -334,259 +335,4 @@ second_order_name(const linearization *l, const second_order *s, size_t i)
     size_t n = strlen(name);
 
     return bg_format("%.*s", (int)(n > 2 && name[n - 2] == '.' ? n - 2 : n), name);
-}
-
-/* ---------------------------------------------------------------- as expressions */
-
-static structure_block
-new_block(pool *p, size_t rows, size_t columns)
-{
-    structure_block b = { rows, columns, bg_calloc(rows * columns + 1, sizeof(double)),
-                          bg_calloc(rows * columns + 1, sizeof(node)) };
-
-    for (size_t k = 0; k < rows * columns; k++)
-        b.text[k] = ex_const(p, 0);
-    return b;
-}
-
-static void
-free_block(structure_block *b)
-{
-    free(b->value);
-    free(b->text);
-}
-
-static void
-put_row(elimination *r, size_t i, const structure_block *b, size_t first)
-{
-    for (size_t k = 0; k < b->columns; k++)
-        elimination_put(r, (uint32_t)(first + k), b->value[i + b->rows * k], b->text[i + b->rows * k]);
-}
-
-/* dx/dt by what storage gives (J, n by nz) and by inputs (B), dissipators eliminated; where there is dependent storage
- * without what its rates do. */
-static void
-write_rates(const structure *s, pool *p, structure_block *J, structure_block *B)
-{
-    const structure_block *M = s->matrix, *const with[6] = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU],
-                                                             &M[M_J_LS], &M[M_J_LL], &M[M_J_LU] };
-    const structure_block *from[6];
-    size_t n = s->n, nl = s->nl, d = n, in = d + nl, z = in + nl, u = z + s->nz;
-    elimination *r = elimination_new(u + s->nu, p);
-    uint8_t *may = bg_calloc(u + s->nu + 1, 1);
-
-    for (int k = 0; k < 6; k++)
-        from[k] = s->nd ? &s->apart[k] : with[k];
-    memset(may, 2, z);
-    memset(may, 3, n);
-    *J = new_block(p, n, s->nz);
-    *B = new_block(p, n, s->nu);
-    for (size_t i = 0; i < n; i++) {
-        elimination_put(r, (uint32_t)i, -1, ex_const(p, -1));
-        put_row(r, i, from[0], z);
-        put_row(r, i, from[1], d);
-        put_row(r, i, from[2], u);
-        elimination_end(r);
-    }
-    for (size_t i = 0; i < nl; i++) {
-        elimination_put(r, (uint32_t)(in + i), -1, ex_const(p, -1));
-        put_row(r, i, from[3], z);
-        put_row(r, i, from[4], d);
-        put_row(r, i, from[5], u);
-        elimination_end(r);
-        elimination_put(r, (uint32_t)(d + i), -1, ex_const(p, -1));
-        put_row(r, i, &M[M_L], in);
-        elimination_end(r);
-    }
-    elimination_eliminate(r, may);
-    for (size_t i = 0; i < n; i++) {
-        term unused;
-        sum row = elimination_express(r, (uint32_t)i, &unused);
-
-        for (size_t k = 0; k < row.n; k++) {
-            size_t c = row.at[k].column;
-
-            if (c >= u)
-                B->text[i + n * (c - u)] = ex_neg(p, row.at[k].text);
-            else if (c >= z)
-                J->text[i + n * (c - z)] = ex_neg(p, row.at[k].text);
-        }
-    }
-    elimination_free(r);
-    free(may);
-}
-
-/* The storage port of a state. */
-static size_t
-port_of(const structure *s, size_t state)
-{
-    size_t z = 0;
-
-    while (z < s->nz && s->storage_state[z] != state)
-        z++;
-    return z;
-}
-
-static bool
-is_zero(const pool *p, node n)
-{
-    double value;
-
-    return ex_is_const(p, n, &value) && value == 0;
-}
-
-static bool
-is_momentum(const second_order *s, size_t state)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (s->momentum[i] == state)
-            return true;
-    return false;
-}
-
-/* M: of each inertia its own, and those of dependent ones by their ratios: diag(1/S) + G_S' C_d G_S. */
-static void
-write_masses(const second_order *s, const structure *t, pool *p, structure_block *to)
-{
-    const structure_block *S = &t->matrix[M_S], *G = &t->rates[2], *C = &t->rates[5];
-    size_t n = s->n, nd = t->nd;
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            size_t zi = port_of(t, s->momentum[i]), zk = port_of(t, s->momentum[k]);
-            node total = i == k ? ex_make(p, EX_DIV, ex_const(p, 1), S->text[zi + t->nz * s->momentum[i]], NODE_NONE)
-                                : ex_const(p, 0);
-
-            for (size_t a = 0; a < nd; a++)
-                for (size_t b = 0; b < nd; b++)
-                    if (!is_zero(p, C->text[a + nd * b]) && !is_zero(p, G->text[a + nd * zi]) &&
-                        !is_zero(p, G->text[b + nd * zk]))
-                        total = ex_make(
-                            p, EX_ADD, total,
-                            ex_mul(p, ex_mul(p, G->text[a + nd * zi], C->text[a + nd * b]), G->text[b + nd * zk]),
-                            NODE_NONE);
-            to->text[i + n * k] = total;
-        }
-}
-
-/* Forces of springs on inertia i by displacements, and these by what moves them (`moved`, [states] down column k of a
- * block), added with the sign to total. */
-static node
-add_springs(const second_order *s, const structure *t, pool *p, const structure_block *J, size_t i,
-            const structure_block *moved, size_t k, bool minus, node total)
-{
-    const structure_block *S = &t->matrix[M_S];
-
-    for (size_t z = 0; z < t->nz; z++) {
-        node force = J->text[s->momentum[i] + t->n * z];
-
-        for (size_t e = 0; e < t->n && !is_momentum(s, t->storage_state[z]) && !is_zero(p, force); e++)
-            if (!is_zero(p, S->text[z + t->nz * e]) && !is_zero(p, moved->text[e + t->n * k])) {
-                node part = ex_mul(p, ex_mul(p, force, S->text[z + t->nz * e]), moved->text[e + t->n * k]);
-
-                total = minus ? ex_sub(p, total, part) : ex_make(p, EX_ADD, total, part, NODE_NONE);
-            }
-    }
-    return total;
-}
-
-static void
-write_blocks(const second_order *s, const structure *t, pool *p, structure_block out[5])
-{
-    structure_block J, B;
-    size_t n = s->n;
-
-    write_rates(t, p, &J, &B);
-    for (int k = 0; k < 5; k++)
-        out[k] = new_block(p, n, k < 3 ? n : t->nu);
-    write_masses(s, t, p, &out[0]);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < t->nu; k++) {
-            out[3].text[i + n * k] = B.text[s->momentum[i] + t->n * k];
-            out[4].text[i + n * k] = add_springs(s, t, p, &J, i, &B, k, false, ex_const(p, 0));
-        }
-        for (size_t k = 0; k < n; k++) {
-            size_t zk = port_of(t, s->momentum[k]);
-
-            out[1].text[i + n * k] = ex_neg(p, J.text[s->momentum[i] + t->n * zk]);
-            out[2].text[i + n * k] = add_springs(s, t, p, &J, i, &J, zk, true, ex_const(p, 0));
-        }
-    }
-    free_block(&J);
-    free_block(&B);
-}
-
-static bool
-any_value(const structure_block *b)
-{
-    for (size_t k = 0; k < b->rows * b->columns; k++)
-        if (b->value[k] != 0)
-            return true;
-    return false;
-}
-
-static bool
-any_in_row(const structure_block *b, size_t row)
-{
-    for (size_t k = 0; k < b->columns; k++)
-        if (b->value[row + b->rows * k] != 0)
-            return true;
-    return false;
-}
-
-/* Does the rate of dependent storage d move any state? What moves with a source alone does not. */
-static bool
-acts(const structure *t, size_t d)
-{
-    const structure_block *J = &t->rates[0], *C = &t->rates[5];
-
-    for (size_t k = 0; k < t->nd; k++)
-        for (size_t i = 0; i < t->n && C->value[k + t->nd * d] != 0; i++)
-            if (J->value[i + t->n * k] != 0)
-                return true;
-    return false;
-}
-
-/* Why dependent storage cannot be written; NULL: it can, inertias that move by fixed ratios with others. */
-static char *
-dependence_unwritten(const linearization *l, const second_order *s, const structure *t)
-{
-    const flat_model *f = model_flat(l->model);
-    bool rates = any_value(&t->rates[1]);
-
-    for (size_t d = 0; d < t->nd; d++) {
-        const flat_port *p = &f->port.at[t->dependent[d]];
-
-        if ((f->element.at[p->element].type == EL_I) == p->crossed)
-            return bg_strdup("springs move together; the matrices are numbers alone");
-        rates |= acts(t, d) && (any_in_row(&t->rates[3], d) || any_in_row(&t->rates[4], d));
-        for (size_t i = 0; i < t->n; i++)
-            rates |= !is_momentum(s, i) && t->rates[0].value[i + t->n * d] != 0;
-    }
-    return rates ? bg_strdup("inertias move with sources or drive dampers by their forces; the matrices are numbers "
-                             "alone")
-                 : NULL;
-}
-
-bool
-second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why)
-{
-    const flat_model *f = model_flat(l->model);
-    double *x = linearization_states(l);
-    structure t;
-
-    structure_make(l->model, l->time, x, l->order, true, l->as_equations, false, &t);
-    free(x);
-    *why = t.why             ? bg_strdup(t.why)
-           : t.modulated     ? bg_strdup("signals act in it; its matrices are numbers alone")
-           : l->as_equations ? bg_strdup("a ratio between inertias varies; its matrices are numbers alone")
-                             : dependence_unwritten(l, s, &t);
-    for (size_t i = 0; i < s->n && !*why; i++)
-        for (size_t k = 0; k < s->n && !*why; k++)
-            if (i != k && !is_zero(f->pool, t.matrix[M_S].text[port_of(&t, s->momentum[i]) + t.nz * s->momentum[k]]))
-                *why = bg_strdup("inertias are a field; its matrices are numbers alone");
-    if (!*why)
-        write_blocks(s, &t, f->pool, out);
-    structure_free(&t);
-    return !*why;
 }

@@ -31,8 +31,11 @@ void second_order_free(second_order *s);
 /* The name of coordinate i: its inertia's. free() it */
 char *second_order_name(const linearization *l, const second_order *s, size_t i);
 
+/* The numbers that second_order_make has from A and B, as the bond graph has them where it does: rounding is no entry.
+ */
+void second_order_sharpen(const linearization *l, second_order *s);
 /* The same as expressions over variables of the flat model (the pool grows): M, D, K, L, N. False: *why (free it),
- * where springs move together, inertias are a field or ratios between them vary; else structure_block_free each. */
+ * where ratios between inertias vary or laws read inputs. structure_block free in any case. */
 bool second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why);
 
 #endif

@@ -41,7 +41,7 @@ count_parts(struct work *w)
         if (f->port.at[p].stored != VAR_NONE && !w->c->state[p])
             s->dependent[s->nd++] = p;
     }
-    for (uint32_t i = 0; i < f->opening.n; i++)
+    for (uint32_t i = 0; i < f->opening.n && !w->input; i++)
         if (f->opening.at[i].element != UINT32_MAX)
             s->source[s->nu++] = i;
 }
@@ -94,7 +94,7 @@ mark_columns(struct work *w)
     for (size_t i = 0; i < s->nz; i++)
         work_set_free(w, port_gives(f, s->storage[i]), FREE_Z, i);
     for (size_t i = 0; i < s->nu; i++)
-        work_set_free(w, (uint32_t)(w->nvars + i), FREE_U, i);
+        work_set_free(w, w->input ? w->input[i] : (uint32_t)(w->nvars + i), FREE_U, i);
     for (uint32_t v = 0; v < w->nvars; v++)
         if (w->row_of[v] != UINT32_MAX)
             work_set_free(w, v, FREE_X, w->row_of[v]);
@@ -176,8 +176,8 @@ direct(struct work *w)
     free(done);
 }
 
-static void
-fill_matrices(struct work *w, struct dependence *d)
+void
+work_matrices(struct work *w, struct dependence *d)
 {
     structure *s = w->s;
     structure_block *M = s->matrix;
@@ -218,39 +218,13 @@ fill_matrices(struct work *w, struct dependence *d)
                     w->f->output.at[i].name);
 }
 
-static void
+void
 dependence_free(struct dependence *d)
 {
     structure_block *const all[] = { &d->J_SD, &d->J_LD, &d->G_S, &d->G_X, &d->G_U, &d->C };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         block_free(all[i]);
-}
-
-static structure_block
-block_copy(const structure_block *b)
-{
-    size_t n = b->rows * b->columns;
-    structure_block to = { b->rows, b->columns, bg_calloc(n + 1, sizeof(double)), bg_calloc(n + 1, sizeof(node)) };
-
-    if (n)
-        memcpy(to.value, b->value, n * sizeof *to.value);
-    if (n && b->text)
-        memcpy(to.text, b->text, n * sizeof *to.text);
-    return to;
-}
-
-/* The blocks before dependent storage is eliminated from them. */
-static void
-keep_apart(structure *s, const struct dependence *d)
-{
-    static const enum structure_matrix which[6] = { M_J_SS, M_J_SL, M_J_SU, M_J_LS, M_J_LL, M_J_LU };
-    const structure_block *const met[6] = { &d->J_SD, &d->J_LD, &d->G_S, &d->G_X, &d->G_U, &d->C };
-
-    for (int k = 0; k < 6; k++) {
-        s->apart[k] = block_copy(&s->matrix[which[k]]);
-        s->rates[k] = block_copy(met[k]);
-    }
 }
 
 static bool
@@ -282,8 +256,12 @@ work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *
         s->nu += f->opening.at[i].element != UINT32_MAX;
     ncolumns = w->nvars + s->nu + s->n;
     find_states(w, order);
-    s->nu = 0;
+    s->nu = w->ninput;
     count_parts(w);
+    if (w->input)
+        w->acts = bg_calloc(w->nvars + 1, 1);
+    for (size_t i = 0; i < w->ninput; i++)
+        w->acts[w->input[i]] = 1;
     w->may = bg_calloc(ncolumns + 1, 1);
     w->seen = bg_calloc(w->nvars + 1, 1);
     w->block_seen = bg_calloc(w->e->block.n + 1, sizeof *w->block_seen);
@@ -314,6 +292,7 @@ work_close(struct work *w)
     free(w->row_of);
     free(w->rate);
     free(w->rests);
+    free(w->acts);
     free(w->may);
     free(w->seen);
     free(w->block_seen);
@@ -332,13 +311,11 @@ structure_make(bg_model *m, double t, const double *x, const size_t *order, bool
 
     work_open(&w, m, t, x, order, s);
     if (w.fine)
-        fill_matrices(&w, &d);
+        work_matrices(&w, &d);
     if (w.fine)
         work_laws(&w, &d);
-    if (w.fine && s->nd && text) {
-        keep_apart(s, &d);
+    if (w.fine && s->nd && text)
         work_write_dependent(&w, &d);
-    }
     if (w.fine)
         work_include_dependent(&w, &d);
     if (w.fine)
@@ -363,10 +340,6 @@ structure_free(structure *s)
         block_free(&s->matrix[k]);
     for (int k = 0; k < 4; k++)
         block_free(&s->output[k]);
-    for (int k = 0; k < 6; k++) {
-        block_free(&s->apart[k]);
-        block_free(&s->rates[k]);
-    }
     *s = (structure){ 0 };
 }
 

@@ -62,9 +62,6 @@ typedef struct structure {
     /* of dependent storage: C_d (nd by nd), G (nd by n), G_S (nd by nz), what a rate that it adds does to dx/dt in the
      * end (n by nd) */
     double *C_d, *G, *G_S, *H;
-    /* With expressions, where there is dependent storage: J_SS, J_SL, J_SU, J_LS, J_LL, J_LU as they are while its
-     * rates are left out, and what these then meet: J_SD, J_LD, G_S, G_X, G_U, C_d. */
-    structure_block apart[6], rates[6];
     double *J;      /* n by nz: dx/dt by z, dissipators solved: A = J S + what signals add */
     double *D_in;   /* nl by n: d_in by x */
     double *K;      /* n by nl: dx/dt by what a dissipator gives, the others solved */

@@ -36,7 +36,10 @@ struct work {
     bool *rests;            /* [n] the balance says nothing of dx/dt itself: a junction of dependent storage */
     uint32_t *kind, *index; /* [column] of FREE_*, number */
     bool *block_seen;
-    bool outputs;      /* their rows too */
+    bool outputs;        /* their rows too */
+    const var_id *input; /* [ninput] variables that are u in the place of the sources' own parts; NULL: these */
+    size_t ninput;
+    uint8_t *acts;     /* [var] it is one of them */
     bool as_equations; /* dependent storage by the model's own equations */
     bool fine;
 };
@@ -74,19 +77,25 @@ void work_spread(struct work *w, uint32_t column, size_t row, const struct targe
 void work_spread_sum(struct work *w, const sum *s, size_t row, const struct targets *to, double factor,
                      const char *what); /* of a row as it stands */
 
-/* The relations at a point, eliminated, and which way each dissipator is taken. work_close it in any case. */
+/* The relations at a point, eliminated, and which way each dissipator is taken. What w asks for is set before.
+ * work_close it in any case. */
 void work_open(struct work *w, bg_model *m, double t, const double *x, const size_t *order, structure *s);
 void work_close(struct work *w);
 void work_set_free(struct work *w, uint32_t column, uint32_t kind, size_t index);
 
 /* ---- the parts, in order ---- */
 void work_relations(struct work *w);
-void work_laws(struct work *w, struct dependence *d); /* S, L, L_X; d->C */
+void work_matrices(struct work *w, struct dependence *d); /* the J, while rates of dependent storage are left out */
+void work_laws(struct work *w, struct dependence *d);     /* S, L, L_X with the inputs asked for behind x; d->C */
+/* Slopes of storage laws by port: from what is stored to what is given, or back. What else they read: by_x. */
+void work_storage_laws(struct work *w, const uint32_t *port, size_t n, bool gives, structure_block *slope,
+                       const size_t *column, structure_block *by_x);
 void
 work_write_dependent(struct work *w,
                      struct dependence *d); /* the J's expressions with dependent storage eliminated; before the next */
 void work_include_dependent(struct work *w, struct dependence *d);       /* and their numbers */
 void work_solve_dissipators(struct work *w, const struct dependence *d); /* J, D_in, K, H, and with them A and B */
 void work_write_out(struct work *w);                                     /* A and B as expressions */
+void dependence_free(struct dependence *d);
 
 #endif

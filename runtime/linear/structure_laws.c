@@ -81,14 +81,19 @@ work_spread(struct work *w, uint32_t column, size_t row, const struct targets *t
     work_spread_sum(w, &(sum){ s.at + own + 1, s.n - own - 1, s.n - own - 1 }, row, to, -factor, what);
 }
 
-/* A variable that a law reads, as a row over x: through what storage gives too, once its slopes are known. */
+/* A variable that a law reads, as a row over x and the inputs that were asked for: through what storage gives too, once
+ * its slopes are known. */
 static structure_block
 departure_by_states(struct work *w, var_id v, bool storage_known, const char *reader)
 {
     const structure *s = w->s;
-    structure_block x = block_new(w, 1, s->n), z = block_new(w, 1, s->nz);
+    structure_block x = block_new(w, 1, s->n + w->ninput), z = block_new(w, 1, s->nz), u = block_new(w, 1, w->ninput);
 
-    work_spread(w, v, 0, &(struct targets){ .x = &x, .z = storage_known ? &z : NULL }, 1, reader);
+    work_spread(w, v, 0, &(struct targets){ .x = &x, .z = storage_known ? &z : NULL, .u = w->ninput ? &u : NULL }, 1,
+                reader);
+    for (size_t i = 0; i < w->ninput; i++)
+        block_add(w, &x, 0, s->n + i, u.value[i], w->pool ? u.text[i] : NODE_NONE);
+    block_free(&u);
     for (size_t j = 0; j < s->nz && storage_known; j++)
         for (size_t i = 0; i < s->n; i++) {
             const structure_block *S = &s->matrix[M_S];
@@ -99,6 +104,16 @@ departure_by_states(struct work *w, var_id v, bool storage_known, const char *re
         }
     block_free(&z);
     return x;
+}
+
+/* Into what a law reads beside its own quantity. */
+static void
+add_other(struct work *w, structure_block *by_x, size_t row, size_t column, double value, node text, const char *law)
+{
+    if (column < by_x->columns)
+        block_add(w, by_x, row, column, value, text);
+    else if (value != 0)
+        work_fail(w, "\"%s\" depends on more than states", law);
 }
 
 /* The law of a one-port as a slope from what is wanted in to what is wanted out, and what else it reads, into x. */
@@ -138,10 +153,11 @@ law_slope(struct work *w, uint32_t port, var_id in, var_id out, structure_block 
         if (q.value == 0 && !w->pool)
             continue;
         one = departure_by_states(w, v, slope != &w->s->matrix[M_S], port_name(w->f, port));
-        for (size_t i = 0; i < w->s->n; i++)
+        for (size_t i = 0; i < one.columns; i++)
             if (one.value[i] != 0 || (w->pool && !ex_is_const(w->pool, one.text[i], NULL)))
-                block_add(w, by_x, row, i, factor * q.value * one.value[i],
-                          w->pool ? ex_mul(w->pool, ex_mul(w->pool, text, q.text), one.text[i]) : NODE_NONE);
+                add_other(w, by_x, row, i, factor * q.value * one.value[i],
+                          w->pool ? ex_mul(w->pool, ex_mul(w->pool, text, q.text), one.text[i]) : NODE_NONE,
+                          port_name(w->f, port));
         block_free(&one);
     }
 }
@@ -174,7 +190,7 @@ field_row(struct work *w, elimination *r, const flat_element *el, const flat_law
             continue;
         }
         one = departure_by_states(w, v, el->type == EL_R, el->name);
-        for (size_t i = 0; i < w->s->n; i++)
+        for (size_t i = 0; i < one.columns; i++)
             elimination_put(r, (uint32_t)(2 * n + i), q.value * one.value[i],
                             w->pool ? ex_mul(w->pool, q.text, one.text[i]) : NODE_NONE);
         block_free(&one);
@@ -188,9 +204,9 @@ static void
 field_block(struct work *w, const flat_element *el, const size_t *at, const var_id *in, const var_id *out,
             structure_block *slope, const size_t *column, structure_block *by_x)
 {
-    size_t n = el->nports;
-    elimination *r = elimination_new(2 * n + w->s->n, w->pool);
-    uint8_t *may = bg_calloc(2 * n + w->s->n + 1, 1);
+    size_t n = el->nports, columns = 2 * n + w->s->n + w->ninput;
+    elimination *r = elimination_new(columns, w->pool);
+    uint8_t *may = bg_calloc(columns + 1, 1);
     var_id *fin = bg_calloc(n + 1, sizeof *fin), *fout = bg_calloc(n + 1, sizeof *fout);
 
     for (size_t k = 0; k < n; k++) {
@@ -216,7 +232,7 @@ field_block(struct work *w, const flat_element *el, const size_t *at, const var_
             if (!isfinite(t->value))
                 work_fail(w, "the laws of %s have no finite slopes here", el->name);
             if (t->column >= 2 * n)
-                block_add(w, by_x, at[a], t->column - 2 * n, -t->value, text);
+                add_other(w, by_x, at[a], t->column - 2 * n, -t->value, text, el->name);
             else if (t->column >= n)
                 block_add(w, slope, at[a], column ? column[at[t->column - n]] : at[t->column - n], -t->value, text);
         }
@@ -256,22 +272,33 @@ law_block(struct work *w, const uint32_t *port, size_t count, const var_id *in, 
     }
 }
 
+void
+work_storage_laws(struct work *w, const uint32_t *port, size_t n, bool gives, structure_block *slope,
+                  const size_t *column, structure_block *by_x)
+{
+    const flat_model *f = w->f;
+    var_id *stored = bg_calloc(n + 1, sizeof *stored), *given = bg_calloc(n + 1, sizeof *given);
+
+    for (size_t i = 0; i < n; i++) {
+        stored[i] = f->port.at[port[i]].stored;
+        given[i] = port_gives(f, port[i]);
+    }
+    law_block(w, port, n, gives ? stored : given, gives ? given : stored, slope, column, by_x);
+    free(stored);
+    free(given);
+}
+
 /* The laws of storage and dissipators. */
 void
 work_laws(struct work *w, struct dependence *d)
 {
     const flat_model *f = w->f;
     structure *s = w->s;
-    size_t most = f->port.n + 1;
-    var_id *in = bg_calloc(most, sizeof *in), *out = bg_calloc(most, sizeof *out);
+    var_id *in = bg_calloc(s->nl + 1, sizeof *in), *out = bg_calloc(s->nl + 1, sizeof *out);
     structure_block by_x = block_new(w, s->nd, s->n);
 
-    for (size_t i = 0; i < s->nz; i++) {
-        in[i] = f->port.at[s->storage[i]].stored;
-        out[i] = port_gives(f, s->storage[i]);
-    }
     s->matrix[M_S] = block_new(w, s->nz, s->n);
-    law_block(w, s->storage, s->nz, in, out, &s->matrix[M_S], s->storage_state, &s->matrix[M_S]);
+    work_storage_laws(w, s->storage, s->nz, true, &s->matrix[M_S], s->storage_state, &s->matrix[M_S]);
     for (size_t i = 0; i < s->nl; i++) {
         const flat_port *p = &f->port.at[s->dissipator[i]];
 
@@ -279,18 +306,14 @@ work_laws(struct work *w, struct dependence *d)
         out[i] = s->flow_in[i] ? p->e : p->f;
     }
     s->matrix[M_L] = block_new(w, s->nl, s->nl);
-    s->matrix[M_L_X] = block_new(w, s->nl, s->n);
+    s->matrix[M_L_X] = block_new(w, s->nl, s->n + w->ninput);
     law_block(w, s->dissipator, s->nl, in, out, &s->matrix[M_L], NULL, &s->matrix[M_L_X]);
-    for (size_t i = 0; i < s->nd; i++) {
-        in[i] = port_gives(f, s->dependent[i]);
-        out[i] = f->port.at[s->dependent[i]].stored;
-    }
     d->C = block_new(w, s->nd, s->nd);
-    law_block(w, s->dependent, s->nd, in, out, &d->C, NULL, &by_x);
+    work_storage_laws(w, s->dependent, s->nd, false, &d->C, NULL, &by_x);
     for (size_t i = 0; i < s->nd; i++)
         for (size_t k = 0; k < s->n; k++)
             if (by_x.value[i + s->nd * k] != 0)
-                work_fail(w, "the law of dependent %s reads other states", port_name(f, s->dependent[i]));
+                work_fail(w, "the law of dependent %s reads other states", port_name(w->f, s->dependent[i]));
     s->C_d = bg_calloc(s->nd * s->nd + 1, sizeof(double));
     memcpy(s->C_d, d->C.value, s->nd * s->nd * sizeof(double));
     block_free(&by_x);

@@ -65,7 +65,8 @@ work_moves(const struct work *w, var_id v)
 {
     enum var_kind kind = w->f->var.at[v].kind;
 
-    return kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE;
+    return (w->acts && w->acts[v]) ||
+           (kind != VAR_TIME && kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE);
 }
 
 void
@@ -223,7 +224,8 @@ source_rows(struct work *w)
             if (inst_slot_of(f, law->def, o->by) == UINT32_MAX)
                 continue;
             put(w, given, -1);
-            put(w, (uint32_t)(w->nvars + k), 1);
+            if (!w->input)
+                put(w, (uint32_t)(w->nvars + k), 1);
             put_departure(w, law->def, 1, VAR_NONE);
             elimination_end(w->r);
         }

@@ -8,14 +8,16 @@
 #include "scales.h"
 #include "vectors.h"
 
-enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pairs; steps to rest in one */
+enum { AROUND = 4, STEPS = 200, DENSE_STATES = 200 }; /* points of a mean, in pairs; steps to rest in one, */
+enum { ASTRAY = 40 };                                 /* of which so many may switch to what is no nearer to rest */
 #define WIDEST 0.05     /* of the states' sizes: how far rates are averaged over at first, */
 #define NARROWEST 1e-12 /* in the end, */
 #define NARROWER 0.1    /* and from one to the next */
 #define WITHIN 0.1      /* of that neighbourhood: a step so small ends the search in it; */
 #define AT_REST 1e-9    /* of the states' sizes: and a step so small the whole */
 #define ROUNDING 1e-13  /* of the terms in a rate, */
-#define NEARLY 1e-12    /* of them: what may be left where no step comes nearer, next to infinite slopes; */
+#define NEARLY 1e-10    /* of them: what may be left where no step comes nearer, next to infinite slopes; */
+#define FEW 1e-3        /* where steps come to nothing in a wide neighbourhood, less may do in a narrower one; */
 #define GREAT 1e-3      /* or so much of the greatest of its unit: no more is left to find */
 #define SMALL 1e-6      /* of the greatest terms of its unit: a rate that has no more waits while others move */
 #define SMALL_SIZE 1e-3 /* of the greatest state of its unit: no state is smaller, where a mean is taken */
@@ -35,6 +37,7 @@ struct descent {
     size_t n;
     scales *scales;
     double t, motion, slow, h, blur;     /* times: given; in which terms would make the slowest state; of a step */
+    int astray;                          /* steps that switched to what is no nearer to rest */
     double *size, *greatest;             /* [n] of states; so far */
     double *around[AROUND];              /* [n] points that rates are averaged over */
     double *f, *probe, *trial, *one, *d; /* [n] rates at x, at the trial, at a point; the step */
@@ -250,6 +253,8 @@ step(struct descent *s, double *x, double part, bool *found)
         memcpy(s->f, s->probe, s->n * sizeof *s->f);
     else if (!rates(s, x, s->f))
         return false;
+    else if (left(s, s->f, NULL, 1) > HALFWAY * before)
+        s->astray++;
     return true;
 }
 
@@ -259,7 +264,8 @@ settle(struct descent *s, double *x, double part)
 {
     if (!rates(s, x, s->f))
         return false;
-    for (int k = 0; k < STEPS; k++) {
+    s->astray = 0;
+    for (int k = 0; k < STEPS && s->astray < ASTRAY; k++) {
         bool found = false;
 
         if (!step(s, x, part, &found))
@@ -317,19 +323,19 @@ put_to_zero(struct descent *s, double *x)
     vec_free(&which);
 }
 
-static void
-group_units(struct descent *s)
+void
+states_by_unit(bg_model *m, uint32_t *group)
 {
     map units = { 0 };
     uint32_t count = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t key = map_ptr_key(model_state(s->model, i).unit);
+    for (size_t i = 0; i < model_nstates(m); i++) {
+        uint64_t key = map_ptr_key(model_state(m, i).unit);
         uint32_t g = map_get(&units, key);
 
         if (g == MAP_NONE)
             map_set(&units, key, g = count++);
-        s->group[i] = g;
+        group[i] = g;
     }
     map_free(&units);
 }
@@ -348,14 +354,15 @@ descend(bg_model *m, linear *l, events *e, const bool *active, double t, double 
         *vector[k] = bg_calloc(n, sizeof(double));
     s.group = bg_calloc(n, sizeof *s.group);
     s.scales = scales_new(m, 1e-6, 0);
-    group_units(&s);
+    states_by_unit(m, s.group);
     if (n <= DENSE_STATES && linear_pattern(l).n > n) {
         s.jacobian = bg_malloc(n * n * sizeof *s.jacobian);
         s.matrix = bg_malloc(n * n * sizeof *s.matrix);
         s.pivot = bg_malloc(n * sizeof *s.pivot);
     }
     events_settle(e, t, x);
-    for (s.blur = WIDEST; ok && s.blur > NARROWEST; s.blur *= NARROWER) {
+    for (s.blur = WIDEST; s.blur > NARROWEST && (ok || s.astray == ASTRAY || left(&s, s.f, NULL, 1) <= FEW);
+         s.blur *= NARROWER) {
         find_sizes(&s, x);
         ok = settle(&s, x, fmax(WITHIN * s.blur, AT_REST));
     }

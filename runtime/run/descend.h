@@ -14,4 +14,7 @@
 /* Moves x there; what motion conserves is kept. motion: a time in which the model moves. False: not found. */
 bool descend(bg_model *m, linear *l, events *e, const bool *active, double t, double motion, double *x);
 
+/* group[i]: a number for the unit of state i. */
+void states_by_unit(bg_model *m, uint32_t *group);
+
 #endif

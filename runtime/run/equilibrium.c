@@ -15,15 +15,12 @@
 #include "simulate.h"
 
 #include <kinsol/kinsol.h>
-#include <lapacke.h>
 #include <math.h>
 #include <nvector/nvector_serial.h>
 #include <string.h>
 
 #include "descend.h"
-#include "events.h"
-#include "linear.h"
-#include "scales.h"
+#include "equilibrium_inside.h"
 #include "shown.h"
 #include "vectors.h"
 
@@ -32,36 +29,17 @@
 #define ROUNDED 1e-13 /* of the states' scales: a change of them by so little is rounding, and so is what it does */
 #define DENSE_STATES 600
 #define DENSE_UNKNOWNS 1200
-#define REGULAR 1e9       /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
-#define NEWTON_ROUNDS 20  /* of modes */
-#define STABLE_STATES 200 /* up to here eigenvalues are looked at */
-#define ASIDE 1e-6        /* of a state: how far away the Jacobian is taken where slopes may be infinite */
-#define WAITS 14          /* runs of growing length in which a model may come to rest by itself, */
-#define WAIT_STEPS 50000  /* of so many steps */
-#define WAITED 1e-3       /* of the terms in a rate: from here on Newton's method may end it */
-#define NAMED 5           /* states named in a message */
+#define REGULAR 1e9      /* steps beyond this times the states' sizes mean a Jacobian that leaves something free */
+#define NEWTON_ROUNDS 20 /* of modes */
+#define ASIDE 1e-6       /* of a state: how far away the Jacobian is taken where slopes may be infinite */
+#define STRIDES 3        /* in which motion is followed to see how fast it is */
+#define WAITS 14         /* runs of growing length in which a model may come to rest by itself, */
+#define WAIT_STEPS 50000 /* of so many steps */
+#define WAITED 1e-3      /* of the terms in a rate: from here on Newton's method may end it */
+#define LESS 1e-3        /* of the terms where a march began: what rates come down to */
 
-typedef struct rest {
-    bg_model *model;
-    size_t n;
-    double t;
-    bool *active;      /* [n] takes part */
-    double *f, *gross; /* [n] rates; size of the terms they are made of */
-    scales *scales;
-    double *size, *rounding; /* [n] scales of the states; rates that are only rounding */
-    double *trial, *step, *probe;
-    linear *linear;
-    events *events;
-    /* singular values of the scaled reduced Jacobian */
-    bool svd;
-    double *u, *sigma, *vt, *row_scale, *column_scale;
-    size_t rank;
-    bool *rooted;          /* [n] read by laws with an infinite slope; NULL: there are none */
-    double *aside, motion; /* [n] beside(); the model's time at the start */
-} rest;
-
-static bool
-rates(rest *s, const double *x, double *f)
+bool
+rest_rates(rest *s, const double *x, double *f)
 {
     if (model_rhs(s->model, s->t, x, f) != 0 || !vec_finite(s->n, f))
         return false;
@@ -85,7 +63,7 @@ measure_rounding(rest *s, const double *x)
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++)
             s->trial[i] = x[i] + (bg_hash_mix(i + 1, 31 + trial) >> 63 ? relative : -relative) * s->size[i];
-        if (!rates(s, s->trial, s->probe))
+        if (!rest_rates(s, s->trial, s->probe))
             continue;
         for (size_t i = 0; i < s->n; i++)
             s->rounding[i] = fmax(s->rounding[i], ROUNDED * fabs(s->probe[i] - s->f[i]) / relative);
@@ -102,15 +80,15 @@ measure(rest *s, const double *x)
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++)
             s->trial[i] = x[i] * (bg_hash_mix(i + 1, 29 + trial) >> 63 ? 1 + relative : 1 - relative);
-        if (!rates(s, s->trial, s->probe))
+        if (!rest_rates(s, s->trial, s->probe))
             continue;
         for (size_t i = 0; i < s->n; i++)
             s->gross[i] = fmax(s->gross[i], fmax(fabs(s->f[i]), fabs(s->probe[i] - s->f[i]) / relative));
     }
 }
 
-static double
-residual(const rest *s, const double *f)
+double
+rest_residual(const rest *s, const double *f)
 {
     double r = 0;
 
@@ -138,29 +116,46 @@ time_scale(rest *s, const double *x)
     return most > 0 && isfinite(most) ? 1 / most : 1;
 }
 
+/* Moves s->trial by h along its rates, in strides: what is inert and at rest only passes on what it took up before. In
+ * the end s->probe has its rates. */
+static bool
+stride(rest *s, const double *x, double h)
+{
+    bool ok = true;
+
+    memcpy(s->trial, x, s->n * sizeof(double));
+    memcpy(s->probe, s->f, s->n * sizeof(double));
+    for (int k = 0; k < STRIDES && ok; k++) {
+        vec_axpy(s->n, h / STRIDES, s->trial, s->probe, s->trial);
+        ok = rest_rates(s, s->trial, s->probe);
+    }
+    return ok;
+}
+
 /* A time in which the rates change by about half when the model moves along them; what is empty has no size to tell it
- * by. */
+ * by. What changes so in no time at all was no rate, but what is left of terms that cancel. */
 static double
 motion_time(rest *s, const double *x)
 {
-    double size = 0, h;
+    const double shortest = 1e-12, longest = 1e9;
+    bool *is_rate = bg_calloc(s->n, sizeof *is_rate), any = false, moved = false;
+    double h;
 
-    for (size_t i = 0; i < s->n; i++)
-        size = fmax(size, s->gross[i]);
-    if (!(size > 0))
-        return 1;
-    for (h = 1e-12; h < 1e9; h *= 10) {
-        bool moved = false;
-
-        for (size_t i = 0; i < s->n; i++)
-            s->trial[i] = x[i] + h * s->f[i];
-        if (!rates(s, s->trial, s->probe))
-            break;
-        for (size_t i = 0; i < s->n && !moved; i++)
-            moved = s->gross[i] > 0 && fabs(s->probe[i] - s->f[i]) > 0.5 * s->gross[i];
-        if (moved)
-            break;
+    for (size_t i = 0; i < s->n; i++) {
+        is_rate[i] = s->gross[i] > 0;
+        any |= is_rate[i];
     }
+    for (h = any ? shortest : 1; any && !moved && h < longest && stride(s, x, h); h *= moved ? 1 : 10) {
+        any = false;
+        for (size_t i = 0; i < s->n; i++) {
+            bool changed = is_rate[i] && fabs(s->probe[i] - s->f[i]) > 0.5 * s->gross[i];
+
+            is_rate[i] = is_rate[i] && !(changed && h == shortest);
+            any |= is_rate[i];
+            moved |= changed && h > shortest;
+        }
+    }
+    free(is_rate);
     return h;
 }
 
@@ -178,18 +173,14 @@ beside(rest *s, const double *x)
     return s->aside;
 }
 
-/* Marches from x towards rest. Returns the scaled residual reached. */
+/* Returns the scaled residual reached, in parts of the terms met on the way. */
 static double
-march(rest *s, double *x)
+step_on(rest *s, double *x)
 {
     double h = 0, r, best, shortest = 0;
     int idle = 0;
 
-    events_settle(s->events, s->t, x);
-    if (!rates(s, x, s->f))
-        return INFINITY;
-    measure(s, x);
-    best = r = residual(s, s->f);
+    best = r = rest_residual(s, s->f);
     for (int k = 0; k < ITERATIONS && r > 1e-13 && idle < 40; k++) {
         if (linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
             return INFINITY;
@@ -208,12 +199,12 @@ march(rest *s, double *x)
         if (good) {
             for (size_t i = 0; i < s->n; i++)
                 s->trial[i] = s->active[i] ? x[i] + s->step[i] : x[i];
-            good = rates(s, s->trial, s->probe);
+            good = rest_rates(s, s->trial, s->probe);
         }
         if (good) {
             for (size_t i = 0; i < s->n; i++) /* terms may grow on the way: 1e-12 is of what cancels */
                 s->gross[i] = fmax(s->gross[i], fabs(s->probe[i]));
-            now = residual(s, s->probe);
+            now = rest_residual(s, s->probe);
             good = now <= 4 * fmax(r, best) || now <= 0.5;
         }
         if (!good) {
@@ -225,11 +216,11 @@ march(rest *s, double *x)
         }
         memcpy(x, s->trial, s->n * sizeof(double));
         bool switched = events_settle(s->events, s->t, x);
-        if (!rates(s, x, s->f))
+        if (!rest_rates(s, x, s->f))
             return INFINITY;
         if (k % 8 == 0 || now < 1e-3)
             measure(s, x);
-        now = residual(s, s->f);
+        now = rest_residual(s, s->f);
         idle = now < 0.9 * best || switched ? 0 : idle + 1;
         if (now < r)
             h *= fmin(100, fmax(4, r / now));
@@ -246,6 +237,37 @@ march(rest *s, double *x)
     return r;
 }
 
+/* Are the rates less than those of the same unit were made of where the way began, in s->first? A way that led far off
+ * met terms beside which anything is nothing. */
+static bool
+are_less(const rest *s)
+{
+    double *most = bg_calloc(s->n + 1, sizeof *most);
+    bool less = true;
+
+    for (size_t i = 0; i < s->n; i++)
+        most[s->group[i]] = fmax(most[s->group[i]], s->first[i]);
+    for (size_t i = 0; i < s->n && less; i++)
+        less = most[s->group[i]] == 0 || fabs(s->f[i]) <= LESS * most[s->group[i]];
+    free(most);
+    return less;
+}
+
+/* Marches from x towards rest. Returns the scaled residual reached. */
+static double
+march(rest *s, double *x)
+{
+    double r;
+
+    events_settle(s->events, s->t, x);
+    if (!rest_rates(s, x, s->f))
+        return INFINITY;
+    measure(s, x);
+    memcpy(s->first, s->gross, s->n * sizeof(double));
+    r = step_on(s, x);
+    return r > CLOSE || are_less(s) ? r : INFINITY;
+}
+
 /* ---- the model's own motion ---- */
 
 /* Lets the model run with time standing still, longer and longer, until it rests: what Newton's method cannot find
@@ -258,7 +280,7 @@ wait(rest *s, double *x)
     double length, r = INFINITY, before = INFINITY;
     int worse = 0;
 
-    if (linear_evaluate(s->linear, s->t, x) != 0 || !rates(s, x, s->f))
+    if (linear_evaluate(s->linear, s->t, x) != 0 || !rest_rates(s, x, s->f))
         return INFINITY;
     memset(s->gross, 0, s->n * sizeof *s->gross);
     measure(s, x);
@@ -274,10 +296,10 @@ wait(rest *s, double *x)
             memcpy(x, result.x_end, s->n * sizeof *x);
         if (o.stop > o.start)
             sim_result_free(&result);
-        if (!ok || !rates(s, x, s->f))
+        if (!ok || !rest_rates(s, x, s->f))
             break;
         measure(s, x);
-        r = residual(s, s->f);
+        r = rest_residual(s, s->f);
         if (r <= CLOSE)
             break;
         if (r < WAITED) { /* near enough for the last digits */
@@ -306,7 +328,7 @@ wait(rest *s, double *x)
 static int
 newton_rates(N_Vector x, N_Vector f, void *data)
 {
-    return rates(data, NV_DATA_S(x), NV_DATA_S(f)) ? 0 : 1;
+    return rest_rates(data, NV_DATA_S(x), NV_DATA_S(f)) ? 0 : 1;
 }
 
 static int
@@ -390,7 +412,7 @@ newton(rest *s, double *x)
     bool ok;
 
     events_settle(s->events, s->t, x);
-    if (!rates(s, x, s->f) || linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
+    if (!rest_rates(s, x, s->f) || linear_evaluate(s->linear, s->t, beside(s, x)) != 0)
         return INFINITY;
     measure(s, x);
     h = time_scale(s, x);
@@ -409,11 +431,11 @@ newton(rest *s, double *x)
         ok = is_regular(s, x, NV_DATA_S(scale)) && newton_solve(s, x, u, scale, rate_scale, context);
         bool switched = ok && events_settle(s->events, s->t, x);
 
-        ok = ok && rates(s, x, s->f);
+        ok = ok && rest_rates(s, x, s->f);
         if (!ok)
             break;
         measure(s, x);
-        r = residual(s, s->f);
+        r = rest_residual(s, s->f);
         if (!switched || r <= CLOSE)
             break;
     }
@@ -424,157 +446,7 @@ newton(rest *s, double *x)
     return ok ? r : INFINITY;
 }
 
-/* ---- the Jacobian of the states alone ---- */
-
-/* [n][n], columns one behind the other; rows and columns of states that take no part are zero. NULL if it cannot be
- * evaluated. */
-static double *
-reduced_jacobian(rest *s, const double *x)
-{
-    size_t n = s->n;
-    double *full;
-
-    if (linear_evaluate(s->linear, s->t, x) != 0)
-        return NULL;
-    full = bg_calloc(n * n + 1, sizeof *full);
-    if (!linear_reduced(s->linear, full)) {
-        free(full);
-        return NULL;
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++)
-            if (!s->active[i] || !s->active[j])
-                full[j * n + i] = 0;
-    return full;
-}
-
-/* Would the model stay at x, or does motion lead away from it? */
-static bool
-stays(rest *s, const double *x)
-{
-    size_t n = s->n;
-    double *full = n <= STABLE_STATES ? reduced_jacobian(s, x) : NULL, top = 0, most = 0;
-    bool ok = true;
-
-    if (!full)
-        return true;
-    double *real = bg_calloc(n + 1, sizeof(double)), *imaginary = bg_calloc(n + 1, sizeof(double));
-    if (LAPACKE_dgeev(LAPACK_COL_MAJOR, 'N', 'N', (lapack_int)n, full, (lapack_int)n, real, imaginary, NULL, 1, NULL,
-                      1) == 0) {
-        for (size_t i = 0; i < n; i++) {
-            top = fmax(top, hypot(real[i], imaginary[i]));
-            most = fmax(most, real[i]);
-        }
-        ok = most <= 1e-6 * top;
-    }
-    free(real);
-    free(imaginary);
-    free(full);
-    return ok;
-}
-
-/* Decomposes that Jacobian, scaled to rows and columns of size one. */
-static bool
-decompose(rest *s, const double *x)
-{
-    size_t n = s->n;
-    double *full = reduced_jacobian(s, x);
-    bool ok = full != NULL;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        double top = 0;
-        for (size_t j = 0; j < n; j++) {
-            top = fmax(top, fabs(full[j * n + i]));
-        }
-        s->row_scale[i] = top > 0 ? 1 / top : 1;
-    }
-    for (size_t j = 0; ok && j < n; j++) {
-        double top = 0;
-        for (size_t i = 0; i < n; i++) {
-            full[j * n + i] *= s->row_scale[i];
-            top = fmax(top, fabs(full[j * n + i]));
-        }
-        s->column_scale[j] = top > 0 ? 1 / top : 1;
-        for (size_t i = 0; i < n; i++)
-            full[j * n + i] *= s->column_scale[j];
-    }
-    ok = ok && LAPACKE_dgesdd(LAPACK_COL_MAJOR, 'A', (lapack_int)n, (lapack_int)n, full, (lapack_int)n, s->sigma, s->u,
-                              (lapack_int)n, s->vt, (lapack_int)n) == 0;
-    if (ok)
-        for (s->rank = 0; s->rank < n && s->sigma[s->rank] > 1e-11 * s->sigma[0] && s->sigma[s->rank] > 0; s->rank++)
-            ;
-    free(full);
-    return ok;
-}
-
-/* Adds to the step what leaves the states free, such that it changes nothing that motion conserves: for w with w'J = 0,
- * w'step = 0. All in scaled states. Where motion along what is free changes a total (a body that drifts), nothing is
- * added. */
-static bool
-keep_totals(rest *s)
-{
-    size_t n = s->n, k = n - s->rank;
-    double *w = bg_calloc(n * k + 1, sizeof(double)), *m = bg_calloc(k * k + 1, sizeof(double));
-    double *c = bg_calloc(k + 1, sizeof(double)), *work = bg_calloc(k + 1, sizeof(double));
-    lapack_int rank;
-
-    for (size_t a = 0; a < k; a++)
-        for (size_t j = 0; j < n; j++)
-            w[a * n + j] = s->active[j] ? s->u[(s->rank + a) * n + j] * s->row_scale[j] * s->column_scale[j] : 0;
-    bool ok = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, w, (lapack_int)n, work) == 0 &&
-              LAPACKE_dorgqr(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)k, (lapack_int)k, w, (lapack_int)n, work) ==
-                  0;
-    for (size_t a = 0; ok && a < k; a++)
-        for (size_t j = 0; j < n; j++) {
-            c[a] -= w[a * n + j] * s->step[j];
-            for (size_t b = 0; b < k; b++)
-                m[b * k + a] += w[a * n + j] * s->vt[j * n + s->rank + b];
-        }
-    ok = ok && LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)k, (lapack_int)k, 1, m, (lapack_int)k, c, (lapack_int)k,
-                              work, 1e-8, &rank) == 0;
-    for (size_t b = 0; ok && b < k; b++)
-        for (size_t j = 0; j < n; j++)
-            s->step[j] += c[b] * s->vt[j * n + s->rank + b];
-    free(w);
-    free(m);
-    free(c);
-    free(work);
-    return ok;
-}
-
-/* Corrections of least size among those that leave totals as they are, with the decomposed Jacobian, while they help.
- */
-static double
-polish(rest *s, double *x)
-{
-    size_t n = s->n;
-    double r = residual(s, s->f);
-
-    for (int k = 0; k < 8 && r > 0; k++) {
-        memset(s->step, 0, n * sizeof(double));
-        for (size_t a = 0; a < s->rank; a++) {
-            double c = 0;
-            for (size_t i = 0; i < n; i++)
-                c -= s->u[a * n + i] * s->f[i] * s->row_scale[i];
-            c /= s->sigma[a];
-            for (size_t j = 0; j < n; j++)
-                s->step[j] += c * s->vt[j * n + a];
-        }
-        if (s->rank < n && !keep_totals(s))
-            break;
-        for (size_t j = 0; j < n; j++)
-            s->trial[j] = s->active[j] ? x[j] + s->column_scale[j] * s->step[j] : x[j];
-        if (!rates(s, s->trial, s->probe))
-            break;
-        double now = residual(s, s->probe);
-        if (!(now < r))
-            break;
-        memcpy(x, s->trial, n * sizeof(double));
-        memcpy(s->f, s->probe, n * sizeof(double));
-        r = now;
-    }
-    return r;
-}
+/* ---- the whole ---- */
 
 static void
 report_failure(rest *s)
@@ -617,38 +489,6 @@ report_failure(rest *s)
     strbuf_free(&list);
 }
 
-/* Says which states the equilibrium leaves free though nobody states a value for them. */
-static void
-report_free(rest *s)
-{
-    size_t n = s->n, named = 0, more = 0;
-    strbuf list = { 0 };
-    span at = SPAN_NONE;
-
-    for (size_t j = 0; j < n; j++) {
-        double share = 0;
-        for (size_t a = s->rank; a < n; a++)
-            share += s->vt[j * n + a] * s->vt[j * n + a];
-        struct model_state state = model_state(s->model, j);
-        if (!s->active[j] || share < 1e-8 || state.stated)
-            continue;
-        if (named == NAMED) {
-            more++;
-            continue;
-        }
-        if (named++ == 0)
-            at = state.at;
-        strbuf_printf(&list, "%s\"%s\"", named > 1 ? ", " : "", state.name);
-    }
-    if (more)
-        strbuf_printf(&list, " and %zu more", more);
-    if (named)
-        diag_info(model_sources(s->model), "equilibrium-free", at,
-                  "the equilibrium does not determine %s: what it leaves free is as %s initial value%s", list.at,
-                  named + more > 1 ? "their" : "its", named + more > 1 ? "s say" : " says");
-    strbuf_free(&list);
-}
-
 bool
 equilibrium(bg_model *m, double t, double *x)
 {
@@ -666,10 +506,12 @@ equilibrium(bg_model *m, double t, double *x)
         s.active[i] = !model_state(m, i).only_outputs;
         active += s.active[i];
     }
-    double **vector[] = { &s.f,     &s.gross,     &s.trial,        &s.step, &s.probe,
-                          &s.sigma, &s.row_scale, &s.column_scale, &s.size, &s.rounding };
+    double **vector[] = { &s.f,         &s.gross,        &s.trial, &s.step,     &s.probe, &s.sigma,
+                          &s.row_scale, &s.column_scale, &s.size,  &s.rounding, &s.first };
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)
         *vector[k] = bg_calloc(n, sizeof(double));
+    s.group = bg_calloc(n, sizeof *s.group);
+    states_by_unit(m, s.group);
     s.scales = scales_new(m, CLOSE, 0);
     s.events = events_new(m, t, t + 1);
     s.rooted = bg_calloc(n, sizeof *s.rooted);
@@ -679,7 +521,7 @@ equilibrium(bg_model *m, double t, double *x)
         s.rooted = NULL;
     }
     events_settle(s.events, t, x);
-    if (rates(&s, x, s.f)) {
+    if (rest_rates(&s, x, s.f)) {
         measure(&s, x);
         s.motion = motion_time(&s, x);
     }
@@ -687,7 +529,7 @@ equilibrium(bg_model *m, double t, double *x)
     double *given = bg_malloc(n * sizeof *given);
     memcpy(given, x, n * sizeof *given);
     double r = !active ? 0 : tied ? INFINITY : newton(&s, x);
-    if (!tied && (!(r <= CLOSE) || (active && !stays(&s, x)))) {
+    if (!tied && (!(r <= CLOSE) || (active && !rest_stays(&s, x)))) {
         double *found = r <= CLOSE ? bg_malloc(n * sizeof *found) : NULL, before = r;
 
         if (found)
@@ -698,7 +540,7 @@ equilibrium(bg_model *m, double t, double *x)
         if (found && !(r <= CLOSE)) { /* better one that is not kept than none */
             memcpy(x, found, n * sizeof *found);
             events_settle(s.events, t, x);
-            r = rates(&s, x, s.f) ? before : INFINITY;
+            r = rest_rates(&s, x, s.f) ? before : INFINITY;
         }
         free(found);
     }
@@ -707,7 +549,7 @@ equilibrium(bg_model *m, double t, double *x)
         double *found = bg_malloc(n * sizeof *found);
 
         memcpy(found, given, n * sizeof *found);
-        descended = descend(m, s.linear, s.events, s.active, t, s.motion, found) && stays(&s, found);
+        descended = descend(m, s.linear, s.events, s.active, t, s.motion, found) && rest_stays(&s, found);
         if (descended) {
             memcpy(x, found, n * sizeof *x);
             r = 0;
@@ -723,7 +565,7 @@ equilibrium(bg_model *m, double t, double *x)
         if (!(r <= CLOSE)) { /* what came nearer is told */
             if (was < r)
                 memcpy(x, marched, n * sizeof *marched);
-            if (!rates(&s, x, s.f))
+            if (!rest_rates(&s, x, s.f))
                 memset(s.f, 0, n * sizeof *s.f);
         }
         free(marched);
@@ -735,16 +577,16 @@ equilibrium(bg_model *m, double t, double *x)
         s.vt = bg_calloc(n * n, sizeof(double));
         for (int k = 0; k < 4; k++) { /* afresh while the point still moves */
             double before = r;
-            if (!decompose(&s, x))
+            if (!rest_decompose(&s, x))
                 break;
             s.svd = true;
-            r = polish(&s, x);
+            r = rest_polish(&s, x);
             bool switched = events_settle(s.events, t, x);
-            if (!rates(&s, x, s.f)) {
+            if (!rest_rates(&s, x, s.f)) {
                 r = INFINITY;
                 break;
             }
-            r = residual(&s, s.f);
+            r = rest_residual(&s, s.f);
             if (!switched && (r < 1e-14 || r > 0.1 * before))
                 break;
         }
@@ -754,11 +596,12 @@ equilibrium(bg_model *m, double t, double *x)
         if (model_has_blocks(m))
             model_accept(m, t, x);
         if (s.svd)
-            report_free(&s);
+            rest_report_free(&s);
     } else {
         report_failure(&s);
     }
     free(s.active);
+    free(s.group);
     free(s.rooted);
     free(s.aside);
     for (size_t k = 0; k < sizeof vector / sizeof *vector; k++)

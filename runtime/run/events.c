@@ -10,7 +10,11 @@
              agree */
 
 #define FARTHEST 1e4
-#define LOUDER 4.0 /* times what was found to be rounding is none */
+
+/* Of what is tolerated of states: rates that would move them less, to the end of the run */
+#define MOVES_NOTHING 1e-3
+/* Of what tolerated errors of the states do to a condition */
+#define MET_BY_ROUNDING 1e-3
 
 double
 events_tiny(const events *e, double t)
@@ -71,6 +75,7 @@ events_new(bg_model *m, double start, double stop)
     e->samples = samples_new(m, start, stop);
     e->nets = model_has_nets(m);
     e->quiet = bg_calloc(n + 1, sizeof *e->quiet);
+    e->most = bg_calloc(n + 1, sizeof *e->most);
     e->of_net = bg_calloc(n + 1, sizeof *e->of_net);
     for (size_t k = 0; k < n && e->nets; k++)
         e->of_net[k] = model_net_mode(m, k);
@@ -82,6 +87,15 @@ events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const 
 {
     e->follow = fire;
     e->follow_ctx = ctx;
+}
+
+void
+events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
+               void (*tolerated)(void *ctx, double *dx), void *ctx)
+{
+    e->moves = moves;
+    e->tolerated = tolerated;
+    e->moves_ctx = ctx;
 }
 
 void
@@ -99,6 +113,7 @@ events_free(events *e)
     free(e->f_half);
     free(e->marked);
     free(e->quiet);
+    free(e->most);
     free(e->of_net);
     free(e->count);
     free(e->since);
@@ -186,6 +201,76 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
     }
 }
 
+/* Is the corner met by rounding alone, as far as the conditions that turn have been from it since they turned last: is
+ * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. */
+static bool
+met_by_rounding(events *e, double t, const double *x)
+{
+    bool rounding = true;
+
+    e->tolerated(e->moves_ctx, e->x_try);
+    for (size_t i = 0; i < e->nx; i++)
+        e->x_try[i] = x[i] + (bg_hash_mix(i + 1, 47) >> 63 ? e->x_try[i] : -e->x_try[i]);
+    if (model_conditions(e->model, t, e->x_try, e->g_try) != 0)
+        return false;
+    for (size_t i = 0; i < e->turn.n && rounding; i++) {
+        uint32_t k = e->turn.at[i];
+
+        rounding = fmax(e->most[k], fabs(e->g[k])) <= MET_BY_ROUNDING * fabs(e->g_try[k] - e->g[k]);
+    }
+    return rounding;
+}
+
+static void
+flip_all(events *e, double t, const double *x)
+{
+    for (size_t i = 0; i < e->turn.n; i++)
+        flip(e, e->turn.at[i], e->g[e->turn.at[i]], t, x);
+}
+
+/* Does turning move nothing, as far as the corners have been left? Rates are compared farther off, at met_by_rounding's
+ * states: next to the corner they differ by rounding. */
+static bool
+moves_nothing(events *e, double t, const double *x)
+{
+    double part = 0;
+    bool known = model_rhs(e->model, t, e->x_try, e->f) == 0;
+
+    flip_all(e, t, x);
+    known = known && model_rhs(e->model, t, e->x_try, e->f_half) == 0;
+    for (size_t i = 0; i < e->nx && known; i++)
+        e->f[i] = e->f_half[i] - e->f[i];
+    for (size_t i = 0; i < e->turn.n; i++)
+        part = fmax(part, e->most[e->turn.at[i]] / fabs(e->g_try[e->turn.at[i]]));
+    return known && e->moves(e->moves_ctx, e->f, e->stop - t) * part < MOVES_NOTHING;
+}
+
+/* At rest the corners of laws (max, min, abs) are met again and again, by rounding. Where turning moves nothing as far
+ * as they have been from it since they turned last, they rest until it is a good deal more. */
+static bool
+rests(events *e, double t, const double *x)
+{
+    bool corners = e->moves && e->nx, known;
+
+    for (size_t i = 0; i < e->turn.n && corners; i++)
+        corners = e->mode[e->turn.at[i]].corner && !e->of_net[e->turn.at[i]] && e->mode[e->turn.at[i]].side == 0;
+    if (!corners)
+        return false;
+    known = met_by_rounding(e, t, x);
+    if (known && !moves_nothing(e, t, x)) {
+        flip_all(e, t, x);
+        known = false;
+    }
+    for (size_t i = 0; i < e->turn.n; i++) {
+        uint32_t k = e->turn.at[i];
+
+        if (known)
+            e->quiet[k] = LOUDER * fmax(e->most[k], fabs(e->g[k]));
+        e->most[k] = 0;
+    }
+    return known;
+}
+
 /* Switches those of e->turn; false when one did so too often. */
 static bool
 turn_all(events *e, double t, const double *x)
@@ -239,7 +324,8 @@ follow(events *e, double t, double *x)
         e->turn.n = 0;
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
-            if (!e->of_net[k] && events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k])
+            if (!e->of_net[k] && events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k] &&
+                !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
         }
         if (e->turn.n == 0)
@@ -270,7 +356,7 @@ events_switch(events *e, double t_seen, const double *x_seen, double t, double *
         if (v < -NOTHING * e->size[k] || (v == 0 && !e->marked[k]))
             vec_push(&e->turn, k);
     }
-    if (e->turn.n == 0)
+    if (e->turn.n == 0 || rests(e, t, x))
         return EVENTS_SAME;
     return turn_all(e, t, x) ? follow(e, t, x) : EVENTS_STOP;
 }

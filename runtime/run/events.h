@@ -26,6 +26,10 @@ void events_free(events *e);
  */
 void events_follow(events *e, void (*fire)(void *ctx, size_t when, bool first, const double *x), void *ctx);
 
+/* How much states move by rates dx in a time, in parts of what is tolerated; what is tolerated. */
+void events_measure(events *e, double (*moves)(void *ctx, const double *dx, double time),
+                    void (*tolerated)(void *ctx, double *dx), void *ctx);
+
 /* Sets all modes for (t, x) and what follows. Here as below, x moves where ideal switches ask for it. */
 enum events_status events_start(events *e, double t, double *x);
 

@@ -99,6 +99,14 @@ events_margin_of(const events *e, uint32_t k, double g)
     return e->value[k] != 0 ? -g : g;
 }
 
+bool
+events_rests(events *e, uint32_t k, double t, const double *x, double g)
+{
+    if (!(fabs(g) > e->quiet[k]) || !(fabs(g) > model_condition_noise(e->model, k, t, x)))
+        e->quiet[k] = fmax(e->quiet[k], LOUDER * fabs(g));
+    return fabs(g) <= e->quiet[k];
+}
+
 void
 events_note_sizes(events *e, const double *g)
 {
@@ -140,6 +148,8 @@ events_margin(events *e, double t, const double *x, double *least)
     for (size_t i = 0; i < e->watched.n; i++) {
         uint32_t k = e->watched.at[i];
         double size = e->size[k] > 0 ? e->size[k] : 1, v = events_margin_of(e, k, e->g[k]);
+        if (e->mode[k].corner)
+            e->most[k] = fmax(e->most[k], fabs(e->g[k]));
         if ((e->quiet[k] > 0 && fabs(v) <= e->quiet[k]) || (v < 0 && v > -NOTHING * size))
             continue;
         if (v / size + noise < low && (v != 0 || !e->marked[k])) /* on its border since the step began: no switching */

@@ -7,10 +7,12 @@
 
 #define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
+#define CHASING 4           /* rounds, from which on it is looked at whether it is rounding that turns them */
 #define ROUNDS 60           /* of switchings that follow from one another at one time; four more for each condition */
 #define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
 #define CONTRADICTION 1e-11 /* of a condition's size: below it is rounding, and the next step tells */
 #define AT_REST 1e-9        /* of the size of what may stick: slower it rests */
+#define LOUDER 4.0          /* times what was found to be rounding is none */
 #define AHEAD 1e-7          /* of the run: how far right limits look at most */
 
 struct due {
@@ -37,7 +39,8 @@ struct events {
     double *g_try, *g_aside, *x_try, *kick; /* what would be, were a mode or the state another */
     bool any_sign;
     bool nets, starting; /* the model has ideal switches; x are initial values */
-    double *quiet;       /* [n] up to this size a net's condition is rounding */
+    double *quiet;       /* [n] up to this size a condition is rounding */
+    double *most;        /* [n] greatest |g| of a corner since it turned last */
     bool *of_net;        /* [n] modes that the search for theirs sets */
     double drift;        /* greatest |x| that sticks, in parts of its size */
     size_t last;         /* mode that switched last, or SIZE_MAX */
@@ -47,6 +50,9 @@ struct events {
     double *reinit;      /* [nwhens + nreinits] */
     void (*follow)(void *ctx, size_t when, bool first, const double *x); /* events_follow */
     void *follow_ctx;
+    double (*moves)(void *ctx, const double *dx, double time); /* events_measure */
+    void (*tolerated)(void *ctx, double *dx);
+    void *moves_ctx;
     samples *samples; /* NULL: the text has none */
     size_t stopped;   /* `stop when` that turned true, or SIZE_MAX */
     struct firing {
@@ -76,6 +82,9 @@ double events_lower_corner(const struct model_mode *m, double piece);
 double events_upper_corner(const struct model_mode *m, double piece);
 double events_piece_of(const struct model_mode *m, double g);
 double events_margin_of(const events *e, uint32_t k, double g);
+/* Modes have been chasing each other at (t, x): is g what rounding leaves of k's condition there? Then k rests until g
+ * is larger. */
+bool events_rests(events *e, uint32_t k, double t, const double *x, double g);
 void events_note_sizes(events *e, const double *g);
 
 /* How far ahead of (t, x) a straight line tells which way things go: not so far that the rates along it turn round,

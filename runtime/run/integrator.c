@@ -686,6 +686,14 @@ integrator_moves(integrator *g, const double *f, double time)
     return most;
 }
 
+void
+integrator_tolerates(integrator *g, double *dx)
+{
+    scales_weights(g->scales, integrator_state(g, 2), dx);
+    for (size_t i = 0; i < g->n; i++)
+        dx[i] = dx[i] > 0 ? 1 / dx[i] : 0;
+}
+
 size_t
 integrator_worst(integrator *g, double *ratio)
 {

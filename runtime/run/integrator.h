@@ -55,6 +55,8 @@ void integrator_scales(const integrator *g, double *scale);
 /* How far rates f (NULL: those at the ends of the last step) would take a state in so long a time, in tolerances: the
  * greatest. */
 double integrator_moves(integrator *g, const double *f, double time);
+/* The tolerance of each state there. */
+void integrator_tolerates(integrator *g, double *dx);
 
 /* Steps to the end at the present length, where the explicit method was asked for and stability limits it; else 0. */
 double integrator_stiff(const integrator *g);
