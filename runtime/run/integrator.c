@@ -10,7 +10,8 @@
     10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
         */
 
-#define SWITCHING_CARE 10    /* as much, of the explicit method's, where the errors of many switchings add up: */
+#define BEGINS 1e-12      /* of the run: BDF's library by itself begins with no shorter step than rounding of its end */
+#define SWITCHING_CARE 10 /* as much, of the explicit method's, where the errors of many switchings add up: */
 #define SWITCHING_STEPS 20   /* so few steps from one to the next */
 #define NEARLY_ONE_TIME 1e-3 /* of the step in hand */
 #define EASY_STEPS 20        /* cheap steps in a row before the way back is */
@@ -575,6 +576,8 @@ integrator_step(integrator *g, double until)
     for (;;) {
         if (g->next != g->kind) {
             gather_failures(g);
+            if (g->next == BDF && g->t[2] - g->t[1] < BEGINS * (g->stop - g->start))
+                g->set_out = g->t[2] - g->t[1];
             g->kind = g->next;
             g->restart = true;
             g->limited = g->easy = 0;

@@ -11,7 +11,6 @@
 #define LIMITED_STEPS 15      /* stability-limited steps in a row before BDF is considered */
 #define CREEPING 50           /* times shorter steps than what the states do asks for, */
 #define CREEPING_LOOKS 8      /* at so many looks in a row: something at rest rules them */
-#define TOO_SHORT 1e-15       /* of the run: steps with which BDF's library does not begin */
 #define JACOBIAN_COMPILED 5e7 /* what its first use costs, in the same unit: some milliseconds */
 
 static double
@@ -72,11 +71,9 @@ accuracy_over(integrator *g, double h)
 void
 integrator_decide(integrator *g, bool cut)
 {
-    double h = g->t[2] - g->t[1];
-
-    if (g->want != SIM_AUTO || g->kind == STATIC || cut ||
-        (g->kind == EXPLICIT && h < TOO_SHORT * (g->stop - g->start)))
+    if (g->want != SIM_AUTO || g->kind == STATIC || cut)
         return;
+    double h = g->t[2] - g->t[1];
 
     if (g->kind == EXPLICIT) {
         g->limited = h * g->rho > NEAR_LIMIT * g->reach ? g->limited + 1 : 0;
