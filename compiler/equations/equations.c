@@ -34,6 +34,14 @@ eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, s
     return v;
 }
 
+var_id
+eq_new_rate(equations *e, var_id v)
+{
+    const flat_var *x = &e->f->var.at[v];
+
+    return eq_new_var(e, VAR_RATE, v, arena_join(e->f->arena, "der(", x->name, ")", NULL), x->at, x->position);
+}
+
 void
 eq_note(equations *e, var_id v)
 {
@@ -73,21 +81,14 @@ make_states(equations *e)
         }
     for (size_t i = 0; i < e->c->junction_state.n; i++) {
         var_id v = f->junction.at[e->c->junction_state.at[i]].common;
-        char *name = bg_format("der(%s)", f->var.at[v].name);
 
-        add_state(e, v,
-                  eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position),
-                  UINT32_MAX);
-        free(name);
+        add_state(e, v, eq_new_rate(e, v), UINT32_MAX);
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
-            char *name = bg_format("der(%s)", f->var.at[i].name);
             inst def = f->var.at[i].def;
-            var_id rate = eq_new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at,
-                                     f->var.at[i].position);
+            var_id rate = eq_new_rate(e, i);
 
-            free(name);
             e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(e, rate, def);
             add_state(e, i, rate, UINT32_MAX);
