@@ -65,8 +65,12 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         one.window_to = &t.to.at[w];
         q = measure_new(c->model, &mo, &one);
         fine = q && simulate(c->model, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
-        if (fine)
+        if (fine && run.t_end <= t.from.at[w]) { /* its `stop when` ended it before */
+            *n -= 1;
+            k.row.n = 0;
+        } else if (fine) {
             ranking_decide(&k, io->share);
+        }
         for (size_t i = 0; i < k.row.n; i++)
             total += k.row.at[i].source ? 0 : k.row.at[i].value;
         for (size_t i = 0; i < k.row.n; i++) {

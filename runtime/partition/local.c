@@ -80,12 +80,12 @@ run_windows(compilation *c, const recording *r, sim_options *o, local_ratios *ou
         one.window_to = &to[w];
         q = measure_new(c->model, &mo, &one);
         fine = q && simulate(c->model, &one, &run);
-        if (fine) {
+        if (fine && from[w] < run.t_end) { /* not all that its `stop when` left out */
             junction_table t;
             local_study s;
 
             measure_junction(q, &run, &t);
-            study_new(c->flat, r->experiment, from[w], to[w], &s);
+            study_new(c->flat, r->experiment, from[w], fmin(to[w], run.t_end), &s);
             take(c->flat, &t, &s);
             vec_push(&out->study, s);
             junction_free(&t);
