@@ -31,6 +31,8 @@ struct block_run {
     double *before;          /* [n] residuals that a step set out from */
     double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
     bool keeps;              /* what the equations leave open stays as it is */
+    bool regular;            /* so is the matrix of the last iteration */
+    int8_t sense;            /* the sign of its determinant at the solution; 0: not known */
 };
 
 /* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
@@ -162,11 +164,15 @@ evaluator_accept(evaluator *v)
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
         v->memory->of_round[b->block] = v->memory->round;
+        if (v->memory->sense)
+            v->memory->sense[b->block] = v->block[k].sense;
         for (uint32_t i = 0; i < b->n; i++) {
             v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
             v->block[k].reached[i] = fmax(v->block[k].reached[i], fabs(v->w[b->w0 + i]));
         }
     }
+    if (v->memory->sense && v->g->block.n)
+        memcpy(v->memory->modes, v->modes, v->memory->nmodes * sizeof(double));
     v->memory->any_accepted = true;
 }
 
@@ -348,9 +354,8 @@ factor_or_keep(struct block_run *run, size_t *singular)
     return run->serves || factor_numeric(run->factor, run->value, singular);
 }
 
-/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int
-newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     uint32_t worst = 0;
     size_t singular;
@@ -371,7 +376,8 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             return fail(v, b, worst, false);
         if (norm == 0)
             return 0;
-        if (factor_or_keep(run, &singular)) {
+        run->regular = factor_or_keep(run, &singular);
+        if (run->regular) {
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
@@ -421,16 +427,27 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
     return fail(v, b, worst, false);
 }
 
-/* Newton homotopy from where nothing is known, z0: r(z) = (1 - lambda) r(z0), lambda from 0 to 1 in steps that adapt.
- */
+/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int
-homotopy(evaluator *v, const program_block *b, struct block_run *run)
+newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+{
+    int status;
+
+    run->regular = false;
+    status = iterate(v, b, run, offset);
+    run->sense = status == 0 && run->regular ? (int8_t)factor_sense(run->factor) : 0;
+    return status;
+}
+
+/* Newton homotopy from z0: r(z) = (1 - lambda) r(z0), lambda from 0 to 1 in steps that adapt. */
+static int
+homotopy(evaluator *v, const program_block *b, struct block_run *run, const double *z0)
 {
     double *r0 = bg_malloc((size_t)b->n * 3 * sizeof(double)), *offset = r0 + b->n, *kept = offset + b->n;
     double lambda = 0, step = 0.1;
     int status = 1;
 
-    memcpy(run->z, b->first, b->n * sizeof(double));
+    memcpy(run->z, z0, b->n * sizeof(double));
     residuals(v, b, run->z, r0);
     memcpy(kept, run->z, b->n * sizeof(double));
     for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
@@ -558,13 +575,21 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
     return found;
 }
 
-static int
-solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+/* Does the solution lead on from the last accepted point? On the way the determinant does not change its sign, as long
+ * as the modes are the same. */
+static bool
+leads_on(const evaluator *v, const program_block *b, const struct block_run *run)
 {
-    const double *start = v->memory->start + b->unknown0;
-    bool started = v->memory->started[b->block];
+    const block_memory *m = v->memory;
 
-    memcpy(run->z, started ? start : b->first, b->n * sizeof(double));
+    return !m->sense || run->sense * m->sense[b->block] >= 0 ||
+           memcmp(m->modes, v->modes, m->nmodes * sizeof(double)) != 0;
+}
+
+static int
+solve_from(evaluator *v, const program_block *b, struct block_run *run, const double *start, bool started)
+{
+    memcpy(run->z, start, b->n * sizeof(double));
     if (newton(v, b, run, NULL) == 0) {
         double found = run->z[0], far = fabs(found);
 
@@ -580,7 +605,37 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    return !from_afar(v, b, run) && homotopy(v, b, run) != 0 && !(started && from_before(v, b, run, start));
+    return !from_afar(v, b, run) && homotopy(v, b, run, b->first) != 0 && !(started && from_before(v, b, run, start));
+}
+
+/* Where Newton's method has jumped to another branch, that of the start is followed. */
+static bool
+follow_branch(evaluator *v, const program_block *b, struct block_run *run, const double *start)
+{
+    return (b->n == 1 ? scan(v, b, run, start[0], 1e3 * fabs(start[0])) : homotopy(v, b, run, start) == 0) &&
+           leads_on(v, b, run);
+}
+
+static int
+solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+{
+    bool started = v->memory->started[b->block];
+    const double *start = started ? v->memory->start + b->unknown0 : b->first;
+    int status = solve_from(v, b, run, start, started);
+
+    if (status != 0 || !started || leads_on(v, b, run))
+        return status;
+    double *found = bg_malloc(b->n * sizeof *found);
+    int8_t sense = run->sense;
+
+    memcpy(found, run->z, b->n * sizeof *found);
+    if (!follow_branch(v, b, run, start)) {
+        memcpy(run->z, found, b->n * sizeof *found);
+        run->sense = sense;
+        v->memory->left = true;
+    }
+    free(found);
+    return 0;
 }
 
 static int

@@ -223,6 +223,9 @@ instance_of(image *of, maker *k, parameter_store *parameters)
     m->memory.start = bg_calloc(of->nunknowns + 1, sizeof(double));
     m->memory.started = bg_calloc(of->nblocks + 1, sizeof(bool));
     m->memory.of_round = bg_calloc(of->nblocks + 1, sizeof *m->memory.of_round);
+    m->memory.sense = bg_calloc(of->nblocks + 1, sizeof *m->memory.sense);
+    m->memory.modes = bg_calloc(of->nmodes + 1, sizeof(double));
+    m->memory.nmodes = of->nmodes;
     m->memory.failed = UINT32_MAX;
     m->memory.optimise = optimise;
     m->memory.ctx = k;
@@ -275,6 +278,8 @@ model_free(bg_model *m)
     free(m->memory.start);
     free(m->memory.started);
     free(m->memory.of_round);
+    free(m->memory.sense);
+    free(m->memory.modes);
     parameter_store_free(m->parameters);
     free(m->modes);
     free(m->slope);
@@ -579,6 +584,7 @@ model_outputs(bg_model *m, double t, const double *x, double *y)
 int
 model_conditions(bg_model *m, double t, const double *x, double *g)
 {
+    m->memory.left = false;
     if (!model_need(m, PART_CONDITIONS))
         return -1;
     int status = model_run_permuted(m, PART_CONDITIONS, t, x, g);
@@ -586,6 +592,12 @@ model_conditions(bg_model *m, double t, const double *x, double *g)
     if (status == 0 && m->nets)
         nets_quiet(m->nets, g);
     return status;
+}
+
+bool
+model_left_branch(const bg_model *m)
+{
+    return m->memory.left;
 }
 
 size_t

@@ -154,6 +154,13 @@ struct model_mode model_mode(const bg_model *m, size_t k);
 inst model_mode_watched(const bg_model *m, size_t k); /* g, as an expression */
 double *model_modes(bg_model *m);                     /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
+/* What rounding may leave of the k-th, where all that it reads cancels: by the greatest numbers in the same units.
+ * Slow.
+ */
+double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
+/* Were blocks solved there whose solution is not one that leads on from the last accepted point? It lies behind a fold.
+ */
+bool model_left_branch(const bg_model *m);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
 struct model_when {

@@ -99,14 +99,14 @@ typedef struct known_value {
 } known_value;
 
 typedef struct scope {
-    uint32_t id;            /* of its names; the body of a loop has that of what it stands in */
     struct scope *parent;   /* where values are looked for next */
     const ast_model *model; /* NULL: a file */
-    uint32_t module;        /* the file it is in */
     const char *prefix;     /* of the full names in it: "front." */
     known_value *known;     /* sizes of the model, or the variable of the loop */
+    struct scope *outer;    /* an instance's: the one it was made in */
+    uint32_t id;            /* of its names; the body of a loop has that of what it stands in */
+    uint32_t module;        /* the file it is in */
     uint32_t nknown;
-    struct scope *outer;      /* an instance's: the one it was made in */
     uint32_t depth;           /* components around */
     uint32_t instance;        /* part of the instance; NONE */
     uint32_t nports, port[2]; /* ports declared, and the first two of them */
@@ -185,28 +185,28 @@ typedef struct user_function {
 
 enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
 
+/* Large models have millions of parts: what few have stands elsewhere. */
 typedef struct part {
-    enum part_kind kind;
     const char *name; /* full: "front.spring[2]" */
-    span at;
-    scope *in;     /* where it was declared */
-    scope *inside; /* instances: their own */
+    scope *in;        /* where it was declared */
+    scope *inside;    /* instances: their own */
     const ast_stmt *stmt;
     const ast_node *node; /* NULL: a bond */
-    uint8_t junction;     /* type of a junction */
-    enum element_type element;
-    bool modulated;
-    bool field;               /* an element with ports of its own */
-    uint32_t index;           /* of the flat junction or element, or of the link; NONE: none was made */
-    uint32_t nlinks, link[2]; /* elements: the first two bonds */
-    bool port;                /* a junction that bonds from outside may join */
-    bool keep;                /* the experiment's */
-    bool thinned;             /* lost a bond to something taken out */
-    bool gone;
-    span gone_at; /* taken out, and what did it */
-    bool rests;
-    enum quantity rest;
-    span rest_at; /* of an element, its e or f was taken out: it is a source of zero */
+    span at;
+    uint32_t index;            /* of the flat junction or element, or of the link; NONE: none was made */
+    uint32_t nlinks, link[2];  /* elements: the first two bonds */
+    uint32_t gone_by, rest_by; /* what took it, or its e or f, out: in elab.taken, where it is gone or rests */
+    enum part_kind kind : 8;
+    enum element_type element : 8;
+    enum quantity rest : 4;
+    unsigned junction : 1; /* type of a junction */
+    bool modulated : 1;
+    bool field : 1;   /* an element with ports of its own */
+    bool port : 1;    /* a junction that bonds from outside may join */
+    bool keep : 1;    /* the experiment's */
+    bool thinned : 1; /* lost a bond to something taken out */
+    bool gone : 1;    /* taken out */
+    bool rests : 1;   /* of an element, its e or f was taken out: it is a source of zero */
 } part;
 
 /* A chain as written, in one place where it is made. */
@@ -225,16 +225,19 @@ typedef struct without_made {
 
 /* One bond as written. After bonds are made it knows what carries its power. */
 typedef struct link {
-    uint32_t from, to;           /* parts; NONE after an error */
-    uint32_t from_port, to_port; /* of a field: number in field_port; else NONE */
-    const char *name;
-    span at; /* the arrow */
+    uint32_t from, to; /* parts; NONE after an error */
     uint32_t junction_from, junction_to;
     var_id e, f;
-    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none is */
-    scope *in;                           /* where its indexes are read */
-    bool gone;                           /* an end was taken out */
+    span at;       /* the arrow */
+    uint32_t said; /* its name and the ports it names: in elab.said; the first of them is of bonds that say neither */
+    scope *in;     /* where its indexes are read */
+    bool gone;     /* an end was taken out */
 } link;
+typedef struct link_said {
+    const char *name;
+    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none is */
+    uint32_t from_port, to_port;         /* of a field: number in field_port; else NONE */
+} link_said;
 
 /* A port of a field, and all of them of one element: field_port[first .. first+n). */
 typedef struct field_port {
@@ -297,6 +300,7 @@ typedef struct elab {
     sources *s;
     names *names;
     arena *a;
+    arena *own; /* of what goes with the elaboration: scopes */
     unit_system *u;
     pool *pool;
     const ast_file *file;
@@ -330,6 +334,8 @@ typedef struct elab {
     uint64_t written;           /* entries of vectors, counted against MOST_WRITTEN */
     bool written_too_much;
     VEC(link) link;
+    VEC(link_said) said;
+    VEC(span) taken; /* what took parts out */
     VEC(user_function) function;
     VEC(initial_override) override;
     map families;    /* (scope, name, value or part) -> family */

@@ -154,8 +154,8 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
     enum quantity q;
     bool ok = true, whole;
 
-    for (int k = 0; k < x->node->nitems; k++) {
-        const ast_law_item *item = &x->node->item[k];
+    for (int k = 0; k < x->node->own->block->nitems; k++) {
+        const ast_law_item *item = &x->node->own->block->item[k];
         uint32_t at, n;
 
         if (item->kind != AST_LAW_EQUATION)
@@ -345,13 +345,13 @@ make_field_laws(elab *el, scope *in, uint32_t e)
 
     if (!f->made)
         return;
-    if (x->node->linear) {
-        diag_error(el->s, "law-twice", x->node->linear->at, "%s:%s has ports of its own; its laws stand in its block",
-                   element_type_name(x->type), x->name);
+    if (x->node->own->linear) {
+        diag_error(el->s, "law-twice", x->node->own->linear->at,
+                   "%s:%s has ports of its own; its laws stand in its block", element_type_name(x->type), x->name);
         return;
     }
-    for (int k = 0; k < x->node->nitems; k++) {
-        const ast_law_item *item = &x->node->item[k];
+    for (int k = 0; k < x->node->own->block->nitems; k++) {
+        const ast_law_item *item = &x->node->own->block->item[k];
 
         if (item->kind != AST_LAW_EQUATION)
             continue;

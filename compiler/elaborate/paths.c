@@ -129,15 +129,15 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
         if (quiet)
             return false;
         if (f->rank)
-            diag_error(el->s, "index-count", p->index_at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,
+            diag_error(el->s, "index-count", p->brackets->at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,
                        f->rank > 1 ? "es" : "", p->nindex > 1 ? "are" : "is", p->nindex);
         else
-            diag_error(el->s, "index-count", p->index_at, "\"%s\" is no array; it takes no index", p->name);
+            diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is no array; it takes no index", p->name);
         diag_note(el->s, f->at, "declared here");
         return false;
     }
     for (int k = 0; k < f->rank; k++) {
-        const ast_index *i = &p->index[k];
+        const ast_index *i = &p->brackets->index[k];
         double ignored;
 
         if (quiet && !known_number(el, at, i->from, "", true, &ignored, NULL))
@@ -156,7 +156,7 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
             return out_of_range(el, f, p, k, x->high[k], quiet);
         if (x->high[k] < x->low[k]) {
             if (!quiet)
-                diag_error(el->s, "index-range", p->index_at, "the range %d..%d is empty", x->low[k], x->high[k]);
+                diag_error(el->s, "index-range", p->brackets->at, "the range %d..%d is empty", x->low[k], x->high[k]);
             return false;
         }
     }
@@ -170,7 +170,7 @@ inside_instance(elab *el, const part *p, span at, unsigned how)
     if (p->inside && p->gone && !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
         if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
-            diag_note(el->s, p->gone_at, "here");
+            diag_note(el->s, el->taken.at[p->gone_by], "here");
         }
         return NULL;
     }
@@ -299,14 +299,13 @@ index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
     of = &moved->part[r->nparts - 2];
     quantity = of + 1;
     if (of->nindex) {
-        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides",
-                   of->name, quantity->name);
+        diag_error(el->s, "index-twice", quantity->brackets->at,
+                   "\"%s\" has an index already; \"%s\" takes none besides", of->name, quantity->name);
         diag_help(el->s, "Write %s[...].%s, with all indexes behind %s.", of->name, quantity->name, of->name);
         return false;
     }
-    memcpy(of->index, quantity->index, sizeof of->index);
     of->nindex = quantity->nindex;
-    of->index_at = quantity->index_at;
+    of->brackets = quantity->brackets;
     of->at = span_join(of->at, quantity->at);
     quantity->nindex = 0;
     return true;
@@ -346,7 +345,7 @@ bool
 takes_no_index(elab *el, const ast_part *p, const char *what)
 {
     if (p->nindex)
-        diag_error(el->s, "index-count", p->index_at, "\"%s\" is %s; it takes no index", p->name, what);
+        diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is %s; it takes no index", p->name, what);
     return !p->nindex;
 }
 
@@ -381,7 +380,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
 
     *fine = true;
     do {
-        ast_part p = { .at = SPAN_NONE, .index_at = SPAN_NONE };
+        ast_part p = { .at = SPAN_NONE };
         size_t begin = i;
 
         while (i < n && (isalnum((unsigned char)text[i]) || text[i] == '_'))
@@ -389,6 +388,10 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
         p.name = names_intern(el->names, text + begin, i - begin);
         *fine &= i > begin;
         if (i < n && text[i] == '[') {
+            ast_brackets *b = arena_alloc(el->a, sizeof *b);
+
+            b->at = SPAN_NONE;
+            p.brackets = b;
             do {
                 ast_expr *e = arena_alloc(el->a, sizeof *e);
                 double x = 0;
@@ -401,7 +404,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
                 e->at = SPAN_NONE;
                 e->number.value = x;
                 if (p.nindex < 2)
-                    p.index[p.nindex++].from = e;
+                    b->index[p.nindex++].from = e;
             } while (i < n && text[i] == ',');
             *fine &= i < n && text[i] == ']';
             i++;

@@ -426,7 +426,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
 
         diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name,
                    of->rest == Q_FLOW ? "flow" : "effort");
-        diag_note(el->s, of->rest_at, "taken out here");
+        diag_note(el->s, b->el->taken.at[of->rest_by], "taken out here");
         return val_bad(el);
     }
     return no_such_quantity(
@@ -464,7 +464,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
         if (x->gone)
-            diag_note(el->s, x->gone_at, "taken out here");
+            diag_note(el->s, b->el->taken.at[x->gone_by], "taken out here");
         return val_bad(el);
     }
     if (x->index == NONE)

@@ -50,17 +50,17 @@ enum var_kind {
 /* What the text declares a variable as. */
 enum var_role { ROLE_NONE, ROLE_PARAMETER, ROLE_CONSTANT, ROLE_INPUT, ROLE_SIGNAL, ROLE_OUTPUT };
 typedef struct flat_var {
-    enum var_kind kind;
-    uint8_t role;     /* enum var_role */
-    uint32_t owner;   /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: it
-                         has none */
-    const char *name; /* in the model's words: "k_s1", "body.f", "spring_s.q" */
-    span at;
+    enum var_kind kind : 8;
+    uint8_t role;        /* enum var_role */
+    bool holds;          /* VAR_INTEGRAL: without a rate, set by events alone */
+    uint32_t owner;      /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE:
+                            it has none */
+    const char *name;    /* in the model's words: "k_s1", "body.f", "spring_s.q" */
     const unit *unit;    /* NULL: unknown or pure number */
     const unit *display; /* as written, for tables and CSV; NULL: SI */
     double value;        /* VAR_LITERAL */
+    span at;
     inst def, init;
-    bool holds;        /* VAR_INTEGRAL: without a rate, set by events alone */
     uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
 

@@ -328,7 +328,8 @@ main_loop(run *s)
             }
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
-            if (!note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
+            switched = false;
+            if (!c.cut && !note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
                 return false;
         } else {
             s->t = t1;
