@@ -13,6 +13,7 @@ enum {
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
+    MOST_EXPONENT = 300, /* of an unknown by which a column is scaled: entries stay finite */
     LEAST_KEPT = 100     /* unknowns of a block from which factors cost more than another step with old ones */
 };
 
@@ -24,12 +25,14 @@ struct block_run {
     bool factored; /* constant matrix, factored for these parameters */
     bool serves;   /* the last step with these factors left little: they do for the next */
     bool old;      /* the factors are of an earlier matrix than `value` */
+    bool sized;    /* the factors are of the matrix with its columns scaled by `size` */
     double *value, *r, *z, *step, *trial, *weight;
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
     double *seen;
     double *before;          /* [n] residuals that a step set out from */
     double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
+    double *size;            /* [n] powers of two */
     bool keeps;              /* what the equations leave open stays as it is */
     bool regular;            /* so is the matrix of the last iteration */
     int8_t sense;            /* the sign of its determinant at the solution; 0: not known */
@@ -75,7 +78,7 @@ evaluator_new(routine *g, block_memory *memory)
 
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 10, sizeof(double));
+        b->r = bg_calloc((size_t)n * 11, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
         b->trial = b->step + n;
@@ -85,6 +88,7 @@ evaluator_new(routine *g, block_memory *memory)
         b->before = b->seen + n;
         b->reach = b->before + n;
         b->reached = b->reach + n;
+        b->size = b->reached + n;
     }
     return v;
 }
@@ -346,12 +350,41 @@ shared_step(const program_block *b, struct block_run *run, bool first)
     return ok;
 }
 
-/* Factors for the next step: those there are, as long as they serve. False: the matrix is singular. */
+/* Columns of the matrix by the sizes of their unknowns, or by what these were scaled by. */
+static void
+scale_columns(const program_block *b, struct block_run *run, bool back)
+{
+    for (uint32_t j = 0; j < b->n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++)
+            run->value[k] *= back ? 1 / run->size[j] : run->size[j];
+}
+
+/* Factors for the next step: those there are, as long as they serve. Where the matrix seems singular, its columns are
+ * scaled by the unknowns: what a blocking junction says of its effort is far below rounding beside 1/ampere, though not
+ * beside the picoamperes that flow. False: it is singular. */
 static bool
-factor_or_keep(struct block_run *run, size_t *singular)
+factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
 {
     run->old = run->serves;
-    return run->serves || factor_numeric(run->factor, run->value, singular);
+    if (run->serves)
+        return true;
+    run->sized = false;
+    if (factor_numeric(run->factor, run->value, singular))
+        return true;
+    for (uint32_t i = 0; i < b->n; i++) {
+        int exponent;
+        double size = fabs(run->z[i]);
+
+        frexp(size, &exponent);
+        run->size[i] = size > NOTHING ? ldexp(1, exponent < MOST_EXPONENT ? exponent : MOST_EXPONENT) : 1;
+        run->sized |= run->size[i] != 1;
+    }
+    if (!run->sized)
+        return false;
+    scale_columns(b, run, false);
+    run->sized = factor_numeric(run->factor, run->value, singular);
+    scale_columns(b, run, true);
+    return run->sized;
 }
 
 static int
@@ -376,11 +409,13 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             return fail(v, b, worst, false);
         if (norm == 0)
             return 0;
-        run->regular = factor_or_keep(run, &singular);
+        run->regular = factor_or_keep(b, run, &singular);
         if (run->regular) {
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
+            for (uint32_t i = 0; i < b->n && run->sized; i++)
+                run->step[i] *= run->size[i];
         } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || (regular < REGULAR && !run->keeps) ||
                    !shared_step(b, run, shared++ == 0 && !run->keeps)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);

@@ -110,6 +110,19 @@ model_set_parameter(bg_model *m, const char *name, double value)
     return true;
 }
 
+bool
+model_take_out(bg_model *m, size_t element, bool rests)
+{
+    const struct image_element *x = m->image->element ? &m->image->element[element] : NULL;
+
+    if (!x || x->factor == VAR_NONE || x->rests != rests)
+        return false;
+    model_set(m, x->factor, 0);
+    if (x->state != UINT32_MAX)
+        vec_push(&m->still, x->state);
+    return true;
+}
+
 static bool
 need_jacobian(bg_model *m)
 {
@@ -281,6 +294,7 @@ model_free(bg_model *m)
     free(m->memory.sense);
     free(m->memory.modes);
     parameter_store_free(m->parameters);
+    vec_free(&m->still);
     free(m->modes);
     free(m->slope);
     free(m->offset);
@@ -548,6 +562,8 @@ model_rhs(bg_model *m, double t, const double *x, double *dx)
 
     if (status)
         return status;
+    for (size_t i = 0; i < m->still.n; i++)
+        dx[m->still.at[i]] = 0;
     if (m->nets)
         nets_rest(m->nets, dx);
     return model_all_finite(dx, m->image->nstates) ? 0 : 1;

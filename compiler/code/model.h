@@ -318,6 +318,11 @@ double model_value(const bg_model *m, inst i); /* value of a parameter expressio
 var_id model_parameter(const bg_model *m, const char *name);
 double model_parameter_value(const bg_model *m, var_id v);
 
+/* ---- elements taken out, where the model was compiled for that (compile_options.removable) ---- */
+/* From now on the element is not there: it adds nothing to its junction; or (rests) the junction's common variable is
+ * zero. Its state stays as it is. False: the equations would be others, and nothing is changed. */
+bool model_take_out(bg_model *m, size_t element, bool rests);
+
 /* ---- when it fails ---- */
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest
  * scaled residual. Returns its place and a sentence in *text (free it): `"damper_s": division by zero in ...`.

@@ -235,7 +235,7 @@ declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_
                                     .module = module_of,
                                     .prefix = names_intern_z(el->names, arena_format(el->a, "%s.", name)),
                                     .outer = in,
-                                    .depth = in->depth + 1,
+                                    .depth = (uint8_t)(in->depth + 1),
                                     .origin = origin,
                                     .instance = at });
     el->part.at[at].inside = inside;
@@ -316,7 +316,7 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
                .index = NONE };
 
     if (k->type) {
-        p.junction = k->type->junction_type;
+        p.junction = k->type->junction_type != 0;
         p.element = k->type->element;
         p.modulated = k->type->modulated;
         for (int i = 0; i < written->own->block->nitems && !p.field; i++)
@@ -433,7 +433,8 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
 {
     int64_t from, to;
     uint32_t outer = find_value(el, in, s->loop.var);
-    const known_value *before = find_known(in, s->loop.var);
+    known_value known = { .name = s->loop.var, .at = s->loop.var_at }, outer_known, *shared;
+    bool before = find_known(in, s->loop.var, &outer_known);
     span range = span_join(s->loop.from->at, s->loop.to->at);
 
     if (!known_integer(el, in, s->loop.from, "the begin of a loop", &from) ||
@@ -445,7 +446,7 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
         map_set(&el->shadow_said, map_ptr_key(s), 1);
         diag_info(el->s, "name-shadow", s->loop.var_at, "in this loop, \"%s\" is its variable, not the %s of that name",
                   s->loop.var, before ? "number" : "value");
-        diag_note(el->s, before ? before->at : el->value.at[outer].at, "declared here");
+        diag_note(el->s, before ? outer_known.at : el->value.at[outer].at, "declared here");
     }
     if (to < from)
         return;
@@ -463,14 +464,16 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
     }
     if (!may_make_more(el, (uint64_t)(to - from) + 1, range))
         return;
+    shared = arena_alloc(el->own, sizeof *shared);
+    *shared = known;
     for (int64_t i = from; i <= to && !el->made_too_much && !errors_are_many(el); i++) {
         scope *round = new_scope(el, *in);
 
         round->parent = in;
         round->loop = true;
         round->nknown = 1;
-        round->known = arena_new_array(el->own, known_value, 1);
-        round->known[0] = (known_value){ s->loop.var, s->loop.var_at, (double)i };
+        round->known = shared;
+        round->round = (int32_t)i;
         round->origin = (uint32_t)el->f->origin.n;
         vec_push(&el->f->origin, ((flat_origin){ NULL, s, NULL, NULL, (int32_t)i, in->origin }));
         declare_body(el, round, s->loop.body, s->loop.n);

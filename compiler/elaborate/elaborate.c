@@ -199,6 +199,7 @@ release(elab *el)
     vec_free(&el->module);
     vec_free(&el->value);
     vec_free(&el->family);
+    vec_free(&el->array);
     vec_free(&el->item);
     vec_free(&el->chain);
     vec_free(&el->without);
@@ -255,6 +256,7 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     f->experiment.max_step = f->experiment.max_time = INST_NONE;
     el.own = arena_new();
+    vec_push(&el.array, (family_array){ 0 });
     el.errors_before = diag_errors(s);
     intern_names(&el);
     weights_begin(&el);

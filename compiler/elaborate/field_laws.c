@@ -228,9 +228,11 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     const flat_element *x = &el->f->element.at[f->element];
     const field_port *p = &el->field_port.at[f->first + k];
     flat_law law = { .kind = LAW_ASSIGN, .port = p->port, .at = item->at };
+    enum quantity out = law.out;
     var_id given;
 
-    law_quantity(el, x, p, item->left.part[1].name, &law.out);
+    law_quantity(el, x, p, item->left.part[1].name, &out);
+    law.out = out;
     given = law.out == Q_EFFORT ? p->e : law.out == Q_FLOW ? p->f : p->stored;
     if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, item->left.at)))
         v.bad = v.bad || el->f->var.at[given].unit;

@@ -286,7 +286,7 @@ add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bon
          var_id *flow)
 {
     flat_model *f = el->f;
-    flat_bond b = { from, to, VAR_NONE, bond_name, at };
+    flat_bond b = { .from = from, .to = to, .name = bond_name, .own = VAR_NONE, .at = at };
     const flat_junction *x = &f->junction.at[from], *y = &f->junction.at[to];
     var_id one = x->type == 1 ? x->common : y->common, zero = x->type == 0 ? x->common : y->common;
 

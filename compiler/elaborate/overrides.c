@@ -302,7 +302,7 @@ give(struct giving *g, bool initial)
     ast_ref moved;
     path_end p;
 
-    if (!initial && r->nparts == 1 && find_known(in, name)) {
+    if (!initial && r->nparts == 1 && find_known(in, name, NULL)) {
         if (r->part[0].nindex)
             diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
                        said_by(el, g), name);

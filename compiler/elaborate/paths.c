@@ -93,21 +93,21 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
 {
     if (quiet || el->incomplete)
         return false;
-    if (i <= 0 && f->low[k] == 1) {
+    if (i <= 0 && array_of(el, f)->low[k] == 1) {
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; items count from 1, the last is %d", f->name, i,
-                   f->high[k]);
+                   array_of(el, f)->high[k]);
         diag_note(el->s, f->at, "declared here");
-        diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : f->high[k]);
+        diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : array_of(el, f)->high[k]);
         return false;
     }
     if (!f->n)
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it has none at all", f->name, i);
     else if (f->rank > 1)
         diag_error(el->s, "index-range", p->at, "index %d of \"%s\" is %d; it goes from %d to %d", k + 1, f->name, i,
-                   f->low[k], f->high[k]);
+                   array_of(el, f)->low[k], array_of(el, f)->high[k]);
     else
-        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i, f->low[k],
-                   f->high[k]);
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i,
+                   array_of(el, f)->low[k], array_of(el, f)->high[k]);
     diag_note(el->s, f->at, "declared here");
     return false;
 }
@@ -119,8 +119,8 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
     x->one = true;
     if (!p->nindex) {
         for (int k = 0; k < f->rank; k++) {
-            x->low[k] = f->low[k];
-            x->high[k] = f->high[k];
+            x->low[k] = array_of(el, f)->low[k];
+            x->high[k] = array_of(el, f)->high[k];
         }
         x->one = f->rank == 0;
         return true;
@@ -150,9 +150,9 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
             if (!known_index(el, at, i->to, "an index", &x->high[k]))
                 return false;
         }
-        if (x->low[k] < f->low[k] || x->low[k] > f->high[k] || !f->n)
+        if (x->low[k] < array_of(el, f)->low[k] || x->low[k] > array_of(el, f)->high[k] || !f->n)
             return out_of_range(el, f, p, k, x->low[k], quiet);
-        if (x->high[k] > f->high[k])
+        if (x->high[k] > array_of(el, f)->high[k])
             return out_of_range(el, f, p, k, x->high[k], quiet);
         if (x->high[k] < x->low[k]) {
             if (!quiet)
@@ -217,7 +217,8 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
                        p->name);
             if (f->rank == 1 && !p->nindex)
                 diag_help(el->s, "Write %s; the last is %s[%d]. What is read of each stands in a loop.",
-                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, f->low[0])), p->name, f->high[0]);
+                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, array_of(el, f)->low[0])), p->name,
+                          array_of(el, f)->high[0]);
             return nowhere;
         }
         first = family_item(el, f, x.low, &entry);

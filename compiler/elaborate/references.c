@@ -273,7 +273,7 @@ read_name(builder *b, const ast_ref *r)
 {
     elab *el = b->el;
     const ast_part *p = &r->part[0];
-    const known_value *k;
+    known_value k;
     path_end x;
     uint32_t at;
 
@@ -310,9 +310,8 @@ read_name(builder *b, const ast_ref *r)
         if (v.bad || v.n != NODE_NONE)
             return v;
     }
-    k = find_known(b->in, p->name);
-    if (k)
-        return takes_no_index(el, p, "one number") ? read_known(b, k) : val_bad(el);
+    if (find_known(b->in, p->name, &k))
+        return takes_no_index(el, p, "one number") ? read_known(b, &k) : val_bad(el);
     if (find_family(el, b->in, p->name, false) == NONE && find_part(el, b->in, p->name) != NONE) {
         const part *q = &el->part.at[find_part(el, b->in, p->name)];
 

@@ -120,7 +120,6 @@ make_links(elab *el, const chain_made *c)
         struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
         link l = { .from = from.out,
                    .to = to.in,
-                   .in = c->in,
                    .at = ast_arrow_at(s->chain.node, k),
                    .junction_from = NONE,
                    .junction_to = NONE,
@@ -132,6 +131,7 @@ make_links(elab *el, const chain_made *c)
         if (c->bond != NONE || from.port || to.port) {
             l.said = (uint32_t)el->said.n;
             vec_push(&el->said, ((link_said){ .name = c->bond == NONE ? NULL : el->part.at[c->bond].name,
+                                              .in = c->in,
                                               .from_name = from.port,
                                               .to_name = to.port,
                                               .from_port = NONE,
@@ -180,9 +180,9 @@ join_fields(elab *el, uint32_t at)
     link *l = &el->link.at[at];
     link_said *x = &el->said.at[l->said];
 
-    if (!field_end(el, l->in, l->from, x->from_name, l->at, &x->from_port))
+    if (!field_end(el, x->in, l->from, x->from_name, l->at, &x->from_port))
         l->from = NONE;
-    if (!field_end(el, l->in, l->to, x->to_name, l->at, &x->to_port))
+    if (!field_end(el, x->in, l->to, x->to_name, l->at, &x->to_port))
         l->to = NONE;
     if (x->from_port != NONE)
         join_field_port(el, x->from_port, at, false);
@@ -278,7 +278,11 @@ static void
 make_bond(elab *el, link *l)
 {
     flat_model *f = el->f;
-    flat_bond b = { l->junction_from, l->junction_to, VAR_NONE, el->said.at[l->said].name, l->at };
+    flat_bond b = { .from = l->junction_from,
+                    .to = l->junction_to,
+                    .name = el->said.at[l->said].name,
+                    .own = VAR_NONE,
+                    .at = l->at };
     const flat_junction *from, *to;
     bool efforts;
 

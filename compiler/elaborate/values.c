@@ -245,7 +245,7 @@ see_value(void *ctx, const ast_expr *e)
     struct reading *r = ctx;
     path_end p;
 
-    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name)))
+    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name, NULL)))
         return;
     p = follow(r->el, r->in, r->in, &e->ref, true, FOLLOW_QUIET);
     if (p.kind != PLACE_VALUE)
