@@ -35,8 +35,7 @@ ends_find(struct splitter *d)
         for (int k = 0; e && e->model == d->c.flat->ast->name && part_is_asked(d, e) && k < e->nitems; k++) {
             const ast_exp_item *item = &e->item[k];
 
-            if (item->kind != AST_EXP_STOP_WHEN || ends_of(d, item) ||
-                !reads_parts(d, item->a))
+            if (item->kind != AST_EXP_STOP_WHEN || ends_of(d, item) || !reads_parts(d, item->a))
                 continue;
             map_set(&d->ending_at, item->a->at.begin, (uint32_t)d->ending.n);
             vec_push(&d->ending, ((struct ending){ item->a, part_of_expr(d, item->a), part_new_name(d, "stops", ""),

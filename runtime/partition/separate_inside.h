@@ -62,8 +62,8 @@ struct splitter {
     map sampled_at;
     VEC(struct ending) ending;
     map ending_at; /* where its condition begins */
-    double *end; /* [nruns] s: where the conditioned model ended */
-    map asked;   /* name of an experiment that was asked for -> run */
+    double *end;   /* [nruns] s: where the conditioned model ended */
+    map asked;     /* name of an experiment that was asked for -> run */
     arena *a;
     parts *out;
 };
