@@ -249,6 +249,8 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 struct ran {
     compilation c;
     track track;
+    double end;
+    bool stopped;
 };
 
 static bool
@@ -268,6 +270,8 @@ run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sourc
         so.track = &x->track;
         so.points = 0;
         fine = simulate(x->c.model, &so, &run);
+        x->end = run.t_end;
+        x->stopped = run.stopped != NULL;
     }
     if (!fine)
         failed(ctx, x->c.sources);
@@ -345,6 +349,8 @@ compare(const struct ran *a, const struct ran *b, const char *experiment,
                                     .shown = one.display ? unit_scale(one.display) : 1,
                                     .max = e.max,
                                     .rms = e.rms,
+                                    .stopped = a->stopped || b->stopped,
+                                    .end = { a->end, b->end },
                                     .size = track_compare(&a->track, k, NULL, 0).rms }));
     }
     map_free(&at);
