@@ -113,6 +113,7 @@ freeze_laws(compilation *c, const compile_options *o)
 {
     c->equations = equations_prepare(c->flat);
     c->equations->code = o && o->shared ? o->shared->code : NULL;
+    c->equations->removable = o && o->removable;
     return true;
 }
 

@@ -54,6 +54,7 @@ typedef struct compile_options {
     const span *unstated;
     size_t ntaken, nunstated;     /* parts taken out, initial values not stated (elaborate.h) */
     bool expect;                  /* what the experiment expects is made (elaborate.h) */
+    bool removable;               /* a run may do without an element: model_take_out */
     bool open, ports;             /* inputs and sources can be moved; ports are outputs too (elaborate.h) */
     const compile_shared *shared; /* NULL: nothing */
 } compile_options;

@@ -3,11 +3,15 @@
 
 #include "ast.h"
 
+static const ast_block no_block = { .at = { UINT32_MAX, 0, 0 } };
+static const ast_more no_more = { .domain_at = { UINT32_MAX, 0, 0 }, .args_at = { UINT32_MAX, 0, 0 } };
+const ast_own ast_own_nothing = { .block = &no_block, .more = &no_more };
+
 /* The ports of TF and GY that declare none: power goes in at `in` and out at `out`. */
 static bool
 is_plain_two_port(const ast_node *n)
 {
-    const char *type = n->type ? n->type + (n->type[0] == 'M') : "";
+    const char *type = n->own->type ? n->own->type + (n->own->type[0] == 'M') : "";
 
     return !strcmp(type, "TF") || !strcmp(type, "GY");
 }
@@ -21,10 +25,10 @@ ast_own_name(const ast_node *n, const char *name)
         return false;
     if (name[0] && !name[1] && strchr("efqp", name[0]))
         return true;
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++) {
+    for (int i = 0; i < n->own->block->nitems; i++)
+        for (int k = 0; n->own->block->item[i].kind == AST_LAW_PORT && k < n->own->block->item[i].nports; k++) {
             ports = true;
-            if (n->item[i].port[k].name == name)
+            if (n->own->block->item[i].port[k].name == name)
                 return true;
         }
     return !ports && is_plain_two_port(n) && (!strcmp(name, "in") || !strcmp(name, "out"));

@@ -6,6 +6,8 @@
 #ifndef BG_AST_H
 #define BG_AST_H
 
+#include <string.h>
+
 #include "source.h"
 
 typedef struct ast_unit {
@@ -20,17 +22,20 @@ typedef struct ast_expr ast_expr;
 typedef struct ast_index {
     ast_expr *from, *to;
 } ast_index; /* to is NULL unless written from..to */
-typedef struct ast_part {
-    span at;
-    const char *name;
+typedef struct ast_brackets {
+    span at; /* from the first bracket to the last */
     ast_index index[2];
+} ast_brackets;
+typedef struct ast_part {
+    const char *name;
+    const ast_brackets *brackets; /* NULL without an index */
+    span at;
     int nindex;
-    span index_at;
 } ast_part;
 typedef struct ast_ref {
-    span at;
     ast_part *part;
     int nparts;
+    span at;
 } ast_ref;
 
 enum ast_expr_kind { AST_NUMBER, AST_STRING, AST_REF, AST_NEG, AST_NOT, AST_BINARY, AST_IF, AST_CALL, AST_MATRIX };
@@ -49,6 +54,7 @@ enum ast_binary {
     AST_AND,
     AST_OR
 };
+/* Only as long in memory as its kind needs: never copied. */
 struct ast_expr {
     enum ast_expr_kind kind;
     span at;
@@ -112,26 +118,56 @@ typedef struct ast_arg {
     ast_expr *value;
 } ast_arg; /* k = expr */
 
+/* `{ ... }` behind a declaration */
+typedef struct ast_block {
+    ast_law_item *item;
+    int nitems;
+    span at; /* with braces; SPAN_NONE: there is none */
+} ast_block;
+/* What few declarations say. */
+typedef struct ast_more {
+    ast_expr *such_that; /* such that expr */
+    const char *domain;
+    ast_arg *arg;
+    ast_ref *without;
+    int nargs, nwithout; /* Wheel:front(...) without rim, hub.bearing */
+    span domain_at;      /* in heat */
+    span args_at;        /* Wheel:front(k = 2): with parentheses */
+} ast_more;
+/* What a declaration says of its part. References share one in which all is empty, and so do junctions of which nothing
+ * is said; so do block and more, which are never NULL. */
+typedef struct ast_own {
+    const char *type; /* NULL: a reference. "1", "Se", "Wheel", ... */
+    ast_expr *linear; /* = expr */
+    const ast_block *block;
+    const ast_more *more;
+} ast_own;
+extern const ast_own ast_own_nothing;
+
 /* One node of a chain: a declaration `TYPE:name...` or a reference `name`, `front.hub`, `v[i]`. */
 typedef struct ast_node {
-    span at;          /* the whole node, with law and block */
-    const char *type; /* NULL: a reference. "1", "Se", "Wheel", ... */
-    span type_at;
-    ast_ref ref;         /* the name declared or referred to, with its index */
-    ast_expr *linear;    /* = expr */
-    ast_expr *such_that; /* such that expr */
-    ast_law_item *item;
-    int nitems; /* the block */
-    bool has_block;
-    span block_at; /* with braces */
-    const char *domain;
-    span domain_at; /* in heat */
-    ast_arg *arg;
-    int nargs;
-    span args_at; /* Wheel:front(k = 2): with parentheses */
-    ast_ref *without;
-    int nwithout; /* Wheel:front(...) without rim, hub.bearing */
+    ast_ref ref; /* the name declared or referred to, with its index */
+    const ast_own *own;
+    span at;        /* the whole node, with law and block */
+    uint32_t arrow; /* where the `->` before it begins */
 } ast_node;
+static inline bool
+ast_has_block(const ast_node *n)
+{
+    return span_known(n->own->block->at);
+}
+/* The type of a declaration; SPAN_NONE of a reference. */
+static inline span
+ast_type_at(const ast_node *n)
+{
+    return n->own->type ? (span){ n->at.file, n->at.begin, n->at.begin + (uint32_t)strlen(n->own->type) } : SPAN_NONE;
+}
+/* The arrow before node k of a chain, k > 0. */
+static inline span
+ast_arrow_at(const ast_node *chain, int k)
+{
+    return (span){ chain[k].at.file, chain[k].arrow, chain[k].arrow + 2 };
+}
 
 /* ---------------------------------------------------------------- statements of a model */
 enum ast_stmt_kind {
@@ -146,18 +182,22 @@ enum ast_stmt_kind {
 };
 enum ast_value_kind { AST_PARAMETER, AST_CONSTANT, AST_SIGNAL, AST_INPUT, AST_OUTPUT };
 
+/* `as name` behind a chain */
+typedef struct ast_bond {
+    const char *name;
+    span name_at, at;
+} ast_bond;
+
 typedef struct ast_stmt ast_stmt;
+/* Only as long in memory as its kind needs: never copied. */
 struct ast_stmt {
     enum ast_stmt_kind kind;
     span at; /* through the semicolon or closing brace */
     union {
         struct { /* a -> b -> c as name; */
             ast_node *node;
-            span *arrow;
-            int nnodes; /* arrow[i] stands between node i and i+1 */
-            const char *bond;
-            span bond_at;
-            span as_at; /* bond NULL: unnamed; as_at: `as name` */
+            const ast_bond *bond; /* NULL: unnamed */
+            int nnodes;
         } chain;
         struct { /* parameter k[3,3] = 2 [N/m] "text"; unit before or after the value */
             enum ast_value_kind kind;

@@ -48,7 +48,7 @@ dump_ref(const ast_ref *r, FILE *out, int depth)
     fputc('\n', out);
     for (int i = 0; i < r->nparts; i++) {
         for (int k = 0; k < r->part[i].nindex; k++) {
-            const ast_index *x = &r->part[i].index[k];
+            const ast_index *x = &r->part[i].brackets->index[k];
 
             begin(out, depth + 1, x->to ? "index range\n" : "index\n");
             dump_expr(x->from, out, depth + 2);
@@ -162,25 +162,25 @@ dump_law(const ast_law_item *item, FILE *out, int depth)
 static void
 dump_node(const ast_node *n, FILE *out, int depth)
 {
-    begin(out, depth, n->type ? "part" : "reference");
-    if (n->type)
-        fprintf(out, " %s:", n->type);
+    begin(out, depth, n->own->type ? "part" : "reference");
+    if (n->own->type)
+        fprintf(out, " %s:", n->own->type);
     dump_ref(&n->ref, out, depth);
     depth++;
-    if (n->domain) {
+    if (n->own->more->domain) {
         begin(out, depth, "in");
-        fprintf(out, " %s\n", n->domain);
+        fprintf(out, " %s\n", n->own->more->domain);
     }
-    for (int i = 0; i < n->nargs; i++) {
+    for (int i = 0; i < n->own->more->nargs; i++) {
         begin(out, depth, "argument");
-        fprintf(out, " %s\n", n->arg[i].name);
-        dump_expr(n->arg[i].value, out, depth + 1);
+        fprintf(out, " %s\n", n->own->more->arg[i].name);
+        dump_expr(n->own->more->arg[i].value, out, depth + 1);
     }
-    dump_named("law", n->linear, out, depth);
-    dump_named("such that", n->such_that, out, depth);
-    for (int i = 0; i < n->nitems; i++)
-        dump_law(&n->item[i], out, depth);
-    dump_refs("without", n->without, n->nwithout, out, depth);
+    dump_named("law", n->own->linear, out, depth);
+    dump_named("such that", n->own->more->such_that, out, depth);
+    for (int i = 0; i < n->own->block->nitems; i++)
+        dump_law(&n->own->block->item[i], out, depth);
+    dump_refs("without", n->own->more->without, n->own->more->nwithout, out, depth);
 }
 
 static void dump_stmts(ast_stmt *const *stmt, int n, FILE *out, int depth);
@@ -213,7 +213,7 @@ dump_stmt(const ast_stmt *s, FILE *out, int depth)
     case AST_STMT_CHAIN:
         begin(out, depth, "chain");
         if (s->chain.bond)
-            fprintf(out, " as %s", s->chain.bond);
+            fprintf(out, " as %s", s->chain.bond->name);
         fputc('\n', out);
         for (int i = 0; i < s->chain.nnodes; i++)
             dump_node(&s->chain.node[i], out, depth + 1);

@@ -42,8 +42,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
     struct tree_part part;
     struct tree_index index;
     struct list *list;
-    struct chain *chain;
-    ast_node *node;
+    struct tree_node *node;
     struct { ast_stmt *s; int height; } stmt;
     ast_law_item *law;
     ast_exp_item *item;
@@ -85,7 +84,7 @@ void bg_yyerror(const span *at, struct parse *p, const char *message);
 %type <part> part
 %type <index> index
 %type <list> indexes args arg_list exprs row rows refs
-%type <chain> chain chain_open chain_closed
+%type <list> chain chain_open chain_closed
 %type <list> law_items law_ports law_names law_block
 %type <node> node_open node_closed declared listed port
 %type <list> ports junctions stmts block size_opt formals formal_list reinits sets items named_args named_list size_params dotted
@@ -109,14 +108,14 @@ decls: %empty
 decl: MODEL NAME size_params text '{' stmts '}' {
         ast_model *m = arena_alloc(p->a, sizeof *m);
 
-        *m = (ast_model){ .at = @$, .name_at = @NAME, .name = $NAME, .text = $text, .size = $size_params->at,
-                          .nsize = $size_params->n, .stmt = $stmts->at, .nstmt = $stmts->n };
+        *m = (ast_model){ .at = @$, .name_at = @NAME, .name = $NAME, .text = $text, .size = LIST_TAKE(p, $size_params, ast_size_param),
+                          .nsize = $size_params->n, .stmt = LIST_TAKE(p, $stmts, ast_stmt *), .nstmt = $stmts->n };
         file_add(p, (ast_decl){ .kind = AST_DECL_MODEL, .model = m });
     }
     | FUNCTION NAME '(' formals ')' unit '=' expr ';' {
         ast_function *f = arena_alloc(p->a, sizeof *f);
 
-        *f = (ast_function){ .at = @$, .name_at = @NAME, .name = $NAME, .arg = $formals->at, .nargs = $formals->n,
+        *f = (ast_function){ .at = @$, .name_at = @NAME, .name = $NAME, .arg = LIST_TAKE(p, $formals, struct ast_formal), .nargs = $formals->n,
                              .unit = $unit, .body = $expr.e };
         file_add(p, (ast_decl){ .kind = AST_DECL_FUNCTION, .function = f });
     }
@@ -152,6 +151,7 @@ decl: MODEL NAME size_params text '{' stmts '}' {
         }
         *i = (ast_import){ .at = @$, .path = names_intern(p->n, path.at, path.n), .path_at = @dotted };
         strbuf_free(&path);
+        list_drop(p, $dotted);
         file_add(p, (ast_decl){ .kind = AST_DECL_IMPORT, .import = i });
     }
     | IMPORT STRING ';' {
@@ -175,8 +175,8 @@ decl: MODEL NAME size_params text '{' stmts '}' {
     }
     ;
 
-dotted: NAME { $$ = list_new(p); LIST_ADD(p, $$, $1, 0); }
-    | dotted '.' NAME { $$ = $1; LIST_ADD(p, $$, $3, 0); }
+dotted: NAME { $$ = list_new(p); LIST_ADD($$, $1, 0); }
+    | dotted '.' NAME { $$ = $1; LIST_ADD($$, $3, 0); }
     ;
 
 text: %empty { $$ = NULL; }
@@ -196,13 +196,13 @@ formal_list: NAME unit {
         struct ast_formal f = { @$, $1, $2 };
 
         $$ = list_new(p);
-        LIST_ADD(p, $$, f, 0);
+        LIST_ADD($$, f, 0);
     }
     | formal_list ',' NAME unit {
         struct ast_formal f = { span_join(@3, @4), $3, $4 };
 
         $$ = $1;
-        LIST_ADD(p, $$, f, 0);
+        LIST_ADD($$, f, 0);
     }
     ;
 
@@ -214,8 +214,9 @@ size_params: %empty { $$ = list_new(p); }
             const ast_arg *a = (const ast_arg *)$2->at + k;
             ast_size_param s = { a->at, a->name, a->value };
 
-            LIST_ADD(p, $$, s, 0);
+            LIST_ADD($$, s, 0);
         }
+        list_drop(p, $2);
     }
     ;
 
@@ -223,13 +224,13 @@ named_list: NAME '=' expr {
         ast_arg a = { @$, @1, $1, $3.e };
 
         $$ = list_new(p);
-        LIST_ADD(p, $$, a, 0);
+        LIST_ADD($$, a, 0);
     }
     | named_list ',' NAME '=' expr {
         ast_arg a = { span_join(@3, @5), @3, $3, $5.e };
 
         $$ = $1;
-        LIST_ADD(p, $$, a, 0);
+        LIST_ADD($$, a, 0);
     }
     ;
 
@@ -242,7 +243,7 @@ domain_items: %empty { $$ = arena_alloc(p->a, sizeof(ast_domain)); }
 /* ---------------------------------------------------------------- statements of a model */
 
 stmts: %empty { $$ = list_new(p); }
-    | stmts stmt { $$ = $1; LIST_ADD(p, $$, $2.s, $2.height); }
+    | stmts stmt { $$ = $1; LIST_ADD($$, $2.s, $2.height); }
     | stmts junctions ';' { $$ = $1; junctions_add(p, $$, $2, @3); }
     | stmts error RESUME { $$ = $1; yyerrok; }
     | stmts ';' { $$ = $1; empty_statement(p, @2); }
@@ -259,7 +260,7 @@ junctions: declared[a] ',' listed[b] {
     | junctions ',' listed { $$ = $1; junction_separated($$, @2); junction_listed(p, $$, $listed, @3); }
     ;
 listed: declared
-    | declared '=' expr { $$ = $1; $$->linear = $3.e; $$->at = @$; }
+    | declared '=' expr { $$ = $1; $$->own.linear = $3.e; $$->at = @$; }
     ;
 
 stmt: chain_open ';' {
@@ -271,9 +272,7 @@ stmt: chain_open ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
         chain_finish(p, $$.s, $1);
-        $$.s->chain.bond = $3;
-        $$.s->chain.bond_at = @3;
-        $$.s->chain.as_at = span_join(@2, @3);
+        chain_name(p, $$.s, $3, @3, span_join(@2, @3));
     }
     | chain_closed {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
@@ -284,9 +283,7 @@ stmt: chain_open ';' {
         $$.s = stmt_new(p, AST_STMT_CHAIN, @$);
         $$.height = 0;
         chain_finish(p, $$.s, $1);
-        $$.s->chain.bond = $3;
-        $$.s->chain.bond_at = @3;
-        $$.s->chain.as_at = span_join(@2, @3);
+        chain_name(p, $$.s, $3, @3, span_join(@2, @3));
     }
     | value_kind NAME size_opt unit value_opt text ';' {
         $$.s = stmt_new(p, AST_STMT_VALUE, @$);
@@ -303,7 +300,7 @@ stmt: chain_open ';' {
     | PORT ports ';' {
         $$.s = stmt_new(p, AST_STMT_PORT, @$);
         $$.height = 0;
-        $$.s->port.junction = $2->at;
+        $$.s->port.junction = LIST_TAKE(p, $2, ast_node);
         $$.s->port.n = $2->n;
     }
     | FOR NAME IN expr[from] DOTS expr[to] block {
@@ -313,14 +310,14 @@ stmt: chain_open ';' {
         $$.s->loop.var_at = @2;
         $$.s->loop.from = $from.e;
         $$.s->loop.to = $to.e;
-        $$.s->loop.body = $block->at;
+        $$.s->loop.body = LIST_TAKE(p, $block, ast_stmt *);
         $$.s->loop.n = $block->n;
     }
     | if_stmt
     | WITHOUT refs ';' {
         $$.s = stmt_new(p, AST_STMT_WITHOUT, @$);
         $$.height = 0;
-        $$.s->without.ref = $2->at;
+        $$.s->without.ref = LIST_TAKE(p, $2, ast_ref);
         $$.s->without.n = $2->n;
     }
     | ref zero '=' expr ';' {
@@ -333,7 +330,7 @@ stmt: chain_open ';' {
         $$.s = stmt_new(p, AST_STMT_WHEN, @$);
         $$.height = 0;
         $$.s->when.cond = $2.e;
-        $$.s->when.reinit = $4->at;
+        $$.s->when.reinit = LIST_TAKE(p, $4, struct ast_reinit);
         $$.s->when.n = $4->n;
     }
     | EVERY expr[period] '{' sets '}' {
@@ -341,7 +338,7 @@ stmt: chain_open ';' {
         $$.height = 0;
         $$.s->when.head = span_join(@1, @period);
         $$.s->when.period = $period.e;
-        $$.s->when.reinit = $sets->at;
+        $$.s->when.reinit = LIST_TAKE(p, $sets, struct ast_reinit);
         $$.s->when.n = $sets->n;
     }
     | EVERY expr[period] NAME expr[offset] '{' sets '}' {
@@ -351,7 +348,7 @@ stmt: chain_open ';' {
         $$.s->when.head = span_join(@1, @offset);
         $$.s->when.period = $period.e;
         $$.s->when.offset = $offset.e;
-        $$.s->when.reinit = $sets->at;
+        $$.s->when.reinit = LIST_TAKE(p, $sets, struct ast_reinit);
         $$.s->when.n = $sets->n;
     }
     | ASSERT expr text ';' {
@@ -367,23 +364,23 @@ if_stmt: IF expr block {
         $$.s = stmt_new(p, AST_STMT_IF, @$);
         $$.height = $3->height + 1;
         $$.s->cond.cond = $2.e;
-        $$.s->cond.then = $3->at;
+        $$.s->cond.then = LIST_TAKE(p, $3, ast_stmt *);
         $$.s->cond.nthen = $3->n;
     }
     | IF expr block[yes] ELSE block[no] {
         $$.s = stmt_new(p, AST_STMT_IF, @$);
         $$.height = ($yes->height > $no->height ? $yes->height : $no->height) + 1;
         $$.s->cond.cond = $2.e;
-        $$.s->cond.then = $yes->at;
+        $$.s->cond.then = LIST_TAKE(p, $yes, ast_stmt *);
         $$.s->cond.nthen = $yes->n;
-        $$.s->cond.other = $no->at;
+        $$.s->cond.other = LIST_TAKE(p, $no, ast_stmt *);
         $$.s->cond.nother = $no->n;
     }
     | IF expr block ELSE if_stmt[no] {
         $$.s = stmt_new(p, AST_STMT_IF, @$);
         $$.height = ($3->height > $no.height ? $3->height : $no.height) + 1;
         $$.s->cond.cond = $2.e;
-        $$.s->cond.then = $3->at;
+        $$.s->cond.then = LIST_TAKE(p, $3, ast_stmt *);
         $$.s->cond.nthen = $3->n;
         if ($$.height > AST_MAX_NESTING) {
             parse_error(p, "syntax-nesting", @1, "statements nest deeper than %d levels", AST_MAX_NESTING);
@@ -414,7 +411,7 @@ reinits: %empty { $$ = list_new(p); }
         struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
 
         $$ = $1;
-        LIST_ADD(p, $$, r, 0);
+        LIST_ADD($$, r, 0);
     }
     | reinits error RESUME { $$ = $1; yyerrok; }
     ;
@@ -425,24 +422,24 @@ sets: %empty { $$ = list_new(p); }
         struct ast_reinit r = { span_join(@2, @5), $2.ref, $4.e };
 
         $$ = $1;
-        LIST_ADD(p, $$, r, 0);
+        LIST_ADD($$, r, 0);
     }
     | sets REINIT ref '=' expr ';' {
         struct ast_reinit r = { span_join(@2, @6), $3.ref, $5.e };
 
         $$ = $1;
-        LIST_ADD(p, $$, r, 0);
+        LIST_ADD($$, r, 0);
     }
     | sets error RESUME { $$ = $1; yyerrok; }
     ;
 
-ports: port { $$ = list_new(p); LIST_ADD(p, $$, *$1, 0); }
-    | ports ',' port { $$ = $1; LIST_ADD(p, $$, *$3, 0); }
+ports: port { $$ = list_new(p); chain_add(p, $$, $1, SPAN_NONE); }
+    | ports ',' port { $$ = $1; chain_add(p, $$, $3, SPAN_NONE); }
     ;
 port: type ':' part in_opt {
-        $$ = node_declaration(p, @$, $1, @1, $3);
-        $$->domain = $4;
-        $$->domain_at = @4;
+        $$ = node_declaration(p, @$, $1, $3);
+        $$->more.domain = $4;
+        $$->more.domain_at = @4;
     }
     ;
 in_opt: %empty { $$ = NULL; }
@@ -455,33 +452,33 @@ in_opt: %empty { $$ = NULL; }
 chain: chain_open
     | chain_closed
     ;
-chain_open: node_open { $$ = chain_new(p); chain_add(p, $$, $1, SPAN_NONE); }
+chain_open: node_open { $$ = list_new(p); chain_add(p, $$, $1, SPAN_NONE); }
     | chain ARROW node_open { $$ = $1; chain_add(p, $$, $3, @2); }
     ;
-chain_closed: node_closed { $$ = chain_new(p); chain_add(p, $$, $1, SPAN_NONE); }
+chain_closed: node_closed { $$ = list_new(p); chain_add(p, $$, $1, SPAN_NONE); }
     | chain ARROW node_closed { $$ = $1; chain_add(p, $$, $3, @2); }
     ;
 
 node_open: ref { $$ = node_reference(p, $1); }
     | declared
-    | declared '=' expr { $$ = $1; $$->linear = $3.e; $$->at = @$; }
-    | declared SUCH THAT expr { $$ = $1; $$->such_that = $4.e; $$->at = @$; }
-    | declared WITHOUT refs { $$ = $1; $$->without = $3->at; $$->nwithout = $3->n; $$->at = @$; }
+    | declared '=' expr { $$ = $1; $$->own.linear = $3.e; $$->at = @$; }
+    | declared SUCH THAT expr { $$ = $1; $$->more.such_that = $4.e; $$->at = @$; }
+    | declared WITHOUT refs { $$ = $1; $$->more.without = LIST_TAKE(p, $3, ast_ref); $$->more.nwithout = $3->n; $$->at = @$; }
     ;
-node_closed: declared law_block { $$ = $1; node_block($$, @2, $2); $$->at = @$; }
-    | declared '=' expr law_block { $$ = $1; $$->linear = $3.e; node_block($$, @4, $4); $$->at = @$; }
-    | declared SUCH THAT expr law_block { $$ = $1; $$->such_that = $4.e; node_block($$, @5, $5); $$->at = @$; }
+node_closed: declared law_block { $$ = $1; node_block(p, $$, @2, $2); $$->at = @$; }
+    | declared '=' expr law_block { $$ = $1; $$->own.linear = $3.e; node_block(p, $$, @4, $4); $$->at = @$; }
+    | declared SUCH THAT expr law_block { $$ = $1; $$->more.such_that = $4.e; node_block(p, $$, @5, $5); $$->at = @$; }
     ;
 
 declared: type ':' part named_args in_opt {
-        $$ = node_declaration(p, @$, $1, @1, $3);
+        $$ = node_declaration(p, @$, $1, $3);
         if ($4) {
-            $$->arg = $4->at;
-            $$->nargs = $4->n;
-            $$->args_at = @4;
+            $$->more.arg = LIST_TAKE(p, $4, ast_arg);
+            $$->more.nargs = $4->n;
+            $$->more.args_at = @4;
         }
-        $$->domain = $5;
-        $$->domain_at = @5;
+        $$->more.domain = $5;
+        $$->more.domain_at = @5;
     }
     ;
 type: NAME
@@ -494,7 +491,7 @@ named_args: %empty { $$ = NULL; }
 
 law_block: '{' law_items '}' { $$ = $2; } ;
 law_items: %empty { $$ = list_new(p); }
-    | law_items law_item { $$ = $1; LIST_ADD(p, $$, *$2, 0); }
+    | law_items law_item { $$ = $1; LIST_ADD($$, *$2, 0); }
     | law_items error RESUME { $$ = $1; yyerrok; }
     | law_items ';' { $$ = $1; empty_statement(p, @2); }
     ;
@@ -510,7 +507,7 @@ law_item: ref '=' expr ';' {
     }
     | PORT law_ports ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
-        *$$ = (ast_law_item){ .kind = AST_LAW_PORT, .at = @$, .port = $2->at, .nports = $2->n };
+        *$$ = (ast_law_item){ .kind = AST_LAW_PORT, .at = @$, .port = LIST_TAKE(p, $2, ast_law_port), .nports = $2->n };
     }
     ;
 zero: '(' NUMBER ')' { $$ = $2; initial_zero(p, @2, $2); } ;
@@ -524,28 +521,29 @@ law_ports: law_names
             ast_law_port *port = (ast_law_port *)$right->at + k;
 
             port->arrow = 2;
-            LIST_ADD(p, $$, *port, 0);
+            LIST_ADD($$, *port, 0);
         }
+        list_drop(p, $right);
     }
     ;
 law_names: NAME size_opt {
         ast_law_port port = { @$, $1, size_single(p, $2), 0 };
 
         $$ = list_new(p);
-        LIST_ADD(p, $$, port, 0);
+        LIST_ADD($$, port, 0);
     }
     | law_names ',' NAME size_opt {
         ast_law_port port = { span_join(@3, @4), $3, size_single(p, $4), 0 };
 
         $$ = $1;
-        LIST_ADD(p, $$, port, 0);
+        LIST_ADD($$, port, 0);
     }
     ;
 
 /* ---------------------------------------------------------------- experiments */
 
 items: %empty { $$ = list_new(p); }
-    | items item { $$ = $1; LIST_ADD(p, $$, *$2, 0); }
+    | items item { $$ = $1; LIST_ADD($$, *$2, 0); }
     | items error RESUME { $$ = $1; yyerrok; }
     | items ';' { $$ = $1; empty_statement(p, @2); }
     ;
@@ -585,11 +583,11 @@ item: NAME '=' expr ';' { $$ = item_set(p, @$, $1, @1, $3); }
     }
     | KEEP refs ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
-        *$$ = (ast_exp_item){ .kind = AST_EXP_KEEP, .at = @$, .refs = $2->at, .nrefs = $2->n };
+        *$$ = (ast_exp_item){ .kind = AST_EXP_KEEP, .at = @$, .refs = LIST_TAKE(p, $2, ast_ref), .nrefs = $2->n };
     }
     | RECORD exprs ';' {
         $$ = arena_alloc(p->a, sizeof *$$);
-        *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = $2->at, .nexprs = $2->n };
+        *$$ = (ast_exp_item){ .kind = AST_EXP_RECORD, .at = @$, .exprs = LIST_TAKE(p, $2, ast_expr *), .nexprs = $2->n };
     }
     | EXPECT expected WITHIN expr ';' {
         $$ = $2;
@@ -610,8 +608,8 @@ expected: expr '=' expr { $$ = item_expect(p, AST_EXPECT_VALUE, $1.e, NULL, $3.e
 
 /* ---------------------------------------------------------------- references and expressions */
 
-refs: ref { $$ = list_new(p); LIST_ADD(p, $$, $1.ref, $1.height); }
-    | refs ',' ref { $$ = $1; LIST_ADD(p, $$, $3.ref, $3.height); }
+refs: ref { $$ = list_new(p); LIST_ADD($$, $1.ref, $1.height); }
+    | refs ',' ref { $$ = $1; LIST_ADD($$, $3.ref, $3.height); }
     ;
 ref: part { $$ = tree_ref(p, $1); }
     | ref '.' part { $$ = tree_ref_add(p, $1, $3); }
@@ -630,8 +628,8 @@ name: NAME
 part_index: name INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, tree_part(p, @1, $1), $3, span_join(@2, @4)); }
     | part_index INDEX indexes INDEX_END { $$ = tree_part_index(p, @$, $1, $3, span_join(@2, @4)); }
     ;
-indexes: index { $$ = list_new(p); LIST_ADD(p, $$, $1.index, $1.height); }
-    | indexes ',' index { $$ = $1; LIST_ADD(p, $$, $3.index, $3.height); }
+indexes: index { $$ = list_new(p); LIST_ADD($$, $1.index, $1.height); }
+    | indexes ',' index { $$ = $1; LIST_ADD($$, $3.index, $3.height); }
     ;
 index: expr { $$.index = (ast_index){ $1.e, NULL }; $$.height = $1.height; }
     | expr[from] DOTS expr[to] {
@@ -644,13 +642,13 @@ args: %empty { $$ = list_new(p); }
     | arg_list
     ;
 arg_list: exprs ;
-exprs: expr { $$ = list_new(p); LIST_ADD(p, $$, $1.e, $1.height); }
-    | exprs ',' expr { $$ = $1; LIST_ADD(p, $$, $3.e, $3.height); }
+exprs: expr { $$ = list_new(p); LIST_ADD($$, $1.e, $1.height); }
+    | exprs ',' expr { $$ = $1; LIST_ADD($$, $3.e, $3.height); }
     ;
 
 row: exprs ;
-rows: row { $$ = list_new(p); LIST_ADD(p, $$, $1, $1->height); }
-    | rows ';' row { $$ = $1; LIST_ADD(p, $$, $3, $3->height); }
+rows: row { $$ = list_new(p); LIST_ADD($$, $1, $1->height); }
+    | rows ';' row { $$ = $1; LIST_ADD($$, $3, $3->height); }
     ;
 
 expr: NUMBER unit { $$ = tree_number(p, @$, $1, $2); }

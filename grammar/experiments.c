@@ -23,7 +23,7 @@ struct completing {
 };
 
 ast_experiment *
-experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items)
+experiment_new(struct parse *p, span at, const char *name, span name_at, struct list *items)
 {
     ast_experiment *e = arena_alloc(p->a, sizeof *e);
 
@@ -32,7 +32,7 @@ experiment_new(struct parse *p, span at, const char *name, span name_at, const s
                            .model_at = name_at,
                            .base_at = SPAN_NONE,
                            .name = name,
-                           .item = items->at,
+                           .item = LIST_TAKE(p, items, ast_exp_item),
                            .nitems = items->n };
     file_add(p, (ast_decl){ .kind = AST_DECL_EXPERIMENT, .experiment = e });
     return e;

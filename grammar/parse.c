@@ -420,8 +420,12 @@ parse_file(sources *s, names *n, arena *a, uint32_t file)
     experiments_complete(&p);
     f->ok = f->ok && !p.broken && !scan.broken;
     f->units = p.units;
-    f->decl = p.decls.at;
     f->ndecls = (size_t)p.decls.n;
+    f->decl = arena_new_array(a, ast_decl, f->ndecls);
+    if (f->ndecls)
+        memcpy(f->decl, p.decls.at, f->ndecls * sizeof *f->decl);
+    free(p.decls.at);
+    lists_free(&p);
     f->comment = arena_new_array(a, span, scan.comment.n);
     f->ncomments = scan.comment.n;
     if (scan.comment.n)

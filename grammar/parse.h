@@ -24,11 +24,23 @@ struct tree_index {
     int height;
 };
 
-/* A list under construction, in the arena: entries of one size, one behind the other. */
+/* A list under construction: entries of one size, one behind the other. What is finished moves into the arena
+ * (list_take), and the list is used again; what recovery forgets of them goes with the parser. */
 struct list {
     void *at;
-    int n, cap;
-    int height;
+    size_t room; /* bytes */
+    int n, height;
+    struct list *next; /* of the spare ones */
+};
+
+/* A node of a chain under construction. */
+struct tree_node {
+    ast_own own;
+    ast_ref ref;
+    span at;
+    ast_block block;
+    ast_more more;
+    struct tree_node *next; /* of the spare ones */
 };
 
 /* ---------------------------------------------------------------- scanner */
@@ -113,8 +125,10 @@ struct parse {
     bool section_said; /* that a model has none */
     bool too_high;     /* an expression was, and that is said once */
     bool reserved[EXPECTED_CODES]; /* words that were said to be no names */
-    ast_node *spare_node;          /* copied into its chain: room for the next */
-    struct chain *spare_chain;
+    VEC(struct list *) lists;      /* all that were made */
+    struct list *spare_list;
+    struct tree_node *spare_node;
+    const ast_own *plain[2]; /* junctions 0 and 1 of which nothing is said */
 };
 
 void parse_error(struct parse *p, const char *code, span at, const char *fmt, ...) BG_PRINTF(4, 5);
@@ -136,8 +150,13 @@ bool begins_declaration(int kind);
  * them */
 
 struct list *list_new(struct parse *p);
-void list_add(struct parse *p, struct list *l, const void *entry, size_t size, int height);
-#define LIST_ADD(p, l, entry, height) list_add((p), (l), &(entry), sizeof(entry), (height))
+void list_add(struct list *l, const void *entry, size_t size, int height);
+#define LIST_ADD(l, entry, height) list_add((l), &(entry), sizeof(entry), (height))
+/* What the list holds, in the arena; NULL where that is nothing. n stays until the next list is made. */
+void *list_take(struct parse *p, struct list *l, size_t size);
+#define LIST_TAKE(p, l, T) ((T *)list_take((p), (l), sizeof(T)))
+void list_drop(struct parse *p, struct list *l); /* it is not used any more */
+void lists_free(struct parse *p);
 
 struct tree_expr tree_number(struct parse *p, span at, double value, ast_unit *unit);
 struct tree_expr tree_string(struct parse *p, span at, const char *string);
@@ -147,34 +166,31 @@ struct tree_expr tree_unary(struct parse *p, span at, enum ast_expr_kind kind, s
 struct tree_expr tree_binary(struct parse *p, span at, enum ast_binary op, span op_at, struct tree_expr a,
                              struct tree_expr b);
 struct tree_expr tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct tree_expr b);
-struct tree_expr tree_call(struct parse *p, span at, const char *name, span name_at, const struct list *args);
-struct tree_expr tree_matrix(struct parse *p, span at, const struct list *rows, ast_unit *unit);
+struct tree_expr tree_call(struct parse *p, span at, const char *name, span name_at, struct list *args);
+struct tree_expr tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit);
 
 struct tree_part tree_part(struct parse *p, span at, const char *name);
-struct tree_part tree_part_index(struct parse *p, span at, struct tree_part part, const struct list *index,
-                                 span index_at);
+struct tree_part tree_part_index(struct parse *p, span at, struct tree_part part, struct list *index, span index_at);
 struct tree_ref tree_ref(struct parse *p, struct tree_part part);
 struct tree_ref tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part);
 
-struct chain {
-    struct list node, arrow;
-};
-struct chain *chain_new(struct parse *p);
-void chain_add(struct parse *p, struct chain *c, ast_node *node, span arrow); /* takes the node over */
-void chain_finish(struct parse *p, ast_stmt *s, struct chain *c);             /* takes the chain over */
-ast_node *node_reference(struct parse *p, struct tree_ref ref);
-ast_node *node_declaration(struct parse *p, span at, const char *type, span type_at, struct tree_part part);
-void node_block(ast_node *node, span at, const struct list *items);
+void chain_add(struct parse *p, struct list *chain, struct tree_node *node, span arrow);
+void chain_finish(struct parse *p, ast_stmt *s, struct list *chain);
+void chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at); /* as NAME */
+struct tree_node *node_reference(struct parse *p, struct tree_ref ref);
+struct tree_node *node_declaration(struct parse *p, span at, const char *type, struct tree_part part);
+void node_block(struct parse *p, struct tree_node *node, span at, struct list *items);
+ast_node node_finish(struct parse *p, struct tree_node *node);
 
 ast_stmt *stmt_new(struct parse *p, enum ast_stmt_kind kind, span at);
-void value_size(struct parse *p, ast_stmt *s, const struct list *sizes);
+void value_size(struct parse *p, ast_stmt *s, struct list *sizes);
 void value_needed(struct parse *p, const ast_stmt *s);
 void every_offset(struct parse *p, const char *word, span at); /* the word between period and offset */
 /* 1:a, 1:b; - statements of the list; each ends with what separates it from the next */
-void junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator);
+void junction_listed(struct parse *p, struct list *l, struct tree_node *n, span separator);
 void junction_separated(struct list *l, span separator); /* of the last */
 void junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span end);
-ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, const struct list *items);
+ast_experiment *experiment_new(struct parse *p, span at, const char *name, span name_at, struct list *items);
 void experiments_complete(struct parse *p); /* models and items that are not written; after all is read */
 ast_exp_item *item_set(struct parse *p, span at, const char *name, span name_at, struct tree_expr value);
 ast_exp_item *item_expect(struct parse *p, enum ast_expect_kind kind, ast_expr *subject, ast_expr *time,
@@ -185,10 +201,10 @@ ast_exp_item *item_expect_activity(struct parse *p, const ast_expr *word, ast_re
 void file_add(struct parse *p, ast_decl decl);
 
 /* checks that need nothing but the text */
-const char *junction_type(struct parse *p, span at);              /* "0" or "1" */
-void law_left(struct parse *p, const ast_ref *left);              /* e, q, gap.f, x[2].e: the quantity has no index */
-void initial_zero(struct parse *p, span at, double value);        /* the 0 of q(0) */
-ast_expr *size_single(struct parse *p, const struct list *sizes); /* NULL without a size */
+const char *junction_type(struct parse *p, span at);        /* "0" or "1" */
+void law_left(struct parse *p, const ast_ref *left);        /* e, q, gap.f, x[2].e: the quantity has no index */
+void initial_zero(struct parse *p, span at, double value);  /* the 0 of q(0) */
+ast_expr *size_single(struct parse *p, struct list *sizes); /* NULL without a size */
 void domain_quantity(struct parse *p, ast_domain *d, const char *what, span what_at, const char *name, ast_unit *unit);
 void domain_power(struct parse *p, ast_domain *d, const char *what, span what_at, struct tree_expr value);
 void domain_complete(struct parse *p, const ast_domain *d);

@@ -9,27 +9,67 @@
 
 /* ---------------------------------------------------------------- lists */
 
+enum { MOST_SPARE = 1 << 16 }; /* bytes that a list keeps for its next use */
+
 struct list *
 list_new(struct parse *p)
 {
-    return arena_alloc(p->a, sizeof(struct list));
+    struct list *l = p->spare_list;
+
+    if (!l) {
+        l = arena_alloc(p->a, sizeof *l);
+        vec_push(&p->lists, l);
+        return l;
+    }
+    p->spare_list = l->next;
+    l->n = l->height = 0;
+    return l;
 }
 
 void
-list_add(struct parse *p, struct list *l, const void *entry, size_t size, int height)
+list_add(struct list *l, const void *entry, size_t size, int height)
 {
-    if (l->n == l->cap) {
-        int cap = l->cap ? 2 * l->cap : 1;
-        void *at = arena_alloc(p->a, (size_t)cap * size);
+    size_t used = (size_t)l->n * size;
 
-        if (l->n)
-            memcpy(at, l->at, (size_t)l->n * size);
-        l->at = at;
-        l->cap = cap;
-    }
-    memcpy((char *)l->at + (size_t)l->n++ * size, entry, size);
+    if (used + size > l->room)
+        l->at = bg_vec_grow(l->at, &l->room, used + size, 1);
+    memcpy((char *)l->at + used, entry, size);
+    l->n++;
     if (height > l->height)
         l->height = height;
+}
+
+void
+list_drop(struct parse *p, struct list *l)
+{
+    if (l->room > MOST_SPARE) {
+        free(l->at);
+        l->at = NULL;
+        l->room = 0;
+    }
+    l->next = p->spare_list;
+    p->spare_list = l;
+}
+
+void *
+list_take(struct parse *p, struct list *l, size_t size)
+{
+    void *at = NULL;
+
+    if (l->n) {
+        at = arena_alloc(p->a, (size_t)l->n * size);
+        memcpy(at, l->at, (size_t)l->n * size);
+    }
+    list_drop(p, l);
+    return at;
+}
+
+void
+lists_free(struct parse *p)
+{
+    for (size_t k = 0; k < p->lists.n; k++)
+        free(p->lists.at[k]->at);
+    vec_free(&p->lists);
 }
 
 /* ---------------------------------------------------------------- expressions */
@@ -40,10 +80,18 @@ max(int a, int b)
     return a > b ? a : b;
 }
 
+#define EXPR_SIZE(member) (offsetof(ast_expr, number) + sizeof((const ast_expr *)NULL)->member)
+
+/* Every node may turn out too high and become a number. */
 static struct tree_expr
 node(struct parse *p, enum ast_expr_kind kind, span at, int height)
 {
-    struct tree_expr t = { arena_alloc(p->a, sizeof *t.e), height };
+    static const size_t size[] = {
+        [AST_NUMBER] = EXPR_SIZE(number), [AST_STRING] = EXPR_SIZE(number), [AST_REF] = EXPR_SIZE(ref),
+        [AST_NEG] = EXPR_SIZE(number),    [AST_NOT] = EXPR_SIZE(number),    [AST_BINARY] = EXPR_SIZE(bin),
+        [AST_IF] = EXPR_SIZE(cond),       [AST_CALL] = EXPR_SIZE(call),     [AST_MATRIX] = EXPR_SIZE(matrix)
+    };
+    struct tree_expr t = { arena_alloc(p->a, size[kind]), height };
 
     t.e->kind = kind;
     t.e->at = at;
@@ -140,21 +188,21 @@ tree_if(struct parse *p, span at, struct tree_expr c, struct tree_expr a, struct
 }
 
 struct tree_expr
-tree_call(struct parse *p, span at, const char *name, span name_at, const struct list *args)
+tree_call(struct parse *p, span at, const char *name, span name_at, struct list *args)
 {
     struct tree_expr t = node(p, AST_CALL, at, args->height + 1);
 
     if (fits(&t)) {
         t.e->call.name = name;
         t.e->call.name_at = name_at;
-        t.e->call.arg = args->at;
+        t.e->call.arg = LIST_TAKE(p, args, ast_expr *);
         t.e->call.nargs = args->n;
     }
     return t;
 }
 
 struct tree_expr
-tree_matrix(struct parse *p, span at, const struct list *rows, ast_unit *unit)
+tree_matrix(struct parse *p, span at, struct list *rows, ast_unit *unit)
 {
     struct tree_expr t = node(p, AST_MATRIX, at, rows->height + 1);
     struct list *const *row = rows->at;
@@ -185,6 +233,9 @@ tree_matrix(struct parse *p, span at, const struct list *rows, ast_unit *unit)
         }
         t.e->matrix.rows = i + 1;
     }
+    for (int i = 0; i < rows->n; i++)
+        list_drop(p, row[i]);
+    list_drop(p, rows);
     t.e->matrix.cols = cols;
     t.e->matrix.entry = entry;
     t.e->matrix.unit = unit;
@@ -198,24 +249,32 @@ tree_part(struct parse *p, span at, const char *name)
 {
     struct tree_part t = { arena_alloc(p->a, sizeof *t.part), 0 };
 
-    *t.part = (ast_part){ .at = at, .name = name, .index_at = SPAN_NONE };
+    *t.part = (ast_part){ .at = at, .name = name };
     return t;
 }
 
 struct tree_part
-tree_part_index(struct parse *p, span at, struct tree_part part, const struct list *index, span index_at)
+tree_part_index(struct parse *p, span at, struct tree_part part, struct list *index, span index_at)
 {
+    ast_brackets *b = arena_alloc(p->a, sizeof *b);
+
+    if (part.part->nindex)
+        *b = *part.part->brackets;
+    else
+        b->at = index_at;
     for (int i = 0; i < index->n; i++) {
         if (part.part->nindex == 2) {
             parse_error(p, "syntax-index", index_at, "`%.60s` has more than two indices", part.part->name);
             diag_help(p->s, "Many matrices are many instances of a component that has one.");
             break;
         }
-        part.part->index[part.part->nindex++] = ((const ast_index *)index->at)[i];
+        b->index[part.part->nindex++] = ((const ast_index *)index->at)[i];
     }
+    b->at = span_join(b->at, index_at);
     part.part->at = at;
-    part.part->index_at = span_join(part.part->index_at, index_at);
+    part.part->brackets = b;
     part.height = max(part.height, index->height);
+    list_drop(p, index);
     return part;
 }
 
@@ -231,13 +290,17 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
 {
     ast_ref *r = &ref.ref;
 
-    if (!(r->nparts & (r->nparts - 1))) { /* 1, 2, 4, 8 ... fill their room */
-        ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
+    if (r->nparts == 1 && r->part + 1 == part.part) {
+        r->nparts++; /* made one behind the other: `spring.q` */
+    } else {
+        if (!(r->nparts & (r->nparts - 1))) { /* 1, 2, 4, 8 ... fill their room */
+            ast_part *more = arena_new_array(p->a, ast_part, 2 * (size_t)r->nparts);
 
-        memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
-        r->part = more;
+            memcpy(more, r->part, (size_t)r->nparts * sizeof *more);
+            r->part = more;
+        }
+        r->part[r->nparts++] = *part.part;
     }
-    r->part[r->nparts++] = *part.part;
     r->at = span_join(r->at, part.part->at);
     ref.height = max(ref.height, part.height);
     return ref;
@@ -245,91 +308,141 @@ tree_ref_add(struct parse *p, struct tree_ref ref, struct tree_part part)
 
 /* ---------------------------------------------------------------- chains */
 
-struct chain *
-chain_new(struct parse *p)
+/* Junctions that only have a name share what is said of them. */
+static const ast_own *
+plain_junction(struct parse *p, const char *type)
 {
-    struct chain *c = p->spare_chain ? p->spare_chain : arena_alloc(p->a, sizeof *c);
+    const ast_own **shared = &p->plain[type[0] == '1'];
 
-    p->spare_chain = NULL;
-    *c = (struct chain){ 0 };
-    return c;
+    if (!*shared) {
+        ast_own *own = arena_alloc(p->a, sizeof *own);
+
+        *own = ast_own_nothing;
+        own->type = type;
+        *shared = own;
+    }
+    return *shared;
 }
 
-void
-chain_add(struct parse *p, struct chain *c, ast_node *n, span arrow)
+static const ast_own *
+finish_own(struct parse *p, const struct tree_node *n)
 {
-    LIST_ADD(p, &c->node, *n, 0);
+    bool block = span_known(n->block.at),
+         more = n->more.such_that || n->more.domain || n->more.nwithout || span_known(n->more.args_at);
+    ast_own *own;
+
+    if (!n->own.type)
+        return &ast_own_nothing;
+    if (!block && !more && !n->own.linear && (!strcmp(n->own.type, "0") || !strcmp(n->own.type, "1")))
+        return plain_junction(p, n->own.type);
+    own = arena_alloc(p->a, sizeof *own);
+    *own = n->own;
+    if (block) {
+        ast_block *b = arena_alloc(p->a, sizeof *b);
+
+        *b = n->block;
+        own->block = b;
+    }
+    if (more) {
+        ast_more *m = arena_alloc(p->a, sizeof *m);
+
+        *m = n->more;
+        own->more = m;
+    }
+    return own;
+}
+
+ast_node
+node_finish(struct parse *p, struct tree_node *n)
+{
+    n->next = p->spare_node;
     p->spare_node = n;
-    if (span_known(arrow))
-        LIST_ADD(p, &c->arrow, arrow, 0);
+    return (ast_node){ .ref = n->ref, .own = finish_own(p, n), .at = n->at };
 }
 
 void
-chain_finish(struct parse *p, ast_stmt *s, struct chain *c)
+chain_add(struct parse *p, struct list *chain, struct tree_node *n, span arrow)
 {
-    const ast_node *first = c->node.at;
+    ast_node node = node_finish(p, n);
 
-    s->chain.node = c->node.at;
-    s->chain.nnodes = c->node.n;
-    s->chain.arrow = c->arrow.at;
-    p->spare_chain = c;
-    if (c->node.n == 1 && !first->type) {
+    node.arrow = arrow.begin;
+    LIST_ADD(chain, node, 0);
+}
+
+void
+chain_name(struct parse *p, ast_stmt *s, const char *name, span name_at, span at)
+{
+    ast_bond *b = arena_alloc(p->a, sizeof *b);
+
+    *b = (ast_bond){ name, name_at, at };
+    s->chain.bond = b;
+}
+
+void
+chain_finish(struct parse *p, ast_stmt *s, struct list *chain)
+{
+    const ast_node *first = s->chain.node = LIST_TAKE(p, chain, ast_node);
+
+    s->chain.nnodes = chain->n;
+    if (chain->n == 1 && !first->own->type) {
         parse_error(p, "syntax-chain", first->at, "`%.60s` alone says nothing", first->ref.part[0].name);
         diag_help(p->s, "A part is declared with its type, `1:%.60s;`, and bonded with `->`.", first->ref.part[0].name);
     }
 }
 
-ast_node *
+struct tree_node *
 node_reference(struct parse *p, struct tree_ref ref)
 {
-    ast_node *n = p->spare_node ? p->spare_node : arena_alloc(p->a, sizeof *n);
+    struct tree_node *n = p->spare_node;
 
-    p->spare_node = NULL;
-    *n = (ast_node){ .at = ref.ref.at,
-                     .type_at = SPAN_NONE,
-                     .ref = ref.ref,
-                     .block_at = SPAN_NONE,
-                     .domain_at = SPAN_NONE,
-                     .args_at = SPAN_NONE };
+    if (n)
+        p->spare_node = n->next;
+    else
+        n = arena_alloc(p->a, sizeof *n);
+    *n = (struct tree_node){ .own = ast_own_nothing,
+                             .ref = ref.ref,
+                             .at = ref.ref.at,
+                             .block = *ast_own_nothing.block,
+                             .more = *ast_own_nothing.more };
     return n;
 }
 
-ast_node *
-node_declaration(struct parse *p, span at, const char *type, span type_at, struct tree_part part)
+struct tree_node *
+node_declaration(struct parse *p, span at, const char *type, struct tree_part part)
 {
-    ast_node *n = node_reference(p, tree_ref(p, part));
+    struct tree_node *n = node_reference(p, tree_ref(p, part));
 
     n->at = at;
-    n->type = type;
-    n->type_at = type_at;
+    n->own.type = type;
     return n;
 }
 
 void
-node_block(ast_node *n, span at, const struct list *items)
+node_block(struct parse *p, struct tree_node *n, span at, struct list *items)
 {
-    n->has_block = true;
-    n->block_at = at;
-    n->item = items->at;
-    n->nitems = items->n;
+    n->block = (ast_block){ LIST_TAKE(p, items, ast_law_item), items->n, at };
 }
 
 /* ---------------------------------------------------------------- statements */
 
+#define STMT_SIZE(member) (offsetof(ast_stmt, chain) + sizeof((const ast_stmt *)NULL)->member)
+
 ast_stmt *
 stmt_new(struct parse *p, enum ast_stmt_kind kind, span at)
 {
-    ast_stmt *s = arena_alloc(p->a, sizeof *s);
+    static const size_t size[] = { [AST_STMT_CHAIN] = STMT_SIZE(chain), [AST_STMT_VALUE] = STMT_SIZE(value),
+                                   [AST_STMT_PORT] = STMT_SIZE(port),   [AST_STMT_FOR] = STMT_SIZE(loop),
+                                   [AST_STMT_IF] = STMT_SIZE(cond),     [AST_STMT_WITHOUT] = STMT_SIZE(without),
+                                   [AST_STMT_WHEN] = STMT_SIZE(when),   [AST_STMT_INITIAL] = STMT_SIZE(initial) };
+    ast_stmt *s = arena_alloc(p->a, size[kind]);
 
     s->kind = kind;
     s->at = at;
-    if (kind == AST_STMT_CHAIN)
-        s->chain.bond_at = s->chain.as_at = SPAN_NONE;
     return s;
 }
 
 void
-value_size(struct parse *p, ast_stmt *s, const struct list *sizes)
+value_size(struct parse *p, ast_stmt *s, struct list *sizes)
 {
     const ast_index *size = sizes->at;
 
@@ -348,6 +461,7 @@ value_size(struct parse *p, ast_stmt *s, const struct list *sizes)
                     "`%.60s` has more than two indices", s->value.name);
         s->value.nsize = 2;
     }
+    list_drop(p, sizes);
 }
 
 void
@@ -384,14 +498,14 @@ junction_separated(struct list *l, span separator)
 }
 
 void
-junction_listed(struct parse *p, struct list *l, const ast_node *n, span separator)
+junction_listed(struct parse *p, struct list *l, struct tree_node *n, span separator)
 {
     ast_stmt *s = stmt_new(p, AST_STMT_CHAIN, span_join(n->at, separator));
 
     s->chain.node = arena_alloc(p->a, sizeof *s->chain.node);
-    *s->chain.node = *n;
+    *s->chain.node = node_finish(p, n);
     s->chain.nnodes = 1;
-    LIST_ADD(p, l, s, 0);
+    LIST_ADD(l, s, 0);
 }
 
 void
@@ -401,12 +515,13 @@ junctions_add(struct parse *p, struct list *stmts, struct list *junctions, span 
 
     junction_separated(junctions, end);
     for (int k = 0; k < junctions->n; k++)
-        LIST_ADD(p, stmts, s[k], 0);
+        LIST_ADD(stmts, s[k], 0);
+    list_drop(p, junctions);
     for (int k = 0; k < junctions->n; k++) {
         const ast_node *n = s[k]->chain.node;
         uint32_t comma = s[k ? k - 1 : 0]->at.end;
 
-        if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+        if (!strcmp(n->own->type, "0") || !strcmp(n->own->type, "1"))
             continue;
         parse_error(p, "syntax-semicolon", (span){ end.file, comma - 1, comma }, "a statement ends with `;`");
         diag_help(p->s, "Only junctions stand in a row: `1:a, 1:b;`.");
@@ -468,7 +583,7 @@ item_expect_activity(struct parse *p, const ast_expr *word, ast_ref element, ast
 void
 file_add(struct parse *p, ast_decl decl)
 {
-    LIST_ADD(p, &p->decls, decl, 0);
+    LIST_ADD(&p->decls, decl, 0);
 }
 
 /* ---------------------------------------------------------------- checks that need nothing but the text */
@@ -496,11 +611,11 @@ law_left(struct parse *p, const ast_ref *left)
     if (!last->nindex)
         return;
     if (left->nparts > 1) {
-        parse_error(p, "syntax-index", last->index_at, "`%.60s` takes no index here: it is one quantity of a port",
+        parse_error(p, "syntax-index", last->brackets->at, "`%.60s` takes no index here: it is one quantity of a port",
                     last->name);
         diag_help(p->s, "The index stands behind the port: `%.60s[...].%.60s`.", last[-1].name, last->name);
     } else {
-        parse_error(p, "syntax-index", last->index_at,
+        parse_error(p, "syntax-index", last->brackets->at,
                     "`%.60s` takes no index here: it is one quantity of this element", last->name);
     }
 }
@@ -515,10 +630,11 @@ initial_zero(struct parse *p, span at, double value)
 }
 
 ast_expr *
-size_single(struct parse *p, const struct list *sizes)
+size_single(struct parse *p, struct list *sizes)
 {
     const ast_index *size = sizes->at;
 
+    list_drop(p, sizes);
     if (!sizes->n)
         return NULL;
     if (sizes->n > 1 || size->to)

@@ -9,8 +9,8 @@ open_indexes(const ast_ref *r, open_list *open)
 {
     for (int k = r->nparts; k-- > 0;)
         for (int i = r->part[k].nindex; i-- > 0;) {
-            vec_push(open, r->part[k].index[i].to);
-            vec_push(open, r->part[k].index[i].from);
+            vec_push(open, r->part[k].brackets->index[i].to);
+            vec_push(open, r->part[k].brackets->index[i].from);
         }
 }
 
@@ -64,15 +64,15 @@ ast_visit(const ast_expr *e, void (*see)(void *ctx, const ast_expr *e), void *ct
 static void
 visit_node(const ast_node *n, void (*see)(void *ctx, const ast_expr *e), void *ctx)
 {
-    ast_visit(n->linear, see, ctx);
-    ast_visit(n->such_that, see, ctx);
-    for (int i = 0; i < n->nitems; i++) {
-        for (int k = 0; k < n->item[i].nports; k++)
-            ast_visit(n->item[i].port[k].size, see, ctx);
-        ast_visit(n->item[i].right, see, ctx);
+    ast_visit(n->own->linear, see, ctx);
+    ast_visit(n->own->more->such_that, see, ctx);
+    for (int i = 0; i < n->own->block->nitems; i++) {
+        for (int k = 0; k < n->own->block->item[i].nports; k++)
+            ast_visit(n->own->block->item[i].port[k].size, see, ctx);
+        ast_visit(n->own->block->item[i].right, see, ctx);
     }
-    for (int i = 0; i < n->nargs; i++)
-        ast_visit(n->arg[i].value, see, ctx);
+    for (int i = 0; i < n->own->more->nargs; i++)
+        ast_visit(n->own->more->arg[i].value, see, ctx);
 }
 
 /* Nesting is bounded by the parser. */
@@ -191,8 +191,8 @@ ast_each_expected(const ast_exp_item *x, void (*call)(void *ctx, const ast_ref *
         call(ctx, r);
         for (int i = 0; i < r->nparts; i++)
             for (int k = 0; k < r->part[i].nindex; k++) {
-                ast_each_ref(r->part[i].index[k].from, call, ctx);
-                ast_each_ref(r->part[i].index[k].to, call, ctx);
+                ast_each_ref(r->part[i].brackets->index[k].from, call, ctx);
+                ast_each_ref(r->part[i].brackets->index[k].to, call, ctx);
             }
     }
     ast_each_ref(x->a, call, ctx);

@@ -99,11 +99,13 @@ bg_format(const char *fmt, ...)
 
 enum { ARENA_FIRST = 1 << 12, ARENA_LARGEST = 1 << 20 };
 
+/* Objects fill it from the front, texts, which need no alignment, from behind: what is free is at[used .. size). */
 struct chunk {
     struct chunk *next;
     size_t used, size;
-    alignas(max_align_t) unsigned char at[];
+    alignas(double) alignas(void *) unsigned char at[];
 };
+enum { ARENA_ALIGN = alignof(double) > alignof(void *) ? alignof(double) : alignof(void *) };
 
 struct arena {
     struct chunk *chunk;
@@ -143,47 +145,66 @@ chunk_new(size_t size)
     return c;
 }
 
+/* A chunk with that many bytes free. */
+static struct chunk *
+chunk_for(arena *a, size_t size)
+{
+    struct chunk *c = a->chunk;
+
+    if (c && c->size - c->used >= size)
+        return c;
+    if (size > a->next_size / 2) {
+        /* its own chunk, behind the current one, which stays in use */
+        struct chunk *big = chunk_new(size);
+
+        if (c) {
+            big->next = c->next;
+            c->next = big;
+        } else {
+            a->chunk = big;
+        }
+        return big;
+    }
+    c = chunk_new(a->next_size);
+    c->next = a->chunk;
+    a->chunk = c;
+    if (a->next_size < ARENA_LARGEST)
+        a->next_size *= 2;
+    return c;
+}
+
 void *
 arena_alloc(arena *a, size_t size)
 {
-    const size_t align = alignof(max_align_t);
-    struct chunk *c = a->chunk;
-    void *p;
+    struct chunk *c;
 
-    if (size > SIZE_MAX - align)
+    if (size > SIZE_MAX - ARENA_ALIGN)
         bg_out_of_memory(size);
-    size = (size + align - 1) / align * align;
+    size = (size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
     if (!size)
-        size = align;
-    if (!c || c->size - c->used < size) {
-        if (size > a->next_size / 2) {
-            /* its own chunk, behind the current one, which stays in use */
-            struct chunk *big = chunk_new(size);
-
-            big->used = size;
-            if (c) {
-                big->next = c->next;
-                c->next = big;
-            } else {
-                a->chunk = big;
-            }
-            return big->at;
-        }
-        c = chunk_new(a->next_size);
-        c->next = a->chunk;
-        a->chunk = c;
-        if (a->next_size < ARENA_LARGEST)
-            a->next_size *= 2;
-    }
-    p = c->at + c->used;
+        size = ARENA_ALIGN;
+    c = chunk_for(a, size);
     c->used += size;
-    return p;
+    return c->at + (c->used - size);
+}
+
+static char *
+arena_text(arena *a, size_t size)
+{
+    struct chunk *c = chunk_for(a, size);
+
+    c->size -= size;
+    return (char *)c->at + c->size;
 }
 
 char *
 arena_strndup(arena *a, const char *s, size_t n)
 {
-    char *copy = arena_alloc(a, n + 1);
+    char *copy;
+
+    if (n == SIZE_MAX)
+        bg_out_of_memory(n);
+    copy = arena_text(a, n + 1);
 
     if (n)
         memcpy(copy, s, n);
@@ -207,7 +228,7 @@ arena_join(arena *a, ...)
     for (const char *part; (part = va_arg(ap, const char *));)
         n += strlen(part);
     va_end(ap);
-    end = s = arena_alloc(a, n + 1);
+    end = s = arena_text(a, n + 1);
     va_start(ap, a);
     for (const char *part; (part = va_arg(ap, const char *));)
         end = stpcpy(end, part);
@@ -219,7 +240,7 @@ char *
 arena_vformat(arena *a, const char *fmt, va_list ap)
 {
     size_t n = formatted_length(fmt, ap);
-    char *s = arena_alloc(a, n + 1);
+    char *s = arena_text(a, n + 1);
 
     vsnprintf(s, n + 1, fmt, ap);
     return s;
@@ -413,8 +434,7 @@ map_free(map *m)
 
 struct name_entry {
     const char *s;
-    size_t len;
-    uint64_t hash;
+    uint32_t len, hash;
 };
 
 struct names {
@@ -454,7 +474,7 @@ names_grow(names *t)
     t->slot = bg_calloc(t->cap, sizeof *t->slot);
     for (size_t i = 0; i < cap; i++) {
         if (old[i].s) {
-            size_t k = (size_t)old[i].hash & (t->cap - 1);
+            size_t k = old[i].hash & (t->cap - 1);
 
             while (t->slot[k].s)
                 k = (k + 1) & (t->cap - 1);
@@ -467,21 +487,23 @@ names_grow(names *t)
 const char *
 names_intern(names *t, const char *s, size_t len)
 {
-    uint64_t hash = bg_hash_bytes(s, len, 0);
-    size_t k = (size_t)hash & (t->cap - 1);
+    uint32_t hash = (uint32_t)bg_hash_bytes(s, len, 0);
+    size_t k = hash & (t->cap - 1);
 
+    if (len > UINT32_MAX)
+        bg_out_of_memory(len);
     for (; t->slot[k].s; k = (k + 1) & (t->cap - 1)) {
         if (t->slot[k].hash == hash && t->slot[k].len == len && (!len || !memcmp(t->slot[k].s, s, len)))
             return t->slot[k].s;
     }
     if (4 * (t->n + 1) > 3 * t->cap) {
         names_grow(t);
-        k = (size_t)hash & (t->cap - 1);
+        k = hash & (t->cap - 1);
         while (t->slot[k].s)
             k = (k + 1) & (t->cap - 1);
     }
     t->n++;
-    t->slot[k] = (struct name_entry){ arena_strndup(t->text, s, len), len, hash };
+    t->slot[k] = (struct name_entry){ arena_strndup(t->text, s, len), (uint32_t)len, hash };
     return t->slot[k].s;
 }
 

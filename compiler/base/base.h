@@ -43,7 +43,7 @@ double bg_cpu_seconds(void);   /* CPU time of the process so far; for reports, n
 typedef struct arena arena;
 arena *arena_new(void);
 void arena_free(arena *a);                /* NULL is fine */
-void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for any type */
+void *arena_alloc(arena *a, size_t size); /* zeroed, aligned for pointers and double */
 char *arena_strndup(arena *a, const char *s, size_t n);
 char *arena_strdup(arena *a, const char *s);
 /* The texts one behind the other, up to NULL: what a name is made of, many times faster than by a format. */

@@ -13,6 +13,7 @@ enum {
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
+    MOST_EXPONENT = 300, /* of an unknown by which a column is scaled: entries stay finite */
     LEAST_KEPT = 100     /* unknowns of a block from which factors cost more than another step with old ones */
 };
 
@@ -24,13 +25,17 @@ struct block_run {
     bool factored; /* constant matrix, factored for these parameters */
     bool serves;   /* the last step with these factors left little: they do for the next */
     bool old;      /* the factors are of an earlier matrix than `value` */
+    bool sized;    /* the factors are of the matrix with its columns scaled by `size` */
     double *value, *r, *z, *step, *trial, *weight;
     double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
                      zero */
     double *seen;
     double *before;          /* [n] residuals that a step set out from */
     double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
+    double *size;            /* [n] powers of two */
     bool keeps;              /* what the equations leave open stays as it is */
+    bool regular;            /* so is the matrix of the last iteration */
+    int8_t sense;            /* the sign of its determinant at the solution; 0: not known */
 };
 
 /* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
@@ -73,7 +78,7 @@ evaluator_new(routine *g, block_memory *memory)
 
         b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
         b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 10, sizeof(double));
+        b->r = bg_calloc((size_t)n * 11, sizeof(double));
         b->z = b->r + n;
         b->step = b->z + n;
         b->trial = b->step + n;
@@ -83,6 +88,7 @@ evaluator_new(routine *g, block_memory *memory)
         b->before = b->seen + n;
         b->reach = b->before + n;
         b->reached = b->reach + n;
+        b->size = b->reached + n;
     }
     return v;
 }
@@ -162,11 +168,15 @@ evaluator_accept(evaluator *v)
         memcpy(v->memory->start + b->unknown0, v->w + b->w0, b->n * sizeof(double));
         v->memory->started[b->block] = true;
         v->memory->of_round[b->block] = v->memory->round;
+        if (v->memory->sense)
+            v->memory->sense[b->block] = v->block[k].sense;
         for (uint32_t i = 0; i < b->n; i++) {
             v->block[k].seen[i] = fmax(v->block[k].seen[i], v->block[k].weight[i]);
             v->block[k].reached[i] = fmax(v->block[k].reached[i], fabs(v->w[b->w0 + i]));
         }
     }
+    if (v->memory->sense && v->g->block.n)
+        memcpy(v->memory->modes, v->modes, v->memory->nmodes * sizeof(double));
     v->memory->any_accepted = true;
 }
 
@@ -340,17 +350,45 @@ shared_step(const program_block *b, struct block_run *run, bool first)
     return ok;
 }
 
-/* Factors for the next step: those there are, as long as they serve. False: the matrix is singular. */
-static bool
-factor_or_keep(struct block_run *run, size_t *singular)
+/* Columns of the matrix by the sizes of their unknowns, or by what these were scaled by. */
+static void
+scale_columns(const program_block *b, struct block_run *run, bool back)
 {
-    run->old = run->serves;
-    return run->serves || factor_numeric(run->factor, run->value, singular);
+    for (uint32_t j = 0; j < b->n; j++)
+        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++)
+            run->value[k] *= back ? 1 / run->size[j] : run->size[j];
 }
 
-/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
+/* Factors for the next step: those there are, as long as they serve. Where the matrix seems singular, its columns are
+ * scaled by the unknowns: what a blocking junction says of its effort is far below rounding beside 1/ampere, though not
+ * beside the picoamperes that flow. False: it is singular. */
+static bool
+factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
+{
+    run->old = run->serves;
+    if (run->serves)
+        return true;
+    run->sized = false;
+    if (factor_numeric(run->factor, run->value, singular))
+        return true;
+    for (uint32_t i = 0; i < b->n; i++) {
+        int exponent;
+        double size = fabs(run->z[i]);
+
+        frexp(size, &exponent);
+        run->size[i] = size > NOTHING ? ldexp(1, exponent < MOST_EXPONENT ? exponent : MOST_EXPONENT) : 1;
+        run->sized |= run->size[i] != 1;
+    }
+    if (!run->sized)
+        return false;
+    scale_columns(b, run, false);
+    run->sized = factor_numeric(run->factor, run->value, singular);
+    scale_columns(b, run, true);
+    return run->sized;
+}
+
 static int
-newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+iterate(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
     uint32_t worst = 0;
     size_t singular;
@@ -371,10 +409,13 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
             return fail(v, b, worst, false);
         if (norm == 0)
             return 0;
-        if (factor_or_keep(run, &singular)) {
+        run->regular = factor_or_keep(b, run, &singular);
+        if (run->regular) {
             regular++;
             memcpy(run->step, run->r, b->n * sizeof(double));
             factor_solve(run->factor, run->step);
+            for (uint32_t i = 0; i < b->n && run->sized; i++)
+                run->step[i] *= run->size[i];
         } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || (regular < REGULAR && !run->keeps) ||
                    !shared_step(b, run, shared++ == 0 && !run->keeps)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
@@ -421,16 +462,27 @@ newton(evaluator *v, const program_block *b, struct block_run *run, const double
     return fail(v, b, worst, false);
 }
 
-/* Newton homotopy from where nothing is known, z0: r(z) = (1 - lambda) r(z0), lambda from 0 to 1 in steps that adapt.
- */
+/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
 static int
-homotopy(evaluator *v, const program_block *b, struct block_run *run)
+newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
+{
+    int status;
+
+    run->regular = false;
+    status = iterate(v, b, run, offset);
+    run->sense = status == 0 && run->regular ? (int8_t)factor_sense(run->factor) : 0;
+    return status;
+}
+
+/* Newton homotopy from z0: r(z) = (1 - lambda) r(z0), lambda from 0 to 1 in steps that adapt. */
+static int
+homotopy(evaluator *v, const program_block *b, struct block_run *run, const double *z0)
 {
     double *r0 = bg_malloc((size_t)b->n * 3 * sizeof(double)), *offset = r0 + b->n, *kept = offset + b->n;
     double lambda = 0, step = 0.1;
     int status = 1;
 
-    memcpy(run->z, b->first, b->n * sizeof(double));
+    memcpy(run->z, z0, b->n * sizeof(double));
     residuals(v, b, run->z, r0);
     memcpy(kept, run->z, b->n * sizeof(double));
     for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
@@ -558,13 +610,21 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
     return found;
 }
 
-static int
-solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+/* Does the solution lead on from the last accepted point? On the way the determinant does not change its sign, as long
+ * as the modes are the same. */
+static bool
+leads_on(const evaluator *v, const program_block *b, const struct block_run *run)
 {
-    const double *start = v->memory->start + b->unknown0;
-    bool started = v->memory->started[b->block];
+    const block_memory *m = v->memory;
 
-    memcpy(run->z, started ? start : b->first, b->n * sizeof(double));
+    return !m->sense || run->sense * m->sense[b->block] >= 0 ||
+           memcmp(m->modes, v->modes, m->nmodes * sizeof(double)) != 0;
+}
+
+static int
+solve_from(evaluator *v, const program_block *b, struct block_run *run, const double *start, bool started)
+{
+    memcpy(run->z, start, b->n * sizeof(double));
     if (newton(v, b, run, NULL) == 0) {
         double found = run->z[0], far = fabs(found);
 
@@ -580,7 +640,37 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
-    return !from_afar(v, b, run) && homotopy(v, b, run) != 0 && !(started && from_before(v, b, run, start));
+    return !from_afar(v, b, run) && homotopy(v, b, run, b->first) != 0 && !(started && from_before(v, b, run, start));
+}
+
+/* Where Newton's method has jumped to another branch, that of the start is followed. */
+static bool
+follow_branch(evaluator *v, const program_block *b, struct block_run *run, const double *start)
+{
+    return (b->n == 1 ? scan(v, b, run, start[0], 1e3 * fabs(start[0])) : homotopy(v, b, run, start) == 0) &&
+           leads_on(v, b, run);
+}
+
+static int
+solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
+{
+    bool started = v->memory->started[b->block];
+    const double *start = started ? v->memory->start + b->unknown0 : b->first;
+    int status = solve_from(v, b, run, start, started);
+
+    if (status != 0 || !started || leads_on(v, b, run))
+        return status;
+    double *found = bg_malloc(b->n * sizeof *found);
+    int8_t sense = run->sense;
+
+    memcpy(found, run->z, b->n * sizeof *found);
+    if (!follow_branch(v, b, run, start)) {
+        memcpy(run->z, found, b->n * sizeof *found);
+        run->sense = sense;
+        v->memory->left = true;
+    }
+    free(found);
+    return 0;
 }
 
 static int

@@ -16,7 +16,13 @@ typedef struct block_memory {
     uint32_t *of_round; /* of which round of acceptance */
     uint32_t round;
     bool any_accepted;
-    uint32_t failed;     /* last block that failed, UINT32_MAX: none */
+    int8_t *sense; /* by block: the sign of its determinant at the last accepted point; 0: not known; NULL:
+                      nobody asks */
+    double *modes; /* [nmodes] at the last accepted point */
+    size_t nmodes;
+    bool left;       /* since it was last cleared, a solution was not one that leads on from the last accepted point:
+                        between them determinants changed their sign, with the modes as they are */
+    uint32_t failed; /* last block that failed, UINT32_MAX: none */
     uint32_t failed_row; /* its unknown that is not determined, or its worst residual */
     bool failed_singular;
     /* Other code for a routine that runs long. NULL: it stays as it is. False after an error. */

@@ -344,21 +344,24 @@ is_odd(const SuiteSparse_long *p, size_t n, bool *seen)
     return odd;
 }
 
-double
-factor_determinant(const factor *f)
+static const double *
+diagonal(const factor *f, size_t *apart)
 {
-    const double *diagonal = f->dense ? f->full : f->numeric ? f->numeric->Udiag : NULL;
-    size_t apart = f->dense ? f->n + 1 : 1;
-    double size = 0; /* power of two */
+    *apart = f->dense ? f->n + 1 : 1;
+    return f->dense ? f->full : f->numeric ? f->numeric->Udiag : NULL;
+}
+
+int
+factor_sense(const factor *f)
+{
+    size_t apart;
+    const double *d = diagonal(f, &apart);
     bool negative = false;
 
     if (!f->regular)
         return 0;
     for (size_t k = 0; k < f->n; k++) {
-        double scale = f->dense ? 1 / (f->row_scale[k] * f->column_scale[k]) : f->numeric->Rs ? f->numeric->Rs[k] : 1;
-
-        size += log2(fabs(diagonal[k * apart])) + log2(scale);
-        negative ^= diagonal[k * apart] < 0;
+        negative ^= d[k * apart] < 0;
         negative ^= f->dense && (size_t)f->pivot[k] != k + 1;
     }
     if (!f->dense) {
@@ -368,6 +371,22 @@ factor_determinant(const factor *f)
         negative ^= is_odd(f->symbolic->Q, f->n, seen + f->n);
         free(seen);
     }
-    size = exp2(fmax(-1000, fmin(1000, size)));
-    return negative ? -size : size;
+    return negative ? -1 : 1;
+}
+
+double
+factor_determinant(const factor *f)
+{
+    size_t apart;
+    const double *d = diagonal(f, &apart);
+    double size = 0; /* power of two */
+
+    if (!f->regular)
+        return 0;
+    for (size_t k = 0; k < f->n; k++) {
+        double scale = f->dense ? 1 / (f->row_scale[k] * f->column_scale[k]) : f->numeric->Rs ? f->numeric->Rs[k] : 1;
+
+        size += log2(fabs(d[k * apart])) + log2(scale);
+    }
+    return factor_sense(f) * exp2(fmax(-1000, fmin(1000, size)));
 }

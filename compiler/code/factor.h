@@ -23,6 +23,7 @@ bool factor_solve_transposed(factor *f, double *b);            /* the same with 
 /* Of the last matrix that was regular, at least its sign: what is beyond all doubles stays within them. 0: there was
  * none. */
 double factor_determinant(const factor *f);
+int factor_sense(const factor *f);    /* the sign alone */
 double factor_fill(const factor *f);  /* nonzeros of L+U, estimated before the first factorisation */
 double factor_flops(const factor *f); /* of one factorisation */
 

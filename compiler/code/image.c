@@ -133,6 +133,21 @@ add_names(image *m, const flat_model *f)
         m->output[i] = f->output.at[i].name;
 }
 
+static void
+add_elements(image *m, const maker *k)
+{
+    const equations *e = k->e;
+
+    if (!e->removable)
+        return;
+    m->element = bg_calloc(m->nelements + 1, sizeof *m->element);
+    for (size_t i = 0; i < m->nelements; i++)
+        m->element[i] = (struct image_element){ e->part.at[i].factor, e->part.at[i].rests, UINT32_MAX };
+    for (size_t i = 0; i < e->state.n; i++)
+        if (e->state.at[i].element != UINT32_MAX)
+            m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];
+}
+
 image *
 image_new(maker *k)
 {
@@ -172,6 +187,7 @@ image_new(maker *k)
     for (uint32_t i = 0; i < m->nheld; i++)
         m->position[e->held.at[i]] = (uint32_t)m->nmodes + i;
     find_stated(m, k);
+    add_elements(m, k);
     k->compile_seconds += bg_cpu_seconds() - start;
     return m;
 }
@@ -184,6 +200,7 @@ image_free(image *m)
     readers_free(&m->line_readers);
     vec_free(&m->line);
     free(m->mode);
+    free(m->element);
     initial_program_free(atomic_load(&m->initial));
     free(m->output);
     free(m->position);

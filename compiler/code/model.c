@@ -110,6 +110,19 @@ model_set_parameter(bg_model *m, const char *name, double value)
     return true;
 }
 
+bool
+model_take_out(bg_model *m, size_t element, bool rests)
+{
+    const struct image_element *x = m->image->element ? &m->image->element[element] : NULL;
+
+    if (!x || x->factor == VAR_NONE || x->rests != rests)
+        return false;
+    model_set(m, x->factor, 0);
+    if (x->state != UINT32_MAX)
+        vec_push(&m->still, x->state);
+    return true;
+}
+
 static bool
 need_jacobian(bg_model *m)
 {
@@ -223,6 +236,9 @@ instance_of(image *of, maker *k, parameter_store *parameters)
     m->memory.start = bg_calloc(of->nunknowns + 1, sizeof(double));
     m->memory.started = bg_calloc(of->nblocks + 1, sizeof(bool));
     m->memory.of_round = bg_calloc(of->nblocks + 1, sizeof *m->memory.of_round);
+    m->memory.sense = bg_calloc(of->nblocks + 1, sizeof *m->memory.sense);
+    m->memory.modes = bg_calloc(of->nmodes + 1, sizeof(double));
+    m->memory.nmodes = of->nmodes;
     m->memory.failed = UINT32_MAX;
     m->memory.optimise = optimise;
     m->memory.ctx = k;
@@ -275,7 +291,10 @@ model_free(bg_model *m)
     free(m->memory.start);
     free(m->memory.started);
     free(m->memory.of_round);
+    free(m->memory.sense);
+    free(m->memory.modes);
     parameter_store_free(m->parameters);
+    vec_free(&m->still);
     free(m->modes);
     free(m->slope);
     free(m->offset);
@@ -543,6 +562,8 @@ model_rhs(bg_model *m, double t, const double *x, double *dx)
 
     if (status)
         return status;
+    for (size_t i = 0; i < m->still.n; i++)
+        dx[m->still.at[i]] = 0;
     if (m->nets)
         nets_rest(m->nets, dx);
     return model_all_finite(dx, m->image->nstates) ? 0 : 1;
@@ -579,6 +600,7 @@ model_outputs(bg_model *m, double t, const double *x, double *y)
 int
 model_conditions(bg_model *m, double t, const double *x, double *g)
 {
+    m->memory.left = false;
     if (!model_need(m, PART_CONDITIONS))
         return -1;
     int status = model_run_permuted(m, PART_CONDITIONS, t, x, g);
@@ -586,6 +608,12 @@ model_conditions(bg_model *m, double t, const double *x, double *g)
     if (status == 0 && m->nets)
         nets_quiet(m->nets, g);
     return status;
+}
+
+bool
+model_left_branch(const bg_model *m)
+{
+    return m->memory.left;
 }
 
 size_t

@@ -154,6 +154,13 @@ struct model_mode model_mode(const bg_model *m, size_t k);
 inst model_mode_watched(const bg_model *m, size_t k); /* g, as an expression */
 double *model_modes(bg_model *m);                     /* the frozen values, to be set by the runtime between steps */
 int model_conditions(bg_model *m, double t, const double *x, double *g);
+/* What rounding may leave of the k-th, where all that it reads cancels: by the greatest numbers in the same units.
+ * Slow.
+ */
+double model_condition_noise(bg_model *m, size_t k, double t, const double *x);
+/* Were blocks solved there whose solution is not one that leads on from the last accepted point? It lies behind a fold.
+ */
+bool model_left_branch(const bg_model *m);
 
 /* ---- events of the text: `when condition { reinit ... }` ---- */
 struct model_when {
@@ -310,6 +317,11 @@ double model_value(const bg_model *m, inst i); /* value of a parameter expressio
 /* The parameter, constant or constant input of that name in the flat model, VAR_NONE: there is none. And its number. */
 var_id model_parameter(const bg_model *m, const char *name);
 double model_parameter_value(const bg_model *m, var_id v);
+
+/* ---- elements taken out, where the model was compiled for that (compile_options.removable) ---- */
+/* From now on the element is not there: it adds nothing to its junction; or (rests) the junction's common variable is
+ * zero. Its state stays as it is. False: the equations would be others, and nothing is changed. */
+bool model_take_out(bg_model *m, size_t element, bool rests);
 
 /* ---- when it fails ---- */
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest

@@ -5,6 +5,8 @@
 
 #include "model_inside.h"
 
+#define ROUNDING 1e-13 /* of a number */
+
 /* Of a block: a root stands there as its inverse, a power above 1. */
 static bool
 has_root(pool *p, node n, bool of_block)
@@ -156,6 +158,57 @@ part_value(bg_model *m, inst d, node part, const double *number)
     value = ex_eval(m->maker->f->pool, part, slot);
     free(slot);
     return value;
+}
+
+/* Greatest of the numbers that are computed in this unit. */
+static double
+greatest_of_unit(const bg_model *m, const unit *of, const double *number)
+{
+    double most = 0;
+
+    for (var_id i = 0; i < m->image->nvars; i++) {
+        const struct model_variable one = model_variable(m, i);
+
+        if (one.by != DEF_BY_NOTHING && one.unit == of && isfinite(number[i]))
+            most = fmax(most, fabs(number[i]));
+    }
+    return most;
+}
+
+/* An expression, while other instances may make more of them. */
+static double
+value_of(bg_model *m, inst d, const double *number)
+{
+    double value;
+
+    maker_lock(m->maker);
+    value = part_value(m, d, d.root, number);
+    maker_unlock(m->maker);
+    return value;
+}
+
+double
+model_condition_noise(bg_model *m, size_t k, double t, const double *x)
+{
+    inst g = model_mode_watched(m, k);
+    double *number = bg_calloc(m->image->nvars + 1, sizeof *number), noise = 0;
+
+    if (model_variables(m, t, x, number)) {
+        double value = value_of(m, g, number);
+
+        for (uint32_t i = 0; i < g.n; i++) {
+            var_id v = m->maker->f->slot.at[g.first + i];
+            double before = number[v];
+
+            if (model_variable(m, v).by == DEF_BY_NOTHING)
+                continue;
+            number[v] += ROUNDING * greatest_of_unit(m, model_variable(m, v).unit, number);
+            noise += fabs(value_of(m, g, number) - value);
+            number[v] = before;
+        }
+    }
+    free(number);
+    return isfinite(noise) ? noise : 0;
 }
 
 /* def: of what is called so */

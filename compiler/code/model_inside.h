@@ -30,6 +30,7 @@ struct bg_model {
     parameter_store *parameters;
     double *value;          /* theirs, of literals too, by variable */
     const bool *overridden; /* likewise: set from outside */
+    VEC(uint32_t) still;    /* states of what was taken out: they stay as they are */
     double *modes;
     double *slope, *offset; /* of known modes */
     bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */

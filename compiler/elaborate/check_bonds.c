@@ -220,7 +220,7 @@ list_equations(struct check *c)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_INITIAL, .index = k }));
     for (uint32_t k = 0; k < f->var.n; k++)
         if ((f->var.at[k].kind == VAR_SIGNAL || f->var.at[k].kind == VAR_INTEGRAL) && inst_known(f->var.at[k].def) &&
-            !clash_said(c->el, k))
+            !f->var.at[k].holds && !clash_said(c->el, k)) /* what holds is the integral of nothing */
             vec_push(&c->eq, ((struct equation){ .kind = EQ_SIGNAL, .index = k }));
     for (uint32_t k = 0; k < f->reinit.n; k++)
         vec_push(&c->eq, ((struct equation){ .kind = EQ_REINIT, .index = k }));

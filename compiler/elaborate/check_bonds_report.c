@@ -123,7 +123,7 @@ static const unit *
 coefficient_said(const struct check *c, uint32_t element, const unit *u)
 {
     const flat_element *y = &c->f->element.at[element];
-    const ast_expr *e = y->node ? y->node->linear : NULL;
+    const ast_expr *e = y->node ? y->node->own->linear : NULL;
     const unit *said = NULL;
     const char *why;
     uint32_t k = NONE;
@@ -274,14 +274,14 @@ help_inverse(struct check *c, const struct equation *e, const unit *effort, cons
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const unit *given = y ? given_in(c, e) : NULL, *takes;
 
-    if (!given || !effort || !flow || !y->node || !y->node->linear)
+    if (!given || !effort || !flow || !y->node || !y->node->own->linear)
         return false;
     takes = y->type == EL_C   ? unit_divide(el->u, unit_multiply(el->u, flow, el->second), effort)
             : y->type == EL_I ? unit_divide(el->u, unit_multiply(el->u, effort, el->second), flow)
                               : unit_divide(el->u, effort, flow);
     if (given == takes || unit_multiply(el->u, given, takes) != el->one)
         return false;
-    diag_help(el->s, "%s would fit: %s.", inverse_text(el, y->node->linear),
+    diag_help(el->s, "%s would fit: %s.", inverse_text(el, y->node->own->linear),
               y->type == EL_C   ? "a C takes its compliance, a stiffness k is written 1/k"
               : y->type == EL_R ? "an R takes its resistance, a conductance g is written 1/g"
                                 : "an I takes its inertia");
@@ -297,7 +297,7 @@ no_such_bond(struct check *c, const struct equation *e)
     const unit *u = given_in(c, e);
 
     if (u)
-        diag_error(el->s, "unit-bond", y->node && y->node->linear ? y->node->linear->at : y->at,
+        diag_error(el->s, "unit-bond", y->node && y->node->own->linear ? y->node->own->linear->at : y->at,
                    "%s is given in %s, which no bond has whose effort times flow is power", called(c, e),
                    unit_said(el, coefficient_said(c, x, u)));
     else
@@ -321,9 +321,9 @@ help_condition(struct check *c, const struct equation *e)
     const flat_element *y = x != NONE ? &c->f->element.at[x] : NULL;
     const char *text, *dot = y ? strrchr(y->name, '.') : NULL, *name = dot ? dot + 1 : y ? y->name : "";
 
-    if (!y || !is_source(y->type) || !y->node || !y->node->linear)
+    if (!y || !is_source(y->type) || !y->node || !y->node->own->linear)
         return;
-    text = text_of(c->el, y->node->linear->at);
+    text = text_of(c->el, y->node->own->linear->at);
     if (strstr(text, arena_format(c->el->a, "%s.", name)))
         diag_help(c->el->s, "A source that reads itself holds a condition, which is written %s:%s such that %s.",
                   element_type_name(y->type), name, text);
@@ -396,12 +396,12 @@ help_inverse_ratio(struct check *c, const struct equation *e)
     b = bonds_variable(c, y->type == EL_TF ? c->f->port.at[in + 1].e : c->f->port.at[in + 1].f);
     m = bonds_expression(c, law->def);
     if (!a.known || !b.known || !m.known || a.sym != NONE || b.sym != NONE || m.sym != NONE || !y->node ||
-        !y->node->linear)
+        !y->node->own->linear)
         return;
     takes = unit_divide(c->el->u, a.known, b.known);
     if (m.known != takes && unit_multiply(c->el->u, m.known, takes) == c->el->one)
         diag_help(c->el->s, "In %s:%s, %s would fit: %s.", element_type_name(y->type), y->name,
-                  inverse_text(c->el, y->node->linear),
+                  inverse_text(c->el, y->node->own->linear),
                   y->type == EL_TF ? "a TF takes e_in/e_out, which is f_out/f_in"
                                    : "a GY takes e_in/f_out, which is e_out/f_in");
 }

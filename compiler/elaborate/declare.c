@@ -47,11 +47,11 @@ static void
 say_shadow(elab *el, scope *in, const value *v, const char *name)
 {
     const scope *file = el->module.at[in->module].scope;
-    const known_value *k = find_known(in, name);
+    known_value k;
     uint32_t outer = in == file ? NONE : own_family(el, file, name, false);
 
-    if (k) {
-        said_twice(el, v->at, name, k->at);
+    if (find_known(in, name, &k)) {
+        said_twice(el, v->at, name, k.at);
         return;
     }
     if (outer == NONE || map_get(&el->shadow_said, map_ptr_key(v->stmt)) != MAP_NONE)

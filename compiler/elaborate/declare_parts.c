@@ -38,8 +38,8 @@ unknown_type(elab *el, scope *in, const ast_node *written)
 
     if (el->incomplete)
         return;
-    diag_error(el->s, "type-unknown", written->type_at, "there is no element type or model called \"%s\"",
-               written->type);
+    diag_error(el->s, "type-unknown", ast_type_at(written), "there is no element type or model called \"%s\"",
+               written->own->type);
     if (errors_are_many(el))
         return;
     for (size_t i = 0; i <= m->import.n; i++)
@@ -54,9 +54,9 @@ unknown_type(elab *el, scope *in, const ast_node *written)
             if (file->decl[k].kind == AST_DECL_MODEL)
                 list[n++] = file->decl[k].model->name;
     }
-    near = nearest_name(written->type, list, n);
-    if (habit_type(written->type))
-        diag_help(el->s, "%s", habit_type(written->type));
+    near = nearest_name(written->own->type, list, n);
+    if (habit_type(written->own->type))
+        diag_help(el->s, "%s", habit_type(written->own->type));
     else if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else
@@ -70,7 +70,7 @@ unknown_type(elab *el, scope *in, const ast_node *written)
 static scope *
 new_scope(elab *el, scope x)
 {
-    scope *s = arena_alloc(el->a, sizeof *s);
+    scope *s = arena_alloc(el->own, sizeof *s);
 
     *s = x;
     return s;
@@ -79,16 +79,16 @@ new_scope(elab *el, scope x)
 void
 declare_read_sizes(elab *el, scope *s, const ast_model *m, const ast_node *made)
 {
-    s->known = arena_new_array(el->a, known_value, m->nsize);
+    s->known = arena_new_array(el->own, known_value, m->nsize);
     for (int k = 0; k < m->nsize; k++) {
         const ast_size_param *p = &m->size[k];
         known_value x = { p->name, p->at, 0 };
         const ast_expr *e = p->value;
         scope *in = s;
 
-        for (int i = 0; made && i < made->nargs; i++) {
-            if (made->arg[i].name == p->name) {
-                e = made->arg[i].value;
+        for (int i = 0; made && i < made->own->more->nargs; i++) {
+            if (made->own->more->arg[i].name == p->name) {
+                e = made->own->more->arg[i].value;
                 in = s->outer;
             }
         }
@@ -168,8 +168,8 @@ help_arguments(elab *el, const scope *inside, const char *model)
 static void
 give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const ast_node *written)
 {
-    for (int k = 0; k < written->nargs; k++) {
-        const ast_arg *a = &written->arg[k];
+    for (int k = 0; k < written->own->more->nargs; k++) {
+        const ast_arg *a = &written->own->more->arg[k];
         bool is_size = false, twice = false;
         const char *near;
         uint32_t at;
@@ -178,7 +178,7 @@ give_arguments(elab *el, scope *outer, scope *inside, const ast_model *m, const 
         for (int i = 0; i < m->nsize; i++)
             is_size |= m->size[i].name == a->name;
         for (int i = 0; i < k; i++)
-            twice |= written->arg[i].name == a->name;
+            twice |= written->own->more->arg[i].name == a->name;
         if (twice) {
             diag_error(el->s, "argument-twice", a->name_at, "\"%s\" is given twice", a->name);
             continue;
@@ -235,15 +235,15 @@ declare_instance(elab *el, scope *in, uint32_t at, const ast_stmt *s, const ast_
                                     .module = module_of,
                                     .prefix = names_intern_z(el->names, arena_format(el->a, "%s.", name)),
                                     .outer = in,
-                                    .depth = in->depth + 1,
+                                    .depth = (uint8_t)(in->depth + 1),
                                     .origin = origin,
                                     .instance = at });
     el->part.at[at].inside = inside;
     declare_read_sizes(el, inside, m, written);
     declare_body(el, inside, m->stmt, m->nstmt);
     give_arguments(el, in, inside, m, written);
-    for (int k = 0; k < written->nwithout; k++)
-        vec_push(&el->without, ((without_made){ &written->without[k], inside, in }));
+    for (int k = 0; k < written->own->more->nwithout; k++)
+        vec_push(&el->without, ((without_made){ &written->own->more->without[k], inside, in }));
 }
 
 /* What a node's type is, after what cannot be there was said. */
@@ -256,44 +256,46 @@ struct kind {
 static bool
 declarable(elab *el, scope *in, const ast_node *written, struct kind *k)
 {
-    k->type = declare_find_type(written->type);
+    k->type = declare_find_type(written->own->type);
     if (!k->type) {
-        k->model = find_model(el, in, written->type, &k->module);
+        k->model = find_model(el, in, written->own->type, &k->module);
         if (!k->model) {
             unknown_type(el, in, written);
             return false;
         }
-        if (import_ambiguous(el, in, written->type, true, written->type_at))
+        if (import_ambiguous(el, in, written->own->type, true, ast_type_at(written)))
             return false;
-        if (written->linear || written->such_that || written->has_block) {
+        if (written->own->linear || written->own->more->such_that || ast_has_block(written)) {
             diag_error(el->s, "component-law", written->at, "\"%s\" is a component; it has no law of its own",
                        written->ref.part[0].name);
-            diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->type,
+            diag_help(el->s, "Its parameters and inputs are given in parentheses: %s:%s(k = 2).", written->own->type,
                       written->ref.part[0].name);
             return false;
         }
-        if (written->domain) {
-            diag_error(el->s, "domain-element", written->domain_at,
+        if (written->own->more->domain) {
+            diag_error(el->s, "domain-element", written->own->more->domain_at,
                        "what bonds carry is said of a junction, not of a component");
             return false;
         }
         return true;
     }
-    if (written->args_at.end > written->args_at.begin && span_known(written->args_at) && written->nargs) {
-        diag_error(el->s, "type-arguments", written->args_at,
-                   "only components take arguments in parentheses, and %s is an element", written->type);
-        diag_help(el->s, "Write %s:%s = ....", written->type, written->ref.part[0].name);
+    if (written->own->more->args_at.end > written->own->more->args_at.begin &&
+        span_known(written->own->more->args_at) && written->own->more->nargs) {
+        diag_error(el->s, "type-arguments", written->own->more->args_at,
+                   "only components take arguments in parentheses, and %s is an element", written->own->type);
+        diag_help(el->s, "Write %s:%s = ....", written->own->type, written->ref.part[0].name);
         return false;
     }
-    if (written->nwithout) {
+    if (written->own->more->nwithout) {
         diag_error(el->s, "component-law", written->at, "\"without\" takes parts out of a component; %s:%s has none",
-                   written->type, written->ref.part[0].name);
+                   written->own->type, written->ref.part[0].name);
         return false;
     }
-    if (written->domain && !k->type->junction) {
-        diag_error(el->s, "domain-element", written->domain_at, "what bonds carry is said of a junction, not of %s:%s",
-                   written->type, written->ref.part[0].name);
-        diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->domain);
+    if (written->own->more->domain && !k->type->junction) {
+        diag_error(el->s, "domain-element", written->own->more->domain_at,
+                   "what bonds carry is said of a junction, not of %s:%s", written->own->type,
+                   written->ref.part[0].name);
+        diag_help(el->s, "Write it behind the junction it is on, as in 0:node in %s;", written->own->more->domain);
     }
     return true;
 }
@@ -309,16 +311,16 @@ make_part(elab *el, scope *in, const struct kind *k, const ast_stmt *s, const as
                .stmt = s,
                .node = written,
                .name = full_name(el, in, written->ref.part[0].name, rank, idx),
-               .at = span_join(written->type_at, written->ref.at),
+               .at = span_join(ast_type_at(written), written->ref.at),
                .port = is_port,
                .index = NONE };
 
     if (k->type) {
-        p.junction = k->type->junction_type;
+        p.junction = k->type->junction_type != 0;
         p.element = k->type->element;
         p.modulated = k->type->modulated;
-        for (int i = 0; i < written->nitems; i++)
-            p.field |= written->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
+        for (int i = 0; i < written->own->block->nitems && !p.field; i++)
+            p.field = written->own->block->item[i].kind == AST_LAW_PORT && p.kind == PART_ELEMENT;
     }
     if (is_port) {
         if (in->nports < 2)
@@ -341,14 +343,14 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
     uint64_t n = 1;
     uint32_t first = (uint32_t)el->part.n;
 
-    if (!written->type)
+    if (!written->own->type)
         return;
     fine = declarable(el, in, written, &kind);
     for (int k = 0; k < rank; k++) {
-        bracket[k] = name->index[k].from;
-        if (name->index[k].to) {
-            diag_error(el->s, "declare-range", name->index_at,
-                       "a declaration says how many there are, as in %s:%s[10], not a range", written->type,
+        bracket[k] = name->brackets->index[k].from;
+        if (name->brackets->index[k].to) {
+            diag_error(el->s, "declare-range", name->brackets->at,
+                       "a declaration says how many there are, as in %s:%s[10], not a range", written->own->type,
                        name->name);
             fine = false;
         }
@@ -364,14 +366,14 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
     } else if (fine && in->loop && !rank) {
         diag_error(el->s, "loop-index", written->ref.at,
                    "\"%s\" is declared in every round of the loop; it needs an index", name->name);
-        diag_help(el->s, "Write %s:%s[%s].", written->type, name->name, in->known[0].name);
+        diag_help(el->s, "Write %s:%s[%s].", written->own->type, name->name, in->known[0].name);
         fine = false;
     }
     if (fine && block && !alone) {
         diag_error(el->s, "declare-chain", written->ref.at, "\"%s\" would be an array; bonds join its items one by one",
                    name->name);
         diag_help(el->s, "Declare it in a statement of its own, or in a loop: for i in 1..%s { ... %s:%s[i] ... }",
-                  text_of(el, name->index[0].from->at), written->type, name->name);
+                  text_of(el, name->brackets->index[0].from->at), written->own->type, name->name);
         fine = false;
     }
     fine = fine && declare_read_brackets(el, in, bracket, rank, block ? "a size" : "an index", idx);
@@ -381,7 +383,8 @@ declare_node(elab *el, scope *in, const ast_stmt *s, const ast_node *written, bo
         map_set(&el->refused, scope_key(in, name->name), 1);
         return;
     }
-    if (!enter_name(el, in, true, name->name, span_join(written->type_at, written->ref.at), rank, idx, block, first))
+    if (!enter_name(el, in, true, name->name, span_join(ast_type_at(written), written->ref.at), rank, idx, block,
+                    first))
         return;
     for (uint64_t k = 0; k < n; k++) {
         if (block && rank == 1) {
@@ -404,21 +407,22 @@ declare_chain(elab *el, scope *in, const ast_stmt *s)
     for (int k = 0; k < s->chain.nnodes; k++)
         declare_node(el, in, s, &s->chain.node[k], s->chain.nnodes == 1, false);
     if (s->chain.bond && s->chain.nnodes != 2) {
-        diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
+        diag_error(el->s, "bond-name", s->chain.bond->at, "\"as\" names one bond; here are %d", s->chain.nnodes - 1);
         diag_help(el->s, "Give the bond to be named a statement of its own.");
     } else if (s->chain.bond && in->loop) {
-        diag_error(el->s, "bond-name", s->chain.as_at, "\"as\" names one bond; a loop makes it in every round");
+        diag_error(el->s, "bond-name", s->chain.bond->at, "\"as\" names one bond; a loop makes it in every round");
         diag_help(el->s, "Read an element or junction at its ends instead.");
-    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond, s->chain.bond_at, 0, (int32_t[]){ 0, 0 }, false,
-                                           (uint32_t)el->part.n)) {
+    } else if (s->chain.bond && enter_name(el, in, true, s->chain.bond->name, s->chain.bond->name_at, 0,
+                                           (int32_t[]){ 0, 0 }, false, (uint32_t)el->part.n)) {
         c.bond = (uint32_t)el->part.n;
         vec_push(&el->part, ((part){ .kind = PART_BOND,
-                                     .name = full_name(el, in, s->chain.bond, 0, NULL),
-                                     .at = s->chain.bond_at,
+                                     .name = full_name(el, in, s->chain.bond->name, 0, NULL),
+                                     .at = s->chain.bond->name_at,
                                      .in = in,
                                      .index = NONE }));
     }
-    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at))
+    if (may_make_more(el, s->chain.nnodes > 1 ? (uint64_t)s->chain.nnodes - 1 : 1, s->at) &&
+        (s->chain.nnodes > 1 || !s->chain.node[0].own->type))
         vec_push(&el->chain, c);
 }
 
@@ -429,7 +433,8 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
 {
     int64_t from, to;
     uint32_t outer = find_value(el, in, s->loop.var);
-    const known_value *before = find_known(in, s->loop.var);
+    known_value known = { .name = s->loop.var, .at = s->loop.var_at }, outer_known, *shared;
+    bool before = find_known(in, s->loop.var, &outer_known);
     span range = span_join(s->loop.from->at, s->loop.to->at);
 
     if (!known_integer(el, in, s->loop.from, "the begin of a loop", &from) ||
@@ -441,7 +446,7 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
         map_set(&el->shadow_said, map_ptr_key(s), 1);
         diag_info(el->s, "name-shadow", s->loop.var_at, "in this loop, \"%s\" is its variable, not the %s of that name",
                   s->loop.var, before ? "number" : "value");
-        diag_note(el->s, before ? before->at : el->value.at[outer].at, "declared here");
+        diag_note(el->s, before ? outer_known.at : el->value.at[outer].at, "declared here");
     }
     if (to < from)
         return;
@@ -459,14 +464,16 @@ declare_loop(elab *el, scope *in, const ast_stmt *s)
     }
     if (!may_make_more(el, (uint64_t)(to - from) + 1, range))
         return;
+    shared = arena_alloc(el->own, sizeof *shared);
+    *shared = known;
     for (int64_t i = from; i <= to && !el->made_too_much && !errors_are_many(el); i++) {
         scope *round = new_scope(el, *in);
 
         round->parent = in;
         round->loop = true;
         round->nknown = 1;
-        round->known = arena_new_array(el->a, known_value, 1);
-        round->known[0] = (known_value){ s->loop.var, s->loop.var_at, (double)i };
+        round->known = shared;
+        round->round = (int32_t)i;
         round->origin = (uint32_t)el->f->origin.n;
         vec_push(&el->f->origin, ((flat_origin){ NULL, s, NULL, NULL, (int32_t)i, in->origin }));
         declare_body(el, round, s->loop.body, s->loop.n);

@@ -121,26 +121,27 @@ read_domain(elab *el, const ast_node *written)
     const char **list, *near;
     uint32_t at;
 
-    if (!written->domain)
+    if (!written->own->more->domain)
         return 0;
-    at = map_get(&el->domains, map_ptr_key(written->domain));
+    at = map_get(&el->domains, map_ptr_key(written->own->more->domain));
     if (at != MAP_NONE)
         return at + 1;
     if (el->incomplete)
         return 0;
     el->domains_wrong = true;
-    diag_error(el->s, "domain-unknown", written->domain_at, "there is no domain called \"%s\"", written->domain);
+    diag_error(el->s, "domain-unknown", written->own->more->domain_at, "there is no domain called \"%s\"",
+               written->own->more->domain);
     list = bg_calloc(el->f->domain.n + 1, sizeof *list);
     for (size_t k = 0; k < el->f->domain.n; k++)
         list[k] = el->f->domain.at[k].name;
-    near = nearest_name(written->domain, list, el->f->domain.n);
+    near = nearest_name(written->own->more->domain, list, el->f->domain.n);
     free(list);
     if (near)
         diag_help(el->s, "Did you mean \"%s\"?", near);
     else
         diag_help(el->s,
                   "Declare it, as in: domain %s { effort NAME [unit]; flow NAME [unit]; }, or import a file that does.",
-                  written->domain);
+                  written->own->more->domain);
     return 0;
 }
 
@@ -162,7 +163,7 @@ junction_regions(const flat_model *f)
 static span
 said_at(const flat_junction *j)
 {
-    return j->node ? span_join(j->at, j->node->domain_at) : j->at;
+    return j->node ? span_join(j->at, j->node->own->more->domain_at) : j->at;
 }
 
 void

@@ -91,7 +91,7 @@ enum {
     DEEPEST_COMPONENTS = 30  /* components within components */
 };
 
-/* A number known while the model is built, by name. */
+/* A number known while the model is built, by name. Of a loop's variable each round has its own value. */
 typedef struct known_value {
     const char *name;
     span at;
@@ -99,18 +99,19 @@ typedef struct known_value {
 } known_value;
 
 typedef struct scope {
-    uint32_t id;            /* of its names; the body of a loop has that of what it stands in */
     struct scope *parent;   /* where values are looked for next */
     const ast_model *model; /* NULL: a file */
-    uint32_t module;        /* the file it is in */
     const char *prefix;     /* of the full names in it: "front." */
     known_value *known;     /* sizes of the model, or the variable of the loop */
+    struct scope *outer;    /* an instance's: the one it was made in */
+    uint32_t id;            /* of its names; the body of a loop has that of what it stands in */
+    uint32_t module;        /* the file it is in */
     uint32_t nknown;
-    struct scope *outer;      /* an instance's: the one it was made in */
-    uint32_t depth;           /* components around */
+    int32_t round;            /* of a loop: the value of its variable */
     uint32_t instance;        /* part of the instance; NONE */
     uint32_t nports, port[2]; /* ports declared, and the first two of them */
     uint32_t origin;          /* flat.origin of the instance or round; NONE: the model itself */
+    uint8_t depth;            /* components around */
     bool loop;
 } scope;
 
@@ -128,17 +129,20 @@ typedef struct module {
 typedef struct family {
     const char *name;
     uint32_t scope; /* id */
-    bool is_part, block;
-    uint8_t rank;
-    int32_t low[2], high[2];
     uint32_t first; /* value or part; of an array the first made */
     uint32_t n;     /* items */
     span at;
-    /* Items made one by one: index run_from + k is first + k*run_by for k < run, as loops make them; others are in
-     * elab.items. */
+    uint32_t array; /* in elab.array; of one thing the first of these, which is empty */
+    uint8_t rank;
+    bool is_part, block;
+} family;
+/* The indexes of an array. Items made one by one: index run_from + k is first + k*run_by for k < run, as loops make
+ * them; others are in elab.items. */
+typedef struct family_array {
+    int32_t low[2], high[2];
     int32_t run_from;
     uint32_t run, run_by;
-} family;
+} family_array;
 
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 
@@ -185,28 +189,28 @@ typedef struct user_function {
 
 enum part_kind { PART_JUNCTION, PART_ELEMENT, PART_BOND, PART_INSTANCE };
 
+/* Large models have millions of parts: what few have stands elsewhere. */
 typedef struct part {
-    enum part_kind kind;
     const char *name; /* full: "front.spring[2]" */
-    span at;
-    scope *in;     /* where it was declared */
-    scope *inside; /* instances: their own */
+    scope *in;        /* where it was declared */
+    scope *inside;    /* instances: their own */
     const ast_stmt *stmt;
     const ast_node *node; /* NULL: a bond */
-    uint8_t junction;     /* type of a junction */
-    enum element_type element;
-    bool modulated;
-    bool field;               /* an element with ports of its own */
-    uint32_t index;           /* of the flat junction or element, or of the link; NONE: none was made */
-    uint32_t nlinks, link[2]; /* elements: the first two bonds */
-    bool port;                /* a junction that bonds from outside may join */
-    bool keep;                /* the experiment's */
-    bool thinned;             /* lost a bond to something taken out */
-    bool gone;
-    span gone_at; /* taken out, and what did it */
-    bool rests;
-    enum quantity rest;
-    span rest_at; /* of an element, its e or f was taken out: it is a source of zero */
+    span at;
+    uint32_t index;            /* of the flat junction or element, or of the link; NONE: none was made */
+    uint32_t nlinks, link[2];  /* elements: the first two bonds */
+    uint32_t gone_by, rest_by; /* what took it, or its e or f, out: in elab.taken, where it is gone or rests */
+    enum part_kind kind : 8;
+    enum element_type element : 8;
+    enum quantity rest : 4;
+    unsigned junction : 1; /* type of a junction */
+    bool modulated : 1;
+    bool field : 1;   /* an element with ports of its own */
+    bool port : 1;    /* a junction that bonds from outside may join */
+    bool keep : 1;    /* the experiment's */
+    bool thinned : 1; /* lost a bond to something taken out */
+    bool gone : 1;    /* taken out */
+    bool rests : 1;   /* of an element, its e or f was taken out: it is a source of zero */
 } part;
 
 /* A chain as written, in one place where it is made. */
@@ -225,16 +229,19 @@ typedef struct without_made {
 
 /* One bond as written. After bonds are made it knows what carries its power. */
 typedef struct link {
-    uint32_t from, to;           /* parts; NONE after an error */
-    uint32_t from_port, to_port; /* of a field: number in field_port; else NONE */
-    const char *name;
-    span at; /* the arrow */
+    uint32_t from, to; /* parts; NONE after an error */
     uint32_t junction_from, junction_to;
     var_id e, f;
-    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none is */
-    scope *in;                           /* where its indexes are read */
-    bool gone;                           /* an end was taken out */
+    span at;       /* the arrow */
+    uint32_t said; /* its name and the ports it names: in elab.said; the first of them is of bonds that say neither */
+    bool gone;     /* an end was taken out */
 } link;
+typedef struct link_said {
+    const char *name;
+    scope *in;                           /* where the indexes of ports are read */
+    const ast_part *from_name, *to_name; /* the port of a field, as written; NULL: none is */
+    uint32_t from_port, to_port;         /* of a field: number in field_port; else NONE */
+} link_said;
 
 /* A port of a field, and all of them of one element: field_port[first .. first+n). */
 typedef struct field_port {
@@ -297,6 +304,7 @@ typedef struct elab {
     sources *s;
     names *names;
     arena *a;
+    arena *own; /* of what goes with the elaboration: scopes */
     unit_system *u;
     pool *pool;
     const ast_file *file;
@@ -314,6 +322,7 @@ typedef struct elab {
     VEC(value) value;
     VEC(part) part;
     VEC(family) family;
+    VEC(family_array) array;
     VEC(struct family_item {
         uint32_t family;
         int32_t at[2];
@@ -330,6 +339,8 @@ typedef struct elab {
     uint64_t written;           /* entries of vectors, counted against MOST_WRITTEN */
     bool written_too_much;
     VEC(link) link;
+    VEC(link_said) said;
+    VEC(span) taken; /* what took parts out */
     VEC(user_function) function;
     VEC(initial_override) override;
     map families;    /* (scope, name, value or part) -> family */
@@ -399,6 +410,11 @@ entry_key(uint32_t i, uint32_t entry)
 /* ---- families (scopes.c) ---- */
 /* Of a value: here or further out, and in what the file imports; of a part: here. NONE */
 uint32_t find_family(const elab *el, const scope *in, const char *name, bool part);
+static inline const family_array *
+array_of(const elab *el, const family *f)
+{
+    return &el->array.at[f->array];
+}
 /* As above, in one scope. */
 uint32_t own_family(const elab *el, const scope *in, const char *name, bool part);
 /* The value or part with these indexes, or NONE. *entry: within a value that is an array. */
@@ -424,8 +440,8 @@ const ast_model *find_model(const elab *el, const scope *in, const char *name, u
 bool import_ambiguous(elab *el, const scope *in, const char *name, bool is_model, span where); /* said */
 
 /* ---- numbers known while the model is built (known.c) ---- */
-/* A size or loop variable. */
-const known_value *find_known(const scope *in, const char *name);
+/* A size or loop variable; false where there is none of that name. found may be NULL. */
+bool find_known(const scope *in, const char *name, known_value *found);
 /* quiet: nothing is said. *sized (may be NULL): whether a size or loop variable was read. */
 bool known_number(elab *el, scope *in, const ast_expr *e, const char *what, bool quiet, double *x, bool *sized);
 bool known_integer(elab *el, scope *in, const ast_expr *e, const char *what, int64_t *x);

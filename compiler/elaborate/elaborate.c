@@ -105,7 +105,7 @@ intern_names(elab *el)
 static void
 elaborate_model(elab *el, const ast_model *m, uint32_t from)
 {
-    scope *in = arena_alloc(el->a, sizeof *in);
+    scope *in = arena_alloc(el->own, sizeof *in);
 
     *in = (scope){ .id = ++el->nscopes,
                    .parent = el->module.at[from].scope,
@@ -199,6 +199,7 @@ release(elab *el)
     vec_free(&el->module);
     vec_free(&el->value);
     vec_free(&el->family);
+    vec_free(&el->array);
     vec_free(&el->item);
     vec_free(&el->chain);
     vec_free(&el->without);
@@ -207,6 +208,8 @@ release(elab *el)
     vec_free(&el->element_part);
     vec_free(&el->part);
     vec_free(&el->link);
+    vec_free(&el->said);
+    vec_free(&el->taken);
     vec_free(&el->function);
     vec_free(&el->override);
     map_free(&el->families);
@@ -233,6 +236,7 @@ release(elab *el)
     map_free(&el->unset_said);
     map_free(&el->refused);
     strbuf_free(&el->name_room);
+    arena_free(el->own);
     tables_free(el);
 }
 
@@ -251,6 +255,8 @@ elaborate(sources *s, names *n, arena *a, unit_system *u, pool *p, const ast_fil
     *f = (flat_model){ .pool = p, .arena = a, .names = n, .sources = s, .units = u };
     f->experiment.start = f->experiment.stop = f->experiment.rtol = f->experiment.atol = INST_NONE;
     f->experiment.max_step = f->experiment.max_time = INST_NONE;
+    el.own = arena_new();
+    vec_push(&el.array, (family_array){ 0 });
     el.errors_before = diag_errors(s);
     intern_names(&el);
     weights_begin(&el);

@@ -31,7 +31,7 @@ element_item(void *ctx, uint32_t index, uint32_t entry)
     }
     if (p->gone) {
         diag_error(el->s, "part-gone", w->ref->at, "\"%s\" was taken out, but its activity is expected", p->name);
-        diag_note(el->s, p->gone_at, "taken out here");
+        diag_note(el->s, el->taken.at[p->gone_by], "taken out here");
         return false;
     }
     if (w->element != NONE) {

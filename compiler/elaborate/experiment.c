@@ -371,7 +371,7 @@ keep_item(void *ctx, uint32_t index, uint32_t entry)
     }
     if (p->gone) {
         diag_error(w->el->s, "part-gone", w->at, "\"%s\" was taken out, but is to be kept", p->name);
-        diag_note(w->el->s, p->gone_at, "taken out here");
+        diag_note(w->el->s, w->el->taken.at[p->gone_by], "taken out here");
         return false;
     }
     p->keep = true;

@@ -154,8 +154,8 @@ find_equations(elab *el, const field *f, const ast_law_item **of)
     enum quantity q;
     bool ok = true, whole;
 
-    for (int k = 0; k < x->node->nitems; k++) {
-        const ast_law_item *item = &x->node->item[k];
+    for (int k = 0; k < x->node->own->block->nitems; k++) {
+        const ast_law_item *item = &x->node->own->block->item[k];
         uint32_t at, n;
 
         if (item->kind != AST_LAW_EQUATION)
@@ -228,9 +228,11 @@ make_port_law(elab *el, const field *f, uint32_t k, const ast_law_item *item, bu
     const flat_element *x = &el->f->element.at[f->element];
     const field_port *p = &el->field_port.at[f->first + k];
     flat_law law = { .kind = LAW_ASSIGN, .port = p->port, .at = item->at };
+    enum quantity out = law.out;
     var_id given;
 
-    law_quantity(el, x, p, item->left.part[1].name, &law.out);
+    law_quantity(el, x, p, item->left.part[1].name, &out);
+    law.out = out;
     given = law.out == Q_EFFORT ? p->e : law.out == Q_FLOW ? p->f : p->stored;
     if (!units_give(el, v, item->right->at, el->f->var.at[given].unit, text_of(el, item->left.at)))
         v.bad = v.bad || el->f->var.at[given].unit;
@@ -345,13 +347,13 @@ make_field_laws(elab *el, scope *in, uint32_t e)
 
     if (!f->made)
         return;
-    if (x->node->linear) {
-        diag_error(el->s, "law-twice", x->node->linear->at, "%s:%s has ports of its own; its laws stand in its block",
-                   element_type_name(x->type), x->name);
+    if (x->node->own->linear) {
+        diag_error(el->s, "law-twice", x->node->own->linear->at,
+                   "%s:%s has ports of its own; its laws stand in its block", element_type_name(x->type), x->name);
         return;
     }
-    for (int k = 0; k < x->node->nitems; k++) {
-        const ast_law_item *item = &x->node->item[k];
+    for (int k = 0; k < x->node->own->block->nitems; k++) {
+        const ast_law_item *item = &x->node->own->block->item[k];
 
         if (item->kind != AST_LAW_EQUATION)
             continue;

@@ -62,7 +62,7 @@ single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p)
         return NONE;
     if (!x->count && !p->nindex)
         return first;
-    if (!x->count || p->nindex != 1 || p->index[0].to) {
+    if (!x->count || p->nindex != 1 || p->brackets->index[0].to) {
         diag_error(el->s, "index-count", p->at,
                    x->count ? "port %s is %u ports; one of them is meant here, as in %s[1]"
                             : "port %s is one port, without an index",
@@ -70,11 +70,11 @@ single_field_port(elab *el, scope *in, uint32_t element, const ast_part *p)
         diag_note(el->s, x->at, "declared here");
         return NONE;
     }
-    if (!known_index(el, in, p->index[0].from, "an index", &i))
+    if (!known_index(el, in, p->brackets->index[0].from, "an index", &i))
         return NONE;
     if (i < 1 || (uint32_t)i > x->count) {
-        diag_error(el->s, "index-range", p->index[0].from->at, "there is no %s[%d]: port %s goes from 1 to %u", p->name,
-                   i, p->name, x->count);
+        diag_error(el->s, "index-range", p->brackets->index[0].from->at,
+                   "there is no %s[%d]: port %s goes from 1 to %u", p->name, i, p->name, x->count);
         diag_note(el->s, x->at, "declared here");
         return NONE;
     }
@@ -137,8 +137,8 @@ stores_momentum(elab *el, const ast_node *written, enum element_type type, const
 {
     struct looks l = { .el = el, .port = port->name };
 
-    for (int k = 0; k < written->nitems; k++) {
-        const ast_law_item *item = &written->item[k];
+    for (int k = 0; k < written->own->block->nitems; k++) {
+        const ast_law_item *item = &written->own->block->item[k];
 
         if (item->kind == AST_LAW_PORT)
             continue;
@@ -159,8 +159,8 @@ stores_momentum(elab *el, const ast_node *written, enum element_type type, const
 static bool
 has_ports(const ast_node *written)
 {
-    for (int k = 0; k < written->nitems; k++)
-        if (written->item[k].kind == AST_LAW_PORT)
+    for (int k = 0; k < written->own->block->nitems; k++)
+        if (written->own->block->item[k].kind == AST_LAW_PORT)
             return true;
     return false;
 }
@@ -232,9 +232,10 @@ declare_field(elab *el, uint32_t element, const ast_node *written)
     }
     vec_push(&el->field, ((field){ .element = element, .first = (uint32_t)el->field_port.n }));
     map_set(&el->field_of, element, number);
-    for (int k = 0; k < written->nitems; k++)
-        for (int i = 0; written->item[k].kind == AST_LAW_PORT && i < written->item[k].nports; i++)
-            declare_port(el, number, written, &written->item[k].port[i]);
+    for (int k = 0; k < written->own->block->nitems; k++)
+        for (int i = 0; written->own->block->item[k].kind == AST_LAW_PORT && i < written->own->block->item[k].nports;
+             i++)
+            declare_port(el, number, written, &written->own->block->item[k].port[i]);
 }
 
 /* ---------------------------------------------------------------- bonds */
@@ -285,7 +286,7 @@ add_bond(elab *el, uint32_t from, uint32_t to, const char *name, const char *bon
          var_id *flow)
 {
     flat_model *f = el->f;
-    flat_bond b = { from, to, VAR_NONE, bond_name, at };
+    flat_bond b = { .from = from, .to = to, .name = bond_name, .own = VAR_NONE, .at = at };
     const flat_junction *x = &f->junction.at[from], *y = &f->junction.at[to];
     var_id one = x->type == 1 ? x->common : y->common, zero = x->type == 0 ? x->common : y->common;
 
@@ -315,7 +316,7 @@ add_port(elab *el, uint32_t element, uint32_t junction, const field_port *p, con
                        .name = name };
 
     port.at = p->link == NONE ? p->at : el->link.at[p->link].at;
-    port.bond_name = p->link == NONE ? NULL : el->link.at[p->link].name;
+    port.bond_name = p->link == NONE ? NULL : el->said.at[el->link.at[p->link].said].name;
     port.e = flow_shared ? own : common;
     port.f = flow_shared ? common : own;
     if (stored) {
@@ -360,8 +361,9 @@ see_port(void *ctx, const ast_expr *e)
     n = m->el->field_port.at[p].count;
     n = n ? n : 1;
     index = &e->ref.part[e->ref.part[0].nindex ? 0 : 1]; /* x[2].f or x.f[2] */
-    if (n > 1 && index->nindex == 1 && !index->index[0].to &&
-        known_number(m->el, element_scope(m->el, m->element), index->index[0].from, "an index", true, &i, NULL) &&
+    if (n > 1 && index->nindex == 1 && !index->brackets->index[0].to &&
+        known_number(m->el, element_scope(m->el, m->element), index->brackets->index[0].from, "an index", true, &i,
+                     NULL) &&
         i >= 1 && i <= n) {
         p += (uint32_t)i - 1;
         n = 1;
@@ -379,8 +381,8 @@ mentioned(elab *el, const field *f, uint32_t p, bool *seen)
     uint32_t n = 0;
 
     memset(seen, 0, f->n * sizeof *seen);
-    for (int k = 0; k < written->nitems; k++) {
-        const ast_law_item *item = &written->item[k];
+    for (int k = 0; k < written->own->block->nitems; k++) {
+        const ast_law_item *item = &written->own->block->item[k];
 
         if (item->kind == AST_LAW_EQUATION && item->left.nparts == 2 &&
             item->left.part[0].name == el->field_port.at[p].name)
@@ -616,16 +618,16 @@ port_range(elab *el, scope *in, uint32_t *first, const ast_part *name)
     const field_port *x = &el->field_port.at[*first];
     int32_t from, to;
 
-    if (!known_index(el, in, name->index[0].from, "an index", &from) ||
-        !known_index(el, in, name->index[0].to, "an index", &to))
+    if (!known_index(el, in, name->brackets->index[0].from, "an index", &from) ||
+        !known_index(el, in, name->brackets->index[0].to, "an index", &to))
         return 0;
     if (to < from) {
-        diag_error(el->s, "index-range", name->index_at, "the range %d..%d is empty", from, to);
+        diag_error(el->s, "index-range", name->brackets->at, "the range %d..%d is empty", from, to);
         return 0;
     }
     if (from < 1 || (uint32_t)to > x->count) {
-        diag_error(el->s, "index-range", name->index_at, "there is no %s[%d]: port %s goes from 1 to %u", name->name,
-                   from < 1 ? from : to, name->name, x->count);
+        diag_error(el->s, "index-range", name->brackets->at, "there is no %s[%d]: port %s goes from 1 to %u",
+                   name->name, from < 1 ? from : to, name->name, x->count);
         diag_note(el->s, x->at, "declared here");
         return 0;
     }
@@ -643,7 +645,7 @@ ports_quantity(builder *b, uint32_t element, uint32_t first, const ast_part *nam
     uint32_t count = el->field_port.at[first].count;
     val r, one;
 
-    if (count && name->nindex == 1 && name->index[0].to) {
+    if (count && name->nindex == 1 && name->brackets->index[0].to) {
         count = port_range(el, b->in, &first, name);
         if (!count)
             return val_bad(el);

@@ -23,14 +23,20 @@ struct reader {
 
 static bool read_number(struct reader *r, scope *in, const ast_expr *e, double *x);
 
-const known_value *
-find_known(const scope *in, const char *name)
+bool
+find_known(const scope *in, const char *name, known_value *found)
 {
     for (; in; in = in->parent)
         for (uint32_t k = 0; k < in->nknown; k++)
-            if (in->known[k].name == name)
-                return &in->known[k];
-    return NULL;
+            if (in->known[k].name == name) {
+                if (found) {
+                    *found = in->known[k];
+                    if (in->loop)
+                        found->value = in->round;
+                }
+                return true;
+            }
+    return false;
 }
 
 static bool
@@ -51,14 +57,15 @@ read_name(struct reader *r, scope *in, const ast_ref *ref, double *x)
 {
     elab *el = r->el;
     const char *name = ref->part[0].name, *near;
-    const known_value *k = find_known(in, name);
+    known_value k;
+    bool known = find_known(in, name, &k);
     uint32_t at;
     const value *v;
 
     if (ref->nparts > 1 || ref->part[0].nindex)
         return unknown(r, ref->at, arena_format(el->a, "\"%s\" is not", text_of(el, ref->at)));
-    if (k) {
-        *x = k->value;
+    if (known) {
+        *x = k.value;
         r->sized = true;
         return true;
     }

@@ -64,7 +64,7 @@ make_linear(elab *el, scope *in, uint32_t e)
 {
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
-    const ast_expr *expr = x->node->linear;
+    const ast_expr *expr = x->node->own->linear;
     const char *who = arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL);
     builder b = builder_new(el, in, READ_ALL, who);
     flat_law law = { .kind = is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN, .port = x->port0, .at = expr->at };
@@ -274,7 +274,7 @@ static void
 make_residual(elab *el, scope *in, uint32_t e)
 {
     const flat_element *x = &el->f->element.at[e];
-    const ast_expr *expr = x->node->such_that;
+    const ast_expr *expr = x->node->own->more->such_that;
     builder b = builder_new(el, in, READ_ALL,
                             arena_format(el->a, "the condition of %s:%s", element_type_name(x->type), x->name));
     val v;
@@ -302,15 +302,15 @@ count_equations(elab *el, const flat_element *x)
     const char *type = element_type_name(x->type);
     int n = 0;
 
-    for (int k = 0; k < written->nitems; k++) {
-        const ast_law_item *item = &written->item[k];
+    for (int k = 0; k < written->own->block->nitems; k++) {
+        const ast_law_item *item = &written->own->block->item[k];
 
         if (item->kind != AST_LAW_EQUATION)
             continue;
         if (is_two_port(x->type) && item->left.nparts == 2) {
-            if (n++ || written->linear) {
+            if (n++ || written->own->linear) {
                 diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
-                diag_note(el->s, written->linear ? written->linear->at : x->at, "the other one is here");
+                diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
                 diag_help(el->s, "%s", two_port_help(x->type));
                 return -1;
             }
@@ -336,10 +336,10 @@ count_equations(elab *el, const flat_element *x)
             diag_help(el->s, "Write %s:%s = %s.", type, x->name, text_of(el, item->right->at));
             return -1;
         }
-        if (n++ || written->linear) {
+        if (n++ || written->own->linear) {
             diag_error(el->s, "law-twice", item->at, "%s:%s has two laws", type, x->name);
-            diag_note(el->s, written->linear ? written->linear->at : x->at, "the other one is here");
-            if (written->linear && (x->type == EL_C || x->type == EL_I))
+            diag_note(el->s, written->own->linear ? written->own->linear->at : x->at, "the other one is here");
+            if (written->own->linear && (x->type == EL_C || x->type == EL_I))
                 diag_help(el->s, "Where it starts is %s(0) = %s;", text_of(el, item->left.at),
                           text_of(el, item->right->at));
             return -1;
@@ -384,19 +384,20 @@ make_law(elab *el, scope *in, uint32_t e)
     n = count_equations(el, x);
     if (n < 0)
         return;
-    if (written->such_that) {
+    if (written->own->more->such_that) {
         if (is_source(x->type))
             make_residual(el, in, e);
         else
-            diag_error(el->s, "law-residual", written->such_that->at, "\"such that\" belongs to sources, Se or Sf");
+            diag_error(el->s, "law-residual", written->own->more->such_that->at,
+                       "\"such that\" belongs to sources, Se or Sf");
         return;
     }
-    if (written->linear) {
+    if (written->own->linear) {
         make_linear(el, in, e);
     } else if (n) {
-        for (int k = 0; k < written->nitems; k++)
-            if (written->item[k].kind == AST_LAW_EQUATION)
-                (is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->item[k]);
+        for (int k = 0; k < written->own->block->nitems; k++)
+            if (written->own->block->item[k].kind == AST_LAW_EQUATION)
+                (is_two_port(x->type) ? make_two_port : make_general)(el, in, e, &written->own->block->item[k]);
     } else {
         diag_error(el->s, "law-missing", x->at, "%s:%s has no %s", element_type_name(x->type), x->name,
                    is_source(x->type) ? "value"
@@ -464,8 +465,8 @@ make_field_initial(elab *el, scope *in, uint32_t element)
 
     if (field_broken(el, element))
         return;
-    for (int k = 0; k < x->node->nitems; k++) {
-        const ast_law_item *item = &x->node->item[k];
+    for (int k = 0; k < x->node->own->block->nitems; k++) {
+        const ast_law_item *item = &x->node->own->block->item[k];
         uint32_t at = item->kind == AST_LAW_INITIAL ? find_field_port(el, element, item->left.part[0].name) : NONE;
         const field_port *p = at == NONE ? NULL : &el->field_port.at[at];
 
@@ -563,8 +564,8 @@ make_initial(elab *el, scope *in, uint32_t p)
     }
     if (x->rests)
         return;
-    for (int k = 0; k < written->nitems; k++) {
-        const ast_law_item *item = &written->item[k];
+    for (int k = 0; k < written->own->block->nitems; k++) {
+        const ast_law_item *item = &written->own->block->item[k];
         enum quantity q;
 
         if (item->kind != AST_LAW_INITIAL || is_unstated(el, item->at))
@@ -632,15 +633,16 @@ check_junction(elab *el, const flat_junction *j)
 
     if (!written)
         return;
-    if (written->linear || written->such_that) {
-        diag_error(el->s, "law-junction", written->linear ? written->linear->at : written->such_that->at,
+    if (written->own->linear || written->own->more->such_that) {
+        diag_error(el->s, "law-junction",
+                   written->own->linear ? written->own->linear->at : written->own->more->such_that->at,
                    "a junction has no law; \"%s\" joins bonds", j->name);
         return;
     }
-    for (int k = 0; k < written->nitems; k++) {
-        if (written->item[k].kind == AST_LAW_EQUATION) {
-            diag_error(el->s, "law-junction", written->item[k].at, "a junction has no law; \"%s\" joins bonds",
-                       j->name);
+    for (int k = 0; k < written->own->block->nitems; k++) {
+        if (written->own->block->item[k].kind == AST_LAW_EQUATION) {
+            diag_error(el->s, "law-junction", written->own->block->item[k].at,
+                       "a junction has no law; \"%s\" joins bonds", j->name);
             return;
         }
     }

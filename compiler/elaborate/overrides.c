@@ -106,8 +106,8 @@ stands_in_block(struct giving *g, const part *p, const char *port)
 {
     elab *el = g->el;
 
-    for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->nitems; k++) {
-        const ast_law_item *item = &p->node->item[k];
+    for (int k = 0; g->of_model && p->in->id == g->in->id && p->node && k < p->node->own->block->nitems; k++) {
+        const ast_law_item *item = &p->node->own->block->item[k];
 
         if (item->kind != AST_LAW_INITIAL || (port && item->left.part[0].name != port))
             continue;
@@ -235,13 +235,13 @@ override_stored(void *ctx, uint32_t index, uint32_t entry)
         return true; /* it goes with what was taken out */
     if (p->gone) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: \"%s\" was taken out", said_by(el, g), p->name);
-        diag_note(el->s, p->gone_at, "taken out here");
+        diag_note(el->s, el->taken.at[p->gone_by], "taken out here");
         return false;
     }
     if (p->rests) {
         diag_error(el->s, "part-gone", g->ref->at, "%s: the %s of \"%s\" was taken out; it has no initial value",
                    said_by(el, g), p->rest == Q_FLOW ? "flow" : "effort", p->name);
-        diag_note(el->s, p->rest_at, "taken out here");
+        diag_note(el->s, el->taken.at[p->rest_by], "taken out here");
         return false;
     }
     if (!override_quantity(el, p, quantity, &g->q, &has)) {
@@ -302,7 +302,7 @@ give(struct giving *g, bool initial)
     ast_ref moved;
     path_end p;
 
-    if (!initial && r->nparts == 1 && find_known(in, name)) {
+    if (!initial && r->nparts == 1 && find_known(in, name, NULL)) {
         if (r->part[0].nindex)
             diag_error(el->s, "let-target", r->at, "%s: \"%s\" is a size, one number; it takes no index",
                        said_by(el, g), name);

@@ -93,21 +93,21 @@ out_of_range(elab *el, const family *f, const ast_part *p, int k, int32_t i, boo
 {
     if (quiet || el->incomplete)
         return false;
-    if (i <= 0 && f->low[k] == 1) {
+    if (i <= 0 && array_of(el, f)->low[k] == 1) {
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; items count from 1, the last is %d", f->name, i,
-                   f->high[k]);
+                   array_of(el, f)->high[k]);
         diag_note(el->s, f->at, "declared here");
-        diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : f->high[k]);
+        diag_help(el->s, "Write %s[%d].", f->name, i == 0 ? 1 : array_of(el, f)->high[k]);
         return false;
     }
     if (!f->n)
         diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it has none at all", f->name, i);
     else if (f->rank > 1)
         diag_error(el->s, "index-range", p->at, "index %d of \"%s\" is %d; it goes from %d to %d", k + 1, f->name, i,
-                   f->low[k], f->high[k]);
+                   array_of(el, f)->low[k], array_of(el, f)->high[k]);
     else
-        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i, f->low[k],
-                   f->high[k]);
+        diag_error(el->s, "index-range", p->at, "\"%s\" has no item %d; it goes from %d to %d", f->name, i,
+                   array_of(el, f)->low[k], array_of(el, f)->high[k]);
     diag_note(el->s, f->at, "declared here");
     return false;
 }
@@ -119,8 +119,8 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
     x->one = true;
     if (!p->nindex) {
         for (int k = 0; k < f->rank; k++) {
-            x->low[k] = f->low[k];
-            x->high[k] = f->high[k];
+            x->low[k] = array_of(el, f)->low[k];
+            x->high[k] = array_of(el, f)->high[k];
         }
         x->one = f->rank == 0;
         return true;
@@ -129,15 +129,15 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
         if (quiet)
             return false;
         if (f->rank)
-            diag_error(el->s, "index-count", p->index_at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,
+            diag_error(el->s, "index-count", p->brackets->at, "\"%s\" takes %d index%s; here %s %d", p->name, f->rank,
                        f->rank > 1 ? "es" : "", p->nindex > 1 ? "are" : "is", p->nindex);
         else
-            diag_error(el->s, "index-count", p->index_at, "\"%s\" is no array; it takes no index", p->name);
+            diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is no array; it takes no index", p->name);
         diag_note(el->s, f->at, "declared here");
         return false;
     }
     for (int k = 0; k < f->rank; k++) {
-        const ast_index *i = &p->index[k];
+        const ast_index *i = &p->brackets->index[k];
         double ignored;
 
         if (quiet && !known_number(el, at, i->from, "", true, &ignored, NULL))
@@ -150,13 +150,13 @@ read_indexes(elab *el, scope *at, const ast_part *p, const family *f, bool quiet
             if (!known_index(el, at, i->to, "an index", &x->high[k]))
                 return false;
         }
-        if (x->low[k] < f->low[k] || x->low[k] > f->high[k] || !f->n)
+        if (x->low[k] < array_of(el, f)->low[k] || x->low[k] > array_of(el, f)->high[k] || !f->n)
             return out_of_range(el, f, p, k, x->low[k], quiet);
-        if (x->high[k] > f->high[k])
+        if (x->high[k] > array_of(el, f)->high[k])
             return out_of_range(el, f, p, k, x->high[k], quiet);
         if (x->high[k] < x->low[k]) {
             if (!quiet)
-                diag_error(el->s, "index-range", p->index_at, "the range %d..%d is empty", x->low[k], x->high[k]);
+                diag_error(el->s, "index-range", p->brackets->at, "the range %d..%d is empty", x->low[k], x->high[k]);
             return false;
         }
     }
@@ -170,7 +170,7 @@ inside_instance(elab *el, const part *p, span at, unsigned how)
     if (p->inside && p->gone && !(how & FOLLOW_GONE)) { /* without an inside it could not be made, which was said */
         if (!(how & FOLLOW_QUIET)) {
             diag_error(el->s, "part-gone", at, "\"%s\" was taken out", p->name);
-            diag_note(el->s, p->gone_at, "here");
+            diag_note(el->s, el->taken.at[p->gone_by], "here");
         }
         return NULL;
     }
@@ -217,7 +217,8 @@ walk(elab *el, const scope *in, scope *at, const ast_ref *r, int k, bool as_valu
                        p->name);
             if (f->rank == 1 && !p->nindex)
                 diag_help(el->s, "Write %s; the last is %s[%d]. What is read of each stands in a loop.",
-                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, f->low[0])), p->name, f->high[0]);
+                          path_with(el, r, k, arena_format(el->a, "%s[%d]", p->name, array_of(el, f)->low[0])), p->name,
+                          array_of(el, f)->high[0]);
             return nowhere;
         }
         first = family_item(el, f, x.low, &entry);
@@ -299,14 +300,13 @@ index_of_quantity(elab *el, const ast_ref *r, ast_ref *moved)
     of = &moved->part[r->nparts - 2];
     quantity = of + 1;
     if (of->nindex) {
-        diag_error(el->s, "index-twice", quantity->index_at, "\"%s\" has an index already; \"%s\" takes none besides",
-                   of->name, quantity->name);
+        diag_error(el->s, "index-twice", quantity->brackets->at,
+                   "\"%s\" has an index already; \"%s\" takes none besides", of->name, quantity->name);
         diag_help(el->s, "Write %s[...].%s, with all indexes behind %s.", of->name, quantity->name, of->name);
         return false;
     }
-    memcpy(of->index, quantity->index, sizeof of->index);
     of->nindex = quantity->nindex;
-    of->index_at = quantity->index_at;
+    of->brackets = quantity->brackets;
     of->at = span_join(of->at, quantity->at);
     quantity->nindex = 0;
     return true;
@@ -346,7 +346,7 @@ bool
 takes_no_index(elab *el, const ast_part *p, const char *what)
 {
     if (p->nindex)
-        diag_error(el->s, "index-count", p->index_at, "\"%s\" is %s; it takes no index", p->name, what);
+        diag_error(el->s, "index-count", p->brackets->at, "\"%s\" is %s; it takes no index", p->name, what);
     return !p->nindex;
 }
 
@@ -381,7 +381,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
 
     *fine = true;
     do {
-        ast_part p = { .at = SPAN_NONE, .index_at = SPAN_NONE };
+        ast_part p = { .at = SPAN_NONE };
         size_t begin = i;
 
         while (i < n && (isalnum((unsigned char)text[i]) || text[i] == '_'))
@@ -389,6 +389,10 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
         p.name = names_intern(el->names, text + begin, i - begin);
         *fine &= i > begin;
         if (i < n && text[i] == '[') {
+            ast_brackets *b = arena_alloc(el->a, sizeof *b);
+
+            b->at = SPAN_NONE;
+            p.brackets = b;
             do {
                 ast_expr *e = arena_alloc(el->a, sizeof *e);
                 double x = 0;
@@ -401,7 +405,7 @@ text_ref(elab *el, const char *text, size_t n, bool *fine)
                 e->at = SPAN_NONE;
                 e->number.value = x;
                 if (p.nindex < 2)
-                    p.index[p.nindex++].from = e;
+                    b->index[p.nindex++].from = e;
             } while (i < n && text[i] == ',');
             *fine &= i < n && text[i] == ']';
             i++;

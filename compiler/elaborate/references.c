@@ -273,7 +273,7 @@ read_name(builder *b, const ast_ref *r)
 {
     elab *el = b->el;
     const ast_part *p = &r->part[0];
-    const known_value *k;
+    known_value k;
     path_end x;
     uint32_t at;
 
@@ -310,9 +310,8 @@ read_name(builder *b, const ast_ref *r)
         if (v.bad || v.n != NODE_NONE)
             return v;
     }
-    k = find_known(b->in, p->name);
-    if (k)
-        return takes_no_index(el, p, "one number") ? read_known(b, k) : val_bad(el);
+    if (find_known(b->in, p->name, &k))
+        return takes_no_index(el, p, "one number") ? read_known(b, &k) : val_bad(el);
     if (find_family(el, b->in, p->name, false) == NONE && find_part(el, b->in, p->name) != NONE) {
         const part *q = &el->part.at[find_part(el, b->in, p->name)];
 
@@ -426,7 +425,7 @@ read_element(builder *b, const char *name, const ast_part *q, const flat_element
 
         diag_error(el->s, "part-gone", q->at, "\"%s\" has no \"%s\": its %s was taken out", name, q->name,
                    of->rest == Q_FLOW ? "flow" : "effort");
-        diag_note(el->s, of->rest_at, "taken out here");
+        diag_note(el->s, b->el->taken.at[of->rest_by], "taken out here");
         return val_bad(el);
     }
     return no_such_quantity(
@@ -464,7 +463,7 @@ read_quantity(builder *b, const ast_part *p, const ast_part *q, const part *x)
     if (x->gone || (x->kind == PART_BOND && x->index != NONE && el->link.at[x->index].gone)) {
         diag_error(el->s, "part-gone", p->at, "\"%s\" was taken out, but it is read here", x->name);
         if (x->gone)
-            diag_note(el->s, x->gone_at, "taken out here");
+            diag_note(el->s, b->el->taken.at[x->gone_by], "taken out here");
         return val_bad(el);
     }
     if (x->index == NONE)

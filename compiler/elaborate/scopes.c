@@ -93,10 +93,11 @@ find_item(const elab *el, uint32_t f, const int32_t *at)
 {
     uint64_t key = item_key(f, at);
     const family *of = &el->family.at[f];
-    uint32_t k = (uint32_t)at[0] - (uint32_t)of->run_from;
+    const family_array *a = array_of(el, of);
+    uint32_t k = (uint32_t)at[0] - (uint32_t)a->run_from;
 
-    if (of->rank == 1 && k < of->run)
-        return of->first + k * of->run_by;
+    if (of->rank == 1 && k < a->run)
+        return of->first + k * a->run_by;
     while ((k = map_get(&el->items, key)) != MAP_NONE) {
         if (el->item.at[k].family == f && el->item.at[k].at[0] == at[0] && el->item.at[k].at[1] == at[1])
             return el->item.at[k].index;
@@ -108,15 +109,16 @@ find_item(const elab *el, uint32_t f, const int32_t *at)
 uint32_t
 family_item(const elab *el, const family *f, const int32_t *at, uint32_t *entry)
 {
+    const family_array *a = array_of(el, f);
     uint32_t linear = 0;
 
     *entry = 0;
     if (!f->rank)
         return f->first;
     for (int k = 0; k < f->rank; k++) {
-        if (at[k] < f->low[k] || at[k] > f->high[k])
+        if (at[k] < a->low[k] || at[k] > a->high[k])
             return NONE;
-        linear = linear * (uint32_t)(f->high[k] - f->low[k] + 1) + (uint32_t)(at[k] - f->low[k]);
+        linear = linear * (uint32_t)(a->high[k] - a->low[k] + 1) + (uint32_t)(at[k] - a->low[k]);
     }
     if (f->block && f->is_part)
         return f->first + linear;
@@ -146,33 +148,34 @@ enter_family(elab *el, const scope *in, const family *f)
 
 /* The next of the family's run? */
 static bool
-goes_on(family *f, const int32_t *at, uint32_t index)
+goes_on(const family *f, family_array *a, const int32_t *at, uint32_t index)
 {
     if (f->rank != 1)
         return false;
     if (f->n == 0)
-        f->run_from = at[0];
-    else if (f->run == 1)
-        f->run_by = index - f->first;
-    return (uint32_t)at[0] - (uint32_t)f->run_from == f->run && f->first + f->run * f->run_by == index;
+        a->run_from = at[0];
+    else if (a->run == 1)
+        a->run_by = index - f->first;
+    return (uint32_t)at[0] - (uint32_t)a->run_from == a->run && f->first + a->run * a->run_by == index;
 }
 
 static void
 enter_item(elab *el, uint32_t at, const int32_t *idx, uint32_t index)
 {
     family *f = &el->family.at[at];
+    family_array *a = &el->array.at[f->array];
     int32_t i[2] = { idx[0], f->rank > 1 ? idx[1] : 0 };
     uint64_t key = item_key(at, i);
 
     for (int k = 0; k < f->rank; k++) {
-        if (i[k] < f->low[k])
-            f->low[k] = i[k];
-        if (i[k] > f->high[k])
-            f->high[k] = i[k];
+        if (i[k] < a->low[k])
+            a->low[k] = i[k];
+        if (i[k] > a->high[k])
+            a->high[k] = i[k];
     }
-    if (goes_on(f, i, index)) {
+    if (goes_on(f, a, i, index)) {
         f->n++;
-        f->run++;
+        a->run++;
         return;
     }
     f->n++;
@@ -187,6 +190,7 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
            bool block, uint32_t index)
 {
     uint32_t at = own_family(el, in, name, is_part), before, entry;
+    family_array a = { 0 };
     family f = { .name = name,
                  .scope = in->id,
                  .is_part = is_part,
@@ -216,8 +220,12 @@ enter_name(elab *el, const scope *in, bool is_part, const char *name, span where
         return false;
     }
     for (int k = 0; k < rank; k++) {
-        f.low[k] = block ? 1 : idx[k];
-        f.high[k] = idx[k];
+        a.low[k] = block ? 1 : idx[k];
+        a.high[k] = idx[k];
+    }
+    if (rank) {
+        f.array = (uint32_t)el->array.n;
+        vec_push(&el->array, a);
     }
     if (block) {
         f.n = (uint32_t)idx[0];

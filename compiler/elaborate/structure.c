@@ -65,16 +65,16 @@ node_ends(elab *el, scope *in, const ast_node *written, bool middle)
     if (el->incomplete && own_family(el, in, written->ref.part[0].name, true) == NONE)
         return no_ends;
     x = follow(el, in, in, &written->ref, false,
-               FOLLOW_GONE | (written->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
+               FOLLOW_GONE | (written->own->type ? FOLLOW_QUIET : 0)); /* a bond goes with its ends */
     if (x.kind == PLACE_NONE)
         return no_ends;
-    if (written->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
+    if (written->own->type && (!x.one || family_item(el, &el->family.at[x.family], x.low, &entry) == NONE))
         return no_ends; /* its declaration failed */
     at = single_item(el, &x, written->ref.at, &entry);
     if (at == NONE)
         return no_ends;
     p = &el->part.at[at];
-    if (written->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
+    if (written->own->type && (p->node != written || (p->in != in && written->ref.part[0].nindex)))
         return no_ends;
     if (x.used < written->ref.nparts - p->field) {
         diag_error(el->s, "name-unknown", written->ref.part[x.used].at, "\"%s\" has no ports", p->name);
@@ -115,19 +115,12 @@ make_links(elab *el, const chain_made *c)
     const ast_stmt *s = c->stmt;
     struct ends from;
 
-    if (s->chain.nnodes == 1 && s->chain.node[0].type)
-        return;
     from = node_ends(el, c->in, &s->chain.node[0], false);
     for (int k = 1; k < s->chain.nnodes; k++) {
         struct ends to = node_ends(el, c->in, &s->chain.node[k], k + 1 < s->chain.nnodes);
         link l = { .from = from.out,
                    .to = to.in,
-                   .from_port = NONE,
-                   .to_port = NONE,
-                   .from_name = from.port,
-                   .to_name = to.port,
-                   .in = c->in,
-                   .at = s->chain.arrow[k - 1],
+                   .at = ast_arrow_at(s->chain.node, k),
                    .junction_from = NONE,
                    .junction_to = NONE,
                    .e = VAR_NONE,
@@ -135,8 +128,16 @@ make_links(elab *el, const chain_made *c)
 
         if (to.in != NONE && from.out == to.in)
             diag_error(el->s, "bond-self", l.at, "a bond from \"%s\" to itself", el->part.at[to.in].name);
+        if (c->bond != NONE || from.port || to.port) {
+            l.said = (uint32_t)el->said.n;
+            vec_push(&el->said, ((link_said){ .name = c->bond == NONE ? NULL : el->part.at[c->bond].name,
+                                              .in = c->in,
+                                              .from_name = from.port,
+                                              .to_name = to.port,
+                                              .from_port = NONE,
+                                              .to_port = NONE }));
+        }
         if (c->bond != NONE) {
-            l.name = el->part.at[c->bond].name;
             el->part.at[c->bond].index = (uint32_t)el->link.n;
         }
         vec_push(&el->link, l);
@@ -177,15 +178,16 @@ static void
 join_fields(elab *el, uint32_t at)
 {
     link *l = &el->link.at[at];
+    link_said *x = &el->said.at[l->said];
 
-    if (!field_end(el, l->in, l->from, l->from_name, l->at, &l->from_port))
+    if (!field_end(el, x->in, l->from, x->from_name, l->at, &x->from_port))
         l->from = NONE;
-    if (!field_end(el, l->in, l->to, l->to_name, l->at, &l->to_port))
+    if (!field_end(el, x->in, l->to, x->to_name, l->at, &x->to_port))
         l->to = NONE;
-    if (l->from_port != NONE)
-        join_field_port(el, l->from_port, at, false);
-    if (l->to_port != NONE)
-        join_field_port(el, l->to_port, at, true);
+    if (x->from_port != NONE)
+        join_field_port(el, x->from_port, at, false);
+    if (x->to_port != NONE)
+        join_field_port(el, x->to_port, at, true);
 }
 
 /* The flat junction or element of each part that stays, in the order of declaration. */
@@ -236,7 +238,9 @@ make_parts(elab *el)
 static const char *
 link_name(elab *el, const link *l)
 {
-    return l->name ? l->name : arena_join(el->a, el->part.at[l->from].name, "-", el->part.at[l->to].name, NULL);
+    const char *name = el->said.at[l->said].name;
+
+    return name ? name : arena_join(el->a, el->part.at[l->from].name, "-", el->part.at[l->to].name, NULL);
 }
 
 /* Where both ends are junctions or a junction stands between two elements; a broken bond stays NONE. */
@@ -274,7 +278,11 @@ static void
 make_bond(elab *el, link *l)
 {
     flat_model *f = el->f;
-    flat_bond b = { l->junction_from, l->junction_to, VAR_NONE, l->name, l->at };
+    flat_bond b = { .from = l->junction_from,
+                    .to = l->junction_to,
+                    .name = el->said.at[l->said].name,
+                    .own = VAR_NONE,
+                    .at = l->at };
     const flat_junction *from, *to;
     bool efforts;
 
@@ -311,7 +319,7 @@ make_port(elab *el, uint32_t e, uint32_t p, uint32_t l, const char *side)
                        .junction = j,
                        .sign = k->to == p ? 1 : -1,
                        .stored = VAR_NONE,
-                       .bond_name = k->name,
+                       .bond_name = el->said.at[k->said].name,
                        .at = k->at };
 
     port.e = flow_shared ? own : common;
@@ -373,7 +381,7 @@ make_one_port(elab *el, uint32_t p, flat_element *x)
     if (q->rests && (f->junction.at[el->link.at[q->link[0]].junction_from].type == 1) != (q->rest == Q_FLOW)) {
         const char *shared = q->rest == Q_FLOW ? "effort" : "flow", *added = q->rest == Q_FLOW ? "flow" : "effort";
 
-        diag_error(el->s, "without-variable", q->rest_at,
+        diag_error(el->s, "without-variable", el->taken.at[q->rest_by],
                    "\"%s\" is bonded to a %d-junction, which shares the %s and adds up the %s", q->name,
                    q->rest == Q_FLOW ? 0 : 1, shared, added);
         diag_help(el->s, "Write %s.%s to hold the junction at zero, %s to take the element out.", q->name,
@@ -426,8 +434,10 @@ make_structure(elab *el)
 {
     flat_model *f = el->f;
 
+    vec_push(&el->said, ((link_said){ .from_port = NONE, .to_port = NONE }));
     for (size_t k = 0; k < el->chain.n; k++)
         make_links(el, &el->chain.at[k]);
+    vec_free(&el->chain);
     clean_up(el);
     make_parts(el);
     for (uint32_t k = 0; k < el->link.n; k++) {

@@ -333,8 +333,8 @@ rises(elab *el, const struct csv *t, const double *x, bool smooth, const ast_exp
     size_t first = t->head, rows = t->line.n - first;
 
     for (size_t r = 1; r < rows; r++) {
-        if (x[r] > x[r - 1] ||
-            (smooth && x[r] == x[r - 1] && r > 1 && x[r - 1] > x[r - 2] && r + 1 < rows && x[r + 1] > x[r]))
+        if (x[r] > x[r - 1] || (smooth && rows > 2 && x[r] == x[r - 1] && (r < 2 || x[r - 1] > x[r - 2]) &&
+                                (r + 1 == rows || x[r + 1] > x[r])))
             continue;
         diag_error(el->s, "table-order", cell_span(t, t->cell.at[(r + first) * t->ncols]),
                    "the first column of \"%s\" must rise from row to row; row %u does not, in column 1", t->name,

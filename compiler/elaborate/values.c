@@ -155,7 +155,7 @@ say_unset(elab *el, const value *v)
         diag_help(el->s, "Give it in the experiment: let %s = ...;", v->name);
     else
         diag_help(el->s, "Give it in parentheses, %s:%s(%s = ...), or in the experiment: let %s = ...;",
-                  made->node->type, made->node->ref.part[0].name, name, v->name);
+                  made->node->own->type, made->node->ref.part[0].name, name, v->name);
 }
 
 /* Set from outside, or without a value. */
@@ -245,7 +245,7 @@ see_value(void *ctx, const ast_expr *e)
     struct reading *r = ctx;
     path_end p;
 
-    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name)))
+    if (e->kind != AST_REF || (e->ref.nparts == 1 && find_known(r->in, e->ref.part[0].name, NULL)))
         return;
     p = follow(r->el, r->in, r->in, &e->ref, true, FOLLOW_QUIET);
     if (p.kind != PLACE_VALUE)

@@ -23,6 +23,17 @@ struct taking {
     enum quantity rest;
 };
 
+/* Where elab.taken has what takes parts out; one after the other has the same. */
+static uint32_t
+taken_by(elab *el, span at)
+{
+    const span *last = el->taken.n ? &el->taken.at[el->taken.n - 1] : NULL;
+
+    if (!last || last->file != at.file || last->begin != at.begin || last->end != at.end)
+        vec_push(&el->taken, at);
+    return (uint32_t)el->taken.n - 1;
+}
+
 static bool
 take(void *ctx, uint32_t index, uint32_t entry)
 {
@@ -40,7 +51,7 @@ take(void *ctx, uint32_t index, uint32_t entry)
     if (p->gone)
         return true;
     p->gone = true;
-    p->gone_at = t->at;
+    p->gone_by = taken_by(t->el, t->at);
     t->instances |= p->inside != NULL;
     return true;
 }
@@ -69,14 +80,14 @@ take_variable(void *ctx, uint32_t index, uint32_t entry)
     if (p->rests && p->rest != t->rest) {
         diag_error(el->s, "without-variable", t->at,
                    "both the effort and the flow of \"%s\" are taken out; without %s takes it out", p->name, p->name);
-        diag_note(el->s, p->rest_at, "the other one is here");
+        diag_note(el->s, el->taken.at[p->rest_by], "the other one is here");
         return false;
     }
     t->any = true;
     t->new |= !p->rests;
     p->rests = true;
     p->rest = t->rest;
-    p->rest_at = t->at;
+    p->rest_by = taken_by(el, t->at);
     return true;
 }
 
@@ -125,7 +136,7 @@ take_insides(elab *el)
         while (s->loop)
             s = s->parent;
         p->gone = true;
-        p->gone_at = el->part.at[s->instance].gone_at;
+        p->gone_by = el->part.at[s->instance].gone_by;
     }
     for (size_t k = 0; k < el->value.n; k++)
         if (scope_gone(el, el->value.at[k].in))
@@ -224,6 +235,7 @@ void
 clean_up(elab *el)
 {
     cleanup c;
+    uint32_t by;
 
     if (!el->without.n)
         return;
@@ -233,10 +245,11 @@ clean_up(elab *el)
         if (el->part.at[p].gone)
             cleanup_take(&c, p);
     cleanup_run(&c);
+    by = taken_by(el, el->without.at[0].ref->at);
     for (uint32_t p = 0; p < el->part.n; p++)
         if (c.part[p].gone && !el->part.at[p].gone) {
             el->part.at[p].gone = true;
-            el->part.at[p].gone_at = el->without.at[0].ref->at;
+            el->part.at[p].gone_by = by;
         }
     for (size_t k = 0; k < el->link.n; k++) {
         link *l = &el->link.at[k];

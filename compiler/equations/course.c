@@ -303,19 +303,42 @@ course_binary(uint8_t op, const course *x, const course *y)
     }
 }
 
+/* Number of the first of n numbers, not falling, that is x or more; n: none is. */
+static size_t
+first_from(const double *at, size_t n, double x)
+{
+    size_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (at[mid] < x)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
 /* Over the points around x: chords, and what a cubic strays from them and their slopes. inside: it is between its
  * ends. */
 static course
 smooth(const ex_table *t, bool slopes, const course *x, bool inside)
 {
     interval v = { INFINITY, -INFINITY }, slope = v, bend = v;
+    size_t first = first_from(t->x, t->n, x->v.lo);
     course c;
 
-    for (size_t i = 1; i < t->n; i++) {
+    first = first < 1 ? 1 : first >= t->n ? t->n - 1 : first;
+    while (first > 1 && !(t->x[first] > t->x[first - 1])) /* the last point stands twice */
+        first--;
+    for (size_t i = first; i < t->n; i++) {
         double h = t->x[i] - t->x[i - 1], k = (t->y[i] - t->y[i - 1]) / h, most;
 
-        if (!(h > 0) || (t->x[i] < x->v.lo && i + 1 < t->n) || (t->x[i - 1] > x->v.hi && i > 1))
+        if (!(h > 0))
             continue;
+        if (t->x[i - 1] > x->v.hi && v.lo <= v.hi)
+            break;
         most = t->bend ? fmax(fabs(t->bend[i - 1]), fabs(t->bend[i])) : 0;
         v = interval_join(v, (interval){ fmin(t->y[i - 1], t->y[i]) - most * h * h / 8,
                                          fmax(t->y[i - 1], t->y[i]) + most * h * h / 8 });

@@ -34,6 +34,14 @@ eq_new_var(equations *e, enum var_kind kind, uint32_t owner, const char *name, s
     return v;
 }
 
+var_id
+eq_new_rate(equations *e, var_id v)
+{
+    const flat_var *x = &e->f->var.at[v];
+
+    return eq_new_var(e, VAR_RATE, v, arena_join(e->f->arena, "der(", x->name, ")", NULL), x->at, x->position);
+}
+
 void
 eq_note(equations *e, var_id v)
 {
@@ -73,21 +81,14 @@ make_states(equations *e)
         }
     for (size_t i = 0; i < e->c->junction_state.n; i++) {
         var_id v = f->junction.at[e->c->junction_state.at[i]].common;
-        char *name = bg_format("der(%s)", f->var.at[v].name);
 
-        add_state(e, v,
-                  eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position),
-                  UINT32_MAX);
-        free(name);
+        add_state(e, v, eq_new_rate(e, v), UINT32_MAX);
     }
     for (uint32_t i = 0, n = (uint32_t)f->var.n; i < n; i++)
         if (f->var.at[i].kind == VAR_INTEGRAL) {
-            char *name = bg_format("der(%s)", f->var.at[i].name);
             inst def = f->var.at[i].def;
-            var_id rate = eq_new_var(e, VAR_RATE, i, names_intern_z(f->names, name), f->var.at[i].at,
-                                     f->var.at[i].position);
+            var_id rate = eq_new_rate(e, i);
 
-            free(name);
             e->defining = (defined){ DEF_BY_TEXT, 0 };
             eq_define(e, rate, def);
             add_state(e, i, rate, UINT32_MAX);
@@ -265,8 +266,8 @@ check_reinits(equations *e)
 
 /* ---- what the rank check knows of dependent storage ---- */
 
-static var_id
-output_var(const flat_model *f, uint32_t port)
+var_id
+equations_output_var(const flat_model *f, uint32_t port)
 {
     const flat_port *p = &f->port.at[port];
     enum element_type t = f->element.at[p->element].type;
@@ -307,7 +308,7 @@ use_relations(equations *e, struct groups *g)
 
         for (uint32_t k = 0; k < r.n; k++) {
             causal_term t = e->c->term.at[r.first + k];
-            var_id v = output_var(f, t.port);
+            var_id v = equations_output_var(f, t.port);
 
             if (t.nmoduli || fabs(t.weight) != 1) {
                 inst term = inst_var(f, v);
@@ -325,11 +326,12 @@ use_relations(equations *e, struct groups *g)
         vec_free(&sum.sign);
         if (group == UINT32_MAX) {
             if (e->var.at[p.stored].kind == DEF_EXPLICIT)
-                e->var.at[p.stored].def = put_in_place(e, e->var.at[p.stored].def, output_var(f, r.port), value);
+                e->var.at[p.stored].def = put_in_place(e, e->var.at[p.stored].def, equations_output_var(f, r.port),
+                                                       value);
         } else {
             for (uint32_t k = 0; k < group_size(g, group); k++)
-                g->group.at[group].residual.at[k] = put_in_place(e, group_residual(g, group, k), output_var(f, r.port),
-                                                                 value);
+                g->group.at[group].residual.at[k] = put_in_place(e, group_residual(g, group, k),
+                                                                 equations_output_var(f, r.port), value);
         }
     }
 }
@@ -397,6 +399,14 @@ elements(struct build *b)
     vec_resize(&b->rate.order, f->var.n);
     for (uint32_t i = 0; i < f->element.n; i++)
         equations_define_element(b->e, &b->group, &b->rate, &b->constraint, &b->ideal, i, b->component_group);
+    return true;
+}
+
+static bool
+removable_elements(struct build *b)
+{
+    for (uint32_t i = 0; b->e->removable && i < b->e->f->element.n; i++)
+        equations_weigh_element(b->e, i);
     return true;
 }
 
@@ -545,6 +555,9 @@ static const struct step {
     /* needs groups and states; gives what elements impose by their laws, in the direction of their strokes, and the
      * unknowns and laws of open ones to their groups. Finds residual sources and ideal switches. */
     { elements, true },
+    /* needs the definitions by laws; multiplies them by what takes the element out of a run, where that was asked for.
+     * Before balances read them: nothing else may be done to them in between. */
+    { removable_elements, true },
     /* needs groups; gives bonds between open junctions of one kind the condition that both are equal. */
     { open_bonds, true },
     /* needs what elements bring to junctions; gives balances and common variables. With this every variable of the
@@ -626,5 +639,6 @@ equations_free(equations *e)
     vec_free(&e->net);
     vec_free(&e->output);
     vec_free(&e->circle);
+    vec_free(&e->part);
     free(e);
 }

@@ -86,6 +86,13 @@ typedef struct eq_net {
     span at;
 } eq_net;
 
+/* An element that a run may do without: what it imposes is multiplied by a parameter of 1. With 0 it adds nothing to
+ * its junction; or (rests) its junction's common variable is zero. factor VAR_NONE: an element that cannot be so. */
+typedef struct eq_part {
+    var_id factor;
+    bool rests;
+} eq_part;
+
 /* A circle of signals, from v back to it */
 typedef struct eq_circle {
     var_id v;
@@ -113,6 +120,8 @@ typedef struct equations {
     VEC(eq_net) net;
     VEC(inst) output; /* outputs, then recorded expressions */
     VEC(eq_circle) circle;
+    bool removable;
+    VEC(eq_part) part; /* by element, where they are to be removable */
     uint32_t nranks;
     uint32_t *equal; /* [junction] the one that determines its common variable's value: itself but for bonds between two
                         of a kind */

@@ -225,3 +225,30 @@ equations_define_element(equations *e, struct groups *g, struct rates *r, struct
             define_two_port(e, g, &el, p, component_group);
     }
 }
+
+void
+equations_weigh_element(equations *e, uint32_t element)
+{
+    flat_model *f = e->f;
+    const flat_element *el = &f->element.at[element];
+    eq_part part = { VAR_NONE, false };
+    flat_port p;
+    var_id common, given;
+
+    if (el->nports == 1 && !port_law(f, el->port0)->switched) {
+        p = f->port.at[el->port0];
+        common = f->junction.at[p.junction].common;
+        given = el->type == EL_R ? (e->c->port[el->port0] == ST_STRONG ? common
+                                    : p.e == common                    ? p.f
+                                                                       : p.e)
+                                 : equations_output_var(f, el->port0);
+        if (e->var.at[given].kind == DEF_EXPLICIT && e->var.at[given].by == DEF_BY_LAW) {
+            part = (eq_part){ eq_new_var(e, VAR_PARAM, UINT32_MAX, "a part's factor", el->at,
+                                         f->var.at[given].position),
+                              given == common };
+            f->var.at[part.factor].def = inst_const(f, 1);
+            e->var.at[given].def = equations_combine(e, EX_MUL, inst_var(f, part.factor), e->var.at[given].def);
+        }
+    }
+    vec_push(&e->part, part);
+}

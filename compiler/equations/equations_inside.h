@@ -31,11 +31,19 @@ struct switches {
 void equations_define_element(equations *e, struct groups *g, struct rates *r, struct constraints *k,
                               struct switches *sw, uint32_t element, const uint32_t *component_group);
 
+/* What an element imposes by a definition of its own, times a parameter of 1: equations.part. */
+void equations_weigh_element(equations *e, uint32_t element);
+
 /* law - its left side, as one expression */
 inst equations_law_residual(equations *e, const flat_law *law);
 
 /* v = a*b or a/b of two variables' expressions */
 inst equations_combine(equations *e, enum ex_op op, inst a, inst b);
+
+/* ---- equations.c ---- */
+
+/* What a source or a storage with a state of its own imposes. */
+var_id equations_output_var(const flat_model *f, uint32_t port);
 
 /* ---- equations_prepare.c ---- */
 var_id equations_quantity_var(const flat_port *p, enum quantity q);

@@ -29,11 +29,7 @@ rate_of(struct rates *r, var_id v)
     d = map_get(&r->of, v);
     if (d != MAP_NONE)
         return d;
-
-    char *name = bg_format("der(%s)", f->var.at[v].name);
-
-    d = eq_new_var(e, VAR_RATE, v, names_intern_z(f->names, name), f->var.at[v].at, f->var.at[v].position);
-    free(name);
+    d = eq_new_rate(e, v);
     map_set(&r->of, v, d);
     vec_resize(&r->order, f->var.n);
     r->order.at[d] = (uint8_t)(r->order.at[v] + 1);

@@ -43,7 +43,8 @@ piece_inside(const ex_table *t, double piece, double x, size_t *i)
     *i = (size_t)piece;
     if (t->nends) {
         first = up_to(t->x, t->n, t->end[*i - 1]);
-        last = up_to(t->x, t->n, t->end[*i]) - (*i + 1 < t->nends ? 2 : 1);
+        last = up_to(t->x, t->n, t->end[*i]) - 1;
+        last -= last > first && t->x[last] == t->x[last - 1];
         *i = up_to(t->x, t->n, x);
         *i = *i < first ? first : *i > last ? last : *i;
     }

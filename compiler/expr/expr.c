@@ -121,7 +121,7 @@ pool_add_spline(pool *p, ex_table t)
         free(bend);
         if (from == 0)
             t.end[t.nends++] = t.x[0];
-        if (i > 1)
+        if (t.x[i - 1] > t.end[t.nends - 1]) /* else it jumps at its very first or last point */
             t.end[t.nends++] = t.x[i - 1];
         from = i;
     }

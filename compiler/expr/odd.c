@@ -297,22 +297,47 @@ of_product(pool *p, node n)
 
 /* ---------------------------------------------------------------- both halves of an `if` */
 
+/* n without the numbers it is multiplied by; *turned: they are negative together */
+static node
+without_numbers(const pool *p, node n, bool *turned)
+{
+    for (double c;;) {
+        const ex_node *e = pool_node(p, n);
+        bool product = e->op == EX_MUL || e->op == EX_DIV;
+
+        if (e->op == EX_NEG) {
+            *turned ^= true;
+            n = e->a;
+        } else if (product && ex_is_const(p, e->b, &c) && c != 0) {
+            *turned ^= c < 0;
+            n = e->a;
+        } else if (e->op == EX_MUL && ex_is_const(p, e->a, &c) && c != 0) {
+            *turned ^= c < 0;
+            n = e->b;
+        } else {
+            return n;
+        }
+    }
+}
+
 /* if x > 0 then g(x) else -g(-x), with g(0) = 0: sign(x)*g(|x|) */
 static node
 of_select(pool *p, node n)
 {
     const ex_node *e = pool_node(p, n), *c = pool_node(p, e->a);
     node x, above, below, absolute;
+    bool turned = false;
 
     if (c->op != EX_LT && c->op != EX_LE)
         return n;
-    x = ex_sub(p, c->b, c->a); /* the condition is x > 0 or x >= 0 */
     above = e->b;
     below = e->c;
-    if (is(p, x, EX_NEG)) {
-        x = pool_node(p, x)->a;
-        above = e->c;
-        below = e->b;
+    x = without_numbers(p, ex_sub(p, c->b, c->a), &turned); /* the condition is x > 0 or x >= 0 */
+    if (turned) {
+        node other = above;
+
+        above = below;
+        below = other;
     }
     if (ex_is_const(p, x, NULL) || ex_neg(p, put_for(p, below, x, ex_neg(p, x))) != above ||
         put_for(p, above, x, p->zero) != p->zero)

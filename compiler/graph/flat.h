@@ -50,17 +50,17 @@ enum var_kind {
 /* What the text declares a variable as. */
 enum var_role { ROLE_NONE, ROLE_PARAMETER, ROLE_CONSTANT, ROLE_INPUT, ROLE_SIGNAL, ROLE_OUTPUT };
 typedef struct flat_var {
-    enum var_kind kind;
-    uint8_t role;     /* enum var_role */
-    uint32_t owner;   /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE: it
-                         has none */
-    const char *name; /* in the model's words: "k_s1", "body.f", "spring_s.q" */
-    span at;
+    enum var_kind kind : 8;
+    uint8_t role;        /* enum var_role */
+    bool holds;          /* VAR_INTEGRAL: without a rate, set by events alone */
+    uint32_t owner;      /* of an opened parameter (flat_opening): the parameter that is its time derivative; VAR_NONE:
+                            it has none */
+    const char *name;    /* in the model's words: "k_s1", "body.f", "spring_s.q" */
     const unit *unit;    /* NULL: unknown or pure number */
     const unit *display; /* as written, for tables and CSV; NULL: SI */
     double value;        /* VAR_LITERAL */
+    span at;
     inst def, init;
-    bool holds;        /* VAR_INTEGRAL: without a rate, set by events alone */
     uint32_t position; /* along a breadth-first walk of the graph; neighbours are near */
 } flat_var;
 
@@ -77,30 +77,30 @@ enum law_kind { LAW_ASSIGN, LAW_MODULUS, LAW_RESIDUAL };
 /* switched: a condition with alternatives, as of an ideal diode or switch: it decides neither the effort nor the flow,
  * but relates them as a resistor does. Set by equations_prepare. */
 typedef struct flat_law {
-    enum law_kind kind;
+    enum law_kind kind : 8;
+    enum quantity out : 8;
+    bool switched;
     uint32_t port;
-    enum quantity out;
     inst def;
     span at;
-    bool switched;
 } flat_law;
 
 typedef struct flat_element {
-    enum element_type type;
+    enum element_type type : 8;
     bool modulated; /* spelled MSe, MTF, ... */
     bool linear;    /* law given as `= expr` */
+    bool keep;      /* experiment's keep */
+    bool read;      /* an expression names it (not its own law) */
+    bool thinned;   /* lost a bond to something taken out */
+    bool rests;     /* its effort or flow was taken out: a source of zero, whatever the text says */
     const char *name;
-    uint32_t port0, nports; /* two-ports: the in-port first */
-    uint32_t law0, nlaws;
-    span at; /* TYPE:name */
     const ast_stmt *stmt;
     const ast_node *node;
+    uint32_t port0, nports; /* two-ports: the in-port first */
+    uint32_t law0, nlaws;
     uint32_t parent; /* what made it: origin, UINT32_MAX: the model itself */
-    bool keep;       /* experiment's keep */
-    bool read;
-    span read_at; /* an expression names it (not its own law), and the first that does */
-    bool thinned; /* lost a bond to something taken out */
-    bool rests;   /* its effort or flow was taken out: a source of zero, whatever the text says */
+    span at;         /* TYPE:name */
+    span read_at;    /* the first expression that reads it */
 } flat_element;
 
 /* port or junction, the other UINT32_MAX. unit: of the value as given, NULL if that is a bare number; written: as the
@@ -115,19 +115,19 @@ typedef struct flat_initial {
 
 typedef struct flat_port {
     uint32_t element, junction;
-    int8_t sign;   /* +1: arrow from the junction into the element; -1: out of it */
     var_id e, f;   /* one is the junction's common variable, the other this port's VAR_PORT */
     var_id stored; /* storage: q (C) or p (I), else VAR_NONE */
+    int8_t sign;   /* +1: arrow from the junction into the element; -1: out of it */
     bool crossed;  /* port of a mixed storage field: p on a C, q on an I */
     const char *bond_name;
-    span at;          /* of the bond; at: the arrow */
     const char *name; /* "plate.gap", of a field's port; NULL: the element says it all */
+    span at;          /* of the bond: the arrow */
 } flat_port;
 
 typedef struct flat_bond {
     uint32_t from, to; /* junctions */
-    var_id own;        /* VAR_BOND, VAR_NONE between a 0 and a 1 */
     const char *name;
+    var_id own; /* VAR_BOND, VAR_NONE between a 0 and a 1 */
     span at;
 } flat_bond;
 

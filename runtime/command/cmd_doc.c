@@ -167,12 +167,12 @@ print_ports(const compilation *c, const ast_model *m, json *j)
             if (j) {
                 json_open(j, '{');
                 json_key_string(j, "name", name);
-                json_key_string(j, "junction", n->type);
-                json_key_string(j, "domain", n->domain);
+                json_key_string(j, "junction", n->own->type);
+                json_key_string(j, "domain", n->own->more->domain);
                 json_close(j, '}');
             } else {
-                put_text(stdout, "%s  %s:%s%s%s\n", any ? "" : "\nports\n", n->type, name, n->domain ? " in " : "",
-                         n->domain ? n->domain : "");
+                put_text(stdout, "%s  %s:%s%s%s\n", any ? "" : "\nports\n", n->own->type, name,
+                         n->own->more->domain ? " in " : "", n->own->more->domain ? n->own->more->domain : "");
             }
             any = true;
             free(name);

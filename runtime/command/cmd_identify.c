@@ -16,6 +16,8 @@
 static const double ACTIVE = 0.92;
 /* A column whose spread is less than this part of its size is constant: no instrument tells more. */
 static const double RESTS = 1e-10;
+/* Share of a direction, a square, that is worth naming. */
+static const double NAMED = 1e-3;
 
 struct session {
     const request *q;
@@ -539,17 +541,20 @@ write_text(const struct session *s, FILE *out)
     }
     table_print(&t, out, "");
     for (size_t d = 0; d < s->r.unknown.n; d++) {
-        bool first = true;
+        const double *part = s->r.unknown.at[d].part;
+        const char *between = "";
+        size_t count = 0;
 
-        fputs("the data do not tell a common change of", out);
-        for (size_t k = 0; k < n; k++) {
-            double part = s->r.unknown.at[d].part[k];
-
-            if (part * part > 1e-3) {
-                fprintf(out, "%s %s (%+.3g %%)", first ? "" : ",", s->f.parameter.at[k].name, 100 * part);
-                first = false;
+        for (size_t k = 0; k < n; k++)
+            count += part[k] * part[k] > NAMED;
+        fputs(count == 1 ? "the data do not tell" : "the data do not tell a common change of", out);
+        for (size_t k = 0; k < n; k++)
+            if (part[k] * part[k] > NAMED) {
+                fprintf(out, "%s %s", between, s->f.parameter.at[k].name);
+                if (count > 1)
+                    fprintf(out, " (%+.3g %%)", 100 * part[k]);
+                between = ",";
             }
-        }
         fputc('\n', out);
     }
     for (size_t i = 0; i < n; i++)

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "chosen.h"
+#include "directions.h"
 #include "forward.h"
 #include "least_squares.h"
+#include "side_by_side.h"
 
 /* Singular values below this part of the greatest: the derivatives are no better. */
 static const double BLIND = 1e-7;
@@ -22,9 +24,9 @@ static const double SHARE = 1e-3;
 static const double STRIDE = 2;
 /* A trial run takes at most so many times the steps of the longest that was accepted, or this number. */
 enum { MORE_STEPS = 20, FEW_STEPS = 20000 };
-/* A fit has lost its way where it leaves more than this part of the data's variance, and what it leaves is no noise:
- * the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours differ by sqrt(2) of
- * its size, mean squares compared. */
+/* A fit has lost its way where it leaves more than this part of the data's variance, or came to no end, and what it
+ * leaves is no noise: the outputs swing, and it ended with some swings too many or too few. Of white noise neighbours
+ * differ by sqrt(2) of its size, mean squares compared. */
 static const double ASTRAY = 0.01, NO_NOISE = 1;
 /* Then the search goes through a part of the data's time first, and through so many times as much after that. */
 static const double FIRST_PART = 1.0 / 32, MORE_TIME = 2;
@@ -270,6 +272,16 @@ change_of(const double *theta, const bool *bound, size_t k)
     return bound[k] ? fmax(fabs(theta[k]), 1) : theta[k] != 0 ? theta[k] : 1;
 }
 
+static void
+add_unknown(fit_result *r, size_t n, size_t nfree, const size_t *of, const double *part, size_t stride)
+{
+    fit_direction direction = { bg_calloc(n, sizeof(double)) };
+
+    for (size_t c = 0; c < nfree; c++)
+        direction.part[of[c]] = part[c * stride];
+    vec_push(&r->unknown, direction);
+}
+
 /* From the triangle of the derivatives by theta at the end. One at a bound counts as if it could move on: where it
  * ended there because the data hardly tell it, the others are as uncertain as if there were no bound. */
 static void
@@ -280,6 +292,8 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
            *u = bg_calloc(n * n + 1, sizeof *u);
     double *vt = bg_calloc(n * n + 1, sizeof *vt), *cover = bg_calloc(n * n + 1, sizeof *cover), noise;
     bool *blind = bg_calloc(n + 1, sizeof *blind);
+    double *lost = bg_calloc(n * n + 1, sizeof *lost);
+    size_t nseen = 0;
 
     for (size_t k = 0; k < n; k++) {
         r->deviation[k] = NAN;
@@ -299,21 +313,24 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     if (nfree && LAPACKE_dgesvd(LAPACK_COL_MAJOR, 'S', 'A', (lapack_int)n, (lapack_int)nfree, a, (lapack_int)n, sigma,
                                 u, (lapack_int)n, vt, (lapack_int)nfree, cover) == 0) {
         memset(cover, 0, n * n * sizeof *cover);
-        for (size_t d = 0; d < nfree; d++) {
+        /* singular values fall: those of blind directions are the last */
+        while (nseen < nfree && sigma[nseen] > BLIND * sigma[0])
+            nseen++;
+        for (size_t d = nseen; d < nfree; d++)
+            for (size_t c = 0; c < nfree; c++)
+                lost[(d - nseen) * nfree + c] = vt[c * nfree + d];
+        directions_part(nfree, nfree - nseen, lost);
+        for (size_t d = nseen; d < nfree; d++) {
+            const double *part = lost + (d - nseen) * nfree;
+
+            add_unknown(r, n, nfree, of, part, 1);
+            for (size_t c = 0; c < nfree; c++)
+                blind[of[c]] |= part[c] * part[c] > SHARE;
+        }
+        for (size_t d = 0; d < nseen; d++) {
             /* what is merely vague adds to the errors of the others */
-            bool singular = !(sigma[d] > BLIND * sigma[0]), unknown = singular || noise > VAGUE * sigma[d];
-
-            if (unknown) {
-                fit_direction direction = { bg_calloc(n, sizeof(double)) };
-
-                for (size_t c = 0; c < nfree; c++) {
-                    direction.part[of[c]] = vt[c * nfree + d];
-                    blind[of[c]] |= singular && vt[c * nfree + d] * vt[c * nfree + d] > SHARE;
-                }
-                vec_push(&r->unknown, direction);
-            }
-            if (singular)
-                continue;
+            if (noise > VAGUE * sigma[d])
+                add_unknown(r, n, nfree, of, vt + d, nfree);
             for (size_t c = 0; c < nfree; c++)
                 for (size_t e = 0; e < nfree; e++)
                     cover[of[c] * n + of[e]] += vt[c * nfree + d] * vt[e * nfree + d] / (sigma[d] * sigma[d]);
@@ -342,6 +359,7 @@ judge(struct search *s, const double *theta, const ls_result *found, fit_result 
     free(vt);
     free(cover);
     free(blind);
+    free(lost);
 }
 
 /* Mean over the columns of 1 - (mean deviation over mean size)/1 %. */
@@ -386,33 +404,136 @@ struct best {
     ls_result found;
 };
 
-/* Searches from theta (out: where it ended) and keeps what is better than what there was. False: there is no start. */
+/* Searches from theta (out: where it ended). False: there is no start. */
+static bool
+run_search(struct search *s, const ls_problem *p, double *theta, ls_result *found)
+{
+    if (s->f->active && evaluate(s, theta, NULL))
+        choose_active(s, theta);
+    least_squares(p, theta, found);
+    if (found->end == LS_NO_START) {
+        free(found->triangle);
+        found->triangle = NULL;
+    }
+    return found->end != LS_NO_START;
+}
+
+/* Keeps an end that is better than what there was; takes found's triangle. */
+static void
+keep_better(size_t n, const double *theta, const bool *held, const ls_result *found, struct best *best, fit_result *r)
+{
+    if (best->any && fabs(found->cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found->rows)
+        r->same++;
+    else if (best->any)
+        r->other++;
+    if (best->any && found->cost >= best->found.cost) {
+        free(found->triangle);
+        return;
+    }
+    free(best->found.triangle);
+    best->found = *found;
+    memcpy(best->theta, theta, n * sizeof *theta);
+    memcpy(best->held, held, n * sizeof *held);
+    best->any = true;
+}
+
 static bool
 search_from(struct search *s, const ls_problem *p, double *theta, struct best *best, fit_result *r)
 {
     ls_result found;
 
-    if (s->f->active && evaluate(s, theta, NULL))
-        choose_active(s, theta);
-    least_squares(p, theta, &found);
-    if (found.end == LS_NO_START) {
-        free(found.triangle);
+    if (!run_search(s, p, theta, &found))
         return false;
-    }
-    if (best->any && fabs(found.cost - best->found.cost) <= 1e-6 * best->found.cost + 1e-12 * (double)found.rows)
-        r->same++;
-    else if (best->any)
-        r->other++;
-    if (best->any && found.cost >= best->found.cost) {
-        free(found.triangle);
-        return true;
-    }
-    free(best->found.triangle);
-    best->found = found;
-    memcpy(best->theta, theta, s->n * sizeof *theta);
-    memcpy(best->held, s->held, s->n * sizeof *best->held);
-    best->any = true;
+    keep_better(s->n, theta, s->held, &found, best, r);
     return true;
+}
+
+/* ---------------------------------------------------------------- further starts, side by side */
+
+struct further {
+    struct search *s;
+    const ls_problem *p;
+    const double *theta; /* [start][n] */
+    size_t first, count; /* of those that run now */
+};
+
+/* What a search ends with, in bytes that another process can read; behind it theta and the triangle, then what is held.
+ */
+struct ended {
+    bool started;
+    size_t evaluations;
+    ls_result found;
+};
+
+static size_t
+ended_size(size_t n)
+{
+    size_t bytes = sizeof(struct ended) + (n + n * n) * sizeof(double) + n * sizeof(bool);
+
+    return (bytes + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
+
+/* Each search in a process of its own, so that all of them set out from the same memory: the last, which is this
+ * process, has nothing to do. */
+static bool
+search_further(void *ctx, size_t i, void *to)
+{
+    const struct further *w = ctx;
+    struct search *s = w->s;
+    size_t n = s->n, before = s->evaluations;
+    struct ended *e = to;
+    double *theta = (double *)(e + 1), *triangle = theta + n;
+
+    if (i == w->count)
+        return false;
+    memcpy(theta, w->theta + (w->first + i) * n, n * sizeof *theta);
+    e->started = run_search(s, w->p, theta, &e->found);
+    e->evaluations = s->evaluations - before;
+    if (e->started)
+        memcpy(triangle, e->found.triangle, n * n * sizeof *triangle);
+    memcpy(triangle + n * n, s->held, n * sizeof *s->held);
+    free(e->found.triangle);
+    return true;
+}
+
+static void
+take_further(struct search *s, const char *at, struct best *best, fit_result *r)
+{
+    size_t n = s->n;
+    struct ended e;
+    const double *theta = (const double *)(at + sizeof e), *triangle = theta + n;
+
+    memcpy(&e, at, sizeof e);
+    if (e.evaluations == SIZE_MAX || !e.started) { /* the first: its process ended */
+        r->failed++;
+        s->evaluations += e.evaluations == SIZE_MAX ? 0 : e.evaluations;
+        return;
+    }
+    s->evaluations += e.evaluations;
+    e.found.triangle = bg_calloc(n * n + 1, sizeof *triangle);
+    memcpy(e.found.triangle, triangle, n * n * sizeof *triangle);
+    keep_better(n, theta, (const bool *)(triangle + n * n), &e.found, best, r);
+}
+
+static void
+search_further_starts(struct search *s, const ls_problem *p, struct best *best, fit_result *r)
+{
+    size_t n = s->n, starts = s->f->starts > 1 ? s->f->starts - 1 : 0, most = side_by_side_workers();
+    double *theta = bg_calloc(starts * n + 1, sizeof *theta);
+    char *result = bg_calloc(most + 1, ended_size(n));
+    struct further w = { .s = s, .p = p, .theta = theta };
+    uint64_t seed = 1;
+
+    for (size_t k = 0; k < starts * n; k++)
+        theta[k] = (s->f->parameter.at[k % n].start != 0 ? 1 : 0) * exp2(2 * uniform(&seed) - 1);
+    for (; w.first < starts; w.first += w.count) {
+        w.count = starts - w.first < most ? starts - w.first : most;
+        side_by_side(w.count + 1, ended_size(n), w.count + 1, search_further, &w, result);
+        for (size_t i = 0; i < w.count; i++)
+            take_further(s, result + i * ended_size(n), best, r);
+    }
+    free(theta);
+    free(result);
 }
 
 /* Sum of the squares that would be left by the mean of each column. */
@@ -483,8 +604,8 @@ roughness(const struct search *s)
 static bool
 lost_its_way(struct search *s, const struct best *best)
 {
-    return !s->f->near && best->any && best->found.cost > ASTRAY * variation(s->f) && evaluate(s, best->theta, NULL) &&
-           roughness(s) < NO_NOISE;
+    return !s->f->near && best->any && (best->found.cost > ASTRAY * variation(s->f) || best->found.end == LS_STEPS) &&
+           evaluate(s, best->theta, NULL) && roughness(s) < NO_NOISE;
 }
 
 /* From the start through more and more of the data: what swings is followed swing by swing. */
@@ -530,7 +651,6 @@ fit_search(fit *f, fit_result *r, char **why)
                      .stride = STRIDE,
                      .step_tolerance = f->step_tolerance > 0 ? f->step_tolerance : 1e-6,
                      .cost_tolerance = f->cost_tolerance };
-    uint64_t seed = 1;
 
     *r = (fit_result){ .value = bg_calloc(n, sizeof(double)),
                        .deviation = bg_calloc(n, sizeof(double)),
@@ -556,12 +676,10 @@ fit_search(fit *f, fit_result *r, char **why)
     if (f->active)
         p.accepted = accepted;
     p.cost_floor = variation(f) * error_of_runs(f) * error_of_runs(f);
-    for (size_t start = 0; start < (f->starts ? f->starts : 1); start++) {
-        for (size_t k = 0; k < n; k++)
-            theta[k] = (f->parameter.at[k].start != 0 ? 1 : 0) * (start ? exp2(2 * uniform(&seed) - 1) : 1);
-        if (!search_from(&s, &p, theta, &best, r))
-            r->failed += start > 0;
-    }
+    for (size_t k = 0; k < n; k++)
+        theta[k] = f->parameter.at[k].start != 0 ? 1 : 0;
+    search_from(&s, &p, theta, &best, r);
+    search_further_starts(&s, &p, &best, r);
     if (lost_its_way(&s, &best)) {
         for (size_t k = 0; k < n; k++)
             theta[k] = f->parameter.at[k].start != 0 ? 1 : 0;

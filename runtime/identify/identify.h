@@ -5,8 +5,9 @@
  * derivatives of forward.h. Parameters are searched in parts of their starting values, so that the search does not see
  * units.
  *
- * A search that leaves much unexplained has lost its way, as it does where outputs swing many times: it is made once
- * more from the start, through a first part of the data's time, twice as much, and so on; the better end counts.
+ * A search that leaves much unexplained, or does not come to an end, has lost its way, as it does where outputs swing
+ * many times: it is made once more from the start, through a first part of the data's time, twice as much, and so on;
+ * the better end counts.
  *
  * With `active` only those move whose elements carry most of the activity; as the search moves, activities are taken
  * anew and the set follows. What the data cannot tell are the singular directions of the weighted derivatives by

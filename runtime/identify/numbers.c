@@ -44,7 +44,7 @@ find_instance(const ast_model *m, const char *name, size_t n)
         for (int i = 0; m->stmt[k]->kind == AST_STMT_CHAIN && i < m->stmt[k]->chain.nnodes; i++) {
             const ast_node *x = &m->stmt[k]->chain.node[i];
 
-            if (x->type && x->ref.nparts == 1 && !x->ref.part[0].nindex && strlen(x->ref.part[0].name) == n &&
+            if (x->own->type && x->ref.nparts == 1 && !x->ref.part[0].nindex && strlen(x->ref.part[0].name) == n &&
                 !strncmp(x->ref.part[0].name, name, n))
                 return x;
         }
@@ -62,7 +62,7 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
 
     for (size_t n; m && name[n = strcspn(name, ".")]; name += n + 1) {
         instance = find_instance(m, name, n);
-        m = instance ? find_model(c->ast, instance->type, strlen(instance->type)) : NULL;
+        m = instance ? find_model(c->ast, instance->own->type, strlen(instance->own->type)) : NULL;
     }
     for (int k = 0; m && k < m->nstmt; k++) {
         const ast_stmt *x = m->stmt[k];
@@ -73,9 +73,9 @@ find_written(const compilation *c, const char *name, const ast_unit **declared)
             *declared = x->value.unit;
         }
     }
-    for (int i = 0; instance && i < instance->nargs; i++)
-        if (!strcmp(instance->arg[i].name, name))
-            given = instance->arg[i].value;
+    for (int i = 0; instance && i < instance->own->more->nargs; i++)
+        if (!strcmp(instance->own->more->arg[i].name, name))
+            given = instance->own->more->arg[i].value;
     if (given)
         *declared = NULL;
     return own ? (given ? given : own) : NULL;

@@ -14,6 +14,7 @@
 #include "sampled.h"
 
 enum { NOT_WRITTEN = 4 };
+#define SAME_TIME 1e-14 /* of a run: switchings so near to each other are one */
 
 /* A file of the folder. */
 struct member {
@@ -180,9 +181,60 @@ read_members(struct folder *d)
 
 /* ---------------------------------------------------------------- one run */
 
+/* What a run gives right before and right after each switching, in two rows: time and outputs. */
+struct sides {
+    bg_model *model;
+    double tiny; /* s; switchings so near to each other are one */
+    VEC(double) time, output;
+    double *modes; /* scratch */
+};
+
 static bool
-run_dense(const folder_options *o, compilation *c, sim_result *result)
+go_on(void *ctx, double t, const double *x)
 {
+    (void)ctx, (void)t, (void)x;
+    return true;
+}
+
+static bool
+pass_piece(void *ctx, double t0, double t1, sim_dense *dense, void *of)
+{
+    (void)ctx, (void)t0, (void)t1, (void)dense, (void)of;
+    return true;
+}
+
+static bool
+keep_sides(void *ctx, double t, const double *before, const double *modes_before, const double *after)
+{
+    struct sides *s = ctx;
+    size_t ny = model_noutputs(s->model), n = s->time.n, nmodes = model_nmodes(s->model);
+    bool again = n && t - s->time.at[n - 1] <= s->tiny;
+    double *modes = model_modes(s->model), *y = bg_calloc(2 * ny + 1, sizeof *y);
+    bool fine = true;
+
+    if (!again && nmodes) {
+        memcpy(s->modes, modes, nmodes * sizeof *modes);
+        memcpy(modes, modes_before, nmodes * sizeof *modes);
+    }
+    if (!again)
+        fine = model_outputs(s->model, t, before, y) == 0;
+    if (!again && nmodes)
+        memcpy(modes, s->modes, nmodes * sizeof *modes);
+    fine = fine && model_outputs(s->model, t, after, y + ny) == 0;
+    if (fine && again && ny)
+        memcpy(s->output.at + (n - 1) * ny, y + ny, ny * sizeof *y);
+    for (size_t k = 0; fine && !again && k < 2; k++)
+        vec_push(&s->time, t);
+    for (size_t k = 0; fine && !again && k < 2 * ny; k++)
+        vec_push(&s->output, y[k]);
+    free(y);
+    return true;
+}
+
+static bool
+run_dense(const folder_options *o, compilation *c, sim_result *result, struct sides *sides)
+{
+    sim_follower follow = { .start = go_on, .piece = pass_piece, .jump = keep_sides, .ctx = sides };
     sim_options so = { 0 };
     bool fine = sim_options_from_experiment(c->model, &so);
 
@@ -191,9 +243,36 @@ run_dense(const folder_options *o, compilation *c, sim_result *result)
         so.outputs = so.parted = true;
         if (o->adjust)
             o->adjust(o->ctx, c->model, &so);
+        so.follow = &follow;
+        *sides = (struct sides){ .model = c->model,
+                                 .tiny = SAME_TIME * (so.stop - so.start),
+                                 .modes = bg_calloc(model_nmodes(c->model) + 1, sizeof(double)) };
         fine = simulate(c->model, &so, result);
     }
     sim_options_free(&so);
+    return fine;
+}
+
+/* The table of a run. False: errno. */
+static bool
+write_table(const folder_options *o, const compilation *c, const sim_result *r, const struct sides *s, const char *path,
+            folder_run *out)
+{
+    sim_result at = { .points = s->time.n, .time = s->time.at, .output = s->output.at };
+    columns cols, sides;
+    outfile f;
+    bool fine;
+
+    columns_make(c->model, r, &cols);
+    columns_make(c->model, &at, &sides);
+    fine = outfile_open(&f, path);
+    if (fine) {
+        out->sampling = sampled_write(f.out, &cols, &sides, r->parted, r->nparted, o->points ? 0 : FOLDER_SAMPLING,
+                                      &out->points);
+        fine = outfile_commit(&f);
+    }
+    columns_free(&cols);
+    columns_free(&sides);
     return fine;
 }
 
@@ -203,30 +282,21 @@ run_member(const folder_options *o, const struct member *m, const char *experime
     compile_options co = { .experiment = experiment };
     compilation c = { 0 };
     sim_result result = { 0 };
+    struct sides sides = { 0 };
 
     memset(out, 0, sizeof *out);
     out->sampling = NAN;
     snprintf(out->name, sizeof out->name, "%s", m->name);
     snprintf(out->experiment, sizeof out->experiment, "%s", experiment);
-    if (!compile_path(&c, m->path, STAGE_MODEL, &co) || !run_dense(o, &c, &result)) {
+    if (!compile_path(&c, m->path, STAGE_MODEL, &co) || !run_dense(o, &c, &result, &sides)) {
         out->status = o->failed(o->ctx, c.sources);
     } else {
         char *path = bg_format("%s/%s_%s.csv", o->path, m->name, experiment);
-        columns cols;
-        outfile f;
-        bool fine = outfile_open(&f, path);
 
-        columns_make(c.model, &result, &cols);
-        if (fine) {
-            out->sampling = sampled_write(f.out, &cols, result.parted, result.nparted, o->points ? 0 : FOLDER_SAMPLING,
-                                          &out->points);
-            fine = outfile_commit(&f);
-        }
-        if (!fine) {
+        if (!write_table(o, &c, &result, &sides, path, out)) {
             fprintf(stderr, "bgc: %s: %s\n", path, file_error(errno));
             out->status = NOT_WRITTEN;
         }
-        columns_free(&cols);
         free(path);
         out->states = model_nstates(c.model);
         out->dependent = c.causal->dependent.n;
@@ -235,6 +305,9 @@ run_member(const folder_options *o, const struct member *m, const char *experime
         out->steps = result.steps;
         out->seconds = result.cpu_seconds;
     }
+    vec_free(&sides.time);
+    vec_free(&sides.output);
+    free(sides.modes);
     sim_result_free(&result);
     compile_free(&c);
 }

@@ -218,11 +218,11 @@ freeze_node(struct freezer *d, const ast_node *n, var_id target, double value, e
 {
     bool any = false;
 
-    for (int i = -2; i < n->nitems; i++) {
-        const ast_expr *x = i == -2                               ? n->linear
-                            : i == -1                             ? n->such_that
-                            : n->item[i].kind == AST_LAW_EQUATION ? n->item[i].right
-                                                                  : NULL;
+    for (int i = -2; i < n->own->block->nitems; i++) {
+        const ast_expr *x = i == -2                                           ? n->own->linear
+                            : i == -1                                         ? n->own->more->such_that
+                            : n->own->block->item[i].kind == AST_LAW_EQUATION ? n->own->block->item[i].right
+                                                                              : NULL;
         const char *now = x ? replaced(d, x, i < 0 ? NULL : n, target, value, 0) : NULL;
 
         if (!now)
@@ -251,7 +251,7 @@ freeze_one(const compilation *c, const frozen *z, strbuf *out, char **why)
         for (int k = 0; m->stmt[i]->kind == AST_STMT_CHAIN && k < m->stmt[i]->chain.nnodes; k++) {
             const ast_node *n = &m->stmt[i]->chain.node[k];
 
-            if (n->type && n->ref.nparts && !strcmp(n->ref.part[0].name, z->reader))
+            if (n->own->type && n->ref.nparts && !strcmp(n->ref.part[0].name, z->reader))
                 any |= freeze_node(&d, n, target, z->value, &e);
         }
     if (!any)

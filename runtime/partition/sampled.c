@@ -8,11 +8,11 @@
 #include "expr.h"
 
 enum { FIRST_PARTS = 4 }; /* of a smooth stretch at first */
-/* A change of slope counts as a corner where it moves a column by this share of what may be missed within a sample. */
-static const double CORNER = 0.01;
+/* Where all samples are written: what counts as a jump, as a share of a column's range. */
+static const double CORNER = 1e-5;
 
 struct samples {
-    const columns *c;
+    const columns *c, *sides;
     size_t m, n, most;    /* columns; rows */
     double *time, *value; /* [n], [m][most]: the samples, and two rows where the columns have a corner */
     bool *kept;           /* [n] rows to be written */
@@ -63,28 +63,50 @@ beyond(const columns *c, size_t k, size_t i, int by, size_t count, double t, dou
     }
 }
 
-/* Both sides of an event between samples before `right`, of which `left` lie behind the last corner. True: some column
- * has a corner or a jump there, and two rows are added. */
+/* An event between samples before `right`, of which `left` is the last one before it and `begin` the first behind the
+ * last corner. pair: the row of `sides` that has its first side, SIZE_MAX: not known. */
+struct place {
+    double t;
+    size_t begin, left, right, pair;
+};
+
+/* Do the columns bend there? Without samples on either side nobody can tell. */
 static bool
-add_corner(struct samples *s, double t, size_t begin, size_t left, size_t right, size_t stop, double share)
+bends(const struct samples *s, const struct place *p, size_t k, double some)
+{
+    double value[2], slope[2];
+
+    if (p->left < p->begin || p->left >= p->right || p->right >= s->c->points)
+        return false;
+    beyond(s->c, k, p->left, -1, p->left - p->begin + 1, p->t, &value[0], &slope[0]);
+    beyond(s->c, k, p->right, 1, s->c->points - p->right, p->t, &value[1], &slope[1]);
+    return fabs(slope[1] - slope[0]) * (s->c->time[p->right] - s->c->time[p->left]) > some;
+}
+
+/* Both sides of an event. True: some column has a corner or a jump there, and two rows are added. */
+static bool
+add_corner(struct samples *s, const struct place *p, double share)
 {
     const columns *c = s->c;
     double *side[2] = { bg_calloc(s->m + 1, sizeof(double)), bg_calloc(s->m + 1, sizeof(double)) };
-    double dt = c->time[right] - c->time[left];
     bool corner = false;
 
     for (size_t k = 0; k < s->m; k++) {
-        double slope[2], some = CORNER * (share > 0 ? share : 1e-5) * s->range[k];
+        double some = (share > 0 ? share : CORNER) * s->range[k], slope;
 
-        beyond(c, k, left, -1, left - begin + 1, t, &side[0][k], &slope[0]);
-        beyond(c, k, right, 1, stop - right, t, &side[1][k], &slope[1]);
-        corner |= s->range[k] > 0 &&
-                  (fabs(side[1][k] - side[0][k]) > 100 * some || fabs(slope[1] - slope[0]) * dt > 100 * some);
+        for (int i = 0; i < 2; i++)
+            if (p->pair != SIZE_MAX)
+                side[i][k] = column_at(&s->sides->column.at[k], p->pair + (size_t)i);
+            else if (i == 0)
+                beyond(c, k, p->left, -1, p->left - p->begin + 1, p->t, &side[0][k], &slope);
+            else
+                beyond(c, k, p->right, 1, c->points - p->right, p->t, &side[1][k], &slope);
+        corner |= s->range[k] > 0 && (fabs(side[1][k] - side[0][k]) > some || bends(s, p, k, some));
     }
     if (corner) {
         s->kept[s->n] = s->kept[s->n + 1] = true;
-        add_row(s, t, side[0]);
-        add_row(s, t, side[1]);
+        add_row(s, p->t, side[0]);
+        add_row(s, p->t, side[1]);
     }
     free(side[0]);
     free(side[1]);
@@ -110,25 +132,28 @@ gather(struct samples *s, const double *event, size_t nevents, double share)
 {
     const columns *c = s->c;
     double tiny = c->points > 1 ? 1e-6 * (c->time[c->points - 1] - c->time[0]) / (double)c->points : 0;
-    size_t done = 0, begin = 0;
+    size_t done = 0, pair = 0, begin = 0;
 
     for (size_t e = 0; e < nevents; e++) {
-        double t = event[e];
-        size_t left, right;
+        struct place p = { .t = event[e], .begin = begin, .pair = SIZE_MAX };
+        size_t left;
 
-        for (right = done; right < c->points && c->time[right] <= t + tiny; right++)
+        while (pair < s->sides->points && s->sides->time[pair] < p.t)
+            pair += 2;
+        if (pair < s->sides->points && s->sides->time[pair] == p.t)
+            p.pair = pair;
+        for (p.right = done; p.right < c->points && c->time[p.right] <= p.t + tiny; p.right++)
             ;
-        for (left = right; left > begin && c->time[left - 1] >= t - tiny; left--)
+        for (left = p.right; left > done && c->time[left - 1] >= p.t - tiny; left--)
             ;
-        if (right >= c->points || left <= begin || (e + 1 < nevents && event[e + 1] <= c->time[right]))
-            continue;
-        if (left < done || !(t > c->time[left - 1]))
+        p.left = left - 1; /* wraps where there is none: not before `right` then */
+        if (p.pair == SIZE_MAX && (p.right >= c->points || left <= begin || left < done ||
+                                   (e + 1 < nevents && event[e + 1] <= c->time[p.right])))
             continue;
         add_samples(s, done, left);
-        if (add_corner(s, t, begin, left - 1, right, c->points, share))
-            begin = done = right;
-        else
-            done = left;
+        done = left;
+        if (add_corner(s, &p, share))
+            begin = done = p.right;
     }
     add_samples(s, done, c->points);
 }
@@ -221,9 +246,10 @@ write_rows(FILE *out, const struct samples *s)
 }
 
 double
-sampled_write(FILE *out, const columns *c, const double *event, size_t nevents, double share, size_t *points)
+sampled_write(FILE *out, const columns *c, const columns *sides, const double *event, size_t nevents, double share,
+              size_t *points)
 {
-    struct samples s = { .c = c, .m = c->column.n, .most = c->points + 2 * nevents + 1 };
+    struct samples s = { .c = c, .sides = sides, .m = c->column.n, .most = c->points + 2 * nevents + 1 };
     double far = 0;
 
     s.time = bg_calloc(s.most, sizeof *s.time);
@@ -236,6 +262,10 @@ sampled_write(FILE *out, const columns *c, const double *event, size_t nevents, 
         for (size_t i = 0; i < c->points; i++) {
             least = fmin(least, column_at(&c->column.at[k], i));
             greatest = fmax(greatest, column_at(&c->column.at[k], i));
+        }
+        for (size_t i = 0; i < sides->points; i++) {
+            least = fmin(least, column_at(&sides->column.at[k], i));
+            greatest = fmax(greatest, column_at(&sides->column.at[k], i));
         }
         s.range[k] = greatest > least ? greatest - least : 0;
     }

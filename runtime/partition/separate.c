@@ -65,18 +65,16 @@ own(struct splitter *d)
             map_set(&d->jumps, part_key(names_intern_z(d->c.names, f->var.at[f->reinit.at[i].target].name)), 1);
 }
 
-static const ast_stmt *
-statement_of(const struct splitter *d, const char *value)
+const ast_stmt *
+part_statement(const struct splitter *d, const char *value)
 {
     uint32_t i = map_get(&d->value, part_key(value));
 
     return i == MAP_NONE ? NULL : d->c.flat->ast->stmt[i];
 }
 
-/* The partition of what a reference names: of a part its own; of a value the one that alone determines it, or the last
- * that does where events set it, which are said there alone. NO_PART: none, or it has to be walked. */
-static uint32_t
-owner_of(const struct splitter *d, const ast_ref *r)
+uint32_t
+part_owner(const struct splitter *d, const ast_ref *r)
 {
     uint32_t k;
 
@@ -104,34 +102,63 @@ part_source(const struct one *x, span at)
     return arena_strndup(x->d->a, x->text + at.begin, at.end - at.begin);
 }
 
-/* "vx.f" -> "vx_f", or with a number behind it where that is taken. */
-static const char *
-input_name(const struct one *x, const char *text)
+const char *
+part_new_name(struct splitter *d, const char *text, const char *tail)
 {
-    arena *a = x->d->a;
-    char *plain = arena_strdup(a, text);
+    char *plain = arena_strdup(d->a, text);
     const char *name;
 
     for (char *s = plain; *s; s++)
         if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9')))
             *s = '_';
-    name = names_intern_z(x->d->c.names, plain);
-    for (int i = 2; statement_of(x->d, name); i++)
-        name = names_intern_z(x->d->c.names, arena_format(a, "%s_%d", plain, i));
+    name = names_intern_z(d->c.names, arena_format(d->a, "%s%s", plain, tail));
+    for (int i = 2; part_statement(d, name) || map_get(&d->made, part_key(name)) != MAP_NONE; i++)
+        name = names_intern_z(d->c.names, arena_format(d->a, "%s%s_%d", plain, tail, i));
+    map_set(&d->made, part_key(name), 1);
     return name;
+}
+
+void
+part_add_need(struct one *x, struct need n)
+{
+    uint64_t key = bg_hash_bytes(n.text, strlen(n.text), 0);
+
+    if (map_get(&x->of_text, key) != MAP_NONE)
+        return;
+    map_set(&x->of_text, key, (uint32_t)x->need.n);
+    vec_push(&x->need, n);
+}
+
+/* Parts that read the same know it by the same name. */
+static const char *
+input_name(struct splitter *d, const char *text)
+{
+    uint64_t key = bg_hash_bytes(text, strlen(text), 0);
+    uint32_t i = map_get(&d->input_at, key);
+
+    if (i == MAP_NONE) {
+        map_set(&d->input_at, key, i = (uint32_t)d->input.n);
+        vec_push(&d->input, part_new_name(d, text, ""));
+    }
+    return d->input.at[i];
 }
 
 static void
 add_need(struct one *x, const ast_ref *r, uint32_t owner)
 {
+    struct splitter *d = x->d;
     const char *text = part_source(x, r->at);
-    uint64_t key = bg_hash_bytes(text, strlen(text), 0);
+    bool held = r->nparts == 1 && owner < x->k && samples_hold(d, r->part[0].name);
 
-    if (map_get(&x->of_text, key) != MAP_NONE)
+    if (part_needs(x, text))
         return;
-    map_set(&x->of_text, key, (uint32_t)x->need.n);
-    vec_push(&x->need, ((struct need){ text, r->nparts == 1 ? text : input_name(x, text), owner,
-                                       text_variable(&x->d->names, text) }));
+    if (owner > x->k) /* of a part that runs later: nothing comes of it, as in 0*x.e */
+        owner = NO_PART;
+    part_add_need(x, (struct need){ text,
+                                    held             ? part_new_name(d, text, "_sampled")
+                                    : r->nparts == 1 ? text
+                                                     : input_name(d, text),
+                                    owner, text_variable(&d->names, text), held });
 }
 
 bool
@@ -144,7 +171,7 @@ part_needs(const struct one *x, const char *text)
 static void
 walk(struct one *x, const char *name)
 {
-    const ast_stmt *s = statement_of(x->d, name);
+    const ast_stmt *s = part_statement(x->d, name);
 
     if (!s || map_get(&x->walked, part_key(s->value.name)) != MAP_NONE)
         return;
@@ -152,17 +179,26 @@ walk(struct one *x, const char *name)
     vec_push(&x->work, s->value.name);
 }
 
-static void
-meet(struct one *x, const text_ref *t)
+const char *
+part_input(const struct one *x, const ast_ref *r)
+{
+    const char *text = part_source(x, r->at);
+    uint32_t i = map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0));
+
+    return i == MAP_NONE ? NULL : x->need.at[i].input;
+}
+
+void
+part_meet(struct one *x, const text_ref *t)
 {
     const ast_ref *r = t->ref;
-    uint32_t owner = owner_of(x->d, r);
+    uint32_t owner = part_owner(x->d, r);
 
     if (owner != NO_PART && owner != x->k) {
         add_need(x, r, owner);
         if (r->nparts > 1 && t->kind != READS_EXPERIMENT && map_get(&x->replaced_at, r->at.begin) == MAP_NONE) {
             map_set(&x->replaced_at, r->at.begin, 1);
-            vec_push(&x->replaced, *t);
+            vec_push(&x->replaced, ((struct replaced){ r->at, part_input(x, r) }));
         }
     } else if (r->nparts == 1) {
         walk(x, r->part[0].name);
@@ -202,7 +238,7 @@ part_of_expr(const struct splitter *d, const ast_expr *e)
 
     textrefs_of(e, NULL, (text_ref){ 0 }, &r);
     for (size_t i = 0; i < r.n; i++) {
-        uint32_t k = r.at[i].ref->nparts > 1 ? owner_of(d, r.at[i].ref) : part_of_value(d, r.at[i].ref->part[0].name);
+        uint32_t k = r.at[i].ref->nparts > 1 ? part_owner(d, r.at[i].ref) : part_of_value(d, r.at[i].ref->part[0].name);
 
         last = k != NO_PART && k > last ? k : last;
     }
@@ -236,7 +272,7 @@ find_needs(struct one *x)
 
     for (size_t i = 0; i < d->refs.n; i++)
         if (stands_here(x, &d->refs.at[i])) {
-            meet(x, &d->refs.at[i]);
+            (samples_read(&d->refs.at[i]) ? samples_meet : part_meet)(x, &d->refs.at[i]);
             if (d->refs.at[i].kind == READS_JUMP)
                 walk(x, d->refs.at[i].reader);
         }
@@ -258,20 +294,21 @@ find_needs(struct one *x)
                                 (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
     }
     for (size_t i = 0; i < r.n; i++)
-        meet(x, &r.at[i]);
+        part_meet(x, &r.at[i]);
+    samples_meet_variants(x);
     while (x->work.n) {
-        const ast_stmt *s = statement_of(d, x->work.at[--x->work.n]);
+        const ast_stmt *s = part_statement(d, x->work.at[--x->work.n]);
 
         r.n = 0;
         textrefs_of(s->value.value, NULL, (text_ref){ .kind = READS_VALUE, .reader = s->value.name }, &r);
         for (size_t i = 0; i < r.n; i++)
-            meet(x, &r.at[i]);
+            part_meet(x, &r.at[i]);
     }
     vec_free(&r);
 }
 
-static const char *
-unit_behind(const struct splitter *d, var_id v)
+const char *
+part_unit(const struct splitter *d, var_id v)
 {
     const unit *u = v == VAR_NONE ? NULL : d->c.flat->var.at[v].unit;
 
@@ -287,22 +324,24 @@ edit_needs(struct one *x)
     strbuf declared = { 0 };
 
     for (size_t i = 0; i < x->replaced.n; i++) {
-        span at = x->replaced.at[i].ref->at;
-        const char *text = part_source(x, at),
-                   *name = x->need.at[map_get(&x->of_text, bg_hash_bytes(text, strlen(text), 0))].input;
+        const struct replaced *r = &x->replaced.at[i];
 
-        edits_replace(&x->e, at.begin, at.end, name, strlen(name));
+        edits_replace(&x->e, r->at.begin, r->at.end, r->name, strlen(r->name));
     }
     for (size_t i = 0; i < x->need.n; i++) {
         const struct need *n = &x->need.at[i];
-        const ast_stmt *s = statement_of(d, names_intern_z(d->c.names, n->text));
-        const char *line = arena_format(d->a, "input %s%s;", n->input, unit_behind(d, n->var));
+        const ast_stmt *s = part_statement(d, names_intern_z(d->c.names, n->text));
+        const char *line = arena_format(d->a, "input %s%s%s;", n->input, part_unit(d, n->var),
+                                        n->owner == NO_PART ? " = 0" : "");
 
-        if (s)
+        if (s && !n->held)
             edits_replace(&x->e, s->at.begin, s->at.end, line, strlen(line));
         else
             strbuf_printf(&declared, "%s\n    ", line);
+        if (s && n->held && s->value.kind == AST_OUTPUT) /* of another */
+            edits_replace(&x->e, s->at.begin, s->at.begin + strlen("output"), "signal", strlen("signal"));
     }
+    samples_declare(x, &declared);
     if (declared.n && m->nstmt)
         edits_insert(&x->e, m->stmt[0]->at.begin, declared.at, declared.n);
     strbuf_free(&declared);
@@ -318,19 +357,41 @@ is_of_others(const struct one *x, const ast_stmt *s)
            map_get(&x->walked, part_key(s->value.name)) == MAP_NONE;
 }
 
+/* What samples give to a target of another part that is held here too: its input. NULL: it is none of these. */
+static const char *
+held_input(const struct one *x, const ast_ref *target)
+{
+    uint32_t i = target->nparts > 1 || is_set_here(x, target->part[0].name)
+                     ? MAP_NONE
+                     : map_get(&x->of_text, bg_hash_bytes(target->part[0].name, strlen(target->part[0].name), 0));
+
+    return i == MAP_NONE || !x->need.at[i].held ? NULL : x->need.at[i].input;
+}
+
 /* Of a jump that sets several the targets of others go, of one that sets others' alone all of it. */
 static void
 drop_targets(struct one *x, const ast_stmt *s, spans *lost)
 {
+    const char *more = samples_for(x, s);
     int here = 0;
 
     for (int k = 0; k < s->when.n; k++)
-        here += is_set_here(x, s->when.reinit[k].target.part[0].name);
-    if (!here)
+        here += is_set_here(x, s->when.reinit[k].target.part[0].name) || held_input(x, &s->when.reinit[k].target);
+    if (!here && more)
+        edits_replace(&x->e, s->at.begin, s->at.end, more, strlen(more));
+    else if (!here)
         vec_push(lost, s->at);
-    for (int k = 0; here && k < s->when.n; k++)
-        if (!is_set_here(x, s->when.reinit[k].target.part[0].name))
-            edits_delete(&x->e, s->when.reinit[k].at.begin, s->when.reinit[k].at.end);
+    else if (more)
+        edits_insert(&x->e, s->at.begin, arena_format(x->d->a, "%s\n    ", more), strlen(more) + 5);
+    for (int k = 0; here && k < s->when.n; k++) {
+        const struct ast_reinit *r = &s->when.reinit[k];
+        const char *input = held_input(x, &r->target);
+
+        if (input)
+            edits_replace(&x->e, r->value->at.begin, r->value->at.end, input, strlen(input));
+        else if (!is_set_here(x, r->target.part[0].name))
+            edits_delete(&x->e, r->at.begin, r->at.end);
+    }
 }
 
 /* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any
@@ -358,7 +419,7 @@ drop_statements(struct one *x, spans *lost)
         if (s->kind == AST_STMT_WHEN && s->when.n) {
             drop_targets(x, s, lost);
         } else if (s->kind == AST_STMT_INITIAL) {
-            if (!is_set_here(x, s->initial.ref.part[0].name))
+            if (!is_set_here(x, s->initial.ref.part[0].name) && !held_input(x, &s->initial.ref))
                 vec_push(lost, s->at);
         }
     }
@@ -379,7 +440,7 @@ drop_signals(const struct one *x, strbuf *text, char **why)
 
         for (int k = 0; m && !strcmp(m->name, d->c.flat->name) && k < m->nstmt; k++) {
             const ast_stmt *s = m->stmt[k]->kind == AST_STMT_VALUE
-                                    ? statement_of(d, names_intern_z(d->c.names, m->stmt[k]->value.name))
+                                    ? part_statement(d, names_intern_z(d->c.names, m->stmt[k]->value.name))
                                     : NULL;
 
             if (s && is_of_others(x, s) && !part_needs(x, s->value.name))
@@ -450,6 +511,8 @@ one_free(struct one *x)
     map_free(&x->replaced_at);
     vec_free(&x->work);
     vec_free(&x->replaced);
+    vec_free(&x->variant);
+    map_free(&x->variant_at);
     edits_free(&x->e);
 }
 
@@ -512,7 +575,7 @@ pass_on(struct splitter *d, struct one *x)
             const struct need *n = &x[k].need.at[i];
             uint64_t key = bg_hash_bytes(n->text, strlen(n->text), n->owner);
 
-            if (map_get(&said, key) == MAP_NONE)
+            if (n->owner != NO_PART && map_get(&said, key) == MAP_NONE)
                 vec_push(&d->out->part.at[n->owner].recorded, n->text);
             map_set(&said, key, 1);
         }
@@ -525,7 +588,8 @@ find_reads(struct splitter *d, struct one *x)
 {
     for (size_t k = 0; k < d->out->part.n; k++)
         for (size_t i = 0; i < x[k].need.n; i++)
-            vec_push(&d->out->part.at[k].reads, x[k].need.at[i].owner);
+            if (x[k].need.at[i].owner != NO_PART)
+                vec_push(&d->out->part.at[k].reads, x[k].need.at[i].owner);
     for (size_t k = 0; k < d->out->part.n; k++) {
         part *p = &d->out->part.at[k];
         size_t n = 0;
@@ -602,6 +666,7 @@ separate_text(const recording *run, size_t nruns,
         text_names_make(f, &d.names);
         textrefs_gather(f->ast, d.c.ast, &d.refs);
         own(&d);
+        samples_find(&d);
         name_parts(&d, name_of, ctx);
         x = bg_calloc(out->part.n + 1, sizeof *x);
         for (uint32_t k = 0; k < out->part.n; k++) {
@@ -627,6 +692,13 @@ separate_text(const recording *run, size_t nruns,
     map_free(&d.value);
     map_free(&d.part);
     map_free(&d.jumps);
+    map_free(&d.held);
+    map_free(&d.over_time);
+    map_free(&d.made);
+    vec_free(&d.sampled);
+    map_free(&d.sampled_at);
+    vec_free(&d.input);
+    map_free(&d.input_at);
     plan_free(&d.plan);
     subgraphs_free(&d.s);
     compile_free(&d.c);

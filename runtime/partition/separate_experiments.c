@@ -102,8 +102,9 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
         }
     }
     for (size_t i = 0; i < x->need.n; i++)
-        strbuf_printf(&more, "    let %s = spline(\"%s\", \"%s\", time);\n", x->need.at[i].input,
-                      part_csv(&d->out->part.at[x->need.at[i].owner], e->name, d->a), x->need.at[i].text);
+        if (x->need.at[i].owner != NO_PART)
+            strbuf_printf(&more, "    let %s = spline(\"%s\", \"%s\", time);\n", x->need.at[i].input,
+                          part_csv(&d->out->part.at[x->need.at[i].owner], e->name, d->a), x->need.at[i].text);
     for (size_t i = 0; i < self->recorded.n; i++)
         strbuf_printf(&more, "%s%s", i ? ", " : "    record ", self->recorded.at[i]);
     if (self->recorded.n)

@@ -1,4 +1,4 @@
-/* separate_inside.h - what separate.c and separate_experiments.c share */
+/* separate_inside.h - what the separate*.c files share; nobody else includes it */
 #ifndef BG_SEPARATE_INSIDE_H
 #define BG_SEPARATE_INSIDE_H
 
@@ -9,11 +9,30 @@
 enum { NO_PART = UINT32_MAX };
 typedef VEC(span) spans;
 
-/* What a part reads of another: a reference as the text has it. */
+/* What a part reads of another: what the other records, by the name of the input here. owner NO_PART: nothing comes
+ * of it, it is 0. held: the value of that text stays, and samples give the input to it. */
 struct need {
     const char *text, *input;
     uint32_t owner;
     var_id var;
+    bool held;
+};
+/* What a sample reads of another part, sampled there by a block in its place. */
+struct sampled {
+    const ast_stmt *block;
+    const char *text, *name;
+    uint32_t owner;
+    var_id var;
+};
+/* A value of several parts as one block reads it. */
+struct variant {
+    const ast_stmt *block, *value;
+    const char *name, *text;
+};
+/* A reference that another name stands for. */
+struct replaced {
+    span at;
+    const char *name;
 };
 
 struct splitter {
@@ -25,8 +44,15 @@ struct splitter {
     uint32_t *sole, *last; /* [var] the partition that alone determines it; the last one that does */
     text_names names;
     text_refs refs;
-    map value, part; /* interned name -> statement; -> partition of an element, junction or bond */
-    map jumps;       /* interned name of a value that events set -> 1 */
+    map value, part;         /* interned name -> statement; -> partition of an element, junction or bond */
+    map jumps;               /* interned name of a value that events set -> 1 */
+    map held;                /* of one that holds -> 1: samples alone set it, 0: others too */
+    map over_time;           /* where references begin that are read over time: delay(x, T), der(x), integral(x) -> 1 */
+    map made;                /* interned names made up -> 1 */
+    VEC(const char *) input; /* of what parts read of others */
+    map input_at;
+    VEC(struct sampled) sampled;
+    map sampled_at;
     arena *a;
     parts *out;
 };
@@ -38,8 +64,10 @@ struct one {
     map of_text;            /* hash of a reference's text -> need */
     map walked;             /* interned names of values whose definitions were walked -> 1 */
     VEC(const char *) work; /* values to be walked */
-    VEC(text_ref) replaced; /* references that become inputs */
-    map replaced_at;        /* where they begin -> 1: a condition is met once for each target */
+    VEC(struct replaced) replaced;
+    map replaced_at; /* where they begin -> 1: a condition is met once for each target */
+    VEC(struct variant) variant;
+    map variant_at;
     edits e;
     const char *text;
 };
@@ -56,12 +84,38 @@ part_key(const char *name)
 const char *part_source(const struct one *x, span at);
 /* Does the part read this of another? */
 bool part_needs(const struct one *x, const char *text);
+/* The input that stands for a reference, met before; NULL: it is of this part. */
+const char *part_input(const struct one *x, const ast_ref *r);
+void part_add_need(struct one *x, struct need n);
+/* Something here reads this: over definitions. */
+void part_meet(struct one *x, const text_ref *t);
+/* "vx.f" and "_sampled" -> "vx_f_sampled", or with a number behind it where that is taken. */
+const char *part_new_name(struct splitter *d, const char *text, const char *tail);
+/* " [m/s]", or nothing */
+const char *part_unit(const struct splitter *d, var_id v);
+const ast_stmt *part_statement(const struct splitter *d, const char *value);
+/* The partition of what a reference names: of a part its own; of a value the one that alone determines it, or the last
+ * that does where events set it, which are said there alone. NO_PART: none, or it has to be walked. */
+uint32_t part_owner(const struct splitter *d, const ast_ref *r);
 /* The last partition that determines a value; 0: none does. */
 uint32_t part_of_value(const struct splitter *d, const char *value);
 /* The partition in whose text a recorded expression, an assertion or an observed output stands: the last that it
  * reads. */
 uint32_t part_of_expr(const struct splitter *d, const ast_expr *e);
 bool part_is_asked(const struct splitter *d, const ast_experiment *e);
+
+/* ---- separate_samples.c ---- */
+void samples_find(struct splitter *d);
+/* Do samples alone set it, and does it hold between them? */
+bool samples_hold(const struct splitter *d, const char *value);
+/* Does a sample read it? */
+bool samples_read(const text_ref *t);
+void samples_meet(struct one *x, const text_ref *t);
+void samples_meet_variants(struct one *x);
+/* Values for samples, as statements. */
+void samples_declare(const struct one *x, strbuf *out);
+/* The block that samples in this part what the block reads in others, to stand in its place; NULL: none of this. */
+const char *samples_for(const struct one *x, const ast_stmt *block);
 
 /* ---- separate_experiments.c ---- */
 

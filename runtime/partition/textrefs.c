@@ -34,10 +34,10 @@ of_node(const ast_node *n, text_refs *out)
 {
     text_ref like = { .kind = READS_PART, .reader = n->ref.nparts ? n->ref.part[0].name : "" };
 
-    textrefs_of(n->linear, NULL, like, out);
-    textrefs_of(n->such_that, NULL, like, out);
-    for (int i = 0; i < n->nitems; i++)
-        textrefs_of(n->item[i].right, n->item[i].kind == AST_LAW_INITIAL ? NULL : n, like, out);
+    textrefs_of(n->own->linear, NULL, like, out);
+    textrefs_of(n->own->more->such_that, NULL, like, out);
+    for (int i = 0; i < n->own->block->nitems; i++)
+        textrefs_of(n->own->block->item[i].right, n->own->block->item[i].kind == AST_LAW_INITIAL ? NULL : n, like, out);
 }
 
 static void

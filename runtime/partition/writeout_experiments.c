@@ -96,7 +96,7 @@ names_variable(const ast_ref *r, const char *name)
             char *end;
             double at = strtod(name + 1, &end);
 
-            if (i < r->part[k].nindex && !is_index(&r->part[k].index[i], at))
+            if (i < r->part[k].nindex && !is_index(&r->part[k].brackets->index[i], at))
                 return false;
             name = *end == ']' ? end + 1 : end;
         }

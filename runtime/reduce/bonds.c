@@ -34,7 +34,7 @@ gather_names(struct finder *d, const ast_stmt *s)
             if (s->chain.node[k].ref.nparts)
                 take_name(d, s->chain.node[k].ref.part[0].name);
         if (s->chain.bond)
-            take_name(d, s->chain.bond);
+            take_name(d, s->chain.bond->name);
         break;
     case AST_STMT_PORT:
         for (int k = 0; k < s->port.n; k++)
@@ -68,7 +68,7 @@ gather(struct finder *d)
 
         gather_names(d, s);
         for (int k = 0; s->kind == AST_STMT_CHAIN && k + 1 < s->chain.nnodes; k++)
-            map_set(&d->arrow, s->chain.arrow[k].begin, 1);
+            map_set(&d->arrow, s->chain.node[k + 1].arrow, 1);
     }
 }
 
@@ -193,7 +193,7 @@ turn(struct finder *d, const flat_element *e, bool forward, rewrite_bond *out)
 
     if (!part_of(d, by->junction) || !in_model(d, by->at) ||
         is_strong(d->c->causal->port[e->port0 + (forward ? 0 : 1)]) ||
-        !operand_of(d->c->sources, e->node->linear, d->a, &modulus))
+        !operand_of(d->c->sources, e->node->own->linear, d->a, &modulus))
         return false;
     common = operand_name(arena_format(d->a, "%s.%c", j->name, reads_flow ? 'f' : 'e'));
     value = times ? operand_product(d->a, modulus, common) : operand_quotient(d->a, common, modulus);
@@ -223,7 +223,7 @@ find_two_port(struct finder *d, uint32_t i)
     const flat_port *in = &f->port.at[e->port0], *to = in + 1;
     bond_candidate x = candidate();
 
-    if (!is_own(d, e) || e->nports != 2 || !e->node->linear || !in_model(d, to->at))
+    if (!is_own(d, e) || e->nports != 2 || !e->node->own->linear || !in_model(d, to->at))
         return;
     x.element = i;
     x.at = e->at;

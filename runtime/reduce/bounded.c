@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bounded_inside.h"
+#include "in_image.h"
 #include "unwritten.h"
 
 /* So many refusals one after another, in order of predicted error, end a round: what follows is predicted to matter
@@ -292,19 +293,81 @@ set_in(const struct search *d, const struct verdict *accepted, overrides *out)
     return out;
 }
 
-/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the
- * head of *taken. */
-static bool
-take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
+/* A candidate that was refused without a text, with what was accepted in the image. */
+struct refused_one {
+    struct candidate *candidate;
+    int chosen;
+    const char *why;
+};
+
+/* Candidates of a round taken out one batch after the other. */
+struct taking {
+    struct search *d;
+    const struct order *o;
+    struct candidate **taken; /* n of them are accepted */
+    size_t n;
+    struct verdict *best;            /* the text without the first d->base_taken of them */
+    overrides set;                   /* in that text */
+    double worst;                    /* of what was accepted last */
+    VEC(struct refused_one) refused; /* since the last acceptance that made a difference */
+};
+enum taking_status { TAKING_DONE, TAKING_INTERNAL, TAKING_ANEW };
+
+/* So many parts are factors in the image before a text is made that lacks them: they take part in every step. */
+enum { MOST_IN_IMAGE = 24 };
+
+static void
+accept_text(struct taking *t, struct verdict *v)
 {
+    in_image_forget(t->d);
+    verdict_free(t->d, t->best);
+    *t->best = *v;
+    unwritten_begin(t->d, &t->best->v, set_in(t->d, t->best, &t->set), t->n);
+}
+
+/* What is accepted as a text. False: it is not, as a text. */
+static bool
+settle(struct taking *t)
+{
+    struct search *d = t->d;
+    struct verdict v;
+
+    if (t->n == d->base_taken)
+        return true;
+    v = try_set(d, t->taken, t->n, t->o->demand);
+    if (!v.fine) {
+        verdict_free(d, &v);
+        return false;
+    }
+    accept_text(t, &v);
+    /* refusals are known by the text that they are of, also to the next round */
+    for (size_t i = 0; i < t->refused.n; i++) {
+        const struct refused_one *x = &t->refused.at[i];
+        int chosen = x->candidate->chosen;
+
+        x->candidate->chosen = x->chosen;
+        t->taken[t->n] = x->candidate;
+        note_verdict(d, &(struct verdict){ .ran = true,
+                                           .worst = NAN,
+                                           .why = x->why,
+                                           .lasts = true,
+                                           .key = unwritten_key(d, t->taken, t->n + 1, t->o->demand) });
+        x->candidate->chosen = chosen;
+    }
+    return true;
+}
+
+static enum taking_status
+take_in_turn(struct taking *t)
+{
+    struct search *d = t->d;
+    const struct order *o = t->o;
     size_t batch = o->batch ? o->batch : 1, refused = 0;
     double begun = o->predicts ? worst_so_far(d) : 0, left = 1;
     struct ahead ahead = { .demand = o->demand };
-    overrides set = { 0 };
-    bool internal = false;
+    enum taking_status status = TAKING_DONE;
 
-    unwritten_begin(d, &d->now, &d->set);
-    for (size_t i = 0; i < o->at.n && refused < PATIENCE;) {
+    for (size_t i = 0; i < o->at.n && refused < PATIENCE && status == TAKING_DONE;) {
         struct verdict v;
 
         if (is_hopeless(o, i, refused, left)) {
@@ -312,35 +375,39 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             break;
         }
         batch = batch < o->at.n - i ? batch : o->at.n - i;
-        memcpy(taken + *n, o->at.at + i, batch * sizeof *taken);
+        memcpy(t->taken + t->n, o->at.at + i, batch * sizeof(struct candidate *));
         for (int reading = 0;; reading++) {
-            struct candidate *x = taken[*n];
+            struct candidate *x = t->taken[t->n];
 
-            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, taken, *n)
-                           : try_set(d, taken, *n + batch, o->demand);
+            v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, t->taken, t->n)
+                           : try_many(d, t->taken, t->n + batch, o->demand);
             note_verdict(d, &v);
-            internal = v.internal;
-            if (internal)
+            if (v.internal)
                 break;
-            if (*n == 0 || v.fine)
-                note_trial(d, taken, *n + batch, &v);
+            if (t->n == 0 || v.fine)
+                note_trial(d, t->taken, t->n + batch, &v);
             else
-                note_trial(d, taken + *n, batch, &v);
+                note_trial(d, t->taken + t->n, batch, &v);
+            if (batch == 1 && v.lasts && v.unwritten)
+                vec_push(&t->refused, ((struct refused_one){ x, x->chosen, v.why }));
             if (v.fine || batch > 1 || x->chosen + 1 >= x->nreadings)
                 break;
             verdict_free(d, &v);
             x->chosen++;
         }
-        if (internal) {
+        if (v.internal) {
             verdict_free(d, &v);
-            break;
-        }
-        if (v.fine) {
+            status = TAKING_INTERNAL;
+        } else if (v.fine) {
             ahead_forget(&ahead);
-            verdict_free(d, best);
-            *best = v;
-            unwritten_begin(d, &best->v, set_in(d, best, &set));
-            *n += batch;
+            t->n += batch;
+            if (v.worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
+                t->refused.n = 0;
+            t->worst = v.worst;
+            if (!v.unwritten)
+                accept_text(t, &v);
+            else if (t->n - d->base_taken >= MOST_IN_IMAGE && !settle(t))
+                status = TAKING_ANEW;
             i += batch;
             left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
             batch = !o->predicts ? batch * 2 : fitting(o, i, left) > 1 ? fitting(o, i, left) : 1;
@@ -354,10 +421,42 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
             batch = (batch + 1) / 2;
         }
     }
+    if (status == TAKING_DONE && !settle(t))
+        status = d->error ? TAKING_INTERNAL : TAKING_ANEW;
     ahead_free(&ahead);
+    return status;
+}
+
+/* Takes out as much of the ordered candidates as will go. *best: the last that was accepted, of *n candidates at the
+ * head of *taken. */
+static bool
+take_batches(struct search *d, const struct order *o, struct candidate **taken, size_t *n, struct verdict *best)
+{
+    struct taking t = { .d = d, .o = o, .taken = taken, .best = best, .worst = NAN };
+    size_t trials = d->out->trial.n, refused = d->refused.n;
+    enum taking_status status;
+
+    unwritten_begin(d, &d->now, &d->set, 0);
+    status = take_in_turn(&t);
+    if (status == TAKING_ANEW) {
+        verdict_free(d, best);
+        *best = (struct verdict){ 0 };
+        d->out->trial.n = trials;
+        d->refused.n = refused;
+        for (size_t i = 0; i < o->at.n; i++)
+            o->at.at[i]->chosen = 0;
+        t.n = t.refused.n = 0;
+        t.worst = NAN;
+        d->exact = true;
+        unwritten_begin(d, &d->now, &d->set, 0);
+        status = take_in_turn(&t);
+    }
+    in_image_forget(d);
     d->base = NULL;
-    vec_free(&set);
-    return !internal;
+    vec_free(&t.set);
+    vec_free(&t.refused);
+    *n = t.n;
+    return status != TAKING_INTERNAL;
 }
 
 static const char *

@@ -88,9 +88,9 @@ gather_named(struct finder *d, const ast_stmt *s, bool nested)
 
             if (nested && n->ref.nparts)
                 take_name(d, n->ref.part[0].name);
-            for (int i = 0; i < n->nwithout; i++)
-                if (n->without[i].nparts)
-                    take_name(d, n->without[i].part[0].name);
+            for (int i = 0; i < n->own->more->nwithout; i++)
+                if (n->own->more->without[i].nparts)
+                    take_name(d, n->own->more->without[i].part[0].name);
         }
         break;
     case AST_STMT_WITHOUT:
@@ -248,8 +248,8 @@ find_junction(struct finder *d, uint32_t i)
     }
     if (elements == 2 && j->type == 0)
         return; /* between two elements stands a 1-junction, said or not */
-    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node || j->node->has_block ||
-        j->node->domain || is_named(d, j->name))
+    if (j->implicit || j->parent != NOBODY || j->port || j->thinned || j->ninc != 2 || !j->node ||
+        ast_has_block(j->node) || j->node->own->more->domain || is_named(d, j->name))
         return;
     for (uint32_t k = 0; k < 2; k++)
         sum += f->incidence.at[j->inc0 + k].sign;
@@ -290,13 +290,13 @@ static const flat_element *
 plain_element(const struct finder *d, const ast_node *n)
 {
     const flat_model *f = d->c->flat;
-    uint32_t e = n->type && n->ref.nparts == 1 && !n->ref.part[0].nindex
+    uint32_t e = n->own->type && n->ref.nparts == 1 && !n->ref.part[0].nindex
                      ? map_get(&d->element_of, map_ptr_key(n->ref.part[0].name))
                      : MAP_NONE;
     const flat_element *x = e == MAP_NONE ? NULL : &f->element.at[e];
 
-    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !n->has_block &&
-                   n->linear && !n->domain && !is_named(d, x->name) &&
+    return x && x->node == n && x->parent == NOBODY && x->linear && !x->keep && !x->thinned && !ast_has_block(n) &&
+                   n->own->linear && !n->own->more->domain && !is_named(d, x->name) &&
                    d->next.at[map_get(&d->first, map_ptr_key(x->name))] == NOBODY
                ? x
                : NULL;
@@ -318,7 +318,8 @@ seen_through(const struct finder *d, const flat_element *t, const flat_element *
     arena *a = d->a;
     operand n, x, value;
 
-    if (!operand_of(d->c->sources, t->node->linear, a, &n) || !operand_of(d->c->sources, e->node->linear, a, &x))
+    if (!operand_of(d->c->sources, t->node->own->linear, a, &n) ||
+        !operand_of(d->c->sources, e->node->own->linear, a, &x))
         return NULL;
     /* TF: e_in = n*e_out, f_out = n*f_in. GY: e_in = r*f_out, e_out = r*f_in. */
     switch (e->type) {
@@ -357,7 +358,8 @@ series(const struct finder *d, const flat_element *t, const flat_element *u)
     operand n, m, value;
     bool gyrates = (t->type == EL_GY) != (u->type == EL_GY);
 
-    if (!operand_of(d->c->sources, t->node->linear, a, &n) || !operand_of(d->c->sources, u->node->linear, a, &m))
+    if (!operand_of(d->c->sources, t->node->own->linear, a, &n) ||
+        !operand_of(d->c->sources, u->node->own->linear, a, &m))
         return NULL;
     value = t->type == EL_GY ? operand_quotient(a, n, m) : operand_product(a, n, m);
     return arena_format(a, "%s%s:%s = %s", t->modulated || u->modulated ? "M" : "", gyrates ? "GY" : "TF", t->name,

@@ -37,6 +37,7 @@ foretell_one(void *ctx, size_t i, void *result)
     v = try_one_more(d, f->set, f->n, f->demand);
     y.fine = v.fine;
     y.ran = v.ran;
+    y.unwritten = v.unwritten;
     y.refused = !v.fine && !v.internal && v.why && strlen(v.why) < sizeof y.why;
     y.worst = v.worst;
     y.lasts = v.lasts;
@@ -87,7 +88,12 @@ outcome_use(struct search *d, const struct outcome *y)
 {
     /* it may have become known since */
     const refusal *known = y->lasts ? refusals_find(&d->known, y->key) : NULL;
-    struct verdict v = { .fine = y->fine, .ran = y->ran, .worst = y->worst, .lasts = y->lasts, .key = y->key };
+    struct verdict v = { .fine = y->fine,
+                         .ran = y->ran,
+                         .worst = y->worst,
+                         .unwritten = y->unwritten,
+                         .lasts = y->lasts,
+                         .key = y->key };
 
     v.why = v.fine ? NULL : known ? known->why : arena_strdup(d->out->arena, y->why);
     d->out->simulations += y->simulations - (known ? y->spent : 0);
@@ -138,7 +144,7 @@ ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, siz
     if (a->next < a->n) {
         const struct outcome *y = &a->at[a->next++];
 
-        if (y->refused) {
+        if (y->refused || (y->fine && y->unwritten)) {
             a->refused++;
             return outcome_use(d, y);
         }

@@ -1,8 +1,8 @@
 /* foretell.h - refusals of a search found side by side, before it comes to them
  *
  * Most trials of a search end in a refusal, and a refusal changes nothing: the trials after it can run beside it, on
- * other cores. What a search finds does not depend on it: an outcome that is no refusal is only a hint, and the trial
- * is made when its turn comes.
+ * other cores. What a search finds does not depend on it: of what is accepted in the image (in_image.h) the outcome is
+ * all there is; another outcome that is no refusal is only a hint, and the trial is made when its turn comes.
  */
 #ifndef BG_FORETELL_H
 #define BG_FORETELL_H
@@ -12,7 +12,7 @@
 /* What came of a trial; no version is kept. `simulations` count as the search's when it makes use of the outcome. */
 struct outcome {
     bool refused;
-    bool ran, fine;
+    bool ran, fine, unwritten;
     double worst;
     size_t simulations, spent; /* in all; of the last text that was tried */
     bool lasts;

@@ -11,7 +11,7 @@ static bool
 clampable(const flat_model *f, const flat_element *e)
 {
     return (e->type == EL_I || e->type == EL_C || e->type == EL_R) && e->nports == 1 && e->node &&
-           e->node->nargs == 0 && !f->junction.at[f->port.at[e->port0].junction].implicit;
+           e->node->own->more->nargs == 0 && !f->junction.at[f->port.at[e->port0].junction].implicit;
 }
 
 int

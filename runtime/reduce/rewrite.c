@@ -177,10 +177,10 @@ split_clamps(const flat_model *f, const rewrite_change *change, size_t n, arena 
         count++;
         if (e != MAP_NONE) {
             const ast_node *written = f->element.at[e].node;
-            span head = written->domain ? written->domain_at : written->ref.at;
+            span head = written->own->more->domain ? written->own->more->domain_at : written->ref.at;
             rewrite_piece *piece = arena_new_array(a, rewrite_piece, 2);
 
-            piece[0] = (rewrite_piece){ written->type_at,
+            piece[0] = (rewrite_piece){ ast_type_at(written),
                                         f->junction.at[f->port.at[f->element.at[e].port0].junction].type ? "Sf"
                                                                                                          : "Se" };
             piece[1] = (rewrite_piece){ { head.file, head.end, written->at.end }, " = 0" };

@@ -16,8 +16,8 @@ prepare_cleanup(struct plan *p)
         y->kind = x->kind == PART_JUNCTION                 ? CLEANUP_JUNCTION
                   : x->kind == PART_TWO_PORT && !x->turned ? CLEANUP_TWO_PORT
                                                            : CLEANUP_OTHER;
-        y->type = y->kind == CLEANUP_JUNCTION ? x->node->type[0] == '1'
-                                              : y->kind == CLEANUP_TWO_PORT && strstr(x->node->type, "GY");
+        y->type = y->kind == CLEANUP_JUNCTION ? x->node->own->type[0] == '1'
+                                              : y->kind == CLEANUP_TWO_PORT && strstr(x->node->own->type, "GY");
         y->least = y->kind == CLEANUP_TWO_PORT && !x->fixed ? 2 : 0;
         y->fixed = x->fixed;
         y->held = x->held;

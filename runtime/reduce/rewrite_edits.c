@@ -98,7 +98,7 @@ new_home(const struct plan *p, const struct rows *r, uint32_t o)
     for (uint32_t k = r->first[part]; k < r->first[part + 1]; k++) {
         uint32_t i = r->at[k];
 
-        if (i == o || !in_bond(p, i) || node_at(p, i)->type || node_at(p, i)->ref.nparts != 1 ||
+        if (i == o || !in_bond(p, i) || node_at(p, i)->own->type || node_at(p, i)->ref.nparts != 1 ||
             node_at(p, i)->ref.part[0].nindex)
             continue;
         if (i > o)
@@ -125,9 +125,9 @@ stays_alone(struct plan *p, const struct rows *r, uint32_t o)
     const ast_node *n = node_at(p, o);
     uint32_t home;
 
-    if (!n->type)
+    if (!n->own->type)
         return false;
-    if (n->has_block || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
+    if (ast_has_block(n) || p->part.at[p->occurrence.at[o].part].turned || (home = new_home(p, r, o)) == NOBODY)
         return true;
     if (n->at.end > n->ref.at.end && source_behind(p, home))
         return true; /* both would stand behind the name */
@@ -209,7 +209,7 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
     for (uint32_t o = first; o < end; o++)
         if (gone_at(p, o)) {
             touched = true;
-            declared |= node_at(p, o)->type != NULL;
+            declared |= node_at(p, o)->own->type != NULL;
             mentioned = mentioned == NOBODY ? o : mentioned;
         }
     if (touched && !declared)
@@ -250,7 +250,7 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
         edits_delete(&p->out->edits, at, s->at.end); /* a block ends its statement */
         return;
     }
-    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.as_at.end
+    tail = s->chain.bond && !(ends_in_source && source_behind(p, end - 2)) ? s->chain.bond->at.end
                                                                            : node_at(p, end - 1)->at.end;
     if (tail <= at)
         return;
@@ -264,9 +264,9 @@ edit_chain(struct plan *p, const struct rows *r, uint32_t stmt)
 static void
 note_initials(struct plan *p, const struct part *x)
 {
-    for (int i = 0; x->node && i < x->node->nitems; i++)
-        if (x->node->item[i].kind == AST_LAW_INITIAL)
-            rewrite_note(p, REWRITE_INITIAL, x->name, x->node->item[i].at);
+    for (int i = 0; x->node && i < x->node->own->block->nitems; i++)
+        if (x->node->own->block->item[i].kind == AST_LAW_INITIAL)
+            rewrite_note(p, REWRITE_INITIAL, x->name, x->node->own->block->item[i].at);
 }
 
 /* The changes inside what stays. */
@@ -292,7 +292,7 @@ edit_changes(struct plan *p)
             const char *text = c->piece[k].text;
 
             /* the block that went ended the statement */
-            if (c->kind == REWRITE_CLAMP && n->has_block && at.end == n->at.end && p->text[at.end - 1] == '}')
+            if (c->kind == REWRITE_CLAMP && ast_has_block(n) && at.end == n->at.end && p->text[at.end - 1] == '}')
                 text = " = 0;";
             edits_replace(&p->out->edits, at.begin, at.end, text, strlen(text));
         }

@@ -33,7 +33,7 @@ take_item(const char *text, const ast_node *n, const ast_law_item *item, arena *
     while (begin > n->at.begin && is_blank(text[begin - 1]))
         begin--;
     *piece = (rewrite_piece){ { item->at.file, begin, item->at.end }, "" };
-    if (n->nitems == 1) {
+    if (n->own->block->nitems == 1) {
         if (begin == n->at.begin || text[begin - 1] != '{')
             return false; /* a comment stands in it */
         for (begin--; begin > n->at.begin && is_blank(text[begin - 1]);)
@@ -70,9 +70,10 @@ take_of_model(const char *text, const ast_model *m, size_t place, arena *a, rewr
         for (int k = 0; k < s->chain.nnodes; k++) {
             const ast_node *n = &s->chain.node[k];
 
-            for (int j = 0; j < n->nitems && n->ref.nparts == 1; j++)
-                if (n->item[j].kind == AST_LAW_INITIAL && holds(n->item[j].at, place))
-                    return !known_already(out, n->item[j].at) && take_item(text, n, &n->item[j], a, out);
+            for (int j = 0; j < n->own->block->nitems && n->ref.nparts == 1; j++)
+                if (n->own->block->item[j].kind == AST_LAW_INITIAL && holds(n->own->block->item[j].at, place))
+                    return !known_already(out, n->own->block->item[j].at) &&
+                           take_item(text, n, &n->own->block->item[j], a, out);
         }
     }
     return false;

@@ -12,12 +12,12 @@ two_port_type(const char *type)
 static enum part_kind
 kind_of(const ast_node *n)
 {
-    if (!strcmp(n->type, "0") || !strcmp(n->type, "1"))
+    if (!strcmp(n->own->type, "0") || !strcmp(n->own->type, "1"))
         return PART_JUNCTION;
-    if (!two_port_type(n->type))
+    if (!two_port_type(n->own->type))
         return PART_ELEMENT;
-    for (int i = 0; i < n->nitems; i++)
-        if (n->item[i].kind == AST_LAW_PORT)
+    for (int i = 0; i < n->own->block->nitems; i++)
+        if (n->own->block->item[i].kind == AST_LAW_PORT)
             return PART_ELEMENT; /* a field: it stands with fewer bonds too */
     return PART_TWO_PORT;
 }
@@ -52,15 +52,15 @@ rewrite_declare(struct plan *p, const ast_stmt *s, bool nested)
     switch (s->kind) {
     case AST_STMT_CHAIN:
         for (int i = 0; i < s->chain.nnodes; i++)
-            if (s->chain.node[i].type && s->chain.node[i].ref.nparts)
+            if (s->chain.node[i].own->type && s->chain.node[i].ref.nparts)
                 declare_part(p, s->chain.node[i].ref.part[0].name, kind_of(&s->chain.node[i]), &s->chain.node[i],
                              s->chain.node[i].at, nested);
         if (s->chain.bond)
-            declare_part(p, s->chain.bond, PART_BOND, NULL, s->chain.bond_at, true);
+            declare_part(p, s->chain.bond->name, PART_BOND, NULL, s->chain.bond->name_at, true);
         break;
     case AST_STMT_PORT:
         for (int i = 0; i < s->port.n; i++)
-            if (s->port.junction[i].type && s->port.junction[i].ref.nparts)
+            if (s->port.junction[i].own->type && s->port.junction[i].ref.nparts)
                 declare_part(p, s->port.junction[i].ref.part[0].name, PART_JUNCTION, &s->port.junction[i],
                              s->port.junction[i].at, true);
         break;
@@ -123,19 +123,19 @@ rewrite_gather_bonds(struct plan *p)
 
             vec_push(&p->occurrence, o);
             if (k && before != NOBODY && o.part != NOBODY) {
-                uint32_t cut = map_get(&cut_of, s->chain.arrow[k - 1].begin);
+                uint32_t cut = map_get(&cut_of, s->chain.node[k].arrow);
 
                 vec_push(&pair, ((struct pair){ { before, o.part }, cut == MAP_NONE ? 0 : cut + 1 }));
                 if (cut != MAP_NONE) {
                     p->occurrence.at[p->occurrence.n - 2].cut = cut + 1;
                     p->request[cut] = (struct request){ before, o.part, NOBODY, false };
                     if (s->chain.bond && k == s->chain.nnodes - 1)
-                        p->request[cut].name = rewrite_find_part(p, s->chain.bond);
+                        p->request[cut].name = rewrite_find_part(p, s->chain.bond->name);
                     if (p->bond[cut].two_port)
                         p->part.at[p->bond[cut].forward ? o.part : before].turned = p->bond[cut].text;
                 }
                 if (s->chain.bond && k == s->chain.nnodes - 1) {
-                    struct part *bond = &p->part.at[rewrite_find_part(p, s->chain.bond)];
+                    struct part *bond = &p->part.at[rewrite_find_part(p, s->chain.bond->name)];
 
                     bond->end[0] = before;
                     bond->end[1] = o.part;

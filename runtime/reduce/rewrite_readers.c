@@ -62,8 +62,8 @@ read_name(struct plan *p, uint32_t reader, const ast_ref *ref, bool as_part)
     read_ref(p, reader, ref, NULL);
     for (int i = 0; i < ref->nparts; i++)
         for (int k = 0; k < ref->part[i].nindex; k++) {
-            read_expr(p, reader, ref->part[i].index[k].from, NULL);
-            read_expr(p, reader, ref->part[i].index[k].to, NULL);
+            read_expr(p, reader, ref->part[i].brackets->index[k].from, NULL);
+            read_expr(p, reader, ref->part[i].brackets->index[k].to, NULL);
         }
     if (as_part && ref->nparts && (x = rewrite_find_part(p, ref->part[0].name)) != MAP_NONE)
         add_reading(p, reader, x, ref->at);
@@ -79,17 +79,17 @@ read_node(struct plan *p, const ast_node *n, bool nested)
         add_reading(p, reader, part, n->at);
         p->part.at[part].fixed = true;
     }
-    read_expr(p, reader, n->linear, NULL);
-    read_expr(p, reader, n->such_that, NULL);
-    for (int i = 0; i < n->nitems; i++) {
-        const ast_law_item *item = &n->item[i];
+    read_expr(p, reader, n->own->linear, NULL);
+    read_expr(p, reader, n->own->more->such_that, NULL);
+    for (int i = 0; i < n->own->block->nitems; i++) {
+        const ast_law_item *item = &n->own->block->item[i];
 
         read_expr(p, reader, item->right, item->kind == AST_LAW_INITIAL ? NULL : n);
         for (int k = 0; item->kind == AST_LAW_PORT && k < item->nports; k++)
             read_expr(p, reader, item->port[k].size, n);
     }
-    for (int i = 0; i < n->nargs; i++)
-        read_expr(p, reader, n->arg[i].value, NULL);
+    for (int i = 0; i < n->own->more->nargs; i++)
+        read_expr(p, reader, n->own->more->arg[i].value, NULL);
 }
 
 uint32_t

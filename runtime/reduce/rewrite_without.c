@@ -124,9 +124,9 @@ without_literal_name(const flat_model *f, const ast_ref *ref, int n)
 
         strbuf_printf(&b, "%s%s", k ? "." : "", p->name);
         for (int i = 0; i < p->nindex; i++) {
-            plain &= p->index[i].from->kind == AST_NUMBER && !p->index[i].to;
+            plain &= p->brackets->index[i].from->kind == AST_NUMBER && !p->brackets->index[i].to;
             if (plain)
-                strbuf_printf(&b, "%s%.0f%s", i ? "," : "[", p->index[i].from->number.value,
+                strbuf_printf(&b, "%s%.0f%s", i ? "," : "[", p->brackets->index[i].from->number.value,
                               i + 1 == p->nindex ? "]" : "");
         }
     }
@@ -269,9 +269,9 @@ drop_initials(struct taking *t)
 static void
 note_initials(struct taking *t, const char *name, const ast_node *n)
 {
-    for (int i = 0; n && i < n->nitems; i++)
-        if (n->item[i].kind == AST_LAW_INITIAL)
-            without_note(t, REWRITE_INITIAL, name, n->item[i].at);
+    for (int i = 0; n && i < n->own->block->nitems; i++)
+        if (n->own->block->item[i].kind == AST_LAW_INITIAL)
+            without_note(t, REWRITE_INITIAL, name, n->own->block->item[i].at);
 }
 
 static void

@@ -8,8 +8,8 @@ is_two_port_element(const flat_element *e)
 {
     if ((e->type != EL_TF && e->type != EL_GY) || e->nports != 2)
         return false;
-    for (int i = 0; i < e->node->nitems; i++)
-        if (e->node->item[i].kind == AST_LAW_PORT)
+    for (int i = 0; i < e->node->own->block->nitems; i++)
+        if (e->node->own->block->item[i].kind == AST_LAW_PORT)
             return false; /* a field: it stands with fewer bonds too */
     return true;
 }

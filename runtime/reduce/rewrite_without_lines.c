@@ -25,7 +25,7 @@ line_of_loop(const struct taking *t, const flat_element *e)
         e->at.file != t->file->file)
         return NULL;
     other = &e->stmt->chain.node[e->stmt->chain.node == e->node];
-    if (other->type)
+    if (other->own->type)
         return NULL; /* it declares more */
     for (int k = 0; k < o->stmt->loop.n; k++)
         if (o->stmt->loop.body[k] == e->stmt)
@@ -63,7 +63,8 @@ junction_stays(const struct taking *t, const ast_stmt *loop, const ast_ref *ref,
     uint32_t j;
 
     if (ref->nparts != 1 || p->nindex > 1 ||
-        (p->nindex && (p->index[0].to || !index_value(p->index[0].from, loop->loop.var, round, &value))))
+        (p->nindex &&
+         (p->brackets->index[0].to || !index_value(p->brackets->index[0].from, loop->loop.var, round, &value))))
         return false;
     name = p->nindex ? bg_format("%s[%.0f]", p->name, value) : bg_strdup(p->name);
     j = map_get(&t->junction_of, map_ptr_key(names_intern_z(t->f->names, name)));
@@ -86,12 +87,13 @@ earlier_stay(const struct taking *t, const flat_element *e, const ast_stmt *loop
 
             if (p->name != own->name)
                 continue;
-            if (p->nindex != 1 || own->nindex != 1 || own->index[0].from->kind != AST_REF ||
-                own->index[0].from->ref.part[0].name != loop->loop.var || p->index[0].from->kind != AST_NUMBER ||
-                (p->index[0].to && p->index[0].to->kind != AST_NUMBER))
+            if (p->nindex != 1 || own->nindex != 1 || own->brackets->index[0].from->kind != AST_REF ||
+                own->brackets->index[0].from->ref.part[0].name != loop->loop.var ||
+                p->brackets->index[0].from->kind != AST_NUMBER ||
+                (p->brackets->index[0].to && p->brackets->index[0].to->kind != AST_NUMBER))
                 return false;
-            from = p->index[0].from->number.value;
-            to = p->index[0].to ? p->index[0].to->number.value : from;
+            from = p->brackets->index[0].from->number.value;
+            to = p->brackets->index[0].to ? p->brackets->index[0].to->number.value : from;
             for (double round = from; round <= to; round++)
                 if (!junction_stays(t, loop, &other->ref, round))
                     return false;

@@ -64,13 +64,13 @@ entry_order(const void *pa, const void *pb)
 static int
 list_length(const struct group *g)
 {
-    return g->old ? g->old->without.n : g->node ? g->node->nwithout : 0;
+    return g->old ? g->old->without.n : g->node ? g->node->own->more->nwithout : 0;
 }
 
 static const ast_ref *
 list_ref(const struct group *g, int k)
 {
-    return g->old ? &g->old->without.ref[k] : &g->node->without[k];
+    return g->old ? &g->old->without.ref[k] : &g->node->own->more->without[k];
 }
 
 /* An entry of a list as it was; what held an element at zero that goes now is left out. */
@@ -110,16 +110,16 @@ add_old(struct taking *t, const ast_ref *ref, uint32_t group)
     const char *before, *name;
     double from, to;
 
-    if (last->nindex != 1 || !last->index[0].to) {
+    if (last->nindex != 1 || !last->brackets->index[0].to) {
         name = without_literal_name(t->f, ref, ref->nparts);
         if (name)
             add_old_entry(t, name, group);
         return name != NULL;
     }
-    if (last->index[0].from->kind != AST_NUMBER || last->index[0].to->kind != AST_NUMBER)
+    if (last->brackets->index[0].from->kind != AST_NUMBER || last->brackets->index[0].to->kind != AST_NUMBER)
         return false;
-    from = last->index[0].from->number.value;
-    to = last->index[0].to->number.value;
+    from = last->brackets->index[0].from->number.value;
+    to = last->brackets->index[0].to->number.value;
     before = n > 1 ? without_literal_name(t->f, ref, n - 1) : "";
     if (!before || !(from >= 0 && to >= from && to < 1e8))
         return false;

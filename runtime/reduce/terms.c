@@ -40,9 +40,9 @@ is_own(const ast_node *n, const ast_ref *r)
         return false;
     if (r->nparts == 1)
         return name[0] && !name[1] && strchr("efqp", name[0]);
-    for (int i = 0; i < n->nitems; i++)
-        for (int k = 0; n->item[i].kind == AST_LAW_PORT && k < n->item[i].nports; k++)
-            if (n->item[i].port[k].name == name)
+    for (int i = 0; i < n->own->block->nitems; i++)
+        for (int k = 0; n->own->block->item[i].kind == AST_LAW_PORT && k < n->own->block->item[i].nports; k++)
+            if (n->own->block->item[i].port[k].name == name)
                 return true;
     return false;
 }
@@ -254,19 +254,19 @@ find_node(struct finder *f, const ast_node *n)
 {
     size_t first = f->out->term.n;
 
-    if (!n->type || n->ref.nparts != 1)
+    if (!n->own->type || n->ref.nparts != 1)
         return;
     f->owner = n->ref.part[0].name;
     f->of_value = false;
     f->node = NULL; /* in `= expr` e f q p are no names of the law */
-    find(f, n->linear, NOWHERE);
+    find(f, n->own->linear, NOWHERE);
     f->node = n;
-    for (int i = 0; i < n->nitems; i++) {
-        const ast_law_item *item = &n->item[i];
+    for (int i = 0; i < n->own->block->nitems; i++) {
+        const ast_law_item *item = &n->own->block->item[i];
 
-        f->no_number = !strcmp(n->type, "TF") || !strcmp(n->type, "MTF") ||
+        f->no_number = !strcmp(n->own->type, "TF") || !strcmp(n->own->type, "MTF") ||
                        (item->left.nparts == 1 && !strcmp(item->left.part[0].name, "energy"));
-        f->port = !strcmp(n->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
+        f->port = !strcmp(n->own->type, "R") && item->left.nparts > 1 ? item->left.part[0].name : NULL;
         if (item->kind == AST_LAW_EQUATION)
             find(f, item->right, NOWHERE);
     }

@@ -180,8 +180,8 @@ make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrit
     return fine;
 }
 
-static void
-measure_verdict(struct search *d, struct verdict *x, const struct version *v)
+void
+trial_measure(struct search *d, struct verdict *x, const struct version *v)
 {
     arena *a = d->out->arena;
 
@@ -236,7 +236,7 @@ run_stated(struct search *d, const struct demand *demand, rewrite_changes *initi
         x->lasts = !t->v.c[t->at].model;
     } else {
         x->ran = true;
-        measure_verdict(d, x, &t->v);
+        trial_measure(d, x, &t->v);
         x->fine = x->worst <= WITHIN;
         x->lasts = !x->fine;
     }

@@ -41,7 +41,8 @@ struct verdict {
     const char *why;
     struct version v;
     rewrite plan;
-    bool lasts; /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
+    bool unwritten; /* no text was made: v and plan are empty */
+    bool lasts;     /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
     text_key key;
     size_t spent; /* simulations of that text */
 };
@@ -54,6 +55,13 @@ struct demand {
 /* Its run ends where an output is certainly too far off, whatever the size of the text. */
 static const struct demand HASTY = { SIZE_MAX, SIZE_MAX };
 
+/* The base, compiled so that a run may do without its elements (in_image.h). */
+struct in_image {
+    compilation *c; /* one an experiment; NULL: not there */
+    map of;         /* hash of an element's name -> its number */
+    bool unfit;     /* it cannot be */
+};
+
 struct search {
     const bounded_options *o;
     reduction *out;
@@ -64,6 +72,9 @@ struct search {
     const struct version *base; /* in a round: the text at hand without what was accepted so far */
     const overrides *base_set;
     text_key base_key;
+    size_t base_taken; /* so many of the round's candidates are what was accepted in it */
+    struct in_image image;
+    bool exact; /* each acceptance by its text: what was accepted in the image was none as a text */
     VEC(struct bound) bound;
     VEC(uint32_t) * held; /* by experiment: outputs that are held */
     double **most;        /* by experiment: what each of them may differ by */
@@ -93,6 +104,8 @@ int trial_line(const struct search *d, span at);
 struct verdict try_set(struct search *d, struct candidate *const *set, size_t n, const struct demand *demand);
 /* The output that is too far off, as people see it: its difference there, and what it may be. */
 const char *trial_too_far(const struct search *d, const track *k, size_t experiment);
+/* Holds what was run against the tolerances: x->worst, and x->why where it is too much. */
+void trial_measure(struct search *d, struct verdict *x, const struct version *v);
 /* What came of it decides: a refusal is kept in mind. */
 void note_verdict(struct search *d, const struct verdict *x);
 void verdict_free(const struct search *d, struct verdict *x);

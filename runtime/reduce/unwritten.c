@@ -4,20 +4,22 @@
 #include <math.h>
 #include <string.h>
 
+#include "in_image.h"
+
 void
-unwritten_begin(struct search *d, const struct version *base, const overrides *set)
+unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken)
 {
+    in_image_forget(d);
     d->base = base;
     d->base_set = set;
+    d->base_taken = taken;
     d->base_key = text_key_of(base->text, base->length);
     for (size_t i = 0; i < set->n; i++)
         text_key_add(&d->base_key, set->at[i].name, strlen(set->at[i].name));
 }
 
-/* The element of the base that a candidate is, where `without` says the same as the text without it: an element that
- * the model itself declares under a plain name, and that nothing reads. NULL: another. */
-static const flat_element *
-find_plain(const struct search *d, const struct candidate *x)
+const flat_element *
+unwritten_plain(const struct search *d, const struct candidate *x)
 {
     const flat_model *f = d->base->c[0].flat;
     enum rewrite_kind kind = x->reading[x->chosen].kind;
@@ -34,13 +36,15 @@ find_plain(const struct search *d, const struct candidate *x)
     return NULL;
 }
 
-static text_key
-key_of(const struct search *d, const struct candidate *x, const struct demand *demand)
+text_key
+unwritten_key(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
     text_key k = d->base_key;
 
-    text_key_add(&k, x->name, strlen(x->name));
-    text_key_add(&k, &x->reading[x->chosen].kind, sizeof x->reading[x->chosen].kind);
+    for (size_t i = d->base_taken; i < n; i++) {
+        text_key_add(&k, taken[i]->name, strlen(taken[i]->name));
+        text_key_add(&k, &taken[i]->reading[taken[i]->chosen].kind, sizeof taken[i]->reading[taken[i]->chosen].kind);
+    }
     text_key_add(&k, demand, sizeof *demand);
     return k;
 }
@@ -82,9 +86,9 @@ find_contradicted(const struct search *d, const compilation *tried, spans *out)
     return out->n > before;
 }
 
-/* Runs the base without the element. NULL, or what it does beyond doubt. */
+/* Runs the base without the parts. NULL, or what it does beyond doubt. */
 static const char *
-run_without(struct search *d, const struct elaborate_taken *taken)
+run_without(struct search *d, const struct elaborate_taken *taken, size_t n)
 {
     spans unstated = { 0 };
     const char *why = NULL;
@@ -93,7 +97,7 @@ run_without(struct search *d, const struct elaborate_taken *taken)
     do {
         struct version v = { .of = d->base->c,
                              .taken = taken,
-                             .ntaken = 1,
+                             .ntaken = n,
                              .unstated = unstated.at,
                              .nunstated = unstated.n };
         size_t at = 0;
@@ -108,39 +112,60 @@ run_without(struct search *d, const struct elaborate_taken *taken)
     return why;
 }
 
-/* Refused by what it does beyond doubt? */
+/* The base without taken[d->base_taken..n), compiled: refused by what it does beyond doubt? */
 static bool
-refuse(struct search *d, const struct candidate *x, const flat_element *e, const struct demand *demand,
-       struct verdict *out)
+refuse(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand, struct verdict *out)
 {
     const flat_model *f = d->base->c[0].flat;
-    struct elaborate_taken taken = { .name = e->name };
-    const refusal *known;
-    size_t before = d->out->simulations;
+    size_t count = n - d->base_taken, before = d->out->simulations;
+    struct elaborate_taken *part = bg_calloc(count + 1, sizeof *part);
 
-    if (x->reading[x->chosen].kind == REWRITE_CLAMP)
-        taken.variable = f->junction.at[f->port.at[e->port0].junction].type == 1 ? "f" : "e";
-    *out = (struct verdict){ .worst = NAN, .lasts = true, .ran = true, .key = key_of(d, x, demand) };
-    known = refusals_find(&d->known, out->key);
-    if (known) {
-        out->why = known->why;
-        return true;
+    for (size_t i = 0; i < count; i++) {
+        const struct candidate *x = taken[d->base_taken + i];
+        const flat_element *e = unwritten_plain(d, x);
+
+        part[i].name = e->name;
+        if (x->reading[x->chosen].kind == REWRITE_CLAMP)
+            part[i].variable = f->junction.at[f->port.at[e->port0].junction].type == 1 ? "f" : "e";
     }
+    *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true };
     d->slack = BEYOND_DOUBT;
     d->demand = demand;
-    out->why = run_without(d, &taken);
+    out->why = run_without(d, part, count);
     d->demand = NULL;
     d->slack = 0;
     out->spent = d->out->simulations - before;
+    free(part);
     return out->why;
 }
 
 struct verdict
 try_one_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
-    const struct candidate *x = taken[n - 1];
-    const flat_element *e = demand && d->base ? find_plain(d, x) : NULL;
+    bool plain = demand && d->base;
+    struct verdict v = { .worst = NAN, .ran = true, .unwritten = true };
+    const refusal *known;
+    text_key key;
+
+    for (size_t i = d->base_taken; plain && i < n; i++)
+        plain = unwritten_plain(d, taken[i]) != NULL;
+    if (!plain)
+        return try_set(d, taken, n, demand);
+    key = unwritten_key(d, taken, n, demand);
+    known = refusals_find(&d->known, key);
+    if (known)
+        v.why = known->why;
+    else if (!in_image_try(d, taken, n, demand, &v) && !refuse(d, taken, n, demand, &v))
+        return try_set(d, taken, n, demand);
+    v.lasts = !v.fine;
+    v.key = key;
+    return v;
+}
+
+struct verdict
+try_many(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
+{
     struct verdict v;
 
-    return e && refuse(d, x, e, demand, &v) ? v : try_set(d, taken, n, demand);
+    return d->base && in_image_try(d, taken, n, demand, &v) ? v : try_set(d, taken, n, demand);
 }

@@ -3,8 +3,9 @@
  * Nearly all trials of a search are refused, and most of what one costs is that its text is planned, written and read
  * again. One element less is said in another way too: the text that is there, elaborated as if a statement `without`
  * named the element, which is the same graph. Where an output of that goes so far off that no other steps of an
- * integrator would bring it back, the trial is refused; else it is made by its text, which decides. Whatever is
- * accepted is a text that was read, run and checked.
+ * integrator would bring it back, the trial is refused; else it is made by its text, which decides. Where the part can
+ * be taken out of the equations that there are, not even these are made again (in_image.h). Whatever is accepted in the
+ * end is a text that was read, run and checked.
  */
 #ifndef BG_UNWRITTEN_H
 #define BG_UNWRITTEN_H
@@ -15,9 +16,18 @@
  * of it where tolerances are a hundred times those of the run or more. */
 static const double BEYOND_DOUBT = 1.02;
 
-/* As try_set, of `taken[0..n)`, of which all but the last were accepted, together, as d->base. */
+/* As try_set, of `taken[0..n)`, of which all but the last were accepted, together: the first d->base_taken of them as
+ * d->base, the others as nothing but a factor in its image (in_image.h). */
 struct verdict try_one_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
-/* From here on `base` is the text that candidates are taken from, `set` what is set in it. They outlive that. */
-void unwritten_begin(struct search *d, const struct version *base, const overrides *set);
+/* The same of many that are not accepted yet. */
+struct verdict try_many(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
+/* From here on `base` is the text that candidates are taken from, `set` what is set in it: the round's without the
+ * first `taken` of its candidates. They outlive that. */
+void unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken);
+/* The element of the base that a candidate is, where `without` says the same as the text without it: an element that
+ * the model itself declares under a plain name, and that nothing reads. NULL: another. */
+const flat_element *unwritten_plain(const struct search *d, const struct candidate *x);
+/* By what such a refusal of a candidate is known, in the base as it is. */
+text_key unwritten_key(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
 
 #endif

@@ -356,9 +356,16 @@ warn_residual(audit *a, const audit_totals *r, double t)
     const flat_model *f = model_flat(a->model);
     double allowed = (a->equal_steps ? ALLOWED_EQUAL : fmax(ALLOWED * a->rtol, LEAST_ALLOWED)) * r->size;
 
-    if (r->worst == SIZE_MAX || !(fmax(fabs(r->residual), fabs(r->worst_residual)) > allowed))
+    if (r->worst == SIZE_MAX || fmax(fabs(r->residual), fabs(r->worst_residual)) <= allowed)
         return;
     const flat_element *e = &f->element.at[r->worst];
+
+    if (!isfinite(r->residual) || !isfinite(r->worst_residual) || !isfinite(allowed)) {
+        diag_warn(f->sources, "audit-energy", e->at,
+                  "the energy of \"%s\" until %.6g s is no number, so that nothing tells whether the run's adds up",
+                  e->name, t);
+        return;
+    }
 
     if (fabs(r->residual) > allowed)
         diag_warn(f->sources, "audit-energy", e->at,
@@ -400,7 +407,7 @@ audit_close(audit *a, double t, const double *x)
 
             r.stored += e->change;
             r.residual += residual;
-            if (r.worst == SIZE_MAX || fabs(residual) > fabs(r.worst_residual)) {
+            if (r.worst == SIZE_MAX || !(fabs(residual) <= fabs(r.worst_residual))) {
                 r.worst = i;
                 r.worst_residual = residual;
             }

@@ -10,7 +10,6 @@
              agree */
 
 #define FARTHEST 1e4
-#define LOUDER 4.0 /* times what was found to be rounding is none */
 
 /* Of what is tolerated of states: rates that would move them less, to the end of the run */
 #define MOVES_NOTHING 1e-3
@@ -325,7 +324,8 @@ follow(events *e, double t, double *x)
         e->turn.n = 0;
         for (size_t i = 0; i < e->watched.n; i++) {
             uint32_t k = e->watched.at[i];
-            if (!e->of_net[k] && events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k])
+            if (!e->of_net[k] && events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k] &&
+                !(round > CHASING && events_rests(e, k, t, x, e->g[k])))
                 vec_push(&e->turn, k);
         }
         if (e->turn.n == 0)

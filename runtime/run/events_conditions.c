@@ -99,6 +99,14 @@ events_margin_of(const events *e, uint32_t k, double g)
     return e->value[k] != 0 ? -g : g;
 }
 
+bool
+events_rests(events *e, uint32_t k, double t, const double *x, double g)
+{
+    if (!(fabs(g) > e->quiet[k]) || !(fabs(g) > model_condition_noise(e->model, k, t, x)))
+        e->quiet[k] = fmax(e->quiet[k], LOUDER * fabs(g));
+    return fabs(g) <= e->quiet[k];
+}
+
 void
 events_note_sizes(events *e, const double *g)
 {

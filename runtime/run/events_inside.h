@@ -7,10 +7,12 @@
 
 #define CHATTER_MOST 500 /* switchings of one condition within CHATTER_SPAN of the run */
 #define CHATTER_SPAN 1e-9
+#define CHASING 4           /* rounds, from which on it is looked at whether it is rounding that turns them */
 #define ROUNDS 60           /* of switchings that follow from one another at one time; four more for each condition */
 #define NOTHING 1e-18       /* of a condition's size: so far beyond its border it is on it still */
 #define CONTRADICTION 1e-11 /* of a condition's size: below it is rounding, and the next step tells */
 #define AT_REST 1e-9        /* of the size of what may stick: slower it rests */
+#define LOUDER 4.0          /* times what was found to be rounding is none */
 #define AHEAD 1e-7          /* of the run: how far right limits look at most */
 
 struct due {
@@ -80,6 +82,9 @@ double events_lower_corner(const struct model_mode *m, double piece);
 double events_upper_corner(const struct model_mode *m, double piece);
 double events_piece_of(const struct model_mode *m, double g);
 double events_margin_of(const events *e, uint32_t k, double g);
+/* Modes have been chasing each other at (t, x): is g what rounding leaves of k's condition there? Then k rests until g
+ * is larger. */
+bool events_rests(events *e, uint32_t k, double t, const double *x, double g);
 void events_note_sizes(events *e, const double *g);
 
 /* How far ahead of (t, x) a straight line tells which way things go: not so far that the rates along it turn round,

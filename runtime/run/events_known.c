@@ -68,7 +68,7 @@ events_set_known(events *e, uint32_t k, double t)
             p++;
         e->passed[k] = p;
         now = m->slope > 0 ? (double)p : (double)(n - p);
-        if (p < n && corner_time(m, p) < e->stop)
+        if (p < n && corner_time(m, p) <= e->stop)
             heap_push(e, (struct due){ corner_time(m, p), k });
     } else if (m->kind == MODE_FLOOR) {
         double up = m->slope > 0, g = m->offset + m->slope * t;
@@ -79,7 +79,7 @@ events_set_known(events *e, uint32_t k, double t)
             now = up ? floor(g) : ceil(g) - 1;
             next = fmax((now + up - m->offset) / m->slope, t + 2 * events_tiny(e, t));
         }
-        if (next < e->stop)
+        if (next <= e->stop)
             heap_push(e, (struct due){ next, k });
     } else {
         double zero = -m->offset / m->slope;
@@ -87,7 +87,7 @@ events_set_known(events *e, uint32_t k, double t)
         now = m->kind == MODE_EQUAL  ? 0
               : m->kind == MODE_SIGN ? (after == (m->slope > 0) ? 1 : -1)
                                      : after == (m->slope < 0);
-        if (!after && m->kind != MODE_EQUAL && zero < e->stop)
+        if (!after && m->kind != MODE_EQUAL && zero <= e->stop)
             heap_push(e, (struct due){ zero, k });
     }
     e->value[k] = now;

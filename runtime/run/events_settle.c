@@ -150,6 +150,8 @@ events_settle_right(events *e, double t, double *x, bool jumped)
             uint32_t k = e->watched.at[i];
             double now = events_right_value(e, k, e->g[k], e->g_ahead[k], jumped), before = e->value[k];
 
+            if (now != before && round > CHASING && events_rests(e, k, t, x, e->g[k]))
+                continue;
             if (e->of_net[k] || (round > ROUNDS / 2 && changed))
                 continue; /* one at a time, in case they chase each other */
             if (e->mode[k].kind == MODE_STICK)

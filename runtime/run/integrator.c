@@ -10,12 +10,12 @@
     10 /* its local errors are held so much below the tolerance: there are many of them, and of one sign \
         */
 
-#define SWITCHING_CARE 10    /* as much, of the explicit method's, where the errors of many switchings add up: */
+#define BEGINS 1e-12      /* of the run: BDF's library by itself begins with no shorter step than rounding of its end */
+#define SWITCHING_CARE 10 /* as much, of the explicit method's, where the errors of many switchings add up: */
 #define SWITCHING_STEPS 20   /* so few steps from one to the next */
 #define NEARLY_ONE_TIME 1e-3 /* of the step in hand */
 #define EASY_STEPS 20        /* cheap steps in a row before the way back is */
 #define BDF_YOUTH 30         /* steps BDF needs to find its step length, in which nothing is decided */
-#define PEAKS 16             /* inputs looked at beforehand, at most */
 
 #define BESIDE \
     0.01 /* of the tolerated error: how far from the state the Jacobian is taken where slopes may be infinite */
@@ -371,38 +371,6 @@ find_sizes(integrator *g, double t, const double *x)
     integrator_spectral_radius(g, t, x, g->f[2], 5);
 }
 
-/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings
- * below any meaning. */
-static void
-foresee_peaks(integrator *g, double t, const double *x)
-{
-    double time[PEAKS], width[PEAKS], *f = g->f[2], *there = g->scratch;
-    size_t n = scales_sized(g->scales) ? model_clock_peaks(g->model, time, width, PEAKS) : 0;
-
-    if (n == 0 || integrator_evaluate(g, t, x, f) != 0)
-        return;
-    for (size_t k = 0; k < n; k++)
-        if (integrator_evaluate(g, time[k], x, there) == 0)
-            scales_peak(g->scales, f, there, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, width[k]));
-    scales_update(g->scales);
-    g->failed = false;
-}
-
-/* Sizes from what time alone makes of the rates within the time the states take to move: what sets out as an input
- * passes through zero has rates of rounding only. */
-static void
-foresee_motion(integrator *g, double t, const double *x)
-{
-    double *f = g->f[2], *there = g->scratch, time = integrator_look_time(g);
-
-    if (!scales_sized(g->scales) || !(t + time < g->stop) || integrator_evaluate(g, t, x, f) != 0)
-        return;
-    if (integrator_evaluate(g, t + time, x, there) == 0)
-        scales_peak(g->scales, f, there, time);
-    scales_update(g->scales);
-    g->failed = false;
-}
-
 /* What the explicit method sets out with behind a switching, by how long it would make its next step; 0: nothing is
  * known. The states go on with the time constants they have, mostly, and where not, the step fails and becomes shorter.
  * No longer than since the switching before: what switches may depend on time alone, of which a step knows nothing.
@@ -436,7 +404,7 @@ integrator_start(integrator *g, double t, const double *x)
         if (g->n) {
             scales_begin(g->scales, x);
             find_sizes(g, t, x);
-            foresee_peaks(g, t, x);
+            integrator_foresee_peaks(g, t, x);
             scales_begun(g->scales);
         }
         strbuf_puts(&g->method, g->kind == STATIC     ? "no states"
@@ -448,9 +416,9 @@ integrator_start(integrator *g, double t, const double *x)
         return false;
     g->rated[2] = false;
     if (!first && g->n && scales_unknown(g->scales)) {
-        find_sizes(g, t, x);    /* what was at rest may move now, */
-        foresee_peaks(g, t, x); /* from an input that is zero yet */
-        foresee_motion(g, t, x);
+        find_sizes(g, t, x);               /* what was at rest may move now, */
+        integrator_foresee_peaks(g, t, x); /* from an input that is zero yet */
+        integrator_foresee_motion(g, t, x);
     } else if (g->kind == EXPLICIT && integrator_evaluate(g, t, x, g->f[2]) == 0 && !first)
         integrator_radius_again(g, t, x, g->f[2]);
     return true;
@@ -608,6 +576,8 @@ integrator_step(integrator *g, double until)
     for (;;) {
         if (g->next != g->kind) {
             gather_failures(g);
+            if (g->next == BDF && g->t[2] - g->t[1] < BEGINS * (g->stop - g->start))
+                g->set_out = g->t[2] - g->t[1];
             g->kind = g->next;
             g->restart = true;
             g->limited = g->easy = 0;

@@ -98,6 +98,11 @@ double integrator_scatter(size_t i, uint64_t seed);
 /* A time in which the states move by what they are, as far as that is known; so far ahead rates are looked at. */
 double integrator_look_time(const integrator *g);
 void integrator_follow_rates(integrator *g, double t, const double *x, const double *f, bool all);
+/* Sizes from what inputs will do later (without them a state that waits for a pulse would follow its first beginnings
+ * below any meaning), and from what time alone makes of the rates within the time that the states take to move (what
+ * sets out as an input passes through zero has rates of rounding only). */
+void integrator_foresee_peaks(integrator *g, double t, const double *x);
+void integrator_foresee_motion(integrator *g, double t, const double *x);
 void integrator_spectral_radius(integrator *g, double t, const double *x, const double *f, int pairs);
 
 /* Behind a switching: what little is needed to see that it is what it was, and more where it is not. */

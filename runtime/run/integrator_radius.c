@@ -15,6 +15,8 @@ integrator_scatter(size_t i, uint64_t seed)
     return (double)(int64_t)bg_hash_mix(i + 1, seed) * 0x1p-63;
 }
 
+#define PEAKS 16 /* inputs looked at beforehand, at most */
+
 /* Sizes from the rates f at (t, x); see scales.h. */
 struct instant {
     integrator *g;
@@ -44,6 +46,45 @@ integrator_follow_rates(integrator *g, double t, const double *x, const double *
     scales_from_rates(g->scales, x, f, integrator_look_time(g), all, rates_there, &at,
                       (double *const[]){ g->scratch, g->scratch2 });
     g->failed = failed;
+}
+
+/* Sizes from what will move the states by other rates than f, from x on at t, for so long. */
+static void
+foresee(integrator *g, double t, const double *x, const double *f, double time)
+{
+    struct instant at = { g, t };
+
+    scales_peak(g->scales, x, f, time, rates_there, &at);
+}
+
+/* Sizes from what inputs will do later; without them a state that waits for a pulse would follow its first beginnings
+ * below any meaning. */
+void
+integrator_foresee_peaks(integrator *g, double t, const double *x)
+{
+    double time[PEAKS], width[PEAKS], *f = g->f[2];
+    size_t n = scales_sized(g->scales) ? model_clock_peaks(g->model, time, width, PEAKS) : 0;
+
+    if (n == 0 || integrator_evaluate(g, t, x, f) != 0)
+        return;
+    for (size_t k = 0; k < n; k++)
+        foresee(g, time[k], x, f, fmin(g->rho > 0 ? 1 / g->rho : INFINITY, width[k]));
+    scales_update(g->scales);
+    g->failed = false;
+}
+
+/* Sizes from what time alone makes of the rates within the time the states take to move: what sets out as an input
+ * passes through zero has rates of rounding only. */
+void
+integrator_foresee_motion(integrator *g, double t, const double *x)
+{
+    double *f = g->f[2], time = integrator_look_time(g);
+
+    if (!scales_sized(g->scales) || !(t + time < g->stop) || integrator_evaluate(g, t, x, f) != 0)
+        return;
+    foresee(g, t + time, x, f, time);
+    scales_update(g->scales);
+    g->failed = false;
 }
 
 /* ---- spectral radius ----

@@ -2,6 +2,7 @@
 #include "scales.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "vectors.h"
@@ -13,7 +14,11 @@
 /* What rounding in sums with the largest leaves of the others: a tight rtol would ask for less. */
 #define ROUNDING 1e-14
 #define LEAST 1e-18 /* where nothing is known */
+#define FAST 0.01   /* of the time in which a peak acts: a state that settles sooner is moved by less */
+#define NEARER 1e-4 /* of a move, the next one */
 #define PROBE 1e-7  /* of a state's scale: by which it is moved to see the terms it has in rates */
+
+enum { LOOKS = 80 }; /* at moves, each of NEARER of the last, so that none is too far for any law */
 
 struct scales {
     bg_model *model;
@@ -199,22 +204,70 @@ scales_of(const scales *s, const double *x, double *scale)
                             : fabs(x[i]) + s->atol / s->rtol;
 }
 
-void
-scales_peak(scales *s, const double *f, const double *f_peak, double time)
+/* How long each state would go on by its rate, if all were moved by their rates: its own time constant there. Of an
+ * exponential law far from where it will ever be (a diode that stands against the whole mains) this is all that limits
+ * what such a rate can do, and it shows only in moves that are short enough: each look moves less far, until two say
+ * the same. d: what moves the states, out of rate, which is that at x; settles: the times, INFINITY where none is
+ * known. */
+static void
+find_times(const scales *s, const double *x, const double *d, const double *rate, double time,
+           int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *settles)
 {
-    for (size_t i = 0; i < s->n && s->sized; i++)
-        if (isfinite(f_peak[i]))
-            s->size[i] = fmax(s->size[i], time * fabs(f_peak[i] - f[i]));
+    double *moved = bg_malloc((2 * s->n + 1) * sizeof *moved), *there = moved + s->n;
+    const double all = time;
+    bool open = true;
+
+    for (size_t i = 0; i < s->n; i++)
+        settles[i] = INFINITY;
+    for (int look = 0; look < LOOKS && open; look++, time *= NEARER) {
+        for (size_t i = 0; i < s->n; i++)
+            moved[i] = x[i] + (isfinite(d[i]) ? time * d[i] : 0);
+        open = evaluate(ctx, moved, there) != 0;
+        if (open)
+            continue;
+        for (size_t i = 0; i < s->n; i++) {
+            double settled = time * fabs(d[i]) / fabs(there[i] - rate[i]);
+
+            if (!isfinite(d[i]) || moved[i] == x[i])
+                continue;
+            settled = isfinite(settled) ? fmin(settled, all) : all;
+            open |= !(settled > settles[i] / 2 && settled < 2 * settles[i]);
+            settles[i] = settled;
+        }
+    }
+    free(moved);
+}
+
+void
+scales_peak(scales *s, const double *x, const double *f, double time,
+            int (*evaluate)(void *ctx, const double *x, double *f), void *ctx)
+{
+    double *rate = bg_malloc((3 * s->n + 1) * sizeof *rate), *d = rate + s->n, *settles = d + s->n;
+
+    if (s->sized && evaluate(ctx, x, rate) == 0) {
+        for (size_t i = 0; i < s->n; i++)
+            d[i] = rate[i] - f[i];
+        find_times(s, x, d, rate, time, evaluate, ctx, settles);
+        for (size_t i = 0; i < s->n; i++)
+            if (isfinite(d[i]))
+                s->size[i] = fmax(s->size[i], (settles[i] < FAST * time ? settles[i] : time) * fabs(d[i]));
+    }
+    free(rate);
 }
 
 void
 scales_from_rates(scales *s, const double *x, const double *f, double time, bool all,
                   int (*evaluate)(void *ctx, const double *x, double *f), void *ctx, double *const scratch[2])
 {
-    double *moved = scratch[0], *rate = scratch[1];
+    double *moved = scratch[0], *rate = scratch[1], *settles;
 
     if (!s->sized || (!all && s->without == 0))
         return;
+    settles = bg_malloc((s->n + 1) * sizeof *settles);
+    for (size_t i = 0; i < s->n; i++)
+        settles[i] = INFINITY;
+    if (all)
+        find_times(s, x, f, f, time, evaluate, ctx, settles);
     /* products of the Jacobian with vectors of random signs: two, so that terms hardly cancel in both */
     for (uint64_t trial = 0; trial < 2; trial++) {
         for (size_t i = 0; i < s->n; i++) {
@@ -228,8 +281,10 @@ scales_from_rates(scales *s, const double *x, const double *f, double time, bool
             double *to = all ? &s->size[i] : &s->moved_by[i];
 
             if (all ? !s->begun || s->size[i] == 0 : s->curvature[i] == 0)
-                *to = fmax(*to, time * (fabs(f[i]) + fabs(rate[i] - f[i]) / PROBE));
+                *to = fmax(*to, (settles[i] < FAST * time ? settles[i] : time) *
+                                    (fabs(f[i]) + fabs(rate[i] - f[i]) / PROBE));
         }
     }
+    free(settles);
     scales_update(s);
 }

@@ -39,9 +39,10 @@ void scales_of(const scales *s, const double *x, double *scale);
 
 /* Has a state no size yet? */
 bool scales_unknown(const scales *s);
-/* What depends on time alone moves the states by f_peak instead of f for so long, later in the run: sizes, before any
- * of it happens. */
-void scales_peak(scales *s, const double *f, const double *f_peak, double time);
+/* What depends on time alone moves the states by other rates than f for so long, later in the run, from x on: sizes,
+ * before any of it happens. evaluate: the rates there, 0 if they could be evaluated. */
+void scales_peak(scales *s, const double *x, const double *f, double time,
+                 int (*evaluate)(void *ctx, const double *x, double *f), void *ctx);
 /* Sizes from what moves the states: f the rates at (t, x), `time` that in which they act (1/spectral radius). `all`: at
  * the start, and later while some are unknown; else of those without energy alone, and nothing where all have one.
  * evaluate: the rates, 0 if they could be evaluated; scratch[0..1]: [n] each. */

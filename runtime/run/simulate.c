@@ -328,7 +328,8 @@ main_loop(run *s)
             }
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
-            if (!note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
+            switched = false;
+            if (!c.cut && !note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
                 return false;
         } else {
             s->t = t1;
@@ -346,7 +347,9 @@ main_loop(run *s)
         delays_from(s->delays, s->t);
         if (!pass_breaks(s, &switched))
             return false;
-        if (s->t < s->stop && events_next(s->events) <= s->t + run_tiny(s, s->t)) {
+        /* nothing follows the end but samples, which read what is there from now on */
+        if ((s->t < s->stop || events_sample_due(s->events, s->t)) &&
+            events_next(s->events) <= s->t + run_tiny(s, s->t)) {
             bool due;
             if (!note_event(s, events_due(s->events, s->t, s->x), &due))
                 return false;
@@ -495,7 +498,7 @@ begin(run *s)
 
         if (!variational_fits(s->model, s->start, s->stop, s->x, &moving))
             return false;
-        if (moving && s->follow) {
+        if (moving && s->follow && s->follow->fire) { /* who follows derivatives looks at what events do */
             diag_error(
                 s->sources, "variational-form", model_place(s->model),
                 "a ratio between inertias moves: the variational integrator gives no derivatives by parameters then");

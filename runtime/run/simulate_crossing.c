@@ -80,17 +80,40 @@ dips(run *s, const struct look three[3], struct look *at)
     return false;
 }
 
-/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
- * looked at, and where the margin dips between. *before: the look before it. */
+/* Behind `from` blocks have, at `to`, no solution or one of another branch, behind a fold. Before that a condition may
+ * contradict its mode: its law goes on beyond its border as nothing does. True: *at is the first place known, *before a
+ * look before it; else both are the last one on this branch. */
 static bool
-find_contradiction(run *s, struct look *before, struct look *at, bool *found)
+follow_branch(run *s, struct look from, double to, struct look *before, struct look *at)
+{
+    *before = *at = from;
+    while (to - at->t > run_tiny(s, at->t)) {
+        struct look middle = { at->t + (to - at->t) / 2, 0 };
+
+        if (!margin_at(s, middle.t, &middle.m) || model_left_branch(s->model)) {
+            to = middle.t;
+            continue;
+        }
+        *before = *at;
+        *at = middle;
+        if (at->m < 0)
+            return true;
+    }
+    return false;
+}
+
+/* The first place known where a condition contradicts its mode in the last step: middles and ends of its pieces are
+ * looked at, and where the margin dips between. *before: the look before it. *cut: there is none, but so far the
+ * present branch of the blocks' solution leads. */
+static bool
+find_contradiction(run *s, struct look *before, struct look *at, bool *found, bool *cut)
 {
     double t0 = integrator_t0(s->integrator), t1 = integrator_t1(s->integrator), end = t1;
     size_t seen = 1;
     bool half = false; /* the piece's middle has been looked at */
     struct look last[3];
 
-    *found = false;
+    *found = *cut = false;
     if (!look_at_start(s, &last[2]))
         return false;
     if (s->pieces)
@@ -105,11 +128,18 @@ find_contradiction(run *s, struct look *before, struct look *at, bool *found)
         half = !half;
         if (at_end)
             t0 = end;
-        if (!margin_at(s, next.t, &next.m)) {
-            if (at_end)
-                return false;
+        bool looked = margin_at(s, next.t, &next.m);
+
+        if (!looked && !at_end)
             continue; /* the end will tell */
+        if (s->blocks && (!looked || model_left_branch(s->model))) {
+            *found = follow_branch(s, last[2], next.t, before, at);
+            *cut = !*found && at->t > last[2].t;
+            if (*found || *cut)
+                return true;
         }
+        if (!looked)
+            return false;
         last[0] = last[1];
         last[1] = last[2];
         last[2] = next;
@@ -175,8 +205,13 @@ run_find_crossing(run *s, struct crossing *c)
     double t0 = integrator_t0(s->integrator), hi, at_hi, lo, at_lo;
     struct look before = { 0 }, at;
 
-    if (!find_contradiction(s, &before, &at, &c->found))
+    if (!find_contradiction(s, &before, &at, &c->found, &c->cut))
         return false;
+    if (c->cut) {
+        c->found = true;
+        c->t = c->t_seen = at.t;
+        return margin_at(s, at.t, &at.m);
+    }
     if (!c->found)
         return true;
     lo = before.t;

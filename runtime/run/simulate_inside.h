@@ -62,6 +62,7 @@ typedef struct run {
 
 struct crossing {
     bool found, at_start;
+    bool cut; /* nothing contradicts there: just behind it blocks have no solution that leads on */
     double t, t_seen;
 };
 

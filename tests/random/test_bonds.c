@@ -43,8 +43,8 @@ way_back(const compilation *c, const bond_candidate *x, enum bond_way way)
     flow_shared = f->junction.at[at].type == 1;
     give = flow_shared ? 'e' : 'f'; /* what the balance of that junction lacks */
     if (e) {
-        const char *text = source_text(c->sources, 0) + e->node->linear->at.begin;
-        int n = (int)(e->node->linear->at.end - e->node->linear->at.begin);
+        const char *text = source_text(c->sources, 0) + e->node->own->linear->at.begin;
+        int n = (int)(e->node->own->linear->at.end - e->node->own->linear->at.begin);
         char take = (gyrates = e->type == EL_GY) ? (give == 'e' ? 'f' : 'e') : give;
         /* e_in = n*e_out, f_out = n*f_in; e_in = r*f_out, e_out = r*f_in */
         bool times = gyrates ? give == 'e' : (give == 'e') == forward;

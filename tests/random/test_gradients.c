@@ -73,16 +73,19 @@ by_differences(struct tally *t, const rgraph *g, bg_model *m, const chosen *c, s
         fine = moved_run(m, c, column, offset[k] * h, x0, y + k * ny);
     for (size_t i = 0; i < ny && fine; i++) {
         double slope_of[3], ratio, part, want, got = slope[i * columns + column], doubt;
+        bool mixed;
 
         for (int k = 0; k < 3; k++)
             slope_of[k] = (y[2 * k * ny + i] - y[(2 * k + 1) * ny + i]) / (2 * offset[2 * k] * h);
-        /* their error falls to a quarter with half the step; to a half where a law bends at this very point, f*abs(f)
-         */
+        /* their error falls to a quarter with half the step; to a half where a law bends at this very point, f*abs(f);
+         * somewhere between where it has some of both, and is known to what these two make of it */
         ratio = slope_of[1] != slope_of[2] ? (slope_of[0] - slope_of[1]) / (slope_of[1] - slope_of[2]) : 0.25;
+        mixed = ratio > 0.28 && ratio < 0.47;
         ratio = ratio > 0.375 ? 0.5 : 0.25;
         part = ratio / (1 - ratio) * (slope_of[0] - slope_of[1]);
         want = slope_of[0] + part;
-        doubt = 600 * RTOL * (fabs(y0[i]) + fabs(slope_of[0]) * h) / h + fabs(slope_of[0] - slope_of[1]) * 0.02;
+        doubt = 600 * RTOL * (fabs(y0[i]) + fabs(slope_of[0]) * h) / h +
+                fabs(slope_of[0] - slope_of[1]) * (mixed ? 2.0 / 3 : 0.02);
 
         t->checks++;
         t->sharp += doubt <= WITHIN * fabs(want);

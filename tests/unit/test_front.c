@@ -438,18 +438,18 @@ test_spans(void **state)
     assert_span(&x, x.f->comment[0], "// note");
     assert_span(&x, m->name_at, "m");
     assert_span(&x, c->at, "a[1] -> C:s = 1/(k) { q(0) = 1; } as b;");
-    assert_span(&x, c->chain.as_at, "as b");
-    assert_span(&x, c->chain.arrow[0], "->");
+    assert_span(&x, c->chain.bond->at, "as b");
+    assert_span(&x, ast_arrow_at(c->chain.node, 1), "->");
     assert_span(&x, c->chain.node[0].at, "a[1]");
-    assert_span(&x, c->chain.node[0].ref.part[0].index_at, "[1]");
+    assert_span(&x, c->chain.node[0].ref.part[0].brackets->at, "[1]");
     assert_span(&x, c->chain.node[1].at, "C:s = 1/(k) { q(0) = 1; }");
-    assert_span(&x, c->chain.node[1].linear->at, "1/(k)");
-    assert_span(&x, c->chain.node[1].block_at, "{ q(0) = 1; }");
-    assert_span(&x, c->chain.node[1].item[0].at, "q(0) = 1;");
+    assert_span(&x, c->chain.node[1].own->linear->at, "1/(k)");
+    assert_span(&x, c->chain.node[1].own->block->at, "{ q(0) = 1; }");
+    assert_span(&x, c->chain.node[1].own->block->item[0].at, "q(0) = 1;");
     assert_span(&x, m->stmt[1]->value.value->at, "3 [N/m]");
     assert_span(&x, m->stmt[1]->value.value->number.unit->at, "[N/m]");
-    assert_span(&x, m->stmt[2]->chain.node[0].args_at, "(k = 2)");
-    assert_span(&x, m->stmt[2]->chain.node[0].domain_at, "d");
+    assert_span(&x, m->stmt[2]->chain.node[0].own->more->args_at, "(k = 2)");
+    assert_span(&x, m->stmt[2]->chain.node[0].own->more->domain_at, "d");
     front_end(&x);
 }
 

@@ -235,12 +235,74 @@ parameters_are_taken_over(void **state)
     compile_free(&c);
 }
 
+static size_t
+element_of(const compilation *c, const char *name)
+{
+    for (uint32_t i = 0; i < c->flat->element.n; i++)
+        if (!strcmp(c->flat->element.at[i].name, name))
+            return i;
+    return SIZE_MAX;
+}
+
+static uint32_t
+state_of(const bg_model *m, const char *name)
+{
+    for (uint32_t i = 0; i < model_nstates(m); i++)
+        if (!strcmp(model_state(m, i).name, name))
+            return i;
+    return UINT32_MAX;
+}
+
+/* Two masses, a spring and a damper between them, drag on the first: what is taken out is not there in this instance,
+ * and there in the others. By hand: dp1 = -F - D, dp2 = F, dq = v1 - v2, F = q/C + b (v1 - v2), D = d v1. */
+static void
+elements_taken_out(void **state)
+{
+    static const char text[] = "model two { 1:v1 -> I:m1 = 2; 1:v2 -> I:m2 = 4; 0:s; v1 -> s; s -> v2; s -> 1:w; "
+                               "w -> C:spring = 1/8; w -> R:damper = 3; v1 -> R:drag = 0.5; output y = v2.f; }\n"
+                               "experiment e of two { stop = 1; }\n";
+    static const struct {
+        const char *name;
+        bool rests;
+        double dp1, dp2, dq; /* at p1 = 6, p2 = 4, q = 0.25: v1 = 3, v2 = 1 */
+    } without[] = { { NULL, false, -9.5, 8, 2 }, { "spring", false, -7.5, 6, 0 }, { "damper", false, -3.5, 2, 2 },
+                    { "drag", false, -8, 8, 2 }, { "m1", true, 0, -1, -1 }, /* v1 is 0: F = 2 - 3; its momentum stays */
+                    { "m2", true, -12.5, 0, 3 } };
+    compilation c = { 0 };
+    compile_options o = { .experiment = "e", .removable = true };
+
+    (void)state;
+    assert_true(compile_text(&c, "two.bg", text, sizeof text - 1, STAGE_MODEL, &o));
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+        bg_model *m = model_another(c.model);
+        uint32_t p1 = state_of(m, "m1.p"), p2 = state_of(m, "m2.p"), q = state_of(m, "spring.q");
+        double x[3], dx[3];
+
+        x[p1] = 6;
+        x[p2] = 4;
+        x[q] = 0.25;
+        if (without[i].name) {
+            size_t e = element_of(&c, without[i].name);
+
+            assert_false(model_take_out(m, e, !without[i].rests));
+            assert_true(model_take_out(m, e, without[i].rests));
+        }
+        assert_int_equal(model_rhs(m, 0, x, dx), 0);
+        assert_float_equal(dx[p1], without[i].dp1, 1e-12);
+        assert_float_equal(dx[p2], without[i].dp2, 1e-12);
+        assert_float_equal(dx[q], without[i].dq, 1e-12);
+        model_free(m);
+    }
+    compile_free(&c);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(instances_in_threads),
                                         cmocka_unit_test(code_exchanged_while_it_runs),
-                                        cmocka_unit_test(parameters_are_taken_over) };
+                                        cmocka_unit_test(parameters_are_taken_over),
+                                        cmocka_unit_test(elements_taken_out) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

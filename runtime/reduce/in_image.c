@@ -1,0 +1,117 @@
+/* in_image.c - see in_image.h */
+#include "in_image.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "unwritten.h"
+
+/* May its runs be such that a part is only a factor? At a state of rest, and where constraints are solved, more depends
+ * on what there is. */
+static bool
+is_fit(const compilation *c)
+{
+    return !c->flat->experiment.equilibrium && !model_has_nets(c->model) && !model_nconstraints(c->model);
+}
+
+/* Compiles the base once more, with elements that can be taken out. */
+static bool
+make(struct search *d)
+{
+    struct in_image *m = &d->image;
+
+    if (m->c || m->unfit)
+        return !m->unfit;
+    m->c = bg_calloc(d->trier.n, sizeof *m->c);
+    for (size_t i = 0; i < d->trier.n && !m->unfit; i++) {
+        compile_options o = { .experiment = d->trier.experiment[i],
+                              .set = d->base_set->at,
+                              .nset = d->base_set->n,
+                              .shared = d->trier.shared,
+                              .removable = true };
+
+        m->unfit = !compile_another(&m->c[i], &d->base->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
+        diag_mute(m->c[i].sources, true);
+        for (uint32_t k = 0; i == 0 && !m->unfit && k < m->c[0].flat->element.n; k++) {
+            const char *name = m->c[0].flat->element.at[k].name;
+
+            map_set(&m->of, bg_hash_bytes(name, strlen(name), 0), k);
+        }
+    }
+    return !m->unfit;
+}
+
+void
+in_image_forget(struct search *d)
+{
+    for (size_t i = 0; d->image.c && i < d->trier.n; i++)
+        compile_free(&d->image.c[i]);
+    free(d->image.c);
+    map_free(&d->image.of);
+    d->image = (struct in_image){ 0 };
+}
+
+static bool
+take_out(const struct search *d, const compilation *c, struct candidate *const *part, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t e = map_get(&d->image.of, bg_hash_bytes(part[i]->name, strlen(part[i]->name), 0));
+
+        if (e == MAP_NONE || e >= c->flat->element.n || strcmp(c->flat->element.at[e].name, part[i]->name) ||
+            !model_take_out(c->model, e, part[i]->reading[part[i]->chosen].kind == REWRITE_CLAMP))
+            return false;
+    }
+    return true;
+}
+
+/* Runs what is left in every experiment. */
+static bool
+judge(struct search *d, compilation *c, const struct demand *demand, struct verdict *out)
+{
+    struct version v = { .c = c, .lent = true };
+    size_t at = 0;
+    const char *why;
+    bool decided;
+
+    d->slack = BEYOND_DOUBT;
+    d->demand = demand;
+    why = version_run(&d->trier, &v, d->base_set, &at);
+    d->demand = NULL;
+    d->slack = 0;
+    if (why) {
+        decided = v.outputs[at].beyond;
+        out->why = decided ? trial_too_far(d, &v.outputs[at], at) : NULL;
+    } else {
+        trial_measure(d, out, &v);
+        decided = out->fine = out->worst <= WITHIN / BEYOND_DOUBT;
+    }
+    version_free(&d->trier, &v);
+    return decided;
+}
+
+bool
+in_image_try(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+             struct verdict *out)
+{
+    size_t before = d->out->simulations;
+    compilation *c;
+    bool fine = true;
+
+    for (size_t i = d->base_taken; i < n && fine; i++)
+        fine = unwritten_plain(d, taken[i]) != NULL;
+    if (!fine || !demand || d->exact || !make(d))
+        return false;
+    *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true };
+    c = bg_calloc(d->trier.n, sizeof *c);
+    for (size_t i = 0; i < d->trier.n && fine; i++) {
+        c[i] = d->image.c[i];
+        c[i].model = model_another(d->image.c[i].model);
+        fine = take_out(d, &c[i], taken + d->base_taken, n - d->base_taken);
+    }
+    fine = fine && judge(d, c, demand, out);
+    for (size_t i = 0; i < d->trier.n; i++)
+        model_free(c[i].model);
+    free(c);
+    out->spent = d->out->simulations - before;
+    return fine;
+}
