@@ -17,7 +17,6 @@ static const struct refusal {
     unsigned what;
     const char *why;
 } refusals[] = {
-    { "partition", -1, NULL, STOPS, ENDS },
     { "identify", -1, NULL, STOPS | DELAYS, FOLLOWS },
     { "sensitivity", -1, NULL, STOPS | DELAYS, FOLLOWS },
     { "linearize", -1, NULL, DELAYS, PAST },

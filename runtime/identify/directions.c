@@ -53,8 +53,9 @@ directions_part(size_t n, size_t count, double *v)
 
         for (size_t k = 0; k < n; k++)
             length = hypot(length, v[d * n + k]);
-        for (size_t k = 0; k < n && length > 0; k++)
-            v[d * n + k] /= copysign(length, v[d * n + own[d]]);
+        length = copysign(length, v[d * n + own[d]]);
+        for (size_t k = 0; k < n && length != 0; k++)
+            v[d * n + k] /= length;
     }
     for (size_t d = 1; d < count; d++)
         for (size_t i = d; i > 0 && own[i] < own[i - 1]; i--) {

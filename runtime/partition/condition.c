@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "asked.h"
 #include "bonds.h"
 #include "columns.h"
 #include "reduce.h"
@@ -41,30 +42,17 @@ stays(struct conditioner *d, size_t i, const char *why)
 static bool
 make_plan(struct conditioner *d, const size_t *at, size_t n, rewrite *plan)
 {
-    const char **name = bg_calloc(n + 1, sizeof *name);
-    rewrite_bond *bond = bg_calloc(n + 1, sizeof *bond);
-    size_t nnames = 0, nbonds = 0;
-    bool fine;
+    asked_list a = { 0 };
 
     for (size_t i = 0; i < n; i++) {
         const link *x = &d->p->link.at[at[i]];
-        const bond_candidate *c = d->of_link[at[i]];
 
         if (x->fate == LINK_GOES && x->element != LINK_NONE)
-            name[nnames++] = x->name;
+            asked_add(&a, x->name, &(struct reading){ .kind = REWRITE_ELEMENT });
         else
-            bond[nbonds++] = c->change[way_of(x)];
+            asked_add_bond(&a, d->of_link[at[i]]->change[way_of(x)]);
     }
-    fine = rewrite_plan(&(rewrite_request){ .f = d->of->flat,
-                                            .file = d->of->ast,
-                                            .name = name,
-                                            .n = nnames,
-                                            .bond = bond,
-                                            .nbonds = nbonds },
-                        plan);
-    free(name);
-    free(bond);
-    return fine;
+    return asked_plan(&a, d->of, plan);
 }
 
 /* A conditioned text that falls apart may swing ever faster: what needs so many steps has failed. */
@@ -261,6 +249,8 @@ condition_text(const compilation *of, const recording *run, size_t nruns, link_p
 struct ran {
     compilation c;
     track track;
+    double end;
+    bool stopped;
 };
 
 static bool
@@ -280,6 +270,8 @@ run_one(const recording *r, struct ran *x, void (*failed)(void *ctx, const sourc
         so.track = &x->track;
         so.points = 0;
         fine = simulate(x->c.model, &so, &run);
+        x->end = run.t_end;
+        x->stopped = run.stopped != NULL;
     }
     if (!fine)
         failed(ctx, x->c.sources);
@@ -357,6 +349,8 @@ compare(const struct ran *a, const struct ran *b, const char *experiment,
                                     .shown = one.display ? unit_scale(one.display) : 1,
                                     .max = e.max,
                                     .rms = e.rms,
+                                    .stopped = a->stopped || b->stopped,
+                                    .end = { a->end, b->end },
                                     .size = track_compare(&a->track, k, NULL, 0).rms }));
     }
     map_free(&at);

@@ -26,6 +26,8 @@ typedef struct run_error {
     double shown;      /* what one of it is in SI */
     double max, rms;   /* of the difference over the run */
     double size;       /* root mean square of the trajectory as given */
+    bool stopped;      /* a `stop when` ended one of the runs: compared is what both have */
+    double end[2];     /* s: where they ended, as given first */
 } run_error;
 typedef VEC(run_error) run_errors;
 /* Runs both and compares outputs and states of the same name (`renamed`: what a name of the first became in the second;

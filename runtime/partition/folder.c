@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compile.h"
+#include "covered.h"
 #include "csv.h"
 #include "files.h"
 #include "sampled.h"
@@ -190,9 +191,12 @@ struct sides {
 };
 
 static bool
-go_on(void *ctx, double t, const double *x)
+start_sides(void *ctx, double t, const double *x)
 {
-    (void)ctx, (void)t, (void)x;
+    struct sides *s = ctx;
+
+    (void)t, (void)x;
+    s->time.n = s->output.n = 0;
     return true;
 }
 
@@ -234,7 +238,7 @@ keep_sides(void *ctx, double t, const double *before, const double *modes_before
 static bool
 run_dense(const folder_options *o, compilation *c, sim_result *result, struct sides *sides)
 {
-    sim_follower follow = { .start = go_on, .piece = pass_piece, .jump = keep_sides, .ctx = sides };
+    sim_follower follow = { .start = start_sides, .piece = pass_piece, .jump = keep_sides, .ctx = sides };
     sim_options so = { 0 };
     bool fine = sim_options_from_experiment(c->model, &so);
 
@@ -247,7 +251,7 @@ run_dense(const folder_options *o, compilation *c, sim_result *result, struct si
         *sides = (struct sides){ .model = c->model,
                                  .tiny = SAME_TIME * (so.stop - so.start),
                                  .modes = bg_calloc(model_nmodes(c->model) + 1, sizeof(double)) };
-        fine = simulate(c->model, &so, result);
+        fine = covered_run(c->model, &so, result);
     }
     sim_options_free(&so);
     return fine;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "covered.h"
 #include "edit.h"
 #include "json.h"
 #include "textrefs.h"
@@ -90,7 +91,7 @@ freeze_mean(const recording *run, size_t nruns, const char *name)
             so.outputs = true;
             if (r->adjust)
                 r->adjust(r->ctx, c.model, &so);
-            fine = simulate(c.model, &so, &result);
+            fine = covered_run(c.model, &so, &result);
         }
         n = fine ? model_noutputs(c.model) : 0;
         for (size_t k = 0; fine && k + 1 < result.points; k++) {

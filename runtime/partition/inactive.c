@@ -57,16 +57,21 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         sim_options one = *o;
         sim_result run = { 0 };
         ranking k = { 0 };
+        bg_model *m = model_another(c->model); /* from whose end another run would set out */
         measure *q;
         double total = 0;
 
         one.nwindows = 1;
         one.window_from = &t.from.at[w];
         one.window_to = &t.to.at[w];
-        q = measure_new(c->model, &mo, &one);
-        fine = q && simulate(c->model, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
-        if (fine)
+        q = measure_new(m, &mo, &one);
+        fine = q && simulate(m, &one, &run) && measure_ranking(q, &run, METRIC_ACTIVITY, &k);
+        if (fine && run.t_end <= t.from.at[w]) { /* its `stop when` ended it before */
+            *n -= 1;
+            k.row.n = 0;
+        } else if (fine) {
             ranking_decide(&k, io->share);
+        }
         for (size_t i = 0; i < k.row.n; i++)
             total += k.row.at[i].source ? 0 : k.row.at[i].value;
         for (size_t i = 0; i < k.row.n; i++) {
@@ -79,6 +84,7 @@ rank_times(compilation *c, const sim_options *o, const inactive_options *io, str
         ranking_free(&k);
         measure_free(q);
         sim_result_free(&run);
+        model_free(m);
     }
     *n += (uint32_t)t.from.n;
     vec_free(&t.from);

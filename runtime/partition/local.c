@@ -60,9 +60,9 @@ greater(double a, double b)
 }
 
 /* One run, over the windows of the experiment one after the other. The runs are those of the whole experiment, so that
- * steps are the same in each. */
+ * steps are the same in each; each of an instance that has not run before, from whose end it would set out. */
 static bool
-run_windows(compilation *c, const recording *r, sim_options *o, local_ratios *out)
+run_windows(const bg_model *of, const recording *r, sim_options *o, local_ratios *out)
 {
     size_t n = o->nwindows ? o->nwindows : 1;
     double whole[2] = { o->start, o->stop };
@@ -73,25 +73,27 @@ run_windows(compilation *c, const recording *r, sim_options *o, local_ratios *ou
         measure_options mo = { .metrics = METRIC(METRIC_JUNCTION) };
         sim_options one = *o;
         sim_result run = { 0 };
+        bg_model *m = model_another(of);
         measure *q;
 
         one.nwindows = 1;
         one.window_from = &from[w];
         one.window_to = &to[w];
-        q = measure_new(c->model, &mo, &one);
-        fine = q && simulate(c->model, &one, &run);
-        if (fine) {
+        q = measure_new(m, &mo, &one);
+        fine = q && simulate(m, &one, &run);
+        if (fine && from[w] < run.t_end) { /* not all that its `stop when` left out */
             junction_table t;
             local_study s;
 
             measure_junction(q, &run, &t);
-            study_new(c->flat, r->experiment, from[w], to[w], &s);
-            take(c->flat, &t, &s);
+            study_new(model_flat(m), r->experiment, from[w], fmin(to[w], run.t_end), &s);
+            take(model_flat(m), &t, &s);
             vec_push(&out->study, s);
             junction_free(&t);
         }
         measure_free(q);
         sim_result_free(&run);
+        model_free(m);
     }
     return fine;
 }
@@ -123,38 +125,62 @@ sum_up(local_ratios *l)
 }
 
 enum local_result
-local_measure(const flat_model *f, const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx,
-              local_ratios *out, const char **other)
+local_compile(const flat_model *f, const recording *r, size_t n, void (*failed)(void *ctx, const sources *s), void *ctx,
+              local_models *out, const char **other)
 {
-    enum local_result result = LOCAL_DONE;
+    *out = (local_models){ bg_calloc(n + 1, sizeof *out->c), 0 };
+    for (size_t i = 0; i < n; i++) {
+        compile_options co = recording_options(&r[i]);
+        compilation *c = &out->c[out->n++];
+
+        if (!compile_text(c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co)) {
+            failed(ctx, c->sources);
+            return LOCAL_FAILED;
+        }
+        if (c->flat->bond.n != f->bond.n || c->flat->port.n != f->port.n || c->flat->junction.n != f->junction.n) {
+            *other = r[i].experiment;
+            return LOCAL_OTHER_GRAPH;
+        }
+    }
+    return LOCAL_DONE;
+}
+
+void
+local_models_free(local_models *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        compile_free(&m->c[i]);
+    free(m->c);
+    *m = (local_models){ 0 };
+}
+
+enum local_result
+local_measure(const local_models *l, const recording *r, const local_setting *set,
+              void (*failed)(void *ctx, const sources *s), void *ctx, local_ratios *out)
+{
+    const flat_model *f = l->c[0].flat;
+    bool fine = true;
 
     *out = (local_ratios){ .nbonds = f->bond.n, .nports = f->port.n };
     study_new(f, "", NAN, NAN, &out->greatest);
-    for (size_t i = 0; i < n && result == LOCAL_DONE; i++) {
-        compile_options co = recording_options(&r[i]);
-        compilation c = { 0 };
+    for (size_t i = 0; i < l->n && fine; i++) {
+        bg_model *m = set ? model_another(l->c[i].model) : l->c[i].model;
         sim_options so = { 0 };
 
-        if (!compile_text(&c, r[i].path, r[i].text, r[i].length, STAGE_MODEL, &co) ||
-            !sim_options_from_experiment(c.model, &so))
-            result = LOCAL_FAILED;
-        else if (c.flat->bond.n != f->bond.n || c.flat->port.n != f->port.n || c.flat->junction.n != f->junction.n)
-            result = LOCAL_OTHER_GRAPH;
-        else {
-            if (r[i].adjust)
-                r[i].adjust(r[i].ctx, c.model, &so);
-            if (!run_windows(&c, &r[i], &so, out))
-                result = LOCAL_FAILED;
-        }
-        if (result == LOCAL_FAILED && failed)
-            failed(ctx, c.sources);
-        if (result == LOCAL_OTHER_GRAPH)
-            *other = r[i].experiment;
+        if (set)
+            model_set_parameter(m, set->parameter, set->value);
+        fine = sim_options_from_experiment(m, &so);
+        if (fine && r[i].adjust)
+            r[i].adjust(r[i].ctx, m, &so);
+        fine = fine && run_windows(m, &r[i], &so, out);
+        if (!fine)
+            failed(ctx, l->c[i].sources);
         sim_options_free(&so);
-        compile_free(&c);
+        if (set)
+            model_free(m);
     }
     sum_up(out);
-    return result;
+    return fine ? LOCAL_DONE : LOCAL_FAILED;
 }
 
 void

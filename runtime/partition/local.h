@@ -34,10 +34,24 @@ enum local_result {
     LOCAL_FAILED, /* a run failed: `failed` was called with its messages */
     LOCAL_OTHER_GRAPH
 }; /* an experiment makes another graph of the text (sizes): *other is its name */
-/* f: of the text of the recordings. local_free *out in any case. */
-enum local_result local_measure(const flat_model *f, const recording *r, size_t n,
-                                void (*failed)(void *ctx, const sources *s), void *ctx, local_ratios *out,
+/* A recording's model each. */
+typedef struct local_models {
+    compilation *c;
+    size_t n;
+} local_models;
+/* f: of the text of the recordings. local_models_free *out in any case. */
+enum local_result local_compile(const flat_model *f, const recording *r, size_t n,
+                                void (*failed)(void *ctx, const sources *s), void *ctx, local_models *out,
                                 const char **other);
+void local_models_free(local_models *m);
+/* What the models have by another value of a parameter (SI): instances of their own are run. */
+typedef struct local_setting {
+    const char *parameter;
+    double value;
+} local_setting;
+/* set: NULL: none. local_free *out in any case. */
+enum local_result local_measure(const local_models *m, const recording *r, const local_setting *set,
+                                void (*failed)(void *ctx, const sources *s), void *ctx, local_ratios *out);
 void local_free(local_ratios *l);
 
 #endif

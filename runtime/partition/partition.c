@@ -44,14 +44,14 @@ partition_usage(struct worker *d, char *why)
 /* ---------------------------------------------------------------- what was found in the text */
 
 static enum partition_result
-look(struct worker *d)
+compile_models(struct worker *d, local_models *models)
 {
     partitioning *p = d->out;
     const char *other = NULL;
 
     if (!compile_run(d, &d->run[0], STAGE_GRAPH, &p->graph) || !compile_run(d, &d->run[0], STAGE_CAUSALITY, &p->causal))
         return PARTITION_FAILED;
-    switch (local_measure(p->graph.flat, d->run, d->o->nruns, partition_run_failed, d, &p->local, &other)) {
+    switch (local_compile(p->graph.flat, d->run, d->o->nruns, partition_run_failed, d, models, &other)) {
     case LOCAL_DONE: break;
     case LOCAL_FAILED: return PARTITION_FAILED;
     case LOCAL_OTHER_GRAPH:
@@ -60,8 +60,18 @@ look(struct worker *d)
                                          "partition them apart",
                                          other, d->run[0].experiment));
     }
-    plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
     return PARTITION_DONE;
+}
+
+static void
+worker_free(struct worker *d)
+{
+    free(d->freeze);
+    free(d->run);
+    free(d->given);
+    free(d->written);
+    free(d->text);
+    portable_free(&d->portable);
 }
 
 /* From here on texts are written, which are to run without a command line. */
@@ -423,28 +433,75 @@ write_out(struct worker *d)
     return PARTITION_DONE;
 }
 
+static struct worker
+worker_new(const partition_options *o, partitioning *out)
+{
+    struct worker d = { .o = o, .out = out, .portable.folder = o->folder };
+
+    if (!out->arena)
+        out->arena = arena_new();
+    d.a = out->arena;
+    d.run = bg_calloc(o->nruns, sizeof *d.run);
+    memcpy(d.run, o->run, o->nruns * sizeof *d.run);
+    return d;
+}
+
+/* Ratios measured, which links they part, and what then hangs together. */
+static enum partition_result
+look(struct worker *d, const local_models *models, const local_setting *set)
+{
+    partitioning *p = d->out;
+    enum partition_result result;
+
+    if (local_measure(models, d->run, set, partition_run_failed, d, &p->local) != LOCAL_DONE)
+        return PARTITION_FAILED;
+    plan_make(p->causal.flat, p->causal.causal, &p->local, d->o->limit, d->a, &p->plan);
+    result = find_freezes(d);
+    if (result == PARTITION_DONE)
+        find_subgraphs(d);
+    return result;
+}
+
+enum partition_result
+partition_compile(const partition_options *o, partitioning *out, local_models *models)
+{
+    enum partition_result result;
+
+    *out = (partitioning){ 0 };
+    *models = (local_models){ 0 };
+    struct worker d = worker_new(o, out);
+    result = compile_models(&d, models);
+    worker_free(&d);
+    return result;
+}
+
+enum partition_result
+partition_look(const partition_options *o, const partitioning *of, const local_models *models, const local_setting *set,
+               partitioning *out)
+{
+    enum partition_result result;
+
+    *out = (partitioning){ .graph = of->graph, .causal = of->causal };
+    struct worker d = worker_new(o, out);
+    result = look(&d, models, set);
+    memset(&out->graph, 0, sizeof out->graph);
+    memset(&out->causal, 0, sizeof out->causal);
+    worker_free(&d);
+    return result;
+}
+
 enum partition_result
 partition_find(const partition_options *o, partitioning *out)
 {
-    struct worker d = { .o = o, .out = out, .portable.folder = o->folder };
+    local_models models = { 0 };
     enum partition_result result;
 
-    memset(out, 0, sizeof *out);
-    out->arena = d.a = arena_new();
-    out->mora = o->mora;
-    out->regimes = o->nregimes > 0;
-    d.run = bg_calloc(o->nruns, sizeof *d.run);
-    memcpy(d.run, o->run, o->nruns * sizeof *d.run);
-    result = look(&d);
+    *out = (partitioning){ .mora = o->mora, .regimes = o->nregimes > 0 };
+    struct worker d = worker_new(o, out);
+    result = compile_models(&d, &models);
     if (result == PARTITION_DONE)
-        result = find_freezes(&d);
-    if (result == PARTITION_DONE)
-        find_subgraphs(&d);
-    if (o->only_look) {
-        free(d.freeze);
-        free(d.run);
-        return result;
-    }
+        result = look(&d, &models, NULL);
+    local_models_free(&models);
     if (result == PARTITION_DONE) {
         say_overrides(&d);
         result = write_out(&d);
@@ -459,12 +516,7 @@ partition_find(const partition_options *o, partitioning *out)
         result = partition_run_folder(&d);
     if (result == PARTITION_DONE)
         result = partition_compare(&d);
-    free(d.freeze);
-    free(d.run);
-    free(d.given);
-    free(d.written);
-    free(d.text);
-    portable_free(&d.portable);
+    worker_free(&d);
     return result;
 }
 

@@ -17,7 +17,6 @@ typedef struct partition_options {
     double limit, mora; /* below it a bond is inactive; what the elements that stay must add up to */
     const freeze *freeze;
     size_t nfreezes;
-    bool only_look;       /* ratios, plan and subgraphs only */
     const char *folder;   /* where the texts go; NULL: nowhere */
     const regime *regime; /* in which the model as given is ranked too */
     size_t nregimes;
@@ -55,6 +54,11 @@ typedef struct partitioning {
 enum partition_result { PARTITION_DONE, PARTITION_FAILED, PARTITION_USAGE, PARTITION_INTERNAL, PARTITION_FILE };
 /* *out is filled; partitioning_free it in any case. */
 enum partition_result partition_find(const partition_options *o, partitioning *out);
+/* Ratios, links and subgraphs for several values of a parameter: the models are compiled once, and then looked at by
+ * each (set; NULL: as they are). out's graphs are of's. partitioning_free in any case. */
+enum partition_result partition_compile(const partition_options *o, partitioning *out, local_models *models);
+enum partition_result partition_look(const partition_options *o, const partitioning *of, const local_models *models,
+                                     const local_setting *set, partitioning *out);
 partition_report partition_report_of(const partitioning *p);
 void partitioning_free(partitioning *p);
 

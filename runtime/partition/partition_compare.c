@@ -116,9 +116,14 @@ compare_part(struct worker *d, const recording *r, part *x)
     bool fine = compare_runs(d->run, r, d->o->nruns, NULL, d->a, partition_run_failed, d, &e);
 
     x->replay = NAN;
-    for (size_t i = 0; fine && i < e.n; i++)
+    for (size_t i = 0; fine && i < e.n; i++) {
+        const run_error *y = &e.at[i];
+
+        if (y->stopped && y->end[0] != y->end[1]) /* what one of them lacks counts as missed */
+            x->replay = fmax(isnan(x->replay) ? 0 : x->replay, fabs(y->end[1] - y->end[0]) / fabs(y->end[0]));
         if (!e.at[i].state && size_of(d->out, &e.at[i]) > 0)
             x->replay = fmax(isnan(x->replay) ? 0 : x->replay, e.at[i].rms / size_of(d->out, &e.at[i]));
+    }
     vec_free(&e);
     return fine;
 }

@@ -266,6 +266,10 @@ write_errors(json *j, const run_errors *list, const char *key, bool states)
         json_key_number(j, "max", e->max);
         json_key_number(j, "rms", e->rms);
         json_key_number(j, "of_rms", e->size);
+        if (e->stopped) {
+            json_key_number(j, "end_given", e->end[0]);
+            json_key_number(j, "end", e->end[1]);
+        }
         json_close(j, '}');
     }
     json_close(j, ']');

@@ -222,6 +222,23 @@ put_frozen(const partition_report *r, FILE *out)
                 r->frozen->at[i].reader);
 }
 
+/* Where runs ended that a `stop when` may end. */
+static void
+put_ends(const run_errors *list, const char *of, FILE *out)
+{
+    const char *said = NULL;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const run_error *e = &list->at[i];
+
+        if (!e->stopped || (said && !strcmp(said, e->experiment)))
+            continue;
+        said = e->experiment;
+        fprintf(out, "  %s in %s ends at %.6g s, as given at %.6g s; compared is what both have\n", of, said, e->end[1],
+                e->end[0]);
+    }
+}
+
 /* Outputs, and the state that is furthest off (all states, verbose). */
 static void
 put_errors(const partition_report *r, bool verbose, FILE *out)
@@ -259,6 +276,7 @@ put_errors(const partition_report *r, bool verbose, FILE *out)
             table_put(&t, "-");
     }
     table_print(&t, out, "  ");
+    put_ends(r->error, "conditioned", out);
 }
 
 /* How a part was fed, and how far that puts it off. */
@@ -402,6 +420,8 @@ put_inactive(const partition_report *r, FILE *out)
         put_reduced(&r->less_whole->error, "as given, reduced", &t);
         put_reduced(&r->less_parts->error, "conditioned, reduced", &t);
         table_print(&t, out, "  ");
+        put_ends(&r->less_whole->error, "as given, reduced", out);
+        put_ends(&r->less_parts->error, "conditioned, reduced", out);
     }
     vec_free(&more.name);
     arena_free(a);

@@ -246,13 +246,16 @@ part_of_expr(const struct splitter *d, const ast_expr *e)
     return last;
 }
 
+uint32_t
+part_run(const struct splitter *d, const ast_experiment *e)
+{
+    return map_get(&d->asked, bg_hash_bytes(e->name, strlen(e->name), 0));
+}
+
 bool
 part_is_asked(const struct splitter *d, const ast_experiment *e)
 {
-    for (size_t i = 0; i < d->nruns; i++)
-        if (!strcmp(d->run[i].experiment, e->name))
-            return true;
-    return false;
+    return part_run(d, e) != MAP_NONE;
 }
 
 static bool
@@ -293,6 +296,7 @@ find_needs(struct one *x)
                     textrefs_of(e->item[k].exprs[n], NULL,
                                 (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
     }
+    ends_meet(x, &r);
     for (size_t i = 0; i < r.n; i++)
         part_meet(x, &r.at[i]);
     samples_meet_variants(x);
@@ -342,6 +346,7 @@ edit_needs(struct one *x)
             edits_replace(&x->e, s->at.begin, s->at.begin + strlen("output"), "signal", strlen("signal"));
     }
     samples_declare(x, &declared);
+    ends_declare(x, &declared);
     if (declared.n && m->nstmt)
         edits_insert(&x->e, m->stmt[0]->at.begin, declared.at, declared.n);
     strbuf_free(&declared);
@@ -603,8 +608,8 @@ find_reads(struct splitter *d, struct one *x)
     }
 }
 
-/* Parts with an output that an experiment observes (any output where none observes any), with something that it records
- * or that is asserted, and those that they need; all where nothing is asked for. */
+/* Parts with an output that an experiment observes (any output where none observes any), with something that it
+ * records, that is asserted or that ends it, and those that they need; all where nothing is asked for. */
 static void
 find_wanted(struct splitter *d)
 {
@@ -616,7 +621,9 @@ find_wanted(struct splitter *d)
         const ast_experiment *e = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
 
         for (int k = 0; e && e->model == m->name && part_is_asked(d, e) && k < e->nitems; k++)
-            if (e->item[k].kind == AST_EXP_OBSERVE && e->item[k].ref.nparts)
+            if (ends_of(d, &e->item[k]))
+                d->out->part.at[ends_of(d, &e->item[k])->owner].wanted = true;
+            else if (e->item[k].kind == AST_EXP_OBSERVE && e->item[k].ref.nparts)
                 map_set(&observed, part_key(e->item[k].ref.part[0].name), 1);
             else
                 for (int n = 0; n < e->item[k].nexprs && d->out->part.n; n++)
@@ -666,7 +673,11 @@ separate_text(const recording *run, size_t nruns,
         text_names_make(f, &d.names);
         textrefs_gather(f->ast, d.c.ast, &d.refs);
         own(&d);
+        for (size_t i = 0; i < nruns; i++)
+            map_set(&d.asked, bg_hash_bytes(run[i].experiment, strlen(run[i].experiment), 0), (uint32_t)i);
         samples_find(&d);
+        ends_find(&d);
+        fine = ends_run(&d, why);
         name_parts(&d, name_of, ctx);
         x = bg_calloc(out->part.n + 1, sizeof *x);
         for (uint32_t k = 0; k < out->part.n; k++) {
@@ -697,6 +708,10 @@ separate_text(const recording *run, size_t nruns,
     map_free(&d.made);
     vec_free(&d.sampled);
     map_free(&d.sampled_at);
+    vec_free(&d.ending);
+    map_free(&d.ending_at);
+    free(d.end);
+    map_free(&d.asked);
     vec_free(&d.input);
     map_free(&d.input_at);
     plan_free(&d.plan);

@@ -3,20 +3,6 @@
 
 #include "separate_inside.h"
 
-/* Does one that was chosen take items from the text of e? */
-static bool
-is_needed_base(const struct splitter *d, const ast_experiment *e)
-{
-    for (size_t i = 0; i < d->c.ast->ndecls; i++) {
-        const ast_experiment *x = d->c.ast->decl[i].kind == AST_DECL_EXPERIMENT ? d->c.ast->decl[i].experiment : NULL;
-
-        for (int k = 0; x && part_is_asked(d, x) && k < x->nbases; k++)
-            if (x->bases[k] == e)
-                return true;
-    }
-    return false;
-}
-
 static bool
 keeps_ref(const struct one *x, const ast_ref *r)
 {
@@ -25,9 +11,8 @@ keeps_ref(const struct one *x, const ast_ref *r)
     return k == x->k;
 }
 
-/* The text of an expression, with inputs in the places of what they stand for. */
-static const char *
-with_inputs(const struct one *x, const ast_expr *e)
+const char *
+part_with_inputs(const struct one *x, const ast_expr *e)
 {
     text_refs r = { 0 };
     edits change = { 0 };
@@ -70,12 +55,46 @@ remaining(const struct one *x, const ast_exp_item *item)
         if (expr ? part_of_expr(x->d, item->exprs[n]) != x->k : !keeps_ref(x, &item->refs[n - item->nexprs]))
             continue;
         strbuf_printf(&b, "%s%s", b.n ? ", " : "",
-                      expr ? with_inputs(x, item->exprs[n]) : part_source(x, item->refs[n - item->nexprs].at));
+                      expr ? part_with_inputs(x, item->exprs[n]) : part_source(x, item->refs[n - item->nexprs].at));
     }
     if (b.n)
         text = arena_format(x->d->a, "%s %s;", item->kind == AST_EXP_RECORD ? "record" : "keep", b.at);
     strbuf_free(&b);
     return text;
+}
+
+/* What an item of an experiment is in this part; NULL: nothing. */
+static const char *
+item_here(const struct one *x, const ast_exp_item *item)
+{
+    const struct ending *end = ends_of(x->d, item);
+
+    if (end)
+        return ends_item(x, end);
+    if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && part_of_value(x->d, item->ref.part[0].name) != x->k)
+        return NULL;
+    if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
+        return NULL;
+    return item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP ? remaining(x, item) : part_source(x, item->at);
+}
+
+/* What it takes from others it says itself: those go, or have inputs of their own. */
+static void
+say_inherited(struct one *x, const ast_experiment *e)
+{
+    const char *brace = strchr(x->text + e->base_at.end, '{'), *of = arena_format(x->d->a, " of %s", e->model);
+    strbuf b = { 0 };
+
+    for (int i = 0; i < e->inherited; i++) {
+        const char *now = item_here(x, &e->item[i]);
+
+        if (now)
+            strbuf_printf(&b, "\n    %s", now);
+    }
+    edits_replace(&x->e, e->name_at.end, e->base_at.end, of, strlen(of));
+    if (b.n && brace)
+        edits_insert(&x->e, (size_t)(brace - x->text) + 1, b.at, b.n);
+    strbuf_free(&b);
 }
 
 static void
@@ -85,21 +104,19 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
     part *self = &d->out->part.at[x->k];
     strbuf more = { 0 };
 
+    if (e->base)
+        say_inherited(x, e);
     for (int i = 0; i < e->nitems; i++) {
         const ast_exp_item *item = &e->item[i];
+        const struct ending *end = ends_of(d, item);
+        const char *now = i < e->inherited ? NULL : item_here(x, item);
 
-        if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && part_of_value(d, item->ref.part[0].name) != x->k)
+        if (i >= e->inherited && !now)
             vec_push(lost, item->at);
-        if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
-            vec_push(lost, item->at);
-        if (item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP) {
-            const char *rest = remaining(x, item);
-
-            if (!rest)
-                vec_push(lost, item->at);
-            else if (strcmp(rest, part_source(x, item->at)))
-                edits_replace(&x->e, item->at.begin, item->at.end, rest, strlen(rest));
-        }
+        else if (now && strcmp(now, part_source(x, item->at)))
+            edits_replace(&x->e, item->at.begin, item->at.end, now, strlen(now));
+        if (end && end->owner > x->k)
+            strbuf_printf(&more, "    let %s = %.17g [s];\n", end->time, d->end[part_run(d, e)]);
     }
     for (size_t i = 0; i < x->need.n; i++)
         if (x->need.at[i].owner != NO_PART)
@@ -134,7 +151,7 @@ part_experiments(struct one *x, spans *lost)
             continue;
         if (e->model == m->name && part_is_asked(d, e))
             edit_experiment(x, e, lost);
-        else if (!is_needed_base(d, e))
+        else
             vec_push(lost, e->at);
     }
 }

@@ -29,6 +29,13 @@ struct variant {
     const ast_stmt *block, *value;
     const char *name, *text;
 };
+/* A `stop when` of experiments: the part that decides it, what that part records of it (0, then 1), and the input that
+ * tells parts before it when. */
+struct ending {
+    const ast_expr *condition;
+    uint32_t owner;
+    const char *name, *time;
+};
 /* A reference that another name stands for. */
 struct replaced {
     span at;
@@ -53,6 +60,10 @@ struct splitter {
     map input_at;
     VEC(struct sampled) sampled;
     map sampled_at;
+    VEC(struct ending) ending;
+    map ending_at; /* where its condition begins */
+    double *end;   /* [nruns] s: where the conditioned model ended */
+    map asked;     /* name of an experiment that was asked for -> run */
     arena *a;
     parts *out;
 };
@@ -103,6 +114,8 @@ uint32_t part_of_value(const struct splitter *d, const char *value);
  * reads. */
 uint32_t part_of_expr(const struct splitter *d, const ast_expr *e);
 bool part_is_asked(const struct splitter *d, const ast_experiment *e);
+/* Its number among the runs; MAP_NONE: it is not asked for. */
+uint32_t part_run(const struct splitter *d, const ast_experiment *e);
 
 /* ---- separate_samples.c ---- */
 void samples_find(struct splitter *d);
@@ -117,7 +130,22 @@ void samples_declare(const struct one *x, strbuf *out);
 /* The block that samples in this part what the block reads in others, to stand in its place; NULL: none of this. */
 const char *samples_for(const struct one *x, const ast_stmt *block);
 
+/* ---- separate_ends.c ---- */
+void ends_find(struct splitter *d);
+/* NULL: the item ends no run by what a part does. */
+const struct ending *ends_of(const struct splitter *d, const ast_exp_item *item);
+/* What the part reads of others to end: needs, or added to read. */
+void ends_meet(struct one *x, text_refs *read);
+void ends_declare(const struct one *x, strbuf *out);
+/* What stands for the item in this part. */
+const char *ends_item(const struct one *x, const struct ending *e);
+/* Runs the conditioned model where its end must be known. */
+bool ends_run(struct splitter *d, char **why);
+
 /* ---- separate_experiments.c ---- */
+
+/* The text of an expression, with inputs in the places of what they stand for. */
+const char *part_with_inputs(const struct one *x, const ast_expr *e);
 
 /* The experiments of the part: its own items, what is recorded, the inputs. Statements to be deleted are added. */
 void part_experiments(struct one *x, spans *lost);

@@ -9,6 +9,7 @@
 #include "picture.h"
 #include "quote.h"
 #include "report.h"
+#include "side_by_side.h"
 
 enum { MOST_VALUES = 10000 };
 
@@ -59,14 +60,21 @@ sweep_parse(const char *text, sweep *out, char **why)
     return !*why;
 }
 
-/* One value: the ratios of all ends into all[link][end][i]; the curves' names with the first. */
-static enum partition_result
-look_at(const partition_options *o, sweep *s, size_t i, double **all, size_t *nlinks, bool **strong, char **why)
+/* Looking at one value after the other, or at several side by side. */
+struct looking {
+    const partition_options *o;
+    sweep *s;
+    bool shared; /* the parameter is set on instances of models that are compiled once; else it makes other graphs */
+    partitioning graphs;
+    local_models models;
+    size_t nlinks;
+};
+
+/* The recordings with the value among what is set from outside; the array is to be freed. */
+static recording *
+with_value(const partition_options *o, sweep *s, size_t i)
 {
     recording *run = bg_calloc(o->nruns, sizeof *run);
-    partition_options one = *o;
-    partitioning p;
-    enum partition_result result;
 
     for (size_t k = 0; k < o->nruns; k++) {
         struct elaborate_override *set = arena_new_array(s->arena, struct elaborate_override, o->run[k].nset + 1);
@@ -78,37 +86,142 @@ look_at(const partition_options *o, sweep *s, size_t i, double **all, size_t *nl
             (struct elaborate_override){ .name = s->parameter, .value = s->value[i], .said = "--over" };
         run[k].set = set;
     }
-    one.run = run;
-    one.only_look = true;
-    result = partition_find(&one, &p);
-    if (result == PARTITION_DONE && i == 0) {
-        s->model = arena_strdup(s->arena, p.graph.flat->name);
-        *nlinks = p.plan.link.n;
-        *all = bg_malloc((2 * *nlinks * s->n + 1) * sizeof **all);
-        *strong = bg_calloc(2 * *nlinks + 1, sizeof **strong);
-        for (size_t k = 0; k < 2 * *nlinks; k++) {
-            const link *x = &p.plan.link.at[k / 2];
-            sweep_curve c = { .name = arena_strdup(s->arena, x->name),
-                              .at = arena_strdup(s->arena, junction_label(p.graph.flat, x->end[k % 2], UINT32_MAX)) };
+    return run;
+}
 
-            (*strong)[k] = x->strong[k % 2];
-            vec_push(&s->curve, c);
+/* Is it a number of the compiled models, of which sizes and parts do not depend? */
+static bool
+is_of_instances(const struct looking *l)
+{
+    for (size_t k = 0; k < l->models.n; k++) {
+        var_id v = model_parameter(l->models.c[k].model, l->s->parameter);
+
+        if (v == VAR_NONE || l->models.c[k].flat->var.at[v].role == ROLE_CONSTANT)
+            return false;
+    }
+    return true;
+}
+
+static enum partition_result
+look_at(const struct looking *l, const partition_options *o, size_t i, partitioning *p)
+{
+    partition_options one = *o;
+    recording *run = with_value(o, l->s, i);
+    enum partition_result result;
+
+    one.run = run;
+    if (l->shared || i == 0) { /* the first value is the one that they were compiled with */
+        local_setting set = { l->s->parameter, l->s->value[i] };
+
+        result = partition_look(&one, &l->graphs, &l->models, l->shared ? &set : NULL, p);
+    } else {
+        partitioning graphs = { 0 };
+        local_models models = { 0 };
+
+        *p = (partitioning){ 0 };
+        result = partition_compile(&one, &graphs, &models);
+        if (result == PARTITION_DONE)
+            result = partition_look(&one, &graphs, &models, NULL, p);
+        if (graphs.why) {
+            p->why = graphs.why;
+            graphs.why = NULL;
+        }
+        local_models_free(&models);
+        partitioning_free(&graphs);
+    }
+    free(run);
+    return result;
+}
+
+/* Of one value: how many links, subgraphs and partitions, then the ratios of all ends. */
+enum { LINKS, SUBGRAPHS, PARTITIONS, RATIOS };
+
+static void
+take(const struct looking *l, const partitioning *p, double *out)
+{
+    out[LINKS] = (double)p->plan.link.n;
+    out[SUBGRAPHS] = (double)p->subgraphs.subgraph.n;
+    out[PARTITIONS] = (double)p->subgraphs.partition.n;
+    for (size_t k = 0; p->plan.link.n == l->nlinks && k < 2 * l->nlinks; k++)
+        out[RATIOS + k] = p->plan.link.at[k / 2].ratio[k % 2];
+}
+
+static int
+say_nothing(void *ctx, const sources *s)
+{
+    (void)ctx, (void)s;
+    return 0;
+}
+
+static bool
+look_aside(void *ctx, size_t i, void *result)
+{
+    struct looking *l = ctx;
+    partition_options quiet = *l->o;
+    partitioning p;
+    bool fine;
+
+    quiet.failed = say_nothing;
+    fine = look_at(l, &quiet, i + 1, &p) == PARTITION_DONE;
+    if (fine)
+        take(l, &p, result);
+    partitioning_free(&p);
+    return fine;
+}
+
+/* What there is of the model whatever the value: links and their ends. */
+static void
+name_curves(sweep *s, const flat_model *f, const partitioning *p, bool **strong)
+{
+    size_t n = 2 * p->plan.link.n;
+
+    s->model = arena_strdup(s->arena, f->name);
+    *strong = bg_calloc(n + 1, sizeof **strong);
+    for (size_t k = 0; k < n; k++) {
+        const link *x = &p->plan.link.at[k / 2];
+        sweep_curve c = { .name = arena_strdup(s->arena, x->name),
+                          .at = arena_strdup(s->arena, junction_label(f, x->end[k % 2], UINT32_MAX)) };
+
+        (*strong)[k] = x->strong[k % 2];
+        vec_push(&s->curve, c);
+    }
+}
+
+/* All values: (n of them) rows of what take() gives into *all. */
+static enum partition_result
+look_at_all(struct looking *l, double **all, size_t *row, bool **strong, char **why)
+{
+    sweep *s = l->s;
+    partitioning p = { 0 };
+    enum partition_result result = look_at(l, l->o, 0, &p);
+
+    if (result == PARTITION_DONE) {
+        l->nlinks = p.plan.link.n;
+        *row = RATIOS + 2 * l->nlinks;
+        *all = bg_calloc(s->n * *row + 1, sizeof **all);
+        name_curves(s, l->graphs.graph.flat, &p, strong);
+        take(l, &p, *all);
+        side_by_side(s->n - 1, *row * sizeof **all, 0, look_aside, l, *all + *row);
+    }
+    for (size_t i = 1; i < s->n && result == PARTITION_DONE; i++) {
+        double *x = *all + i * *row;
+
+        if (isnan(x[LINKS])) { /* once more, for its messages */
+            partitioning_free(&p);
+            result = look_at(l, l->o, i, &p);
+            if (result == PARTITION_DONE)
+                take(l, &p, x);
+        }
+        if (result == PARTITION_DONE && x[LINKS] != (double)l->nlinks) {
+            *why = bg_format("%s changes the graph of the model", s->parameter);
+            result = PARTITION_USAGE;
         }
     }
-    if (result == PARTITION_DONE && p.plan.link.n != *nlinks) {
-        *why = bg_format("%s changes the graph of the model", s->parameter);
-        result = PARTITION_USAGE;
-    } else if (result == PARTITION_DONE) {
-        for (size_t k = 0; k < 2 * *nlinks; k++)
-            (*all)[k * s->n + i] = p.plan.link.at[k / 2].ratio[k % 2];
-        s->subgraphs[i] = p.subgraphs.subgraph.n;
-        s->partitions[i] = p.subgraphs.partition.n;
-    } else if (p.why) {
+    if (p.why && !*why) {
         *why = p.why;
         p.why = NULL;
     }
     partitioning_free(&p);
-    free(run);
     return result;
 }
 
@@ -123,33 +236,61 @@ find_crossings(const sweep *s, sweep_curve *c)
     }
 }
 
-enum partition_result
-sweep_run(const partition_options *o, sweep *s, char **why)
+/* The curves that are below the threshold somewhere, at ends that may be left out. */
+static void
+draw_curves(sweep *s, const double *all, size_t row, const bool *strong)
 {
-    double *all = NULL;
-    bool *strong = NULL;
-    size_t nlinks = 0, n = 0;
-    enum partition_result result = PARTITION_DONE;
+    size_t n = 0;
 
-    *why = NULL;
-    s->limit = o->limit;
-    for (size_t i = 0; i < s->n && result == PARTITION_DONE; i++)
-        result = look_at(o, s, i, &all, &nlinks, &strong, why);
-    for (size_t k = 0; result == PARTITION_DONE && k < 2 * nlinks; k++) {
+    for (size_t k = 0; k < s->curve.n; k++) {
         sweep_curve *c = &s->curve.at[n];
         bool below = false;
 
         for (size_t i = 0; i < s->n; i++)
-            below |= all[k * s->n + i] < s->limit;
+            below |= all[i * row + RATIOS + k] < s->limit;
         if (!below || strong[k])
             continue;
         *c = s->curve.at[k];
         c->ratio = arena_new_array(s->arena, double, s->n);
-        memcpy(c->ratio, all + k * s->n, s->n * sizeof *c->ratio);
+        for (size_t i = 0; i < s->n; i++)
+            c->ratio[i] = all[i * row + RATIOS + k];
         find_crossings(s, c);
         n++;
     }
     s->curve.n = n;
+    for (size_t i = 0; i < s->n; i++) {
+        s->subgraphs[i] = (size_t)all[i * row + SUBGRAPHS];
+        s->partitions[i] = (size_t)all[i * row + PARTITIONS];
+    }
+}
+
+enum partition_result
+sweep_run(const partition_options *o, sweep *s, char **why)
+{
+    struct looking l = { .o = o, .s = s };
+    partition_options first = *o;
+    recording *run = with_value(o, s, 0);
+    double *all = NULL;
+    bool *strong = NULL;
+    size_t row = 0;
+    enum partition_result result;
+
+    *why = NULL;
+    s->limit = o->limit;
+    first.run = run;
+    result = partition_compile(&first, &l.graphs, &l.models);
+    if (result == PARTITION_DONE) {
+        l.shared = is_of_instances(&l);
+        result = look_at_all(&l, &all, &row, &strong, why);
+    } else if (l.graphs.why) {
+        *why = l.graphs.why;
+        l.graphs.why = NULL;
+    }
+    if (result == PARTITION_DONE)
+        draw_curves(s, all, row, strong);
+    local_models_free(&l.models);
+    partitioning_free(&l.graphs);
+    free(run);
     free(all);
     free(strong);
     return result;

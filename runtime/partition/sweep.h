@@ -1,7 +1,9 @@
 /* sweep.h - how far a partitioning holds: ratios as curves over a parameter, and where they cross the threshold
  *
- * The model is looked at for each value as partition_find does, without texts. A curve is a link's ratio at an end that
- * may be left out and that is inactive for one of the values at least; between two values it is taken as straight.
+ * The model is looked at for each value as partition_find does, without texts: compiled once where the parameter is a
+ * number of it, and several values side by side. What comes out does not depend on how many, nor on the order. A curve
+ * is a link's ratio at an end that may be left out and that is inactive for one of the values at least; between two
+ * values it is taken as straight.
  */
 #ifndef BG_SWEEP_H
 #define BG_SWEEP_H

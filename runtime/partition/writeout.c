@@ -5,6 +5,7 @@
 
 #include "json.h"
 #include "metrics.h"
+#include "version.h"
 #include "writeout_inside.h"
 
 /* ---------------------------------------------------------------- names */
@@ -287,6 +288,17 @@ unit_of(const struct writer *d, const flat_var *x)
     return u && !unit_is_number(u) ? arena_format(d->a, " [%s]", unit_text(unit_dimension(u))) : "";
 }
 
+/* Is it computed from other values, not from numbers alone? */
+static bool
+is_of_others(const flat_model *f, inst def)
+{
+    bool others = false;
+
+    for (uint32_t k = 0; inst_known(def) && k < def.n; k++)
+        others |= f->var.at[inst_slots(f, def)[k]].kind != VAR_LITERAL;
+    return others;
+}
+
 static void
 put_values(struct writer *d)
 {
@@ -304,9 +316,8 @@ put_values(struct writer *d)
         if (!is_declared_name(x->name) || strchr(x->name, '.'))
             continue;
         if (x->kind == VAR_PARAM) {
-            bool of_others = x->def.n > 0;
             const char *word = d->by_input[v]         ? "signal"
-                               : kind == AST_INPUT    ? of_others ? "signal" : "input"
+                               : kind == AST_INPUT    ? is_of_others(f, x->def) ? "signal" : "input"
                                : kind == AST_CONSTANT ? "constant"
                                                       : "parameter";
 
@@ -626,34 +637,47 @@ is_written_out(const compilation *c)
     return true;
 }
 
-/* Does the experiment give a size? Formulas are made of sizes as the graph is. */
+/* The sizes that the experiment gives: formulas are made of them as the graph is. False: one is no plain number. */
 static bool
-gives_size(const flat_model *f)
+sizes_given(const flat_model *f, overrides *out)
 {
     const ast_experiment *x = f->ast_experiment;
+    bool plain = true;
 
     for (int i = 0; x && i < x->nitems; i++)
-        for (int k = 0; x->item[i].kind == AST_EXP_LET && x->item[i].ref.nparts == 1 && k < f->ast->nsize; k++)
-            if (!strcmp(f->ast->size[k].name, x->item[i].ref.part[0].name))
-                return true;
-    return false;
+        for (int k = 0; x->item[i].kind == AST_EXP_LET && x->item[i].ref.nparts == 1 && k < f->ast->nsize; k++) {
+            const ast_expr *e = x->item[i].a;
+
+            if (strcmp(f->ast->size[k].name, x->item[i].ref.part[0].name))
+                continue;
+            plain &= e && e->kind == AST_NUMBER;
+            vec_push(out, ((struct elaborate_override){ .name = f->ast->size[k].name,
+                                                        .value = e && e->kind == AST_NUMBER ? e->number.value : 0,
+                                                        .said = "let" }));
+        }
+    return plain;
 }
 
-/* The graph without an experiment, where that is the same: what experiments give stays theirs. */
+/* The graph without an experiment but its sizes, where that is the same: what experiments give stays theirs. */
 static bool
 compile_plain(const recording *r, compilation *c)
 {
     compile_options co = { .experiment = r->experiment }, without = { 0 };
     compilation with = { 0 };
+    overrides sizes = { 0 };
     bool same;
 
     if (!compile_text(&with, r->path, r->text, r->length, STAGE_GRAPH, &co)) {
         *c = with;
         return false;
     }
+    same = sizes_given(with.flat, &sizes);
     without.model = with.flat->name;
-    same = !gives_size(with.flat) && compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
+    without.set = sizes.at;
+    without.nset = sizes.n;
+    same = same && compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
            c->flat->bond.n == with.flat->bond.n && c->flat->port.n == with.flat->port.n;
+    vec_free(&sizes);
     if (same) {
         compile_free(&with);
         return true;

@@ -313,13 +313,13 @@ struct taking {
 };
 enum taking_status { TAKING_DONE, TAKING_INTERNAL, TAKING_ANEW };
 
-/* So many parts are factors in the image before a text is made that lacks them: they take part in every step. */
-enum { MOST_IN_IMAGE = 24 };
+/* So many parts are accepted before a text is made that lacks them: factors in the image take part in every step. */
+enum { MOST_UNWRITTEN = 24 };
 
 static void
 accept_text(struct taking *t, struct verdict *v)
 {
-    in_image_forget(t->d);
+    in_image_forget(t->d, 0);
     verdict_free(t->d, t->best);
     *t->best = *v;
     unwritten_begin(t->d, &t->best->v, set_in(t->d, t->best, &t->set), t->n);
@@ -380,7 +380,7 @@ take_in_turn(struct taking *t)
             struct candidate *x = t->taken[t->n];
 
             v = batch == 1 ? ahead_try(d, &ahead, o->at.at, o->at.n, i, t->taken, t->n)
-                           : try_many(d, t->taken, t->n + batch, o->demand);
+                           : try_more(d, t->taken, t->n + batch, o->demand);
             note_verdict(d, &v);
             if (v.internal)
                 break;
@@ -404,9 +404,11 @@ take_in_turn(struct taking *t)
             if (v.worst != t->worst) /* else what went was there no longer, and what was refused is refused again */
                 t->refused.n = 0;
             t->worst = v.worst;
+            if (v.unwritten && !v.in_image)
+                in_image_forget(d, t->n);
             if (!v.unwritten)
                 accept_text(t, &v);
-            else if (t->n - d->base_taken >= MOST_IN_IMAGE && !settle(t))
+            else if (t->n - d->base_taken >= MOST_UNWRITTEN && !settle(t))
                 status = TAKING_ANEW;
             i += batch;
             left = begun < 1 ? (1 - v.worst) / (1 - begun) : 0;
@@ -451,7 +453,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         unwritten_begin(d, &d->now, &d->set, 0);
         status = take_in_turn(&t);
     }
-    in_image_forget(d);
+    in_image_forget(d, 0);
     d->base = NULL;
     vec_free(&t.set);
     vec_free(&t.refused);

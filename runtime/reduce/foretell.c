@@ -34,10 +34,11 @@ foretell_one(void *ctx, size_t i, void *result)
         return false;
     f->set[f->n - 1] = x;
     x->chosen = f->list[i].reading;
-    v = try_one_more(d, f->set, f->n, f->demand);
+    v = try_more(d, f->set, f->n, f->demand);
     y.fine = v.fine;
     y.ran = v.ran;
     y.unwritten = v.unwritten;
+    y.in_image = v.in_image;
     y.refused = !v.fine && !v.internal && v.why && strlen(v.why) < sizeof y.why;
     y.worst = v.worst;
     y.lasts = v.lasts;
@@ -92,6 +93,7 @@ outcome_use(struct search *d, const struct outcome *y)
                          .ran = y->ran,
                          .worst = y->worst,
                          .unwritten = y->unwritten,
+                         .in_image = y->in_image,
                          .lasts = y->lasts,
                          .key = y->key };
 
@@ -149,7 +151,7 @@ ahead_try(struct search *d, struct ahead *a, struct candidate *const *order, siz
             return outcome_use(d, y);
         }
     }
-    v = try_one_more(d, taken, n + 1, a->demand);
+    v = try_more(d, taken, n + 1, a->demand);
     a->refused = v.fine || v.internal ? 0 : a->refused + 1;
     return v;
 }

@@ -12,7 +12,7 @@
 /* What came of a trial; no version is kept. `simulations` count as the search's when it makes use of the outcome. */
 struct outcome {
     bool refused;
-    bool ran, fine, unwritten;
+    bool ran, fine, unwritten, in_image;
     double worst;
     size_t simulations, spent; /* in all; of the last text that was tried */
     bool lasts;

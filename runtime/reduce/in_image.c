@@ -14,20 +14,24 @@ is_fit(const compilation *c)
     return !c->flat->experiment.equilibrium && !model_has_nets(c->model) && !model_nconstraints(c->model);
 }
 
-/* Compiles the base once more, with elements that can be taken out. */
+/* Compiles the base once more, without the first image.taken parts and with elements that can be taken out. */
 static bool
-make(struct search *d)
+make(struct search *d, struct candidate *const *taken)
 {
     struct in_image *m = &d->image;
+    struct elaborate_taken *part;
 
     if (m->c || m->unfit)
         return !m->unfit;
+    part = unwritten_taken(d, taken + d->base_taken, m->taken - d->base_taken);
     m->c = bg_calloc(d->trier.n, sizeof *m->c);
     for (size_t i = 0; i < d->trier.n && !m->unfit; i++) {
         compile_options o = { .experiment = d->trier.experiment[i],
                               .set = d->base_set->at,
                               .nset = d->base_set->n,
                               .shared = d->trier.shared,
+                              .taken = part,
+                              .ntaken = m->taken - d->base_taken,
                               .removable = true };
 
         m->unfit = !compile_another(&m->c[i], &d->base->c[i], STAGE_MODEL, &o) || !is_fit(&m->c[i]);
@@ -38,17 +42,18 @@ make(struct search *d)
             map_set(&m->of, bg_hash_bytes(name, strlen(name), 0), k);
         }
     }
+    free(part);
     return !m->unfit;
 }
 
 void
-in_image_forget(struct search *d)
+in_image_forget(struct search *d, size_t taken)
 {
     for (size_t i = 0; d->image.c && i < d->trier.n; i++)
         compile_free(&d->image.c[i]);
     free(d->image.c);
     map_free(&d->image.of);
-    d->image = (struct in_image){ 0 };
+    d->image = (struct in_image){ .taken = taken };
 }
 
 static bool
@@ -97,16 +102,14 @@ in_image_try(struct search *d, struct candidate *const *taken, size_t n, const s
     compilation *c;
     bool fine = true;
 
-    for (size_t i = d->base_taken; i < n && fine; i++)
-        fine = unwritten_plain(d, taken[i]) != NULL;
-    if (!fine || !demand || d->exact || !make(d))
+    if (d->exact || !make(d, taken))
         return false;
-    *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true };
+    *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true, .in_image = true };
     c = bg_calloc(d->trier.n, sizeof *c);
     for (size_t i = 0; i < d->trier.n && fine; i++) {
         c[i] = d->image.c[i];
         c[i].model = model_another(d->image.c[i].model);
-        fine = take_out(d, &c[i], taken + d->base_taken, n - d->base_taken);
+        fine = take_out(d, &c[i], taken + d->image.taken, n - d->image.taken);
     }
     fine = fine && judge(d, c, demand, out);
     for (size_t i = 0; i < d->trier.n; i++)

@@ -12,11 +12,13 @@
 
 #include "trial.h"
 
-/* The verdict on the parts taken[0..n) of the round: those that the base lacks (d->base_taken) and further ones. False:
- * the equations would be others, or the run does not decide it, as it is too near to what may be. */
+/* The verdict on the parts taken[0..n) of the round: those that the base lacks (d->base_taken) and further ones, all of
+ * them plain (unwritten.h). False: the equations would be others, or the run does not decide it, as it is too near to
+ * what may be. */
 bool in_image_try(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
                   struct verdict *out);
-/* Before the base goes, or is another. */
-void in_image_forget(struct search *d);
+/* Before the base goes, or is another; and where taken[0..n) are accepted of which some cannot be taken out so: the
+ * next image is compiled without them. */
+void in_image_forget(struct search *d, size_t n);
 
 #endif

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "asked.h"
 #include "bonds.h"
 #include "components.h"
 #include "readings.h"
@@ -279,36 +280,12 @@ choose_bonds(const struct reducer *d, const struct version *v, const factor *at,
 static bool
 make_plan(const struct version *v, const choices *x, const rewrite_changes *initial, rewrite *plan)
 {
-    const char **name = bg_calloc(x->n + 1, sizeof *name);
-    rewrite_change *change = bg_calloc(x->n + initial->n + 1, sizeof *change);
-    rewrite_bond *bond = bg_calloc(x->n + 1, sizeof *bond);
-    size_t nnames = 0, nchanges = 0, nbonds = 0;
-    bool fine;
+    asked_list a = { 0 };
 
-    for (size_t i = x->n; i-- > 0;) { /* the most important first */
-        if (x->at[i].reading[x->at[i].at].bond)
-            bond[nbonds++] = *x->at[i].reading[x->at[i].at].bond;
-        else if (x->at[i].reading[x->at[i].at].kind == REWRITE_CLAMP)
-            change[nchanges++] =
-                (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->at[i].name, .name = x->at[i].name };
-        else
-            name[nnames++] = x->at[i].name;
-    }
-    for (size_t i = 0; i < initial->n; i++)
-        change[nchanges++] = initial->at[i];
-    fine = rewrite_plan(&(rewrite_request){ .f = v->c->flat,
-                                            .file = v->c->ast,
-                                            .name = name,
-                                            .n = nnames,
-                                            .change = change,
-                                            .nchanges = nchanges,
-                                            .bond = bond,
-                                            .nbonds = nbonds },
-                        plan);
-    free(name);
-    free(change);
-    free(bond);
-    return fine;
+    for (size_t i = x->n; i-- > 0;) /* the most important first */
+        asked_add(&a, x->at[i].name, &x->at[i].reading[x->at[i].at]);
+    asked_add_changes(&a, initial->at, initial->n);
+    return asked_plan(&a, v->c, plan);
 }
 
 static int

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "asked.h"
 #include "columns.h"
 
 /* ---------------------------------------------------------------- versions */
@@ -118,60 +119,44 @@ verdict_free(const struct search *d, struct verdict *x)
     rewrite_free(&x->plan);
 }
 
+/* What a term becomes, and with it those that go along. */
+static void
+change_term(const struct search *d, const struct candidate *x, enum term_change *what, double *mean)
+{
+    uint32_t with = d->terms.terms.term.at[x->term].with;
+
+    what[x->term] = x->reading[x->chosen].kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
+    for (uint32_t k = x->term; k < d->terms.terms.term.n && with != UINT32_MAX; k++)
+        if (d->terms.terms.term.at[k].with == with)
+            what[k] = what[x->term];
+    mean[x->term] = x->mean;
+}
+
 /* The plan for a set of candidates, without the initial values that contradict what is left. False: internal. */
 static bool
 make_plan(struct search *d, struct candidate *const *set, size_t n, const rewrite_changes *initial, rewrite *plan)
 {
-    const compilation *c = &d->now.c[0];
     arena *a = arena_new();
-    const char **name = arena_new_array(a, const char *, n + 1);
-    rewrite_change *change = arena_new_array(a, rewrite_change, n + 1);
+    rewrite_change *change;
     enum term_change *what = arena_new_array(a, enum term_change, d->terms.terms.term.n + 1);
     double *mean = arena_new_array(a, double, d->terms.terms.term.n + 1);
-    rewrite_bond *bond = arena_new_array(a, rewrite_bond, n + 1);
-    size_t nnames = 0, nchanges = 0, nbonds = 0;
+    asked_list of = { 0 };
     bool fine, any_term = false;
 
-    for (size_t i = 0; i < n; i++) {
-        const struct candidate *x = set[i];
-        enum rewrite_kind kind = x->reading[x->chosen].kind;
-
-        if (x->term != UINT32_MAX) {
-            uint32_t with = d->terms.terms.term.at[x->term].with;
-
-            what[x->term] = kind == REWRITE_TERM_MEAN ? TERM_MEAN : TERM_DELETED;
-            for (uint32_t k = x->term; k < d->terms.terms.term.n && with != UINT32_MAX; k++)
-                if (d->terms.terms.term.at[k].with == with)
-                    what[k] = what[x->term];
-            mean[x->term] = x->mean;
-            any_term = true;
-        } else if (x->reading[x->chosen].bond) {
-            bond[nbonds++] = *x->reading[x->chosen].bond;
-        } else if (kind == REWRITE_CLAMP) {
-            change[nchanges++] = (rewrite_change){ .kind = REWRITE_CLAMP, .owner = x->name, .name = x->name };
+    for (size_t i = 0; i < n; i++)
+        if (set[i]->term == UINT32_MAX) {
+            asked_add(&of, set[i]->name, &set[i]->reading[set[i]->chosen]);
         } else {
-            name[nnames++] = x->name;
+            change_term(d, set[i], what, mean);
+            any_term = true;
         }
-    }
-    if (any_term)
-        nchanges = terms_changes(&d->terms.terms, what, mean, a, &change);
-    if (initial->n) {
-        rewrite_change *all = arena_new_array(a, rewrite_change, nchanges + initial->n);
+    if (any_term) {
+        size_t nchanges = terms_changes(&d->terms.terms, what, mean, a, &change);
 
-        memcpy(all, change, nchanges * sizeof *all);
-        memcpy(all + nchanges, initial->at, initial->n * sizeof *all);
-        change = all;
-        nchanges += initial->n;
+        asked_add_changes(&of, change, nchanges);
     }
-    fine = rewrite_plan(&(rewrite_request){ .f = c->flat,
-                                            .file = c->ast,
-                                            .name = name,
-                                            .n = nnames,
-                                            .change = change,
-                                            .nchanges = nchanges,
-                                            .bond = bond,
-                                            .nbonds = nbonds },
-                        plan);
+    asked_add_changes(&of, initial->at, initial->n);
+    fine = asked_plan(&of, &d->now.c[0], plan);
     for (size_t i = 0; i < plan->item.n; i++) /* the arena goes */
         plan->item.at[i].name = arena_strdup(d->out->arena, plan->item.at[i].name);
     if (!fine)

@@ -42,6 +42,7 @@ struct verdict {
     struct version v;
     rewrite plan;
     bool unwritten; /* no text was made: v and plan are empty */
+    bool in_image;  /* nor was anything compiled */
     bool lasts;     /* a refusal that is due to the text alone: whenever that is tried again, the same comes of it */
     text_key key;
     size_t spent; /* simulations of that text */
@@ -60,6 +61,7 @@ struct in_image {
     compilation *c; /* one an experiment; NULL: not there */
     map of;         /* hash of an element's name -> its number */
     bool unfit;     /* it cannot be */
+    size_t taken;   /* so many of the round's candidates are not in it: of these further than the base's */
 };
 
 struct search {

@@ -9,7 +9,7 @@
 void
 unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken)
 {
-    in_image_forget(d);
+    in_image_forget(d, taken);
     d->base = base;
     d->base_set = set;
     d->base_taken = taken;
@@ -86,61 +86,75 @@ find_contradicted(const struct search *d, const compilation *tried, spans *out)
     return out->n > before;
 }
 
-/* Runs the base without the parts. NULL, or what it does beyond doubt. */
-static const char *
-run_without(struct search *d, const struct elaborate_taken *taken, size_t n)
+struct elaborate_taken *
+unwritten_taken(const struct search *d, struct candidate *const *part, size_t n)
+{
+    const flat_model *f = d->base->c[0].flat;
+    struct elaborate_taken *out = bg_calloc(n + 1, sizeof *out);
+
+    for (size_t i = 0; i < n; i++) {
+        const flat_element *e = unwritten_plain(d, part[i]);
+
+        out[i].name = e->name;
+        if (part[i]->reading[part[i]->chosen].kind == REWRITE_CLAMP)
+            out[i].variable = f->junction.at[f->port.at[e->port0].junction].type == 1 ? "f" : "e";
+    }
+    return out;
+}
+
+/* The base without the parts, compiled and run: is it decided? What contradicts itself at the start is left out; what
+ * is within its tolerances then is only accepted as a text, which says what it leaves out. */
+static bool
+run_without(struct search *d, const struct elaborate_taken *part, size_t n, struct verdict *out)
 {
     spans unstated = { 0 };
-    const char *why = NULL;
-    bool more;
+    bool more, decided = false;
 
     do {
         struct version v = { .of = d->base->c,
-                             .taken = taken,
+                             .taken = part,
                              .ntaken = n,
                              .unstated = unstated.at,
                              .nunstated = unstated.n };
         size_t at = 0;
+        bool failed = version_run(&d->trier, &v, d->base_set, &at) != NULL;
 
-        more = version_run(&d->trier, &v, d->base_set, &at);
-        if (more && v.outputs[at].beyond)
-            why = trial_too_far(d, &v.outputs[at], at);
-        more = more && !why && v.c[at].model && find_contradicted(d, &v.c[at], &unstated);
+        if (failed && v.outputs[at].beyond) {
+            out->why = trial_too_far(d, &v.outputs[at], at);
+            decided = true;
+        } else if (!failed && !unstated.n && !d->exact) {
+            trial_measure(d, out, &v);
+            decided = out->fine = out->worst <= WITHIN / BEYOND_DOUBT;
+        }
+        more = failed && !decided && v.c[at].model && find_contradicted(d, &v.c[at], &unstated);
         version_free(&d->trier, &v);
     } while (more);
     vec_free(&unstated);
-    return why;
+    return decided;
 }
 
-/* The base without taken[d->base_taken..n), compiled: refused by what it does beyond doubt? */
+/* The same of what d->base lacks not yet. */
 static bool
-refuse(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand, struct verdict *out)
+try_compiled(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
+             struct verdict *out)
 {
-    const flat_model *f = d->base->c[0].flat;
-    size_t count = n - d->base_taken, before = d->out->simulations;
-    struct elaborate_taken *part = bg_calloc(count + 1, sizeof *part);
+    size_t before = d->out->simulations;
+    struct elaborate_taken *part = unwritten_taken(d, taken + d->base_taken, n - d->base_taken);
+    bool decided;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct candidate *x = taken[d->base_taken + i];
-        const flat_element *e = unwritten_plain(d, x);
-
-        part[i].name = e->name;
-        if (x->reading[x->chosen].kind == REWRITE_CLAMP)
-            part[i].variable = f->junction.at[f->port.at[e->port0].junction].type == 1 ? "f" : "e";
-    }
     *out = (struct verdict){ .worst = NAN, .ran = true, .unwritten = true };
     d->slack = BEYOND_DOUBT;
     d->demand = demand;
-    out->why = run_without(d, part, count);
+    decided = run_without(d, part, n - d->base_taken, out);
     d->demand = NULL;
     d->slack = 0;
     out->spent = d->out->simulations - before;
     free(part);
-    return out->why;
+    return decided;
 }
 
 struct verdict
-try_one_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
+try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
 {
     bool plain = demand && d->base;
     struct verdict v = { .worst = NAN, .ran = true, .unwritten = true };
@@ -155,17 +169,9 @@ try_one_more(struct search *d, struct candidate *const *taken, size_t n, const s
     known = refusals_find(&d->known, key);
     if (known)
         v.why = known->why;
-    else if (!in_image_try(d, taken, n, demand, &v) && !refuse(d, taken, n, demand, &v))
+    else if (!in_image_try(d, taken, n, demand, &v) && !try_compiled(d, taken, n, demand, &v))
         return try_set(d, taken, n, demand);
     v.lasts = !v.fine;
     v.key = key;
     return v;
-}
-
-struct verdict
-try_many(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand)
-{
-    struct verdict v;
-
-    return d->base && in_image_try(d, taken, n, demand, &v) ? v : try_set(d, taken, n, demand);
 }

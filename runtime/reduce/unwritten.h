@@ -16,17 +16,17 @@
  * of it where tolerances are a hundred times those of the run or more. */
 static const double BEYOND_DOUBT = 1.02;
 
-/* As try_set, of `taken[0..n)`, of which all but the last were accepted, together: the first d->base_taken of them as
- * d->base, the others as nothing but a factor in its image (in_image.h). */
-struct verdict try_one_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
-/* The same of many that are not accepted yet. */
-struct verdict try_many(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
+/* As try_set, of `taken[0..n)`, of which the first d->base_taken are what d->base lacks; those that were accepted since
+ * are not yet in a text. */
+struct verdict try_more(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
 /* From here on `base` is the text that candidates are taken from, `set` what is set in it: the round's without the
  * first `taken` of its candidates. They outlive that. */
 void unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken);
 /* The element of the base that a candidate is, where `without` says the same as the text without it: an element that
  * the model itself declares under a plain name, and that nothing reads. NULL: another. */
 const flat_element *unwritten_plain(const struct search *d, const struct candidate *x);
+/* As elaboration is asked to take them out of the base: such candidates (free it). */
+struct elaborate_taken *unwritten_taken(const struct search *d, struct candidate *const *part, size_t n);
 /* By what such a refusal of a candidate is known, in the base as it is. */
 text_key unwritten_key(const struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand);
 

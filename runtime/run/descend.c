@@ -14,7 +14,7 @@ enum { ASTRAY = 40 };                                 /* of which so many may sw
 #define NARROWEST 1e-12 /* in the end, */
 #define NARROWER 0.1    /* and from one to the next */
 #define WITHIN 0.1      /* of that neighbourhood: a step so small ends the search in it; */
-#define AT_REST 1e-9    /* of the states' sizes: and a step so small the whole */
+#define AT_REST 1e-12   /* of the states' sizes: and a step so small the whole */
 #define ROUNDING 1e-13  /* of the terms in a rate, */
 #define NEARLY 1e-10    /* of them: what may be left where no step comes nearer, next to infinite slopes; */
 #define FEW 1e-3        /* where steps come to nothing in a wide neighbourhood, less may do in a narrower one; */

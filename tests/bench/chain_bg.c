@@ -1,7 +1,8 @@
-/* chain_bg.c - models of any size for measuring: a regular nonlinear chain, and irregular networks
+/* chain_bg.c - models of any size for measuring: regular chains, and irregular networks
  *
  * usage: chain_bg chain N [literal]        N masses between springs and dampers, a driven wall; every element with
  * parameters of its own
+ *        chain_bg regular N                N masses and springs in arrays, joined in loops
  *        chain_bg irregular N [seed]       N masses in a random tree with random further springs, arrows and laws;
  *        statements in random order chain_bg circuit N [seed]         N nodes with capacitors, coils, resistors and
  *        levers at random, resistive corners among them
@@ -106,6 +107,19 @@ chain(long n, int literal)
     printf(tail, "chain", 10.0);
 }
 
+static void
+regular(long n)
+{
+    printf("// %ld masses and springs in arrays\nmodel regular {\n", n);
+    printf("    1:v[%ld];\n    0:s[%ld];\n    I:mass[%ld] = 1;\n    C:spring[%ld] = 0.01;\n", n, n, n, n);
+    printf(
+        "    for i in 1..%ld {\n        v[i] -> mass[i];\n        v[i] -> s[i];\n        s[i] -> spring[i];\n    }\n",
+        n);
+    printf("    for i in 1..%ld { s[i] -> v[i+1]; }\n    s[%ld] -> Sf:wall = 0;\n", n - 1, n);
+    printf("    output first = v[1].f;\n");
+    printf(tail, "regular", 1.0);
+}
+
 /* spring and damper between masses a and b, either way round, now and then through a lever */
 static void
 strut(long k, long a, long b)
@@ -184,12 +198,14 @@ main(int argc, char **argv)
 {
     long n = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
     if (n < 1) {
-        fprintf(stderr, "usage: chain_bg chain|irregular|circuit N [literal|seed]\n");
+        fprintf(stderr, "usage: chain_bg chain|regular|irregular|circuit N [literal|seed]\n");
         return 2;
     }
     state = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     if (!strcmp(argv[1], "chain"))
         chain(n, argc > 3 && !strcmp(argv[3], "literal"));
+    else if (!strcmp(argv[1], "regular"))
+        regular(n);
     else if (!strcmp(argv[1], "irregular"))
         irregular(n);
     else if (!strcmp(argv[1], "circuit"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures bgc against hand-written C and against itself. Asserts no times; prints ratios.
 
-usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular,reductions] [--models DIR]
+usage: run.py BGC CHAIN_BG [--peers chain_cvodes.c] [--rounds 5] [--sizes 100,1000,10000] [--only chain,small,irregular,large,reductions] [--models DIR]
               [--reducer test_reduce] [--count 1000]
 
 BGC       the command line to measure
@@ -188,6 +188,20 @@ def irregular(args, scratch):
             print("  %-26s %9.1f ms %9.1f ms   ratio %.2f" % ("solve", 1e3 * sa, 1e3 * sb, sb / sa))
 
 
+def large(args, scratch):
+    """Checks of 100,000 masses: CPU is what the machine makes of it, memory is not."""
+    print("\nbgc check of 100,000 masses, least of %d rounds" % args.rounds)
+    for kind in ("regular", "irregular"):
+        model = os.path.join(scratch, "%s_100000.bg" % kind)
+        with open(model, "w") as f:
+            subprocess.run([args.generator, kind, "100000"], stdout=f, check=True)
+        runs = [Run([args.bgc, "check", model]) for _ in range(args.rounds)]
+        elements = [int(n) for n in re.findall(r"([0-9]+) elements", runs[0].out + runs[0].err)]
+        cpu, memory = min(r.cpu for r in runs), min(r.memory for r in runs)
+        each = "; an element %.1f us, %.2f kB" % (1e6 * cpu / elements[0], 1024 * memory / elements[0]) if elements else ""
+        print("%-10s %7.2f s CPU %7.0f MB%s" % (kind, cpu, memory, each))
+
+
 def reductions(args, scratch):
     """Random models reduced within tolerances and by thresholds, every check of the test; slices, so that it is seen how far it is."""
     if not args.reducer:
@@ -222,7 +236,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        for name, part in (("small", small), ("chain", chain), ("irregular", irregular), ("reductions", reductions)):
+        for name, part in (("small", small), ("chain", chain), ("irregular", irregular), ("large", large), ("reductions", reductions)):
             if name in args.only:
                 part(args, scratch)
                 sys.stdout.flush()

@@ -1,5 +1,5 @@
 /* test_least_squares.c - Rosenbrock's valley with and without bounds, a parameter that is held, a region without
- * residuals
+ * residuals; blind directions taken apart
  */
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "directions.h"
 #include "least_squares.h"
 
 /* r = (10 (y - x^2), 1 - x); nothing for y < -1. */
@@ -149,12 +150,33 @@ test_rows(void **state)
     ls_rows_free(&rows);
 }
 
+/* (2, -1, 0, 0, 0), (0, 0, -1, 2, 0) and (0, 0, 0, 0, 1), turned among each other, come out again with the greatest
+ * entry of each positive. */
+static void
+test_directions(void **state)
+{
+    const double apart[3][5] = { { 2, -1, 0, 0, 0 }, { 0, 0, -1, 2, 0 }, { 0, 0, 0, 0, 1 } };
+    const double turn[3][3] = { { 0.6, 0.64, 0.48 }, { 0, 0.6, -0.8 }, { -0.8, 0.48, 0.36 } };
+    double v[15] = { 0 };
+
+    (void)state;
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 5; k++)
+            for (int i = 0; i < 3; i++)
+                v[5 * d + k] += turn[d][i] * apart[i][k] / sqrt(i < 2 ? 5 : 1);
+    directions_part(5, 3, v);
+    for (int d = 0; d < 3; d++)
+        for (int k = 0; k < 5; k++)
+            assert_true(fabs(v[5 * d + k] - apart[d][k] / sqrt(d < 2 ? 5 : 1)) < 1e-14);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_valley),     cmocka_unit_test(test_bounds),
                                         cmocka_unit_test(test_two_bounds), cmocka_unit_test(test_stride),
-                                        cmocka_unit_test(test_held),       cmocka_unit_test(test_rows) };
+                                        cmocka_unit_test(test_held),       cmocka_unit_test(test_rows),
+                                        cmocka_unit_test(test_directions) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
