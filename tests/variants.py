@@ -344,7 +344,7 @@ def beside(t, n):
     text, joint = "", ("1", "0")[first.kind == "1"]
     place = bare(first.name), "[1]" if "[" in first.name else ""
     for c in range(1, n + 1):
-        text += re.sub(r"(output \w+)", rf"\1__{c}", word.sub(rf"\1__{c}", body))
+        text += re.sub(rf"(output \w+?)(?:__{c})?\b", rf"\1__{c}", word.sub(rf"\1__{c}", body))
         if c > 1:
             text += f"    {place[0]}__{c - 1}{place[1]} -> {joint}:between__{c} -> {place[0]}__{c}{place[1]};\n" \
                     f"    between__{c} -> R:nothing__{c} = 1;\n"
