@@ -196,8 +196,10 @@ evaluator_determinants(const evaluator *v, double *by_block)
         struct block_run *run = &v->block[k];
         size_t singular;
 
-        if (run->old)
+        if (run->old) {
             run->serves = factor_numeric(run->factor, run->value, &singular);
+            run->sized = false;
+        }
         run->old = false;
         by_block[v->g->block.at[k].block] = factor_determinant(run->factor);
     }
