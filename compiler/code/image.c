@@ -142,7 +142,7 @@ add_elements(image *m, const maker *k)
         return;
     m->element = bg_calloc(m->nelements + 1, sizeof *m->element);
     for (size_t i = 0; i < m->nelements; i++)
-        m->element[i] = (struct image_element){ e->part.at[i].factor, e->part.at[i].rests, UINT32_MAX };
+        m->element[i] = (struct model_removal){ e->part.at[i].factor, e->part.at[i].rests, UINT32_MAX };
     for (size_t i = 0; i < e->state.n; i++)
         if (e->state.at[i].element != UINT32_MAX)
             m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];

@@ -31,13 +31,6 @@ struct image_mode {
     bool known;  /* switches at a known time, g = offset + slope*t */
 };
 
-/* An element that an instance may do without (eq_part); state: where its state stands, UINT32_MAX: it has none. */
-struct image_element {
-    var_id factor;
-    bool rests;
-    uint32_t state;
-};
-
 typedef struct image {
     const char *name, **output; /* of the model, and of the text's outputs */
     span at, run_at;
@@ -50,7 +43,7 @@ typedef struct image {
     _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
     parameter_program *parameters;
     struct image_mode *mode;
-    struct image_element *element; /* NULL: none was to be removable */
+    struct model_removal *element; /* NULL: none was to be removable */
     VEC(formula) line;             /* slope and offset of each mode; of those that are not known anything */
     readers_later line_readers;
     _Atomic(initial_program *) initial;

@@ -110,16 +110,22 @@ model_set_parameter(bg_model *m, const char *name, double value)
     return true;
 }
 
+struct model_removal
+model_removal(const bg_model *m, size_t element)
+{
+    return m->image->element ? m->image->element[element] : (struct model_removal){ VAR_NONE, false, UINT32_MAX };
+}
+
 bool
 model_take_out(bg_model *m, size_t element, bool rests)
 {
-    const struct image_element *x = m->image->element ? &m->image->element[element] : NULL;
+    struct model_removal x = model_removal(m, element);
 
-    if (!x || x->factor == VAR_NONE || x->rests != rests)
+    if (x.factor == VAR_NONE || x.rests != rests)
         return false;
-    model_set(m, x->factor, 0);
-    if (x->state != UINT32_MAX)
-        vec_push(&m->still, x->state);
+    model_set(m, x.factor, 0);
+    if (x.state != UINT32_MAX)
+        vec_push(&m->still, x.state);
     return true;
 }
 

@@ -322,6 +322,14 @@ double model_parameter_value(const bg_model *m, var_id v);
 /* From now on the element is not there: it adds nothing to its junction; or (rests) the junction's common variable is
  * zero. Its state stays as it is. False: the equations would be others, and nothing is changed. */
 bool model_take_out(bg_model *m, size_t element, bool rests);
+/* What stands for that: the parameter that is the element's factor (VAR_NONE: there is none), what is zero without it,
+ * and the place of its state (UINT32_MAX: it has none). */
+struct model_removal {
+    var_id factor;
+    bool rests;
+    uint32_t state;
+};
+struct model_removal model_removal(const bg_model *m, size_t element);
 
 /* ---- when it fails ---- */
 /* Walks the equations at (t, x): the first that is not finite though what it reads is, or the block with the largest

@@ -155,7 +155,7 @@ fitting(const struct order *o, size_t i, double left)
 {
     size_t n = 0;
 
-    while (i + n < o->at.n && (left -= o->at.at[i + n]->predicted) >= 0)
+    while (i + n < o->at.n && !o->at.at[i + n]->unforeseen && (left -= o->at.at[i + n]->predicted) >= 0)
         n++;
     return n;
 }
@@ -251,12 +251,14 @@ order_by_prediction(candidates *list, bool predicts, struct order *o)
     o->batch = predicts ? fitting(o, 0, 1) : 1;
 }
 
-/* What is left of the order is predicted to need far more than is left of the tolerances, and what was predicted to do
- * better did not do: no run is spent on it. */
+/* It is predicted to need far more than is left of the tolerances, and what was predicted to do better did not do: no
+ * run is spent on it. */
 static bool
 is_hopeless(const struct order *o, size_t i, size_t refused, double left)
 {
-    return o->predicts && refused >= PATIENCE_PREDICTED && o->at.at[i]->predicted > HOPELESS * left;
+    const struct candidate *x = o->at.at[i];
+
+    return o->predicts && !x->unforeseen && refused >= PATIENCE_PREDICTED && x->predicted > HOPELESS * left;
 }
 
 /* The greatest error of the text at hand over its tolerance. */
@@ -272,16 +274,12 @@ worst_so_far(const struct search *d)
 }
 
 static void
-refuse_rest(struct search *d, const struct order *o, size_t i)
+refuse_unseen(struct search *d, const struct candidate *x)
 {
-    for (; i < o->at.n; i++) {
-        const struct candidate *x = o->at.at[i];
-
-        vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name),
-                                              .why = x->reading[0].why,
-                                              .line = x->line,
-                                              .round = d->round }));
-    }
+    vec_push(&d->refused, ((reduce_kept){ .name = arena_strdup(d->out->arena, x->name),
+                                          .why = x->reading[0].why,
+                                          .line = x->line,
+                                          .round = d->round }));
 }
 
 /* What is still set in an accepted text; *out is room for it. */
@@ -371,8 +369,8 @@ take_in_turn(struct taking *t)
         struct verdict v;
 
         if (is_hopeless(o, i, refused, left)) {
-            refuse_rest(d, o, i);
-            break;
+            refuse_unseen(d, o->at.at[i++]);
+            continue;
         }
         batch = batch < o->at.n - i ? batch : o->at.n - i;
         memcpy(t->taken + t->n, o->at.at + i, batch * sizeof(struct candidate *));
@@ -436,10 +434,8 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
 {
     struct taking t = { .d = d, .o = o, .taken = taken, .best = best, .worst = NAN };
     size_t trials = d->out->trial.n, refused = d->refused.n;
-    enum taking_status status;
+    enum taking_status status = take_in_turn(&t);
 
-    unwritten_begin(d, &d->now, &d->set, 0);
-    status = take_in_turn(&t);
     if (status == TAKING_ANEW) {
         verdict_free(d, best);
         *best = (struct verdict){ 0 };
@@ -453,8 +449,7 @@ take_batches(struct search *d, const struct order *o, struct candidate **taken, 
         unwritten_begin(d, &d->now, &d->set, 0);
         status = take_in_turn(&t);
     }
-    in_image_forget(d, 0);
-    d->base = NULL;
+    unwritten_end(d);
     vec_free(&t.set);
     vec_free(&t.refused);
     *n = t.n;
@@ -582,7 +577,7 @@ find_better(struct search *d, const struct order *o, size_t ncandidates, struct 
             struct verdict *best)
 {
     if (ncandidates > ALONE_MOST)
-        note_not_tried(d, "sets of parts that do not fit in the order of their activity: there are too many parts to "
+        note_not_tried(d, "sets of parts that do not fit in their order: there are too many parts to "
                           "try each alone");
     else if (exchange(d, o->option.at, o->option.n, taken, n, best))
         note_trial(d, taken, *n, best);
@@ -600,23 +595,25 @@ do_round(struct search *d, enum subject what)
     struct verdict best = { 0 };
     struct candidate **taken;
     size_t n = 0;
-    bool fine = true;
+    bool fine = true, predicts = false;
 
     d->round++;
+    unwritten_begin(d, &d->now, &d->set, 0);
     if (what == OF_TERMS)
         bounded_find_terms(d, &list);
     else if (what == OF_BONDS)
         bounded_find_bonds(d, &list);
     else
-        bounded_find_elements(d, &list);
+        predicts = bounded_find_elements(d, &list);
     if (what == OF_TERMS || list.n > ALONE_MOST)
-        order_by_prediction(&list, what == OF_TERMS && d->terms.predicts, &o);
+        order_by_prediction(&list, predicts || (what == OF_TERMS && d->terms.predicts), &o);
     else
         fine = order_by_error(d, &list, &o);
     taken = bg_calloc(list.n + 1, sizeof *taken);
     fine = fine && take_batches(d, &o, taken, &n, &best) &&
            (what != OF_ELEMENTS || find_better(d, &o, list.n, taken, &n, &best)) &&
            (n == 0 || check_accepted(d, &best));
+    unwritten_end(d);
     if (fine && n)
         commit(d, taken, n, &best);
     verdict_free(d, &best);

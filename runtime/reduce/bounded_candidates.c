@@ -4,6 +4,8 @@
 
 #include "bounded_inside.h"
 #include "components.h"
+#include "in_image.h"
+#include "part_errors.h"
 
 static recording *
 recordings(const struct search *d)
@@ -106,7 +108,114 @@ find_components(struct search *d, const factor *at, bool *in, candidates *out)
     vec_free(&list);
 }
 
-void
+/* What of a tolerance the text at hand leaves. */
+static double
+tolerance_left(const struct search *d, const struct bound *b)
+{
+    return fmax(b->tolerance - version_difference(&d->first, &d->now, b).max / WITHIN, 0);
+}
+
+/* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
+static held_output *
+held_outputs(const struct search *d, const held_output **of, size_t *n)
+{
+    held_output *list = bg_calloc(d->bound.n + 1, sizeof *list), *next = list;
+
+    for (size_t x = 0; x < d->o->nexperiments; x++) {
+        of[x] = next;
+        for (size_t i = 0; i < d->bound.n; i++)
+            if (d->bound.at[i].experiment == x && d->bound.at[i].tolerance < INFINITY)
+                *next++ = (held_output){ d->bound.at[i].output, tolerance_left(d, &d->bound.at[i]) };
+        n[x] = (size_t)(next - of[x]);
+    }
+    return list;
+}
+
+/* Of two readings the one that is predicted to do less comes first; dropping where it costs no more than this, whatever
+ * resting does: less text for hardly more error. */
+static const double NEGLIGIBLE = 0.05;
+/* A second reading that is predicted to miss by more than this is not worth a run. */
+static const double DOUBTFUL = 3;
+
+static double
+of_reading(const struct reading *r, const part_error *at)
+{
+    return r->kind == REWRITE_CLAMP ? at->rests : at->dropped;
+}
+
+/* Is nothing predicted of any of its readings? */
+static bool
+is_unforeseen(const struct candidate *x, const part_error *at)
+{
+    for (int k = 0; x->element != UINT32_MAX && k < x->nreadings; k++)
+        if (!x->reading[k].bond && isfinite(of_reading(&x->reading[k], &at[x->element])))
+            return false;
+    return true;
+}
+
+static void
+order_readings(const struct search *d, struct candidate *x, const part_error *at)
+{
+    for (int k = 0; k < x->nreadings; k++) {
+        struct reading *r = &x->reading[k];
+        double e = of_reading(r, at);
+
+        if (isfinite(e))
+            r->why = arena_format(d->out->arena, "%s%spredicted error %.2g of the tolerance left", r->why ? r->why : "",
+                                  r->why ? ", " : "", e);
+    }
+    if (x->nreadings == 2) {
+        const struct reading first = x->reading[0];
+        bool drops = first.kind != REWRITE_CLAMP && at->dropped <= NEGLIGIBLE;
+
+        if (!drops && (of_reading(&x->reading[1], at) < of_reading(&first, at) ||
+                       (first.kind == REWRITE_CLAMP && at->dropped <= NEGLIGIBLE))) {
+            x->reading[0] = x->reading[1];
+            x->reading[1] = first;
+        }
+        if (isfinite(of_reading(&x->reading[1], at)) && of_reading(&x->reading[1], at) > DOUBTFUL)
+            x->nreadings = 1;
+    }
+    x->predicted = of_reading(&x->reading[0], at);
+}
+
+/* Errors to first order in place of activities. False: they are not known, and all is left as it was. */
+static bool
+predict_errors(struct search *d, candidates *list)
+{
+    compilation *c = in_image_base(d);
+    const held_output **of = bg_calloc(d->o->nexperiments, sizeof *of);
+    size_t *n = bg_calloc(d->o->nexperiments, sizeof *n);
+    held_output *held = held_outputs(d, of, n);
+    part_error *at = bg_calloc(d->now.c[0].flat->element.n + 1, sizeof *at);
+    bool known = c != NULL;
+
+    for (size_t i = 0; i < d->o->nexperiments && known; i++) {
+        sim_options so = { 0 };
+
+        known = model_nelements(c[i].model) == d->now.c[0].flat->element.n &&
+                sim_options_from_experiment(c[i].model, &so);
+        if (known && d->o->adjust)
+            d->o->adjust(d->o->ctx, c[i].model, &so);
+        known = known && part_errors(c[i].model, &so, of[i], n[i], at);
+        d->out->simulations++;
+        sim_options_free(&so);
+    }
+    for (size_t i = 0; i < list->n && known; i++) {
+        struct candidate *x = &list->at[i];
+
+        x->unforeseen = is_unforeseen(x, at);
+        if (!x->unforeseen)
+            order_readings(d, x, &at[x->element]);
+    }
+    free(at);
+    free(held);
+    free(of);
+    free(n);
+    return known;
+}
+
+bool
 bounded_find_elements(struct search *d, candidates *out)
 {
     const flat_model *f = d->now.c[0].flat;
@@ -154,6 +263,7 @@ bounded_find_elements(struct search *d, candidates *out)
     free(m);
     free(at);
     free(in);
+    return out->n > ALONE_MOST && predict_errors(d, out);
 }
 
 void
@@ -185,29 +295,6 @@ bounded_find_bonds(struct search *d, candidates *out)
     vec_free(&list);
     bond_measure_free(&m);
     free(r);
-}
-
-/* What of a tolerance the text at hand leaves. */
-static double
-tolerance_left(const struct search *d, const struct bound *b)
-{
-    return fmax(b->tolerance - version_difference(&d->first, &d->now, b).max / WITHIN, 0);
-}
-
-/* The outputs that are held in each experiment, by what is left of their tolerances. Returns them all in one list. */
-static held_output *
-held_outputs(const struct search *d, const held_output **of, size_t *n)
-{
-    held_output *list = bg_calloc(d->bound.n + 1, sizeof *list), *next = list;
-
-    for (size_t x = 0; x < d->o->nexperiments; x++) {
-        of[x] = next;
-        for (size_t i = 0; i < d->bound.n; i++)
-            if (d->bound.at[i].experiment == x && d->bound.at[i].tolerance < INFINITY)
-                *next++ = (held_output){ d->bound.at[i].output, tolerance_left(d, &d->bound.at[i]) };
-        n[x] = (size_t)(next - of[x]);
-    }
-    return list;
 }
 
 void
@@ -252,6 +339,8 @@ bounded_by_prediction(const void *pa, const void *pb)
 {
     const struct candidate *a = *(struct candidate *const *)pa, *b = *(struct candidate *const *)pb;
 
+    if (a->unforeseen != b->unforeseen)
+        return a->unforeseen ? 1 : -1;
     if (a->predicted != b->predicted)
         return a->predicted < b->predicted ? -1 : 1;
     return a < b ? -1 : a > b; /* of equals, the first declared */

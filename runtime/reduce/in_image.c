@@ -23,7 +23,7 @@ make(struct search *d, struct candidate *const *taken)
 
     if (m->c || m->unfit)
         return !m->unfit;
-    part = unwritten_taken(d, taken + d->base_taken, m->taken - d->base_taken);
+    part = unwritten_taken(d, taken ? taken + d->base_taken : NULL, m->taken - d->base_taken);
     m->c = bg_calloc(d->trier.n, sizeof *m->c);
     for (size_t i = 0; i < d->trier.n && !m->unfit; i++) {
         compile_options o = { .experiment = d->trier.experiment[i],
@@ -44,6 +44,12 @@ make(struct search *d, struct candidate *const *taken)
     }
     free(part);
     return !m->unfit;
+}
+
+compilation *
+in_image_base(struct search *d)
+{
+    return d->image.taken == d->base_taken && make(d, NULL) ? d->image.c : NULL;
 }
 
 void

@@ -17,6 +17,8 @@
  * what may be. */
 bool in_image_try(struct search *d, struct candidate *const *taken, size_t n, const struct demand *demand,
                   struct verdict *out);
+/* The base so compiled, by experiment, as long as nothing was accepted yet; NULL: it cannot be. */
+compilation *in_image_base(struct search *d);
 /* Before the base goes, or is another; and where taken[0..n) are accepted of which some cannot be taken out so: the
  * next image is compiled without them. */
 void in_image_forget(struct search *d, size_t n);

@@ -33,6 +33,7 @@ struct candidate {
     int nreadings, chosen;
     double mean;      /* of a term */
     double predicted; /* error over tolerance, or an activity */
+    bool unforeseen;  /* an activity, where others have errors: comes behind them */
 };
 
 struct verdict {

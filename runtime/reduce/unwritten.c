@@ -18,6 +18,13 @@ unwritten_begin(struct search *d, const struct version *base, const overrides *s
         text_key_add(&d->base_key, set->at[i].name, strlen(set->at[i].name));
 }
 
+void
+unwritten_end(struct search *d)
+{
+    in_image_forget(d, 0);
+    d->base = NULL;
+}
+
 const flat_element *
 unwritten_plain(const struct search *d, const struct candidate *x)
 {

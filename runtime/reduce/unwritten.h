@@ -22,6 +22,8 @@ struct verdict try_more(struct search *d, struct candidate *const *taken, size_t
 /* From here on `base` is the text that candidates are taken from, `set` what is set in it: the round's without the
  * first `taken` of its candidates. They outlive that. */
 void unwritten_begin(struct search *d, const struct version *base, const overrides *set, size_t taken);
+/* Before the base goes. */
+void unwritten_end(struct search *d);
 /* The element of the base that a candidate is, where `without` says the same as the text without it: an element that
  * the model itself declares under a plain name, and that nothing reads. NULL: another. */
 const flat_element *unwritten_plain(const struct search *d, const struct candidate *x);

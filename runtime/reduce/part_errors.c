@@ -1,0 +1,326 @@
+/* part_errors.c - see part_errors.h */
+#include "part_errors.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "factor.h"
+
+/* Points of the grid, and times at which outputs are looked at: fewer where there is much to do or to keep, so that it
+ * takes some seconds at most; with fewer than the least nothing is predicted. */
+enum { POINTS = 501, TIMES_MOST = 40, TIMES_LEAST = 4 };
+static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
+
+/* What is known of the model where the backward runs are. */
+struct backward {
+    bg_model *model;
+    partials *of;
+    struct model_pattern pattern;
+    size_t nx, n;        /* states; and kept variables */
+    size_t first_output; /* its row */
+    size_t nelements;
+    struct model_removal *part; /* by element */
+    size_t *column_of;          /* of its factor in the pattern */
+    double *value, *rate;       /* partial derivatives; rates of states */
+    int64_t *column, *row;      /* of the transposed matrix of states and kept variables */
+    uint32_t *from;             /* its entries in the pattern */
+    double *matrix;
+    factor *factor;
+    const held_output *held;
+    size_t nheld, ntimes, begun; /* runs that have begun: of the last times, one an output */
+    double *w, *right,
+        *moved; /* [run][n], [run][n], [run][2*nelements]; w and right in the order in which they begin */
+};
+
+static bool
+open_backward(struct backward *b, bg_model *m, const held_output *held, size_t nheld)
+{
+    VEC(var_id) by = { 0 };
+    double work;
+
+    *b = (struct backward){ .model = m, .held = held, .nheld = nheld, .nelements = model_nelements(m) };
+    b->part = bg_calloc(b->nelements + 1, sizeof *b->part);
+    b->column_of = bg_calloc(b->nelements + 1, sizeof *b->column_of);
+    for (size_t e = 0; e < b->nelements; e++) {
+        b->part[e] = model_removal(m, e);
+        b->column_of[e] = by.n;
+        if (b->part[e].factor != VAR_NONE)
+            vec_push(&by, b->part[e].factor);
+    }
+    b->of = model_partials(m, by.at, by.n, model_noutputs(m));
+    if (b->of) {
+        b->pattern = model_partials_pattern(b->of);
+        b->nx = b->pattern.nx;
+        b->first_output = b->pattern.n - model_noutputs(m);
+        b->n = b->first_output - by.n;
+        for (size_t e = 0; e < b->nelements; e++)
+            b->column_of[e] += b->n;
+    }
+    vec_free(&by);
+    work = (double)nheld * POINTS * (WORK_OF_STATE * (double)b->n + (double)b->nelements);
+    b->ntimes = TIMES_MOST;
+    while (b->ntimes >= TIMES_LEAST &&
+           ((double)b->ntimes * work > MOST_WORK || (double)(b->ntimes * nheld * (b->n + b->nelements)) > MOST_NUMBERS))
+        b->ntimes--;
+    return b->of && nheld && b->ntimes >= TIMES_LEAST;
+}
+
+/* The transposed pattern, and what is needed to run. */
+static void
+prepare(struct backward *b)
+{
+    size_t runs = b->ntimes * b->nheld;
+    int64_t *next = bg_calloc(b->n + 1, sizeof *next);
+
+    b->value = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->value);
+    b->rate = bg_calloc(b->nx + 1, sizeof *b->rate);
+    b->column = bg_calloc(b->n + 1, sizeof *b->column);
+    b->row = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->row);
+    b->from = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->from);
+    b->matrix = bg_calloc(b->pattern.nonzeros + 1, sizeof *b->matrix);
+    b->w = bg_calloc(runs * b->n + 1, sizeof *b->w);
+    b->right = bg_calloc(runs * b->n + 1, sizeof *b->right);
+    b->moved = bg_calloc(runs * 2 * b->nelements + 1, sizeof *b->moved);
+    for (int64_t k = 0; k < b->pattern.column[b->n]; k++)
+        if ((size_t)b->pattern.row[k] < b->n)
+            b->column[b->pattern.row[k] + 1]++;
+    for (size_t c = 0; c < b->n; c++)
+        next[c] = b->column[c + 1] += b->column[c];
+    for (size_t c = b->n; c-- > 0;)
+        next[c] = b->column[c];
+    for (size_t c = 0; c < b->n; c++)
+        for (int64_t k = b->pattern.column[c]; k < b->pattern.column[c + 1]; k++) {
+            size_t r = (size_t)b->pattern.row[k];
+
+            if (r < b->n) {
+                b->row[next[r]] = (int64_t)c;
+                b->from[next[r]++] = (uint32_t)k;
+            }
+        }
+    free(next);
+    b->factor = factor_new(b->n, b->column, b->row, 0);
+}
+
+static void
+close_backward(struct backward *b)
+{
+    if (b->factor)
+        factor_free(b->factor);
+    free(b->part);
+    free(b->column_of);
+    free(b->value);
+    free(b->rate);
+    free(b->column);
+    free(b->row);
+    free(b->from);
+    free(b->matrix);
+    free(b->w);
+    free(b->right);
+    free(b->moved);
+}
+
+/* Of the transpose of [I - gamma f_x, -gamma f_z; g_x, g_z]. */
+static bool
+factorize(struct backward *b, double gamma)
+{
+    size_t singular;
+
+    for (size_t r = 0; r < b->n; r++)
+        for (int64_t k = b->column[r]; k < b->column[r + 1]; k++) {
+            double v = b->value[b->from[k]];
+
+            b->matrix[k] = r >= b->nx ? v : ((size_t)b->row[k] == r) - gamma * v;
+        }
+    return factor_numeric(b->factor, b->matrix, &singular);
+}
+
+/* Adds to what each element moves a run's output by: the column of its factor, and its state's rate, times w: states'
+ * part times `weight`, that of kept variables times `by`. */
+static void
+add_moves(const struct backward *b, size_t run, double weight, double by)
+{
+    const double *w = b->w + run * b->n;
+    double *moved = b->moved + run * 2 * b->nelements;
+
+    for (size_t e = 0; e < b->nelements; e++) {
+        const struct model_removal *p = &b->part[e];
+        double sum = 0;
+
+        for (int64_t k = b->pattern.column[b->column_of[e]];
+             p->factor != VAR_NONE && k < b->pattern.column[b->column_of[e] + 1]; k++) {
+            size_t r = (size_t)b->pattern.row[k];
+
+            if (r < b->n)
+                sum += b->value[k] * (r < b->nx ? weight * w[r] : by * w[r]);
+        }
+        moved[2 * e] += sum;
+        if (p->state != UINT32_MAX)
+            moved[2 * e + 1] += weight * w[p->state] * b->rate[p->state];
+    }
+}
+
+/* out: [f_x' w; f_z' w] */
+static void
+multiply(const struct backward *b, const double *w, double *out)
+{
+    for (size_t c = 0; c < b->n; c++) {
+        out[c] = 0;
+        for (int64_t k = b->pattern.column[c]; k < b->pattern.column[c + 1]; k++)
+            if ((size_t)b->pattern.row[k] < b->nx)
+                out[c] += b->value[k] * w[b->pattern.row[k]];
+    }
+}
+
+/* w of an output: its row; and what it reads of a factor at once counts. */
+static void
+read_output(struct backward *b, size_t run, size_t row)
+{
+    double *w = b->w + run * b->n;
+
+    for (size_t c = 0; c < b->n; c++)
+        for (int64_t k = b->pattern.column[c]; k < b->pattern.column[c + 1]; k++)
+            if ((size_t)b->pattern.row[k] == row)
+                w[c] = b->value[k];
+    for (size_t e = 0; e < b->nelements; e++)
+        for (int64_t k = b->pattern.column[b->column_of[e]];
+             b->part[e].factor != VAR_NONE && k < b->pattern.column[b->column_of[e] + 1]; k++)
+            if ((size_t)b->pattern.row[k] == row)
+                b->moved[2 * (run * b->nelements + e)] += b->value[k];
+}
+
+/* Runs of one more time begin where the partial derivatives are, and count for half of what is left of the grid before
+ * it. Kept variables are solved for: of the output's row, so that it is one of states alone; and of A' w. */
+static bool
+begin_runs(struct backward *b, double left)
+{
+    size_t first = b->begun;
+    double *w = b->w + first * b->n, *right = b->right + first * b->n;
+
+    b->begun += b->nheld;
+    for (size_t i = 0; i < b->nheld; i++)
+        read_output(b, first + i, b->first_output + b->held[i].output);
+    if (!factorize(b, 0) || !factor_solve_several(b->factor, b->nheld, w))
+        return false;
+    for (size_t i = 0; i < b->nheld; i++) {
+        add_moves(b, first + i, 0, -1);
+        multiply(b, w + i * b->n, right + i * b->n);
+    }
+    if (!factor_solve_several(b->factor, b->nheld, right))
+        return false;
+    for (size_t i = 0; i < b->nheld; i++) {
+        double *of = w + i * b->n, *next = right + i * b->n;
+
+        memcpy(of + b->nx, next + b->nx, (b->n - b->nx) * sizeof *of);
+        add_moves(b, first + i, left / 2, -left / 2);
+        for (size_t k = 0; k < b->nx; k++)
+            next[k] = of[k] + left / 2 * next[k];
+    }
+    return true;
+}
+
+/* One step back, of the length h; where the grid goes on for `left` further back it counts for half of that too. right:
+ * w + h/2 A' w of the point before, in time after. */
+static bool
+step_back(struct backward *b, double h, double left)
+{
+    if (!b->begun)
+        return true;
+    if (!factorize(b, h / 2))
+        return false;
+    for (size_t i = 0; i < b->begun; i++) {
+        double *w = b->w + i * b->n, *right = b->right + i * b->n;
+
+        memcpy(w, right, b->nx * sizeof *w);
+        memset(w + b->nx, 0, (b->n - b->nx) * sizeof *w);
+    }
+    if (!factor_solve_several(b->factor, b->begun, b->w))
+        return false;
+    for (size_t i = 0; i < b->begun; i++) {
+        double *w = b->w + i * b->n, *right = b->right + i * b->n;
+
+        add_moves(b, i, (h + left) / 2, -(h + left) / h);
+        for (size_t k = 0; k < b->nx; k++) /* A' w h/2 is what the solution differs by */
+            right[k] = w[k] + (w[k] - right[k]) * left / h;
+    }
+    return true;
+}
+
+/* Partial derivatives and rates at a point of the grid */
+static bool
+look(struct backward *b, const sim_result *r, size_t p)
+{
+    const double *x = r->state + p * b->nx;
+
+    if (model_has_blocks(b->model))
+        model_accept(b->model, r->time[p], x);
+    return model_partials_at(b->model, b->of, r->time[p], x, b->value) == 0 &&
+           model_rhs(b->model, r->time[p], x, b->rate) == 0;
+}
+
+static bool
+run_back(struct backward *b, const sim_result *r)
+{
+    bool fine = true;
+
+    if (model_nmodes(b->model))
+        memcpy(model_modes(b->model), r->mode, model_nmodes(b->model) * sizeof(double));
+    for (size_t p = r->points; p-- > 0 && fine;) {
+        /* the times are the last, and others evenly before it */
+        size_t next = (r->points - 1) * (b->ntimes - b->begun / b->nheld) / b->ntimes;
+        double left = p > 0 ? r->time[p] - r->time[p - 1] : 0;
+
+        fine = look(b, r, p) && (p + 1 == r->points || step_back(b, r->time[p + 1] - r->time[p], left)) &&
+               (p != next || p == 0 || begin_runs(b, left));
+    }
+    return fine;
+}
+
+/* What the runs say, over the tolerances. */
+static void
+measure(const struct backward *b, part_error *out)
+{
+    for (size_t run = 0; run < b->begun; run++)
+        for (size_t e = 0; e < b->nelements; e++) {
+            double tolerance = b->held[run % b->nheld].tolerance;
+            const double *moved = b->moved + 2 * (run * b->nelements + e);
+
+            for (int k = 0; k < 2; k++) {
+                double ratio = moved[k] == 0 ? 0 : tolerance > 0 ? fabs(moved[k]) / tolerance : INFINITY;
+                double *to = (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
+
+                *to = !(ratio <= *to) ? ratio : *to;
+            }
+        }
+    for (size_t e = 0; e < b->nelements; e++) {
+        bool known[2] = { b->part[e].factor != VAR_NONE, b->part[e].state != UINT32_MAX };
+
+        for (int k = 0; k < 2; k++) {
+            double *to = (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
+
+            *to = known[k] && isfinite(*to) ? *to : INFINITY;
+        }
+    }
+}
+
+bool
+part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, part_error *out)
+{
+    struct backward b;
+    sim_result r = { 0 };
+    bool fine = open_backward(&b, m, held, nheld);
+
+    so->points = POINTS;
+    so->outputs = false;
+    so->states = so->modes = true;
+    if (fine) {
+        prepare(&b);
+        fine = simulate(m, so, &r) && r.nevents == 0 && r.nparted == 0 && r.nsamples == 0 && !r.stopped &&
+               run_back(&b, &r);
+    }
+    if (fine)
+        measure(&b, out);
+    sim_result_free(&r);
+    close_backward(&b);
+    return fine;
+}

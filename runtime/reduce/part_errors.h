@@ -1,0 +1,31 @@
+/* part_errors.h - what taking an element out does to outputs that are held, to first order, for all elements at once
+ *
+ * Without an element its junction lacks what the element imposed: its own variable (it is dropped) or the common one
+ * (the junction rests). Along the trajectory of the model as it is, that is a small input b(t), and with the partial
+ * derivatives A, C along it an output moves by
+ *     dy(T) = integral over 0..T of w(t) b(t),   dw/dt = -A' w,   w(T) = C'(T)
+ * so that one run backwards for an output and a time T tells of every element. T: some times, evenly spaced.
+ *
+ * b(t) is the column of the element's factor (compile_options.removable), where it has one. Of a storage the other
+ * reading has none: what it takes up is its state's rate, and just that is no longer taken up.
+ *
+ * It is a prediction, for runs in which nothing switches. The trapezoidal rule on an even grid.
+ *
+ * units    SI
+ * cost     times T and outputs, times points of the grid, times (a solution, and a product for each element)
+ */
+#ifndef BG_PART_ERRORS_H
+#define BG_PART_ERRORS_H
+
+#include "sensitivity.h"
+
+/* Greatest |dy|/tolerance without the element, by reading. INFINITY: it is not known. */
+typedef struct part_error {
+    double dropped, rests;
+} part_error;
+
+/* m: compiled with removable elements. so: how it is run; its grid is set here. out: by element, raised to what this
+ * run says. False: nothing is predicted, and out is of no use. */
+bool part_errors(bg_model *m, sim_options *so, const held_output *held, size_t nheld, part_error *out);
+
+#endif

@@ -1,0 +1,114 @@
+/* test_part_errors.c - what elements taken out are predicted to do, against first-order perturbations in closed form
+ *
+ * A tank that runs out through a resistor, q' = -a q with q(0) = 1, is exp(-a t); with the law of either times f it is
+ * exp(-a f t), whose slope by f is -a t exp(-a t), greatest at 1/a: exp(-1). What the tank's junction would be without
+ * taking up q' is the same, as q' times exp(-a (T - t)) is integrated. An oscillator q'' + 4q = -eps q' is damped by
+ * eps (sin(2t)/4 - t/2 cos(2t)).
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "compile.h"
+#include "part_errors.h"
+
+enum { ELEMENTS_MOST = 8, TIMES = 40 };
+
+/* Of the first output, within 1, by element in the order of the text. False: nothing is predicted. */
+static bool
+predicted(const char *text, part_error *out)
+{
+    compilation c = { 0 };
+    sim_options o = { 0 };
+    bool fine;
+
+    memset(out, 0, ELEMENTS_MOST * sizeof *out);
+    assert_true(compile_text(&c, "case.bg", text, strlen(text), STAGE_MODEL,
+                             &(compile_options){ .experiment = "x", .removable = true }));
+    assert_true(sim_options_from_experiment(c.model, &o));
+    o.rtol = 1e-10;
+    fine = part_errors(c.model, &o, &(held_output){ 0, 1 }, 1, out);
+    sim_options_free(&o);
+    compile_free(&c);
+    return fine;
+}
+
+static void
+near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-3 * fabs(b)))
+        fail_msg("%.9g, not %.9g", a, b);
+}
+
+static void
+test_tank(void **state)
+{
+    part_error at[ELEMENTS_MOST];
+
+    (void)state;
+    /* 1/a = 2 s is the tenth of the forty times */
+    assert_true(predicted("model m {\n 0:p -> C:tank { e = 2*q; q(0) = 1; }\n p -> R:out = 4;\n output y = tank.q;\n}\n"
+                          "experiment x of m { stop = 8; }\n",
+                          at));
+    near(at[0].rests, exp(-1));
+    near(at[0].dropped, exp(-1));
+    near(at[1].dropped, exp(-1));
+    assert_true(at[1].rests == INFINITY);
+}
+
+static void
+test_oscillator(void **state)
+{
+    part_error at[ELEMENTS_MOST];
+    double most = 0;
+
+    (void)state;
+    for (int k = 1; k <= TIMES; k++) {
+        double t = 5.0 * k / TIMES;
+
+        most = fmax(most, fabs(sin(2 * t) / 4 - t / 2 * cos(2 * t)));
+    }
+    assert_true(predicted("model m {\n 1:v -> I:i = 1;\n v -> C:c { e = 4*q; q(0) = 1; }\n v -> R:r = 1e-6;\n"
+                          " output y = c.q;\n}\nexperiment x of m { stop = 5; }\n",
+                          at));
+    near(at[2].dropped, 1e-6 * most);
+}
+
+/* What the output reads of the element at once counts too: a tank that fills, q' = 1 - a f q, and y = a f q = 1 -
+ * exp(-a f t), whose slope by f is a t exp(-a t). */
+static void
+test_output(void **state)
+{
+    part_error at[ELEMENTS_MOST];
+
+    (void)state;
+    assert_true(predicted("model m {\n Sf:s = 1 -> 0:p;\n p -> C:c = 1;\n p -> R:r = 10;\n output y = r.f;\n}\n"
+                          "experiment x of m { stop = 100; }\n",
+                          at));
+    near(at[2].dropped, exp(-1));
+}
+
+/* Where something switches nothing is said. */
+static void
+test_switches(void **state)
+{
+    part_error at[ELEMENTS_MOST];
+
+    (void)state;
+    assert_false(predicted("model m {\n 0:p -> C:tank { e = 2*q; q(0) = 1; }\n p -> R:out { f = if e > 1 then e/4 else "
+                           "e/8; }\n output y = tank.q;\n}\nexperiment x of m { stop = 8; }\n",
+                           at));
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_tank), cmocka_unit_test(test_oscillator),
+                                        cmocka_unit_test(test_output), cmocka_unit_test(test_switches) };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
