@@ -344,6 +344,30 @@ follow(events *e, double t, double *x)
     }
 }
 
+bool
+events_agree(events *e, double t, const double *x)
+{
+    for (size_t round = 0; round < ROUNDS; round++) {
+        bool agree = true;
+
+        if (!events_look(e, t, x, e->g))
+            return false;
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+
+            if (!(events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k]))
+                continue;
+            if (e->of_net[k] || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK)
+                return false;
+            flip(e, k, e->g[k], t, x);
+            agree = false;
+        }
+        if (agree)
+            return true;
+    }
+    return false;
+}
+
 enum events_status
 events_switch(events *e, double t_seen, const double *x_seen, double t, double *x)
 {
