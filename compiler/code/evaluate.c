@@ -689,6 +689,62 @@ run_block(evaluator *v, uint32_t k)
     return status;
 }
 
+void
+evaluator_residuals(evaluator *v, uint32_t k, const double *z, double *r)
+{
+    residuals(v, &v->g->block.at[k], z, r);
+}
+
+bool
+evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z)
+{
+    const program_block *b = &v->g->block.at[k];
+    struct block_run *run = &v->block[k];
+    bool found;
+
+    memcpy(run->z, z0, b->n * sizeof *z0);
+    found = newton(v, b, run, NULL) == 0 && run->regular;
+    memcpy(z, run->z, b->n * sizeof *z);
+    return found;
+}
+
+bool
+evaluator_step(evaluator *v, uint32_t k, const double *z, double *step)
+{
+    const program_block *b = &v->g->block.at[k];
+    size_t singular;
+
+    residuals(v, b, z, step);
+    partials(v, b, v->block[k].value);
+    v->block[k].serves = false;
+    if (!factor_numeric(v->block[k].factor, v->block[k].value, &singular))
+        return false;
+    factor_solve(v->block[k].factor, step);
+    return true;
+}
+
+bool
+evaluator_solve_between(evaluator *v, uint32_t k, double lo, double hi, double below, double *z)
+{
+    bool found = bisect(v, &v->g->block.at[k], &v->block[k], lo, hi, below);
+
+    *z = v->block[k].z[0];
+    return found;
+}
+
+void
+evaluator_start_sizes(evaluator *v, uint32_t k, double *least, double *greatest)
+{
+    start_sizes(v, &v->g->block.at[k], &v->block[k], least, greatest);
+}
+
+void
+evaluator_put_back(evaluator *v, uint32_t k, const double *z)
+{
+    memcpy(v->w + v->g->block.at[k].w0, z, v->g->block.at[k].n * sizeof *z);
+    memcpy(v->block[k].z, z, v->g->block.at[k].n * sizeof *z);
+}
+
 /* ---------------------------------------------------------------- schedule */
 
 /* Quick code costs about a nanosecond more for ten operations; optimising costs some 2 ms a kernel. Counted, not timed:

@@ -53,4 +53,18 @@ void evaluator_accept(evaluator *v);
 /* Has it blocks that no evaluator has accepted in this round? */
 bool evaluator_lacks(const evaluator *v);
 
+/* ---- block k of the routine by itself, all else as at the last run of the schedule (solutions.h). Afterwards its
+ * unknowns are put back. ---- */
+void evaluator_residuals(evaluator *v, uint32_t k, const double *z, double *r);
+/* Newton's method from z0. False: it finds none, or one beside which there are others without end. */
+bool evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z);
+/* Newton's step at z, which is to be subtracted. False: the matrix is singular there. */
+bool evaluator_step(evaluator *v, uint32_t k, const double *z, double *step);
+/* One unknown: a zero between lo and hi, where the residual has the sign of `below` and the opposite one. */
+bool evaluator_solve_between(evaluator *v, uint32_t k, double lo, double hi, double below, double *z);
+/* Sizes of the unknowns at which terms of them reach those that are there without them: least and greatest over the
+ * residuals; INFINITY and 0 where there are none. */
+void evaluator_start_sizes(evaluator *v, uint32_t k, double *least, double *greatest);
+void evaluator_put_back(evaluator *v, uint32_t k, const double *z);
+
 #endif

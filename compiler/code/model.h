@@ -264,6 +264,23 @@ size_t model_nsolved(bg_model *m); /* of nets after their first solution */
 void model_solved(const bg_model *m, double *value);
 struct model_pole model_solved_pole(const bg_model *m, size_t k);
 
+/* ---- which solution a run sets out from, where nonlinear equations that are solved together have several ---- */
+struct model_choice; /* blocks in the order of evaluation at (t, x), whose solutions are looked for one after the other
+                      */
+struct model_solutions {
+    size_t n, unknowns;
+    const double *other; /* [n * unknowns] besides the one that is found, with the modes as they are */
+};
+struct model_choice *model_choice_new(bg_model *m, double t, const double *x);
+void model_choice_free(struct model_choice *c);
+/* The next block with other solutions. False: there is none. */
+bool model_choice_next(struct model_choice *c, struct model_solutions *s);
+/* From now on its solution is sought from z; NULL: from where it was. */
+void model_choose(struct model_choice *c, const double *z);
+/* Powers of all elements, and its solution z, as they follow from the choice and the modes. False: there is none. */
+bool model_chosen(struct model_choice *c, double *power, double *z);
+var_id model_choice_unknown(const struct model_choice *c, size_t i);
+
 /* ---- Jacobian: rates and kept algebraic variables, augmented ----
  * Rows and columns 0..nx-1 are states, nx..n-1 kept variables z. With J = [f_x f_z; g_x g_z] the integrator's matrix is
  * [I - gamma*f_x, -gamma*f_z; g_x, g_z], solved with right side (r, 0). Compressed columns, rows ascending, the whole

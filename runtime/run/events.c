@@ -202,7 +202,8 @@ flip(events *e, uint32_t k, double g, double t, const double *x)
 }
 
 /* Is the corner met by rounding alone, as far as the conditions that turn have been from it since they turned last: is
- * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. */
+ * that nothing beside what tolerated errors of the states do to them? To what time alone moves they do nothing. No two
+ * are alike: where states are equal, a condition of their difference would not see them. */
 static bool
 met_by_rounding(events *e, double t, const double *x)
 {
@@ -210,7 +211,7 @@ met_by_rounding(events *e, double t, const double *x)
 
     e->tolerated(e->moves_ctx, e->x_try);
     for (size_t i = 0; i < e->nx; i++)
-        e->x_try[i] = x[i] + (bg_hash_mix(i + 1, 47) >> 63 ? e->x_try[i] : -e->x_try[i]);
+        e->x_try[i] = x[i] + (double)(int64_t)bg_hash_mix(i + 1, 47) * 0x1p-63 * e->x_try[i];
     if (model_conditions(e->model, t, e->x_try, e->g_try) != 0)
         return false;
     for (size_t i = 0; i < e->turn.n && rounding; i++) {
@@ -341,6 +342,30 @@ follow(events *e, double t, double *x)
         if (!turn_all(e, t, x))
             return EVENTS_STOP;
     }
+}
+
+bool
+events_agree(events *e, double t, const double *x)
+{
+    for (size_t round = 0; round < ROUNDS; round++) {
+        bool agree = true;
+
+        if (!events_look(e, t, x, e->g))
+            return false;
+        for (size_t i = 0; i < e->watched.n; i++) {
+            uint32_t k = e->watched.at[i];
+
+            if (!(events_margin_of(e, k, e->g[k]) < -CONTRADICTION * e->size[k]))
+                continue;
+            if (e->of_net[k] || e->mode[k].kind == MODE_SIGN || e->mode[k].kind == MODE_STICK)
+                return false;
+            flip(e, k, e->g[k], t, x);
+            agree = false;
+        }
+        if (agree)
+            return true;
+    }
+    return false;
 }
 
 enum events_status

@@ -246,3 +246,25 @@ events_start(events *e, double t, double *x)
     e->starting = false;
     return status;
 }
+
+size_t
+events_others(const events *e, uint32_t k, double *value, size_t n)
+{
+    const struct model_mode *m = &e->mode[k];
+    size_t found = 0;
+
+    if (m->known || e->of_net[k] || m->side != 0 || n == 0)
+        return 0;
+    if (m->kind == MODE_LESS || m->kind == MODE_LESS_EQUAL) {
+        *value = e->value[k] == 0;
+        return 1;
+    }
+    for (double far = 1; m->kind == MODE_PIECE && far <= (double)m->table->n && found < n; far++)
+        for (int side = -1; side <= 1 && found < n; side += 2) {
+            double piece = e->value[k] + side * far;
+
+            if (piece >= 0 && piece <= (double)m->table->n)
+                value[found++] = piece;
+        }
+    return found;
+}

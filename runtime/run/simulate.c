@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "first_solution.h"
 #include "shown.h"
 #include "simulate_inside.h"
 
@@ -478,6 +479,9 @@ begin(run *s)
         activity_sample_over(s->activity, o->sampler, o->nsamplers, s->border.at, s->border.n);
     bool switched;
     if (!events_check(s->events) || !start_delays(s) ||
+        !note_event(s, events_start(s->events, s->start, s->x), &switched))
+        return false;
+    if (!o->equilibrium && first_solution(s->model, s->events, s->start, s->x) &&
         !note_event(s, events_start(s->events, s->start, s->x), &switched))
         return false;
     s->event.n = 0;       /* setting modes at the start is no event */

@@ -53,6 +53,7 @@ struct subject {
     size_t k;
     bool unknown;
     double at_start, at_end; /* of the part of the step */
+    double most;             /* of an unknown: the largest number of its unit at the step's start */
     bool risen;              /* it has grown by decades, in ever shorter steps: this one begins at the pole itself */
 };
 
@@ -197,6 +198,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
 {
     double lo = t0, hi = t1, at_start = s->at_start, at_place[PLACES], at[2] = { s->at_start, s->at_end };
     double grown = GROWN * fmax(fabs(at[0]), fabs(at[1]));
+    bool found = true;
     int n;
 
     for (int i = 0; i < HALVINGS && lo + (hi - lo) / 2 > lo && lo + (hi - lo) / 2 < hi; i++) {
@@ -205,6 +207,7 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
 
         if (isnan(d)) { /* the very place: what is divided by zero there may be finite beside it */
             hi = middle;
+            found = false;
             break;
         }
         *(beyond ? &hi : &lo) = middle;
@@ -213,6 +216,9 @@ is_pole(watch *w, integrator *g, const struct subject *s, double t0, double t1, 
             return false;
     }
     *zero = hi;
+    /* what stays below other numbers of its unit is rounding, that a root beside zero makes larger */
+    if (s->unknown && found && fmin(fabs(at[0]), fabs(at[1])) * s->most > 1)
+        return false;
     for (n = 0; n < PLACES; n++) { /* where the divisor has that part of what it was */
         double near = t0, far = *zero, at_near = at_start;
 
@@ -323,10 +329,10 @@ watch_solves(const watch *w)
     return w->nu > 0;
 }
 
-/* Is u, of unknown k, more than the rounding of numbers of its unit at (t, x)? Where they cancel, as in a model at
- * rest, it is anything, and changes its sign all the time. */
-static bool
-is_number(watch *w, size_t k, double t, const double *x, double u)
+/* The largest number of unknown k's unit at (t, x). Where they cancel, as in a model at rest, what is far below it is
+ * rounding, and changes its sign all the time. */
+static double
+most_of_unit(watch *w, size_t k, double t, const double *x)
 {
     const unit *of = model_solved_pole(w->model, k).unit;
     size_t n = model_nvariables(w->model);
@@ -340,7 +346,7 @@ is_number(watch *w, size_t k, double t, const double *x, double u)
                 most = fmax(most, fabs(v[i]));
         }
     free(v);
-    return fabs(u) > CANCELLED * most;
+    return most;
 }
 
 static void
@@ -361,7 +367,7 @@ report_unknown(watch *w, size_t k, double t)
 static bool
 pass_unknown(watch *w, size_t k, double t, const double *x, double u)
 {
-    if (!is_number(w, k, t, x, u))
+    if (fabs(u) <= CANCELLED * most_of_unit(w, k, t, x))
         return true;
     report_unknown(w, k, t);
     return false;
@@ -370,11 +376,12 @@ pass_unknown(watch *w, size_t k, double t, const double *x, double u)
 /* Does unknown k, u at most, change its sign through infinity in the last step? Looking for the place takes some
  * hundred evaluations, that it is rounding one. */
 static bool
-is_pole_of_number(watch *w, integrator *g, const struct subject *of, double t, double u)
+is_pole_of_number(watch *w, integrator *g, struct subject *of, double t, double u)
 {
     double t0 = integrator_t0(g), zero;
 
-    if (!is_number(w, of->k, t0, integrator_x0(g), u) || !is_pole(w, g, of, t0, t, &zero))
+    of->most = most_of_unit(w, of->k, t0, integrator_x0(g));
+    if (fabs(u) <= CANCELLED * of->most || !is_pole(w, g, of, t0, t, &zero))
         return false;
     report_unknown(w, of->k, zero);
     return true;

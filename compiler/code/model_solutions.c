@@ -1,0 +1,109 @@
+/* model_solutions.c - nonlinear blocks that have several solutions, see model.h */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model_inside.h"
+#include "solutions.h"
+
+static const enum model_part parts[] = { PART_RHS, PART_CONDITIONS, PART_OUTPUTS, PART_POWERS };
+enum { NPARTS = sizeof parts / sizeof *parts };
+
+struct model_choice {
+    bg_model *model;
+    double t;
+    const double *x;
+    bool *seen; /* by block */
+    bool stale; /* what was chosen is not in the part's values yet */
+    size_t part, at;
+    double *others;
+    const program_block *block; /* the present one */
+};
+
+struct model_choice *
+model_choice_new(bg_model *m, double t, const double *x)
+{
+    struct model_choice *c = bg_calloc(1, sizeof *c);
+
+    c->model = m;
+    c->t = model_time_of(m, t);
+    c->x = x;
+    c->seen = bg_calloc(m->image->nblocks + 1, sizeof *c->seen);
+    c->stale = true;
+    return c;
+}
+
+void
+model_choice_free(struct model_choice *c)
+{
+    if (!c)
+        return;
+    free(c->seen);
+    free(c->others);
+    free(c);
+}
+
+bool
+model_choice_next(struct model_choice *c, struct model_solutions *s)
+{
+    bg_model *m = c->model;
+
+    for (; c->part < NPARTS; c->part++, c->at = 0, c->stale = true) {
+        enum model_part part = parts[c->part];
+        evaluator *v = m->evaluator[part];
+
+        while (v && c->at < evaluator_routine(v)->block.n) {
+            size_t k = c->at++;
+
+            c->block = &evaluator_routine(v)->block.at[k];
+            if (c->seen[c->block->block] || c->block->linear || m->memory.started[c->block->block])
+                continue;
+            c->seen[c->block->block] = true;
+            if (c->stale && evaluator_run(v, c->t, c->x, m->modes, m->scratch[part]) != 0)
+                break;
+            c->stale = false;
+            free(c->others);
+            s->n = solutions_of_block(v, (uint32_t)k, &c->others);
+            s->other = c->others;
+            s->unknowns = c->block->n;
+            if (s->n > 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+void
+model_choose(struct model_choice *c, const double *z)
+{
+    block_memory *memory = &c->model->memory;
+
+    memory->started[c->block->block] = z != NULL;
+    memory->sense[c->block->block] = 0;
+    if (z)
+        memcpy(memory->start + c->block->unknown0, z, c->block->n * sizeof *z);
+    c->stale = true;
+}
+
+bool
+model_chosen(struct model_choice *c, double *power, double *z)
+{
+    bg_model *m = c->model;
+
+    if (model_powers(m, c->t, c->x, power) != 0)
+        return false;
+    const double *w = evaluator_variables(m->evaluator[PART_POWERS]);
+    const routine *r = evaluator_routine(m->evaluator[PART_POWERS]);
+
+    for (size_t k = 0; k < r->block.n; k++)
+        if (r->block.at[k].block == c->block->block) {
+            memcpy(z, w + r->block.at[k].w0, r->block.at[k].n * sizeof *z);
+            return true;
+        }
+    return false;
+}
+
+var_id
+model_choice_unknown(const struct model_choice *c, size_t i)
+{
+    return c->model->maker->e->unknown.at[c->block->unknown0 + i];
+}

@@ -1,0 +1,16 @@
+/* solutions.h - the other solutions of a nonlinear block
+ *
+ * Laws that fall somewhere (a tunnel diode, a pump with a hump in its curve) may meet the others at several points.
+ * Newton's method ends at one of them. What is found here is not all there is for certain: one unknown is followed over
+ * eight decades, several start from many places.
+ */
+#ifndef BG_SOLUTIONS_H
+#define BG_SOLUTIONS_H
+
+#include "evaluate.h"
+
+/* Solutions of block k (of the routine that v runs) besides that of the last run, all else as it was there: *others,
+ * [returned * unknowns], the caller's to free. Those beside which there are others without end are left out. */
+size_t solutions_of_block(evaluator *v, uint32_t k, double **others);
+
+#endif

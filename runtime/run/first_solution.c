@@ -1,0 +1,253 @@
+/* first_solution.c - see first_solution.h */
+#include "first_solution.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shown.h"
+
+/* Of a sum of powers: less than so much below another is as much */
+#define AS_MUCH 1e-9
+/* Of unknowns, and of powers: solutions that differ by less are the same */
+#define SAME 1e-6
+enum {
+    NAMED = 4,           /* solutions that are listed */
+    MOST_CANDIDATES = 8, /* of modes */
+    MOST_TRIED = 64      /* modes that are set otherwise, one by one: each takes some evaluations */
+};
+
+struct candidate {
+    double power;
+    double *mark; /* what it is known by: unknowns of the block, or powers */
+    double *modes;
+};
+
+struct choosing {
+    bg_model *model;
+    events *events;
+    double t;
+    const double *x;
+    struct model_choice *choice;
+    size_t nmodes, nmark, nelements;
+    double *power; /* [nelements] */
+    struct candidate *at;
+    size_t n; /* candidates so far, all different */
+};
+
+static void
+begin(struct choosing *c, size_t most, size_t nmark)
+{
+    double *room = bg_calloc(most * (nmark + c->nmodes) + 1, sizeof *room);
+
+    c->at = bg_calloc(most, sizeof *c->at);
+    c->n = 0;
+    c->nmark = nmark;
+    for (size_t i = 0; i < most; i++) {
+        c->at[i].mark = room + i * (nmark + c->nmodes);
+        c->at[i].modes = c->at[i].mark + nmark;
+    }
+}
+
+static void
+end(struct choosing *c)
+{
+    free(c->at[0].mark);
+    free(c->at);
+}
+
+static bool
+is_same(const struct choosing *c, const double *a, const double *b)
+{
+    double most = 0;
+
+    /* powers differ by their own parts: what is left of those that cancel is rounding */
+    for (size_t i = 0; i < c->nmark && c->nmark == c->nelements; i++)
+        most = fmax(most, fmax(fabs(a[i]), fabs(b[i])));
+    for (size_t i = 0; i < c->nmark; i++)
+        if (!(fabs(a[i] - b[i]) <= SAME * fmax(most, fmax(fabs(a[i]), fabs(b[i])))))
+            return false;
+    return true;
+}
+
+/* Adds what has been evaluated with the present modes, unless it is there already. */
+static void
+add(struct choosing *c)
+{
+    struct candidate *now = &c->at[c->n];
+
+    now->power = 0;
+    for (size_t i = 0; i < c->nelements; i++)
+        now->power += fabs(c->power[i]);
+    if (!isfinite(now->power))
+        return;
+    for (size_t j = 0; j < c->n; j++)
+        if (is_same(c, now->mark, c->at[j].mark))
+            return;
+    memcpy(now->modes, model_modes(c->model), c->nmodes * sizeof(double));
+    c->n++;
+}
+
+static size_t
+best_of(const struct choosing *c)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < c->n; i++)
+        if (c->at[i].power < (1 - AS_MUCH) * c->at[best].power)
+            best = i;
+    return best;
+}
+
+/* ---- blocks ---- */
+
+static void
+say_block(const struct choosing *c, size_t chosen)
+{
+    struct model_variable v = model_variable(c->model, model_choice_unknown(c->choice, 0));
+    strbuf list = { 0 };
+
+    for (size_t i = 0; i < c->n && i < NAMED; i++)
+        strbuf_printf(&list, "%s%s",
+                      i == 0          ? ""
+                      : i + 1 == c->n ? " or "
+                                      : ", ",
+                      value_shown(v.unit, NULL, c->at[i].mark[0]).text);
+    if (c->n > NAMED)
+        strbuf_printf(&list, " or another");
+    diag_info(model_sources(c->model), "run-several", v.at,
+              "the equations that \"%s\" is solved from have several solutions at %.6g s: it may be %s; the run starts "
+              "from the one with the least power, %s",
+              v.name, c->t, list.at, value_shown(v.unit, NULL, c->at[chosen].mark[0]).text);
+    strbuf_free(&list);
+}
+
+/* The best of the present block's solutions. True: it is not the first. */
+static bool
+choose_block(struct choosing *c, const struct model_solutions *s)
+{
+    double *modes = model_modes(c->model);
+    size_t best;
+
+    begin(c, s->n + 1, s->unknowns);
+    if (model_chosen(c->choice, c->power, c->at[0].mark))
+        add(c);
+    for (size_t i = 0; i < s->n && c->n > 0; i++) {
+        memcpy(modes, c->at[0].modes, c->nmodes * sizeof *modes);
+        model_choose(c->choice, s->other + i * s->unknowns);
+        if (events_agree(c->events, c->t, c->x) && model_chosen(c->choice, c->power, c->at[c->n].mark))
+            add(c);
+    }
+    best = best_of(c);
+    model_choose(c->choice, best > 0 ? c->at[best].mark : NULL);
+    if (c->n > 0)
+        memcpy(modes, c->at[best].modes, c->nmodes * sizeof *modes);
+    if (c->n > 1)
+        say_block(c, best);
+    end(c);
+    return best > 0;
+}
+
+/* ---- modes: of laws in pieces each is a law of its own ---- */
+
+/* Powers with the modes as they are, if these are not the first candidate's. */
+static void
+add_powers(struct choosing *c)
+{
+    struct candidate *now = &c->at[c->n];
+
+    if (c->n > 0 && !memcmp(model_modes(c->model), c->at[0].modes, c->nmodes * sizeof(double)))
+        return;
+    if (model_powers(c->model, c->t, c->x, now->mark) != 0)
+        return;
+    memcpy(c->power, now->mark, c->nelements * sizeof *c->power);
+    add(c);
+}
+
+/* Adds what follows where mode k has another value; so many are tried. */
+static size_t
+try_mode(struct choosing *c, uint32_t k, const double *first)
+{
+    double *modes = model_modes(c->model), other[MOST_CANDIDATES];
+    size_t n = events_others(c->events, k, other, MOST_CANDIDATES);
+
+    for (size_t i = 0; i < n && c->n < MOST_CANDIDATES; i++) {
+        modes[k] = other[i];
+        if (events_agree(c->events, c->t, c->x) && memcmp(modes, first, c->nmodes * sizeof *modes) != 0) {
+            double *others = bg_malloc(c->nmodes * sizeof *others);
+
+            memcpy(others, modes, c->nmodes * sizeof *modes);
+            if (c->n == 0) {
+                memcpy(modes, first, c->nmodes * sizeof *modes);
+                add_powers(c);
+                memcpy(modes, others, c->nmodes * sizeof *modes);
+            }
+            if (c->n > 0)
+                add_powers(c);
+            free(others);
+        }
+        memcpy(modes, first, c->nmodes * sizeof *modes);
+    }
+    return n;
+}
+
+/* The first mode that differs between the first candidate and another. */
+static void
+say_modes(const struct choosing *c, size_t chosen)
+{
+    size_t k = 0, other = chosen > 0 ? chosen : 1;
+
+    while (k + 1 < c->nmodes && c->at[other].modes[k] == c->at[0].modes[k])
+        k++;
+    struct model_mode m = model_mode(c->model, k);
+
+    diag_info(model_sources(c->model), "run-several", m.at,
+              "several solutions satisfy all equations at %.6g s: they differ in the piece of this law that holds; the "
+              "run starts from the one with the least power, %.6g W in all",
+              c->t, c->at[chosen].power);
+}
+
+static bool
+choose_modes(struct choosing *c)
+{
+    double *first = bg_malloc(c->nmodes * sizeof *first);
+    size_t best = 0, tried = 0;
+
+    memcpy(first, model_modes(c->model), c->nmodes * sizeof *first);
+    begin(c, MOST_CANDIDATES + 1, c->nelements);
+    for (uint32_t k = 0; k < c->nmodes && tried < MOST_TRIED; k++)
+        tried += try_mode(c, k, first);
+    if (c->n > 1) {
+        best = best_of(c);
+        memcpy(model_modes(c->model), c->at[best].modes, c->nmodes * sizeof *first);
+        say_modes(c, best);
+    }
+    end(c);
+    free(first);
+    return best > 0;
+}
+
+bool
+first_solution(bg_model *m, events *e, double t, const double *x)
+{
+    struct choosing c = { .model = m,
+                          .events = e,
+                          .t = t,
+                          .x = x,
+                          .nmodes = model_nmodes(m),
+                          .nelements = model_nelements(m) };
+    struct model_solutions s;
+    bool changed = false;
+
+    c.power = bg_calloc(c.nelements + 1, sizeof *c.power);
+    if (model_has_blocks(m)) {
+        c.choice = model_choice_new(m, t, x);
+        while (model_choice_next(c.choice, &s))
+            changed |= choose_block(&c, &s);
+        model_choice_free(c.choice);
+    }
+    if (c.nmodes > 0)
+        changed |= choose_modes(&c);
+    free(c.power);
+    return changed;
+}
