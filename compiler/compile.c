@@ -79,6 +79,7 @@ write_out(compilation *c, const compile_options *o)
     c->pool = pool_new();
     if (o) {
         eo.experiment = o->experiment;
+        eo.bare = o->bare;
         eo.model = o->model;
         eo.set = o->set;
         eo.nset = o->nset;

@@ -44,6 +44,7 @@ typedef struct compilation {
 
 typedef struct compile_options {
     const char *experiment; /* NULL: none */
+    bool bare;              /* of the experiment its model and the sizes it gives, nothing else */
     const char *model;      /* without an experiment: which; NULL: the first that is no component */
     const struct elaborate_override *set;
     size_t nset;

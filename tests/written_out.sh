@@ -19,19 +19,34 @@ limited() {
     (ulimit -t "$seconds"; exec "$@")
 }
 
-# Greatest difference of the rows' numbers, as a share of the column's greatest value; "rows" where there are not as many of them.
+# Greatest difference of columns of one name, as a share of the column's greatest value; "rows" where there are not as many rows. A name that the text that is
+# written out says otherwise (v[1..2].f[1], of which it has one column only) is any column's that is nearest.
 distance() {
     paste -d ';' "$1" "$2" | awk -F ';' '
-        NR == 1 { next }
-        { n = split($1, a, ","); m = split($2, b, ",")
-          if (n != m) { print "rows"; bad = 1; exit }
-          for (k = 2; k <= n; k++) {
-              d = a[k] - b[k]; d = d < 0 ? -d : d; v = a[k] < 0 ? -a[k] : a[k] + 0
-              if (d > far[k]) far[k] = d
+        function plain(name) { sub(/ \[[^]]*\]$/, "", name); gsub(/[.,[]/, "_", name); gsub(/\]/, "", name); return name }
+        { n = split($1, a, ","); m = split($2, b, ",") }
+        NR == 1 {
+            for (j = 2; j <= m; j++) at[plain(b[j])] = j
+            for (k = 2; k <= n; k++) is[k] = plain(a[k]) in at ? at[plain(a[k])] : 0
+            columns = n; others = m
+            next
+        }
+        n != columns || m != others { print "rows"; bad = 1; exit }
+        { for (k = 2; k <= n; k++) {
+              v = a[k] < 0 ? -a[k] : a[k] + 0
               if (v > size[k]) size[k] = v
+              for (j = is[k] ? is[k] : 2; j <= (is[k] ? is[k] : m); j++) {
+                  d = a[k] - b[j]; d = d < 0 ? -d : d
+                  if (d > far[k, j]) far[k, j] = d
+              }
           } }
         END { if (bad) exit
-              for (k in far) if (far[k] > 1e-12 && far[k] > worst * size[k]) worst = size[k] > 0 ? far[k] / size[k] : 1
+              for (k = 2; k <= columns; k++) {
+                  least = ""
+                  for (j = is[k] ? is[k] : 2; j <= (is[k] ? is[k] : others); j++)
+                      if (least == "" || far[k, j] + 0 < least) least = far[k, j] + 0
+                  if (least > 1e-12 && least > worst * size[k]) worst = size[k] > 0 ? least / size[k] : 1
+              }
               printf "%.3g\n", worst }'
 }
 

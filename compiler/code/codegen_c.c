@@ -322,10 +322,11 @@ const backend codegen_c = BACKEND_OF_THIS_FILE;
 /* ---------------------------------------------------------------- what stands above */
 
 /* Functions that are no C library's, as eval.c has them */
-static const struct {
+struct helper {
     enum ex_op op;
     const char *text;
-} helpers[] = {
+};
+static const struct helper helpers[] = {
     { EX_SPOW, "static double\n"
                "spow(double x, double e)\n"
                "{\n"
@@ -370,6 +371,74 @@ static const struct {
                       "}\n\n" },
 };
 
+/* The same where some table is smooth: it has ends, and is parted where an x stands twice. */
+static const char smooth_pieces[] =
+    "/* numbers before it are at most x; those from it on are greater */\n"
+    "static size_t\n"
+    "up_to(const double *at, size_t n, double x)\n"
+    "{\n"
+    "    size_t lo = 0;\n\n"
+    "    while (lo < n) {\n"
+    "        size_t mid = lo + (n - lo) / 2;\n\n"
+    "        if (at[mid] <= x)\n            lo = mid + 1;\n"
+    "        else\n            n = mid;\n"
+    "    }\n"
+    "    return lo;\n"
+    "}\n\n"
+    "static double\n"
+    "table_piece(const struct table *f, double x)\n"
+    "{\n"
+    "    return (double)(f->nends ? up_to(f->end, f->nends, x) : up_to(f->x, f->n, x));\n"
+    "}\n\n"
+    "/* The points around a piece, of a smooth table around x within it; 0 where the table is constant. */\n"
+    "static int\n"
+    "piece_inside(const struct table *f, double piece, double x, size_t *i)\n"
+    "{\n"
+    "    size_t first, last;\n\n"
+    "    if (!(piece >= 1) || piece >= (double)(f->nends ? f->nends : f->n))\n        return 0;\n"
+    "    *i = (size_t)piece;\n"
+    "    if (f->nends) {\n"
+    "        first = up_to(f->x, f->n, f->end[*i - 1]);\n"
+    "        last = up_to(f->x, f->n, f->end[*i]) - 1;\n"
+    "        last -= last > first && f->x[last] == f->x[last - 1];\n"
+    "        *i = up_to(f->x, f->n, x);\n"
+    "        *i = *i < first ? first : *i > last ? last : *i;\n"
+    "    }\n"
+    "    return f->x[*i] > f->x[*i - 1];\n"
+    "}\n\n";
+static const struct helper smooth_helpers[] = {
+    { EX_TABLE,
+      "static double\n"
+      "table_at(const struct table *f, double piece, double x)\n"
+      "{\n"
+      "    size_t i;\n\n"
+      "    if (piece < 0 && isnan(x))\n        return x;\n"
+      "    if (piece < 0)\n        piece = table_piece(f, x);\n"
+      "    if (piece_inside(f, piece, x, &i)) {\n"
+      "        double h = f->x[i] - f->x[i - 1], a = f->x[i] - x, b = x - f->x[i - 1],\n"
+      "               line = f->y[i - 1] + b * ((f->y[i] - f->y[i - 1]) / h);\n\n"
+      "        return f->bend ? line - a * b / (6 * h) * (f->bend[i - 1] * (h + a) + f->bend[i] * (h + b)) : line;\n"
+      "    }\n"
+      "    return f->y[piece < 1 ? 0 : !f->nends && piece < (double)f->n ? (size_t)piece : f->n - 1];\n"
+      "}\n\n" },
+    { EX_TABLE_SLOPE, "static double\n"
+                      "table_slope(const struct table *f, double piece, double x)\n"
+                      "{\n"
+                      "    size_t i;\n"
+                      "    double h, a, b, slope;\n\n"
+                      "    if (piece < 0 && isnan(x))\n        return x;\n"
+                      "    if (piece < 0)\n        piece = table_piece(f, x);\n"
+                      "    if (!piece_inside(f, piece, x, &i))\n        return 0;\n"
+                      "    h = f->x[i] - f->x[i - 1];\n"
+                      "    a = f->x[i] - x;\n"
+                      "    b = x - f->x[i - 1];\n"
+                      "    slope = (f->y[i] - f->y[i - 1]) / h;\n"
+                      "    return f->bend ? slope + (f->bend[i - 1] * (h * h - 3 * a * a) + f->bend[i] * (3 * b * b - "
+                      "h * h)) / (6 * h)\n"
+                      "                   : slope;\n"
+                      "}\n\n" },
+};
+
 static void
 write_column(strbuf *out, const char *name, size_t k, const double *v, size_t n)
 {
@@ -381,37 +450,72 @@ write_column(strbuf *out, const char *name, size_t k, const double *v, size_t n)
     strbuf_puts(out, "\n};\n");
 }
 
+/* Its points and, of a smooth one, what it bends by and where it ends. */
+static void
+write_columns(strbuf *out, size_t k, const ex_table *t)
+{
+    c_comment(out, t->name);
+    strbuf_puts(out, "\n");
+    write_column(out, "x", k, t->x, t->n);
+    write_column(out, "y", k, t->y, t->n);
+    if (t->bend)
+        write_column(out, "bend", k, t->bend, t->n);
+    if (t->nends)
+        write_column(out, "end", k, t->end, t->nends);
+}
+
+static void
+write_tables(const c_code *c, bool smooth, strbuf *out)
+{
+    for (size_t k = 0; k < c->table.n; k++)
+        write_columns(out, k, c->table.at[k]);
+    strbuf_printf(out, "static const struct table {\n    const double *x, *y%s;\n    size_t n%s;\n} tables[] = {\n",
+                  smooth ? ", *bend, *end" : "", smooth ? ", nends" : "");
+    for (size_t k = 0; k < c->table.n; k++) {
+        const ex_table *t = c->table.at[k];
+
+        strbuf_printf(out, "    { table_%zu_x, table_%zu_y, ", k, k);
+        if (smooth)
+            strbuf_printf(out, t->bend ? "table_%zu_bend, " : "NULL, ", k);
+        if (smooth)
+            strbuf_printf(out, t->nends ? "table_%zu_end, " : "NULL, ", k);
+        strbuf_printf(out, smooth ? "%zu, %zu },\n" : "%zu },\n", t->n, t->nends);
+    }
+    strbuf_puts(out, "};\n\n");
+    strbuf_puts(out, smooth ? smooth_pieces
+                            : "/* points before it are at most x; those from it on are greater */\n"
+                              "static double\n"
+                              "table_piece(const struct table *f, double x)\n"
+                              "{\n"
+                              "    size_t lo = 0, hi = f->n;\n\n"
+                              "    while (lo < hi) {\n"
+                              "        size_t mid = lo + (hi - lo) / 2;\n\n"
+                              "        if (f->x[mid] <= x)\n            lo = mid + 1;\n"
+                              "        else\n            hi = mid;\n"
+                              "    }\n"
+                              "    return (double)lo;\n"
+                              "}\n\n");
+}
+
 void
 c_code_head(const c_code *c, strbuf *out)
 {
+    bool smooth = false;
+
+    for (size_t k = 0; k < c->table.n; k++)
+        smooth |= c->table.at[k]->nends > 0;
     strbuf_puts(out, "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n\n");
-    if (c->table.n) {
-        for (size_t k = 0; k < c->table.n; k++) {
-            c_comment(out, c->table.at[k]->name);
-            strbuf_puts(out, "\n");
-            write_column(out, "x", k, c->table.at[k]->x, c->table.at[k]->n);
-            write_column(out, "y", k, c->table.at[k]->y, c->table.at[k]->n);
-        }
-        strbuf_puts(out, "static const struct table {\n    const double *x, *y;\n    size_t n;\n} tables[] = {\n");
-        for (size_t k = 0; k < c->table.n; k++)
-            strbuf_printf(out, "    { table_%zu_x, table_%zu_y, %zu },\n", k, k, c->table.at[k]->n);
-        strbuf_puts(out, "};\n\n"
-                         "/* points before it are at most x; those from it on are greater */\n"
-                         "static double\n"
-                         "table_piece(const struct table *f, double x)\n"
-                         "{\n"
-                         "    size_t lo = 0, hi = f->n;\n\n"
-                         "    while (lo < hi) {\n"
-                         "        size_t mid = lo + (hi - lo) / 2;\n\n"
-                         "        if (f->x[mid] <= x)\n            lo = mid + 1;\n"
-                         "        else\n            hi = mid;\n"
-                         "    }\n"
-                         "    return (double)lo;\n"
-                         "}\n\n");
-    }
+    if (c->table.n)
+        write_tables(c, smooth, out);
     if (c->helper[EX_SPOW] || c->helper[EX_APOW])
         strbuf_printf(out, "#define LEAST_BASE %.17g\n\n", EX_LEAST_BASE);
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        const char *text = helpers[i].text;
+
+        for (size_t k = 0; smooth && k < sizeof smooth_helpers / sizeof *smooth_helpers; k++)
+            if (smooth_helpers[k].op == helpers[i].op)
+                text = smooth_helpers[k].text;
         if (c->helper[helpers[i].op])
-            strbuf_puts(out, helpers[i].text);
+            strbuf_puts(out, text);
+    }
 }

@@ -448,7 +448,7 @@ double
 model_time_of(const bg_model *m, double t)
 {
     t = m->held ? m->held_at : t;
-    if (m->give)
+    if (m->give && !m->gives_not)
         m->give(m->give_ctx, t, m->modes);
     return t;
 }
@@ -458,6 +458,12 @@ model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ct
 {
     m->give = at;
     m->give_ctx = ctx;
+}
+
+void
+model_let_give(bg_model *m, bool may)
+{
+    m->gives_not = !may;
 }
 
 int

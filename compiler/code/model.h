@@ -202,6 +202,8 @@ struct model_delay model_delay(const bg_model *m, size_t k);
 int model_delayed(bg_model *m, double t, const double *x, double *value); /* what is delayed, now */
 /* Before anything is evaluated at t, `at` puts into the modes what depends on t. NULL: nothing does. */
 void model_give(bg_model *m, void (*at)(void *ctx, double t, double *modes), void *ctx);
+/* From here on nothing does, until it is let: modes are what the caller left there, as those right before a jump. */
+void model_let_give(bg_model *m, bool may);
 
 /* ---- constraints: functions of the states that stay zero once they are (residual sources whose condition was
  * differentiated), those of one branch of a condition zero anyway while another holds ---- */

@@ -39,6 +39,7 @@ struct bg_model {
     double held_at; /* time stands still there */
     void (*give)(void *ctx, double t, double *modes);
     void *give_ctx;
+    bool gives_not;
 };
 
 struct targets {

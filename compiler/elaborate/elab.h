@@ -310,8 +310,8 @@ typedef struct elab {
     const ast_file *file;
     const elaborate_options *opt;
     flat_model *f;
-    const ast_experiment *experiment;
-    const ast_expr **formula; /* of opt->set, once read */
+    const ast_experiment *experiment, *gives_sizes; /* NULL: none; the same but where the options say bare */
+    const ast_expr **formula;                       /* of opt->set, once read */
     size_t errors_before;
     strbuf name_room; /* where full names are put together */
 

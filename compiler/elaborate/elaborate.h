@@ -30,6 +30,7 @@ void elaborate_index_free(elaborate_index *x);
 
 typedef struct elaborate_options {
     const char *experiment; /* name, or NULL: without one */
+    bool bare;              /* of the experiment its model and the sizes it gives, nothing else */
     const char *model;      /* without an experiment: which model; NULL: the first that is no component */
     const struct elaborate_override *set;
     size_t nset;

@@ -101,8 +101,9 @@ choose_model(elab *el, const ast_model **model, uint32_t *from)
             diag_help(el->s, "Did you mean \"%s\"?", near);
         return false;
     }
-    el->experiment = el->file->decl[at].experiment;
-    *model = find_model(el, el->file_scope, el->experiment->model, from);
+    el->gives_sizes = el->file->decl[at].experiment;
+    el->experiment = el->opt->bare ? NULL : el->gives_sizes;
+    *model = find_model(el, el->file_scope, el->gives_sizes->model, from);
     return *model != NULL;
 }
 

@@ -377,8 +377,8 @@ from_outside(const elab *el, span at)
 void
 override_size(elab *el, scope *in, known_value *size)
 {
-    for (int k = 0; el->experiment && k < el->experiment->nitems; k++) {
-        const ast_exp_item *item = &el->experiment->item[k];
+    for (int k = 0; el->gives_sizes && k < el->gives_sizes->nitems; k++) {
+        const ast_exp_item *item = &el->gives_sizes->item[k];
 
         if (item->kind == AST_EXP_LET && !item->initial && item->ref.nparts == 1 &&
             item->ref.part[0].name == size->name)

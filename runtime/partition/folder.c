@@ -220,8 +220,11 @@ keep_sides(void *ctx, double t, const double *before, const double *modes_before
         memcpy(s->modes, modes, nmodes * sizeof *modes);
         memcpy(modes, modes_before, nmodes * sizeof *modes);
     }
-    if (!again)
+    if (!again) {
+        model_let_give(s->model, false);
         fine = model_outputs(s->model, t, before, y) == 0;
+        model_let_give(s->model, true);
+    }
     if (!again && nmodes)
         memcpy(modes, s->modes, nmodes * sizeof *modes);
     fine = fine && model_outputs(s->model, t, after, y + ny) == 0;

@@ -425,9 +425,10 @@ write_out(struct worker *d)
 
     if ((!d->out->plan.conditioned && !d->o->nfreezes && !d->o->folder) || is_written_out(&d->out->graph))
         return PARTITION_DONE;
-    if (!written_out(d->run, d->a, &d->written, &length, &why)) {
-        d->out->why = why;
-        return PARTITION_INTERNAL;
+    switch (written_out(d->run, d->o->nruns, d->a, &d->written, &length, &why)) {
+    case WRITTEN: break;
+    case WRITTEN_APART: return partition_usage(d, why);
+    case WRITTEN_NOT: d->out->why = why; return PARTITION_INTERNAL;
     }
     set_text(d, d->written, length);
     return PARTITION_DONE;

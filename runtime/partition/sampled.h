@@ -3,8 +3,7 @@
  * The natural cubic splines through the points that are written are no further from any sample than a share of its
  * column's range. Where the run switched and a column has a corner or a jump, the time is written twice, with the
  * values from either side: the spline parts there (`spline` in LANGUAGE.md), so that corners stay corners. However
- * often it switches, the values are those of the run; only what jumps without an event (delayed values) is told by the
- * samples beside it.
+ * often it switches, the values are those of the run.
  *
  * units    the columns'; times in s
  * source   de Boor (2001), A Practical Guide to Splines, IV

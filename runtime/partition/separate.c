@@ -205,9 +205,8 @@ part_meet(struct one *x, const text_ref *t)
     }
 }
 
-/* Is the target of a jump set in this part? What depends on no partition is in each. */
-static bool
-is_set_here(const struct one *x, const char *target)
+bool
+part_sets(const struct one *x, const char *target)
 {
     const struct splitter *d = x->d;
     uint32_t k = map_get(&d->part, part_key(target));
@@ -218,12 +217,18 @@ is_set_here(const struct one *x, const char *target)
     return v == VAR_NONE ? x->k == 0 : d->last[v] == NO_SUBGRAPH || d->last[v] == x->k;
 }
 
+bool
+part_begins(const struct one *x, const char *target)
+{
+    return part_sets(x, target) || (map_get(&x->walked, part_key(target)) != MAP_NONE && !part_needs(x, target));
+}
+
 static bool
 stands_here(const struct one *x, const text_ref *t)
 {
     switch (t->kind) {
     case READS_PART: return map_get(&x->d->part, part_key(t->reader)) == x->k;
-    case READS_JUMP: return is_set_here(x, t->reader);
+    case READS_JUMP: return part_sets(x, t->reader);
     case READS_VALUE:
     case READS_EXPERIMENT: break;
     }
@@ -264,6 +269,21 @@ is_assertion(const ast_stmt *s)
     return s->kind == AST_STMT_WHEN && s->when.assertion;
 }
 
+/* What a law or a jump that stands here reads. */
+static void
+meet(struct one *x, const text_ref *t)
+{
+    const ast_stmt *s = t->kind == READS_JUMP ? t->item : NULL;
+    bool told = s && s->kind == AST_STMT_WHEN && s->when.cond && turns_told(x, s);
+
+    if (told)
+        turns_listen(x, s);
+    if (!told || !turns_decide(t))
+        (samples_read(x->d, t) ? samples_meet : part_meet)(x, t);
+    if (s)
+        walk(x, t->reader);
+}
+
 /* What the part reads of others: from its elements, jumps, outputs, assertions and recorded expressions through the
  * values that they read. */
 static void
@@ -274,11 +294,8 @@ find_needs(struct one *x)
     text_refs r = { 0 };
 
     for (size_t i = 0; i < d->refs.n; i++)
-        if (stands_here(x, &d->refs.at[i])) {
-            (samples_read(&d->refs.at[i]) ? samples_meet : part_meet)(x, &d->refs.at[i]);
-            if (d->refs.at[i].kind == READS_JUMP)
-                walk(x, d->refs.at[i].reader);
-        }
+        if (stands_here(x, &d->refs.at[i]))
+            meet(x, &d->refs.at[i]);
     for (int i = 0; i < m->nstmt; i++)
         if (m->stmt[i]->kind == AST_STMT_VALUE && m->stmt[i]->value.kind == AST_OUTPUT &&
             part_of_value(d, m->stmt[i]->value.name) == x->k) {
@@ -297,6 +314,7 @@ find_needs(struct one *x)
                                 (text_ref){ .kind = READS_EXPERIMENT, .reader = e->name, .item = &e->item[k] }, &r);
     }
     ends_meet(x, &r);
+    turns_meet(x, &r);
     for (size_t i = 0; i < r.n; i++)
         part_meet(x, &r.at[i]);
     samples_meet_variants(x);
@@ -346,6 +364,7 @@ edit_needs(struct one *x)
             edits_replace(&x->e, s->at.begin, s->at.begin + strlen("output"), "signal", strlen("signal"));
     }
     samples_declare(x, &declared);
+    turns_declare(x, &declared);
     ends_declare(x, &declared);
     if (declared.n && m->nstmt)
         edits_insert(&x->e, m->stmt[0]->at.begin, declared.at, declared.n);
@@ -366,37 +385,52 @@ is_of_others(const struct one *x, const ast_stmt *s)
 static const char *
 held_input(const struct one *x, const ast_ref *target)
 {
-    uint32_t i = target->nparts > 1 || is_set_here(x, target->part[0].name)
+    uint32_t i = target->nparts > 1 || part_sets(x, target->part[0].name)
                      ? MAP_NONE
                      : map_get(&x->of_text, bg_hash_bytes(target->part[0].name, strlen(target->part[0].name), 0));
 
     return i == MAP_NONE || !x->need.at[i].held ? NULL : x->need.at[i].input;
 }
 
-/* Of a jump that sets several the targets of others go, of one that sets others' alone all of it. */
+/* Of a jump that sets several the targets of others go, of one that sets others' alone all of it but what others need
+ * of it. */
 static void
 drop_targets(struct one *x, const ast_stmt *s, spans *lost)
 {
-    const char *more = samples_for(x, s);
+    strbuf more = { 0 };
     int here = 0;
 
     for (int k = 0; k < s->when.n; k++)
-        here += is_set_here(x, s->when.reinit[k].target.part[0].name) || held_input(x, &s->when.reinit[k].target);
-    if (!here && more)
-        edits_replace(&x->e, s->at.begin, s->at.end, more, strlen(more));
-    else if (!here)
+        here += part_sets(x, s->when.reinit[k].target.part[0].name) || held_input(x, &s->when.reinit[k].target);
+    samples_jumps(x, s, &more);
+    if (s->when.cond && (here || more.n || turns_of(x->d, s)))
+        turns_note(x, s, &more);
+    if (!here && more.n) {
+        const char *head = s->when.cond ? arena_format(x->d->a, "when %s", turns_condition(x, s))
+                                        : part_source(x, s->when.head),
+                   *text = arena_format(x->d->a, "%s { %s}", head, more.at);
+
+        edits_replace(&x->e, s->at.begin, s->at.end, text, strlen(text));
+    } else if (!here) {
         vec_push(lost, s->at);
-    else if (more)
-        edits_insert(&x->e, s->at.begin, arena_format(x->d->a, "%s\n    ", more), strlen(more) + 5);
+    } else if (more.n) {
+        edits_insert(&x->e, s->at.end - 1, more.at, more.n);
+    }
+    if (here && s->when.cond && turns_told(x, s)) {
+        const char *condition = turns_condition(x, s);
+
+        edits_replace(&x->e, s->when.cond->at.begin, s->when.cond->at.end, condition, strlen(condition));
+    }
     for (int k = 0; here && k < s->when.n; k++) {
         const struct ast_reinit *r = &s->when.reinit[k];
         const char *input = held_input(x, &r->target);
 
         if (input)
             edits_replace(&x->e, r->value->at.begin, r->value->at.end, input, strlen(input));
-        else if (!is_set_here(x, r->target.part[0].name))
+        else if (!part_sets(x, r->target.part[0].name))
             edits_delete(&x->e, r->at.begin, r->at.end);
     }
+    strbuf_free(&more);
 }
 
 /* Outputs and jumps of others; an output that is read here has become an input. Signals of others read nothing any
@@ -424,7 +458,7 @@ drop_statements(struct one *x, spans *lost)
         if (s->kind == AST_STMT_WHEN && s->when.n) {
             drop_targets(x, s, lost);
         } else if (s->kind == AST_STMT_INITIAL) {
-            if (!is_set_here(x, s->initial.ref.part[0].name) && !held_input(x, &s->initial.ref))
+            if (!part_begins(x, s->initial.ref.part[0].name) && !held_input(x, &s->initial.ref))
                 vec_push(lost, s->at);
         }
     }
@@ -676,6 +710,7 @@ separate_text(const recording *run, size_t nruns,
         for (size_t i = 0; i < nruns; i++)
             map_set(&d.asked, bg_hash_bytes(run[i].experiment, strlen(run[i].experiment), 0), (uint32_t)i);
         samples_find(&d);
+        turns_find(&d);
         ends_find(&d);
         fine = ends_run(&d, why);
         name_parts(&d, name_of, ctx);
@@ -686,6 +721,8 @@ separate_text(const recording *run, size_t nruns,
             x[k].text = run->text;
             find_needs(&x[k]);
         }
+        for (size_t i = 0; i < d.sampled.n; i++) /* who samples for others acts when they do */
+            turns_listen(&x[d.sampled.at[i].owner], d.sampled.at[i].block);
         find_reads(&d, x);
         find_wanted(&d);
         pass_on(&d, x);
@@ -710,6 +747,8 @@ separate_text(const recording *run, size_t nruns,
     map_free(&d.sampled_at);
     vec_free(&d.ending);
     map_free(&d.ending_at);
+    vec_free(&d.turn);
+    map_free(&d.turn_at);
     free(d.end);
     map_free(&d.asked);
     vec_free(&d.input);

@@ -73,6 +73,8 @@ item_here(const struct one *x, const ast_exp_item *item)
         return ends_item(x, end);
     if (item->kind == AST_EXP_OBSERVE && item->ref.nparts && part_of_value(x->d, item->ref.part[0].name) != x->k)
         return NULL;
+    if (item->kind == AST_EXP_LET && item->initial && !part_begins(x, item->ref.part[0].name))
+        return NULL;
     if (item->kind == AST_EXP_EXPECT) /* of the whole, which no part is */
         return NULL;
     return item->kind == AST_EXP_RECORD || item->kind == AST_EXP_KEEP ? remaining(x, item) : part_source(x, item->at);
@@ -122,6 +124,7 @@ edit_experiment(struct one *x, const ast_experiment *e, spans *lost)
         if (x->need.at[i].owner != NO_PART)
             strbuf_printf(&more, "    let %s = spline(\"%s\", \"%s\", time);\n", x->need.at[i].input,
                           part_csv(&d->out->part.at[x->need.at[i].owner], e->name, d->a), x->need.at[i].text);
+    turns_start(x, e, &more);
     for (size_t i = 0; i < self->recorded.n; i++)
         strbuf_printf(&more, "%s%s", i ? ", " : "    record ", self->recorded.at[i]);
     if (self->recorded.n)

@@ -29,6 +29,13 @@ struct variant {
     const ast_stmt *block, *value;
     const char *name, *text;
 };
+/* A `when` that sets something behind the partition that first knows when its condition turns true. turned: what that
+ * one records, 0 or 1, another at each turn; seen: what the others have seen of it. */
+struct turn {
+    const ast_stmt *block;
+    uint32_t owner;
+    const char *turned, *seen;
+};
 /* A `stop when` of experiments: the part that decides it, what that part records of it (0, then 1), and the input that
  * tells parts before it when. */
 struct ending {
@@ -62,8 +69,11 @@ struct splitter {
     map sampled_at;
     VEC(struct ending) ending;
     map ending_at; /* where its condition begins */
-    double *end;   /* [nruns] s: where the conditioned model ended */
-    map asked;     /* name of an experiment that was asked for -> run */
+    VEC(struct turn) turn;
+    map turn_at;           /* where its block begins */
+    const char *starts_at; /* an input: when the run begins */
+    double *end;           /* [nruns] s: where the conditioned model ended */
+    map asked;             /* name of an experiment that was asked for -> run */
     arena *a;
     parts *out;
 };
@@ -113,6 +123,10 @@ uint32_t part_of_value(const struct splitter *d, const char *value);
 /* The partition in whose text a recorded expression, an assertion or an observed output stands: the last that it
  * reads. */
 uint32_t part_of_expr(const struct splitter *d, const ast_expr *e);
+/* Is the target of a jump set in this part? What depends on no partition is in each. */
+bool part_sets(const struct one *x, const char *target);
+/* Has it an initial value here? An integral over several partitions is made in each part that reads it. */
+bool part_begins(const struct one *x, const char *target);
 bool part_is_asked(const struct splitter *d, const ast_experiment *e);
 /* Its number among the runs; MAP_NONE: it is not asked for. */
 uint32_t part_run(const struct splitter *d, const ast_experiment *e);
@@ -121,14 +135,34 @@ uint32_t part_run(const struct splitter *d, const ast_experiment *e);
 void samples_find(struct splitter *d);
 /* Do samples alone set it, and does it hold between them? */
 bool samples_hold(const struct splitter *d, const char *value);
-/* Does a sample read it? */
-bool samples_read(const text_ref *t);
+/* Does a sample read it, or a jump that is told when? */
+bool samples_read(const struct splitter *d, const text_ref *t);
 void samples_meet(struct one *x, const text_ref *t);
 void samples_meet_variants(struct one *x);
 /* Values for samples, as statements. */
 void samples_declare(const struct one *x, strbuf *out);
-/* The block that samples in this part what the block reads in others, to stand in its place; NULL: none of this. */
-const char *samples_for(const struct one *x, const ast_stmt *block);
+/* Jumps that sample in this part what the block reads in others. */
+void samples_jumps(const struct one *x, const ast_stmt *block, strbuf *out);
+
+/* ---- separate_turns.c ---- */
+void turns_find(struct splitter *d);
+/* NULL: each partition that the block sets something in finds out by itself. */
+const struct turn *turns_of(const struct splitter *d, const ast_stmt *block);
+/* Is this part told when? */
+bool turns_told(const struct one *x, const ast_stmt *block);
+/* Does the reference of a `when` stand in its condition? */
+bool turns_decide(const text_ref *t);
+/* What the part reads of others to tell when, added to read. */
+void turns_meet(struct one *x, text_refs *read);
+/* The part acts in this block: it needs to be told. */
+void turns_listen(struct one *x, const ast_stmt *block);
+void turns_declare(const struct one *x, strbuf *out);
+/* The condition of the block in this part. */
+const char *turns_condition(const struct one *x, const ast_stmt *block);
+/* The jump by which this part tells others or remembers what it was told. */
+void turns_note(const struct one *x, const ast_stmt *block, strbuf *out);
+/* What an experiment gives a part that is told. */
+void turns_start(const struct one *x, const ast_experiment *e, strbuf *out);
 
 /* ---- separate_ends.c ---- */
 void ends_find(struct splitter *d);

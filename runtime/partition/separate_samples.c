@@ -58,11 +58,11 @@ samples_hold(const struct splitter *d, const char *value)
 }
 
 bool
-samples_read(const text_ref *t)
+samples_read(const struct splitter *d, const text_ref *t)
 {
     const ast_stmt *s = t->kind == READS_JUMP ? t->item : NULL;
 
-    return s && s->kind == AST_STMT_WHEN && s->when.period;
+    return s && s->kind == AST_STMT_WHEN && (s->when.period || (turns_of(d, s) && !turns_decide(t)));
 }
 
 /* ---------------------------------------------------------------- what one part reads */
@@ -117,9 +117,10 @@ in_block(struct one *x, const ast_stmt *block, const text_ref *t)
     const char *name = r->part[0].name;
     bool now = map_get(&d->over_time, r->at.begin) == MAP_NONE;
     uint32_t owner = part_owner(d, r);
+    const struct turn *turn = turns_of(d, block); /* who runs before it turns does not know when */
     var_id v;
 
-    if (now && owner < x->k && !(r->nparts == 1 && samples_hold(d, name)))
+    if (now && owner < x->k && (!turn || owner >= turn->owner) && !(r->nparts == 1 && samples_hold(d, name)))
         return read_sampled(x, block, part_source(x, r->at), owner);
     v = now && owner == NO_PART && r->nparts == 1 ? text_variable(&d->names, name) : VAR_NONE;
     if (v != VAR_NONE && d->sole[v] == MANY_SUBGRAPHS && d->c.flat->var.at[v].kind == VAR_SIGNAL &&
@@ -190,22 +191,15 @@ samples_declare(const struct one *x, strbuf *out)
             strbuf_printf(out, "signal %s%s = 0;\n    ", d->sampled.at[i].name, part_unit(d, d->sampled.at[i].var));
 }
 
-/* The block that samples here what the block reads in another partition; NULL: it reads nothing of this one. */
-const char *
-samples_for(const struct one *x, const ast_stmt *block)
+void
+samples_jumps(const struct one *x, const ast_stmt *block, strbuf *out)
 {
     const struct splitter *d = x->d;
-    strbuf b = { 0 };
-    const char *text = NULL;
 
     for (size_t i = 0; i < d->sampled.n; i++) {
         const struct sampled *s = &d->sampled.at[i];
 
         if (s->owner == x->k && s->block == block)
-            strbuf_printf(&b, "%s%s = %s; ", b.n ? "" : " { ", s->name, s->text);
+            strbuf_printf(out, "reinit %s = %s; ", s->name, s->text);
     }
-    if (b.n)
-        text = arena_format(d->a, "%s%s}", part_source(x, block->when.head), b.at);
-    strbuf_free(&b);
-    return text;
 }

@@ -231,6 +231,7 @@ writer_begin(struct writer *d)
 {
     text_names_make(d->f, &d->names);
     d->given = bg_calloc(d->f->var.n + 1, sizeof *d->given);
+    d->lets = bg_calloc(d->f->var.n + 1, sizeof *d->lets);
     for (var_id v = 0; v < d->f->var.n; v++)
         d->given[v] = d->f->var.at[v].name;
     find_pair_ports(d);
@@ -243,39 +244,12 @@ writer_end(struct writer *d)
 {
     text_names_free(&d->names);
     free(d->given);
+    free(d->lets);
     map_free(&d->pair_port);
     free(d->by_input);
 }
 
 /* ---------------------------------------------------------------- values */
-
-static uint64_t
-place_key(span at)
-{
-    return (uint64_t)at.file << 32 | at.begin;
-}
-
-static void
-find_kinds(struct writer *d, const ast_stmt *s)
-{
-    switch (s->kind) {
-    case AST_STMT_VALUE:
-        map_set(&d->kind, place_key(s->at), (uint32_t)s->value.kind);
-        map_set(&d->kind, place_key(s->value.name_at), (uint32_t)s->value.kind);
-        break;
-    case AST_STMT_FOR:
-        for (int i = 0; i < s->loop.n; i++)
-            find_kinds(d, s->loop.body[i]);
-        break;
-    case AST_STMT_IF:
-        for (int i = 0; i < s->cond.nthen; i++)
-            find_kinds(d, s->cond.then[i]);
-        for (int i = 0; i < s->cond.nother; i++)
-            find_kinds(d, s->cond.other[i]);
-        break;
-    default: break;
-    }
-}
 
 /* As declared where that is SI, else the SI unit. */
 static const char *
@@ -299,6 +273,35 @@ is_of_others(const flat_model *f, inst def)
     return others;
 }
 
+/* Does the model make it from what may change, so that the text says it as a signal? */
+static bool
+is_made(const struct writer *d, var_id v)
+{
+    const flat_var *x = &d->f->var.at[v];
+
+    return x->kind != VAR_PARAM || d->by_input[v] || (x->role == ROLE_INPUT && is_of_others(d->f, x->def));
+}
+
+/* What the model makes and experiments give, an input of a component that stands in one, is an input where each of them
+ * gives it. False: not all do. */
+static bool
+find_lets(struct writer *d, char **why)
+{
+    const flat_model *f = d->f;
+
+    for (size_t i = 0; i < d->nruns; i++)
+        writer_count_lets(d, d->run[i].experiment);
+    for (var_id v = 1; v < f->var.n; v++)
+        if (d->lets[v] && d->lets[v] < d->nruns && is_made(d, v)) {
+            *why = bg_format(
+                "some of the experiments give \"%s\" a value, in others the model makes it: partition them "
+                "apart",
+                d->given[v]);
+            return false;
+        }
+    return true;
+}
+
 static void
 put_values(struct writer *d)
 {
@@ -310,16 +313,18 @@ put_values(struct writer *d)
             map_set(&output, inst_slots(f, f->output.at[i].def)[0], (uint32_t)i);
     for (var_id v = 1; v < f->var.n; v++) {
         const flat_var *x = &f->var.at[v];
-        uint32_t kind = span_known(x->at) ? map_get(&d->kind, place_key(x->at)) : MAP_NONE, k = map_get(&output, v);
+        uint32_t k = map_get(&output, v);
         const char *def = inst_known(x->def) ? writer_print(d, x->def) : "0";
 
         if (!is_declared_name(x->name) || strchr(x->name, '.'))
             continue;
-        if (x->kind == VAR_PARAM) {
-            const char *word = d->by_input[v]         ? "signal"
-                               : kind == AST_INPUT    ? is_of_others(f, x->def) ? "signal" : "input"
-                               : kind == AST_CONSTANT ? "constant"
-                                                      : "parameter";
+        if (d->lets[v] && is_made(d, v)) {
+            strbuf_printf(d->out, "    input %s%s;\n", x->name, unit_of(d, x));
+        } else if (x->kind == VAR_PARAM) {
+            const char *word = is_made(d, v)              ? "signal"
+                               : x->role == ROLE_INPUT    ? "input"
+                               : x->role == ROLE_CONSTANT ? "constant"
+                                                          : "parameter";
 
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         } else if (x->kind == VAR_INTEGRAL && x->holds) {
@@ -337,7 +342,7 @@ put_values(struct writer *d)
                 strbuf_printf(d->out, " [%s]", shown);
             strbuf_printf(d->out, "%s = %s;\n", shown && *shown ? "" : unit_of(d, x), def);
         } else if (x->kind == VAR_SIGNAL) {
-            const char *word = kind == AST_OUTPUT && writer_observes(d, d->given[v]) ? "output" : "signal";
+            const char *word = x->role == ROLE_OUTPUT && writer_observes(d, d->given[v]) ? "output" : "signal";
 
             strbuf_printf(d->out, "    %s %s%s = %s;\n", word, x->name, unit_of(d, x), def);
         }
@@ -610,7 +615,6 @@ put_file(struct writer *d)
         if (span_known(at))
             strbuf_printf(d->out, "%.*s\n", (int)(at.end - at.begin), d->text + at.begin);
     }
-    writer_begin(d);
     put_model(d);
     for (size_t i = 0; i < d->file->ndecls; i++)
         if (d->file->decl[i].kind == AST_DECL_EXPERIMENT && d->file->decl[i].experiment->model == d->f->ast->name)
@@ -637,89 +641,43 @@ is_written_out(const compilation *c)
     return true;
 }
 
-/* The sizes that the experiment gives: formulas are made of them as the graph is. False: one is no plain number. */
-static bool
-sizes_given(const flat_model *f, overrides *out)
-{
-    const ast_experiment *x = f->ast_experiment;
-    bool plain = true;
-
-    for (int i = 0; x && i < x->nitems; i++)
-        for (int k = 0; x->item[i].kind == AST_EXP_LET && x->item[i].ref.nparts == 1 && k < f->ast->nsize; k++) {
-            const ast_expr *e = x->item[i].a;
-
-            if (strcmp(f->ast->size[k].name, x->item[i].ref.part[0].name))
-                continue;
-            plain &= e && e->kind == AST_NUMBER;
-            vec_push(out, ((struct elaborate_override){ .name = f->ast->size[k].name,
-                                                        .value = e && e->kind == AST_NUMBER ? e->number.value : 0,
-                                                        .said = "let" }));
-        }
-    return plain;
-}
-
-/* The graph without an experiment but its sizes, where that is the same: what experiments give stays theirs. */
-static bool
-compile_plain(const recording *r, compilation *c)
-{
-    compile_options co = { .experiment = r->experiment }, without = { 0 };
-    compilation with = { 0 };
-    overrides sizes = { 0 };
-    bool same;
-
-    if (!compile_text(&with, r->path, r->text, r->length, STAGE_GRAPH, &co)) {
-        *c = with;
-        return false;
-    }
-    same = sizes_given(with.flat, &sizes);
-    without.model = with.flat->name;
-    without.set = sizes.at;
-    without.nset = sizes.n;
-    same = same && compile_text(c, r->path, r->text, r->length, STAGE_GRAPH, &without) &&
-           c->flat->bond.n == with.flat->bond.n && c->flat->port.n == with.flat->port.n;
-    vec_free(&sizes);
-    if (same) {
-        compile_free(&with);
-        return true;
-    }
-    compile_free(c);
-    *c = with;
-    return true;
-}
-
-bool
-written_out(const recording *run, arena *a, char **text, size_t *length, char **why)
+enum writing
+written_out(const recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why)
 {
     compilation c = { 0 }, again = { 0 };
     strbuf out = { 0 };
-    struct writer d = { .run = run, .a = a, .out = &out };
-    compile_options co = { .experiment = run->experiment };
-    bool fine = compile_plain(run, &c);
+    struct writer d = { .run = run, .nruns = nruns, .a = a, .out = &out };
+    /* what experiments give stays theirs */
+    compile_options plain = { .experiment = run->experiment, .bare = true }, co = { .experiment = run->experiment };
+    enum writing result = WRITTEN;
 
     *text = *why = NULL;
-    if (!fine) {
+    if (!compile_text(&c, run->path, run->text, run->length, STAGE_GRAPH, &plain)) {
         *why = bg_format("the text cannot be read again: %s", diag_first_error(c.sources));
+        result = WRITTEN_NOT;
     } else {
         d.f = c.flat;
         d.file = c.ast;
         d.text = source_text(c.sources, c.ast->file);
-        for (size_t i = 0; i < c.ast->ndecls; i++)
-            for (int k = 0; c.ast->decl[i].kind == AST_DECL_MODEL && k < c.ast->decl[i].model->nstmt; k++)
-                find_kinds(&d, c.ast->decl[i].model->stmt[k]);
-        put_file(&d);
-        if (!compile_text(&again, run->path, out.at, out.n, STAGE_GRAPH, &co))
-            *why = bg_format("the model cannot be written out part by part: %s", diag_first_error(again.sources));
-        fine = !*why;
+        writer_begin(&d);
+        if (!find_lets(&d, why)) {
+            result = WRITTEN_APART;
+        } else {
+            put_file(&d);
+            if (!compile_text(&again, run->path, out.at, out.n, STAGE_GRAPH, &co)) {
+                *why = bg_format("the model cannot be written out part by part: %s", diag_first_error(again.sources));
+                result = WRITTEN_NOT;
+            }
+        }
+        writer_end(&d);
     }
-    if (fine) {
+    if (result == WRITTEN) {
         *text = bg_malloc(out.n + 1);
         memcpy(*text, out.at, out.n + 1);
         *length = out.n;
     }
     strbuf_free(&out);
-    map_free(&d.kind);
-    writer_end(&d);
     compile_free(&again);
     compile_free(&c);
-    return fine;
+    return result;
 }

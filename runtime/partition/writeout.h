@@ -14,7 +14,9 @@
 const char *written_name(arena *a, const char *full);
 /* Does the text of the model say each part once already? */
 bool is_written_out(const compilation *c);
-/* run: without overrides. *text: free it. False: *why (free it) says what cannot be written out. */
-bool written_out(const recording *run, arena *a, char **text, size_t *length, char **why);
+/* WRITTEN_APART: what one experiment gives the model makes for another; no text says both. */
+enum writing { WRITTEN, WRITTEN_APART, WRITTEN_NOT };
+/* run: of one model, without overrides; that of the first is written, with its sizes. *text: free it, or *why. */
+enum writing written_out(const recording *run, size_t nruns, arena *a, char **text, size_t *length, char **why);
 
 #endif

@@ -119,6 +119,29 @@ writer_observes(const struct writer *d, const char *name)
     return false;
 }
 
+void
+writer_count_lets(struct writer *d, const char *experiment)
+{
+    const flat_model *f = d->f;
+
+    for (size_t i = 0; i < d->file->ndecls; i++) {
+        const ast_experiment *x = d->file->decl[i].kind == AST_DECL_EXPERIMENT ? d->file->decl[i].experiment : NULL;
+
+        for (int k = 0; x && !strcmp(x->name, experiment) && k < x->nitems; k++) {
+            const ast_exp_item *item = &x->item[k];
+            var_id one;
+
+            if (item->kind != AST_EXP_LET || item->initial)
+                continue;
+            one = text_variable(&d->names, text_at(d, item->ref.at));
+            if (one != VAR_NONE)
+                d->lets[one]++;
+            for (var_id v = 1; one == VAR_NONE && v < f->var.n; v++)
+                d->lets[v] += d->given[v] && names_variable(&item->ref, d->given[v]);
+        }
+    }
+}
+
 static void
 put_lets(struct made *m, const ast_exp_item *item, strbuf *b)
 {

@@ -6,16 +6,17 @@
 #include "writeout.h"
 
 struct writer {
-    const recording *run;
+    const recording *run; /* the experiments that were asked for */
+    size_t nruns;
     flat_model *f; /* of a compilation of our own, whose names of variables become those of the text */
     const ast_file *file;
     const char *text;
     arena *a;
-    map kind;           /* where a value is declared -> its kind */
     map pair_port;      /* full name of a port of a transformer field -> the first of that name */
     bool *by_input;     /* [var] a parameter that reads an input: a signal, where an experiment gives that a formula */
     text_names names;   /* before variables got the names of the text */
     const char **given; /* [var] their names then */
+    uint32_t *lets;     /* [var] so many of the experiments asked for give it */
     strbuf *out;
 };
 
@@ -34,6 +35,8 @@ const char *writer_print(const struct writer *d, inst i);
 
 /* An experiment of the model, for the model as it is written. */
 void writer_experiment(struct writer *d, const ast_experiment *x);
+/* Counts in lets what an experiment gives. */
+void writer_count_lets(struct writer *d, const char *experiment);
 /* Does an experiment of the model observe this output of a component, by its full name? */
 bool writer_observes(const struct writer *d, const char *name);
 

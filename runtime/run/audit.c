@@ -305,7 +305,9 @@ audit_jump(void *of, double t, const double *before, const double *modes_before,
         return true;
     memcpy(a->modes, modes, nmodes * sizeof *modes);
     memcpy(modes, modes_before, nmodes * sizeof *modes);
+    model_let_give(a->model, false);
     a->broken = !end_stretch(a, t, before);
+    model_let_give(a->model, true);
     memcpy(modes, a->modes, nmodes * sizeof *modes);
     a->broken = a->broken || !look(a, t, after);
     for (size_t s = 0; s < a->store.n && !a->broken; s++) {

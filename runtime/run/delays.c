@@ -96,14 +96,19 @@ value_at(delays *d, size_t i, double s, bool right)
     return quartic_value(d->value.at + (k * d->n + i) * 5, fmin(1, fmax(0, b > a ? (s - a) / (b - a) : 1)));
 }
 
+void
+delays_give(delays *d, double t, double *modes)
+{
+    bool right = d && t <= d->from + tiny(d, t) / 2;
+
+    for (size_t i = 0; d && i < d->n; i++)
+        modes[d->one[i].m.mode] = value_at(d, i, t - d->one[i].m.by, right);
+}
+
 static void
 give(void *ctx, double t, double *modes)
 {
-    delays *d = ctx;
-    bool right = t <= d->from + tiny(d, t) / 2;
-
-    for (size_t i = 0; i < d->n; i++)
-        modes[d->one[i].m.mode] = value_at(d, i, t - d->one[i].m.by, right);
+    delays_give(ctx, t, modes);
 }
 
 delays *

@@ -27,6 +27,8 @@ int delays_start(delays *d, double t, const double *x);
 double delays_limit(delays *d, double t);
 /* From here on, a value at t itself is the one just behind t. */
 void delays_from(delays *d, double t);
+/* Puts delayed values at t into the modes. */
+void delays_give(delays *d, double t, double *modes);
 /* Keeps what is delayed over t0..t1, by the states at its ends and at the three places of quartic.h. Status of the
  * evaluations. */
 int delays_keep(delays *d, double t0, double t1, const double *const x[5]);

@@ -140,6 +140,7 @@ follow_piece(run *s, double t0, double t1)
 {
     memcpy(s->x_before, s->x, s->nx * sizeof(double));
     memcpy(s->modes_before, model_modes(s->model), model_nmodes(s->model) * sizeof(double));
+    delays_give(s->delays, t1, s->modes_before);
     return s->follow->piece(s->follow->ctx, t0, t1, dense_in_step, s);
 }
 

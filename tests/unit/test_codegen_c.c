@@ -219,15 +219,16 @@ every_example(void **state)
 static void
 other_kinds(void **state)
 {
-    static const char *const name[] = { "many_alike", "table2d", "stick_slip", "diode_rectifier", "double_pendulum" };
+    static const char *const name[] = { "many_alike",      "table2d", "stick_slip", "diode_rectifier",
+                                        "double_pendulum", "spline",  "spline" };
+    static const char *const of[] = { NULL, "cases", NULL, NULL, "kick", "e", "ends" };
     size_t blocks = 0;
 
     (void)state;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
         char *path = bg_format("%s/../tests/run/%s.bg", BG_EXAMPLES, name[i]);
-        const char *experiment = i == 1 ? "cases" : i == 4 ? "kick" : NULL;
 
-        assert_true(check(path, experiment, &blocks) > 0);
+        assert_true(check(path, of[i], &blocks) > 0);
         free(path);
     }
 }

@@ -1,0 +1,187 @@
+/* separate_turns.c - conditions of `when` that turn true in one partition and set something in another: see separate.h
+ *
+ * Several that turn true at one instant act in the order of the text. Each partition by itself would find the instant
+ * in a spline of its own, a little earlier or later than the one before it did. So the first partition that can say
+ * when the condition turns true tells those behind it, by a value that changes there,
+ *
+ *     when y > h { reinit turned = 1 - turned; }
+ *
+ * and they act as it does, in the places that the text has for it, with what was sampled in the same place
+ * (separate_samples.c) of what they read of others:
+ *
+ *     when abs(turned - turned_seen) > 0.5 and time >= starts_at { reinit b = a_sampled; reinit turned_seen = ...; }
+ *
+ * What turned true at the start is read as 1 from the start; time lets it act there.
+ */
+#include <string.h>
+
+#include "separate_inside.h"
+
+/* The partition whose text has the jumps of a target. */
+static uint32_t
+part_of_target(const struct splitter *d, const char *target)
+{
+    uint32_t k = map_get(&d->part, part_key(target));
+
+    return k != MAP_NONE ? k : part_of_value(d, target);
+}
+
+static bool
+reads_parts(const struct splitter *d, const ast_ref *r, uint32_t *first)
+{
+    var_id v = r->nparts > 1 ? VAR_NONE : text_variable(&d->names, r->part[0].name);
+    uint32_t k = part_owner(d, r);
+
+    if (k == NO_PART && (v == VAR_NONE || d->last[v] == NO_SUBGRAPH))
+        return false;
+    k = k == NO_PART ? 0 : k; /* several, which may be any */
+    *first = k < *first ? k : *first;
+    return true;
+}
+
+/* The first partition that knows when: the last one that the condition reads. Where time alone decides, each knows; but
+ * one tells the others where they read of each other. NO_PART: nobody has to be told. */
+static uint32_t
+who_tells(const struct splitter *d, const ast_stmt *s)
+{
+    uint32_t first = NO_PART, target = 0, tells = 0;
+    bool any = false, across = false;
+    text_refs r = { 0 };
+
+    textrefs_of(s->when.cond, NULL, (text_ref){ 0 }, &r);
+    for (size_t i = 0; i < r.n; i++)
+        any |= reads_parts(d, r.at[i].ref, &first);
+    if (any)
+        tells = part_of_expr(d, s->when.cond);
+    first = NO_PART;
+    for (int k = 0; k < s->when.n; k++) {
+        uint32_t of = part_of_target(d, s->when.reinit[k].target.part[0].name);
+
+        r.n = 0;
+        textrefs_of(s->when.reinit[k].value, NULL, (text_ref){ 0 }, &r);
+        for (size_t i = 0; i < r.n; i++)
+            across |= reads_parts(d, r.at[i].ref, &first) && first < of;
+        target = of > target ? of : target;
+    }
+    vec_free(&r);
+    if (!any)
+        tells = across ? first : target;
+    return target > tells ? tells : NO_PART;
+}
+
+void
+turns_find(struct splitter *d)
+{
+    const ast_model *m = d->c.flat->ast;
+
+    for (int i = 0; i < m->nstmt; i++) {
+        const ast_stmt *s = m->stmt[i];
+        uint32_t tells = s->kind == AST_STMT_WHEN && s->when.cond && s->when.n ? who_tells(d, s) : NO_PART;
+
+        if (tells == NO_PART)
+            continue;
+        if (!d->starts_at)
+            d->starts_at = part_new_name(d, "starts_at", "");
+        map_set(&d->turn_at, s->at.begin, (uint32_t)d->turn.n);
+        vec_push(&d->turn, ((struct turn){ s, tells, part_new_name(d, "turned", ""), NULL }));
+        d->turn.at[d->turn.n - 1].seen = part_new_name(d, d->turn.at[d->turn.n - 1].turned, "_seen");
+    }
+}
+
+const struct turn *
+turns_of(const struct splitter *d, const ast_stmt *block)
+{
+    uint32_t i = map_get(&d->turn_at, block->at.begin);
+
+    return i == MAP_NONE ? NULL : &d->turn.at[i];
+}
+
+bool
+turns_told(const struct one *x, const ast_stmt *block)
+{
+    const struct turn *t = turns_of(x->d, block);
+
+    return t && x->k > t->owner;
+}
+
+bool
+turns_decide(const text_ref *t)
+{
+    const ast_stmt *s = t->item;
+
+    return t->ref->at.begin >= s->when.cond->at.begin && t->ref->at.end <= s->when.cond->at.end;
+}
+
+void
+turns_meet(struct one *x, text_refs *read)
+{
+    for (size_t i = 0; i < x->d->turn.n; i++)
+        if (x->d->turn.at[i].owner == x->k)
+            textrefs_of(x->d->turn.at[i].block->when.cond, NULL, (text_ref){ .kind = READS_EXPERIMENT }, read);
+}
+
+void
+turns_listen(struct one *x, const ast_stmt *block)
+{
+    const struct turn *t = turns_of(x->d, block);
+
+    if (t && x->k > t->owner)
+        part_add_need(x, (struct need){ t->turned, t->turned, t->owner, VAR_NONE, false });
+}
+
+void
+turns_declare(const struct one *x, strbuf *out)
+{
+    bool told = false;
+
+    for (size_t i = 0; i < x->d->turn.n; i++) {
+        const struct turn *t = &x->d->turn.at[i];
+
+        if (t->owner == x->k)
+            strbuf_printf(out, "signal %s = 0;\n    ", t->turned);
+        if (t->owner < x->k && part_needs(x, t->turned)) {
+            strbuf_printf(out, "signal %s = 0;\n    ", t->seen);
+            told = true;
+        }
+    }
+    if (told)
+        strbuf_printf(out, "input %s [s];\n    ", x->d->starts_at);
+}
+
+const char *
+turns_condition(const struct one *x, const ast_stmt *block)
+{
+    const struct turn *t = turns_of(x->d, block);
+
+    return turns_told(x, block)
+               ? arena_format(x->d->a, "abs(%s - %s) > 0.5 and time >= %s", t->turned, t->seen, x->d->starts_at)
+               : part_with_inputs(x, block->when.cond);
+}
+
+void
+turns_note(const struct one *x, const ast_stmt *block, strbuf *out)
+{
+    const struct turn *t = turns_of(x->d, block);
+    const char *own = !t                                            ? NULL
+                      : t->owner == x->k                            ? t->turned
+                      : x->k > t->owner && part_needs(x, t->turned) ? t->seen
+                                                                    : NULL;
+
+    if (own)
+        strbuf_printf(out, "reinit %s = 1 - %s; ", own, own);
+}
+
+void
+turns_start(const struct one *x, const ast_experiment *e, strbuf *out)
+{
+    const char *start = "0 [s]";
+    bool told = false;
+
+    for (size_t i = 0; i < x->d->turn.n; i++)
+        told |= x->d->turn.at[i].owner < x->k && part_needs(x, x->d->turn.at[i].turned);
+    for (int i = 0; told && i < e->nitems; i++)
+        if (e->item[i].kind == AST_EXP_SET && !strcmp(e->item[i].ref.part[0].name, "start"))
+            start = part_source(x, e->item[i].a->at);
+    if (told)
+        strbuf_printf(out, "    let %s = %s;\n", x->d->starts_at, start);
+}
