@@ -6,6 +6,7 @@
 #include "elimination.h"
 
 #define CANCELLED 1e-14 /* of what was subtracted: rounding, no coefficient */
+#define SAME 1e-10      /* of expressions elsewhere */
 #define FAIR 1e-2       /* a pivot is at least this much of its row's greatest coefficient */
 
 struct row {
@@ -25,6 +26,7 @@ struct elimination {
     } * in;          /* [column] rows that may hold it */
     uint32_t *count; /* [column] rows that do */
     sum scratch;
+    VEC(double) elsewhere; /* [slot] values at which expressions are compared */
 };
 
 elimination *
@@ -53,10 +55,47 @@ elimination_free(elimination *r)
     vec_free(&r->row);
     vec_free(&r->open);
     vec_free(&r->scratch);
+    vec_free(&r->elsewhere);
     free(r->pivot);
     free(r->in);
     free(r->count);
     free(r);
+}
+
+/* An expression's value where its variables are other numbers than at the point, none equal to another. */
+static double
+value_elsewhere(elimination *r, node text)
+{
+    uint32_t bound = ex_slot_bound(r->pool, text);
+
+    while (r->elsewhere.n < bound) {
+        double x = 0.6180339887498949 * (double)(r->elsewhere.n + 1);
+
+        vec_push(&r->elsewhere, 0.5 + (x - floor(x)));
+    }
+    return ex_eval(r->pool, text, r->elsewhere.at);
+}
+
+term
+elimination_added(elimination *r, term a, term b)
+{
+    double size = fabs(a.value) + fabs(b.value);
+
+    b.value += a.value;
+    if (fabs(b.value) <= CANCELLED * size)
+        b.value = 0;
+    if (!r->pool)
+        return b;
+    if (b.value == 0) { /* for these numbers only, or for all? */
+        double x = value_elsewhere(r, a.text), y = value_elsewhere(r, b.text);
+
+        if (fabs(x + y) <= SAME * (fabs(x) + fabs(y)) || (!isfinite(x + y) && size > 0)) {
+            b.text = ex_const(r->pool, 0);
+            return b;
+        }
+    }
+    b.text = ex_add(r->pool, a.text, b.text);
+    return b;
 }
 
 void
@@ -64,9 +103,7 @@ elimination_put(elimination *r, uint32_t column, double value, node text)
 {
     for (size_t i = 0; i < r->open.n; i++)
         if (r->open.at[i].column == column) {
-            r->open.at[i].value += value;
-            if (r->pool)
-                r->open.at[i].text = ex_add(r->pool, r->open.at[i].text, text);
+            r->open.at[i] = elimination_added(r, r->open.at[i], (term){ column, value, text });
             return;
         }
     vec_push(&r->open, ((term){ column, value, text }));
@@ -219,13 +256,7 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
         t.value = factor * source->at[k].value;
         t.text = r->pool ? product(r->pool, text, source->at[k].text, false) : NODE_NONE;
         if (a == b) {
-            double size = fabs(t.value) + fabs(to->at[i].value);
-
-            t.value += to->at[i].value;
-            if (fabs(t.value) <= CANCELLED * size)
-                t.value = 0;
-            if (r->pool)
-                t.text = t.value == 0 ? ex_const(r->pool, 0) : ex_add(r->pool, to->at[i].text, t.text);
+            t = elimination_added(r, to->at[i], t);
             i++;
         } else if (b != gone) {
             vec_push(&r->in[b], target);
