@@ -60,15 +60,17 @@ plus_product(const struct work *w, struct slope to, struct slope a, struct slope
 
 static struct slope rate_of_variable(coefficient_rates *r, var_id v);
 
-/* skip: a variable that rests, or VAR_NONE */
+/* but: a block whose unknowns rest, or NULL */
 static struct slope
-rate_of_definition(coefficient_rates *r, inst def, var_id skip)
+rate_of_definition(coefficient_rates *r, inst def, const eq_block *but)
 {
     struct slope total = { 0, work_number(r->w, 0) };
 
     for (uint32_t k = 0; k < def.n && r->w->fine; k++) {
         var_id v = inst_slots(r->w->f, def)[k];
-        struct slope rate = v == skip ? (struct slope){ 0, work_number(r->w, 0) } : rate_of_variable(r, v);
+        const eq_var *e = &r->w->e->var.at[v];
+        bool rests = but && e->kind == DEF_BLOCK && &r->w->e->block.at[e->index] == but;
+        struct slope rate = rests ? (struct slope){ 0, work_number(r->w, 0) } : rate_of_variable(r, v);
 
         if (!is_zero(r->w, rate))
             total = plus_product(r->w, total, work_slope(r->w, def, k), rate);
@@ -76,17 +78,47 @@ rate_of_definition(coefficient_rates *r, inst def, var_id skip)
     return total;
 }
 
-/* Of the one unknown of an equation. */
+/* Of the unknowns of a block, from its equations differentiated for their rates. */
 static struct slope
 rate_of_unknown(coefficient_rates *r, var_id v)
 {
     struct work *w = r->w;
-    inst zero = w->e->residual.at[w->e->block.at[w->e->var.at[v].index].residual0];
-    struct slope by = work_slope(w, zero, inst_slot_of(w->f, zero, v)), rest = rate_of_definition(r, zero, v);
+    const eq_block *b = &w->e->block.at[w->e->var.at[v].index];
+    elimination *rows = elimination_new(b->n + 1u, w->pool); /* their rates, and 1 */
+    uint8_t *may = bg_calloc(b->n + 1u, 1);
+    struct slope rate = { 0, work_number(w, 0) };
 
-    if (by.value == 0)
-        work_fail(w, "\"%s\" has no rate here: its equation has no slope", w->f->var.at[v].name);
-    return (struct slope){ -rest.value / by.value, ex_div(w->pool, ex_neg(w->pool, rest.text), by.text) };
+    for (uint32_t i = 0; i < b->n && w->fine; i++) {
+        inst zero = w->e->residual.at[b->residual0 + i];
+        struct slope rest;
+
+        may[i] = 1;
+        for (uint32_t k = 0; k < b->n; k++) {
+            uint32_t at = inst_slot_of(w->f, zero, w->e->unknown.at[b->unknown0 + k]);
+            struct slope by = at == UINT32_MAX ? rate : work_slope(w, zero, at);
+
+            elimination_put(rows, k, by.value, by.text);
+        }
+        rest = rate_of_definition(r, zero, b);
+        elimination_put(rows, b->n, rest.value, rest.text);
+        elimination_end(rows);
+    }
+    elimination_eliminate(rows, may);
+    for (uint32_t k = 0; k < b->n && w->fine; k++) {
+        term unused;
+        sum s = elimination_express(rows, k, &unused);
+        const term *last = &s.at[s.n - 1];
+
+        if (w->e->unknown.at[b->unknown0 + k] != v)
+            continue;
+        if (!elimination_solved(rows, k))
+            work_fail(w, "\"%s\" has no rate here: its equations have no slopes", w->f->var.at[v].name);
+        else if (last->column == b->n)
+            rate = (struct slope){ -last->value, ex_neg(w->pool, last->text) };
+    }
+    elimination_free(rows);
+    free(may);
+    return rate;
 }
 
 static struct slope
@@ -116,14 +148,13 @@ find_rate(coefficient_rates *r, var_id v)
     }
     if (x->kind != VAR_SIGNAL && r->rate_of[v] != VAR_NONE)
         return variable_itself(w, r->rate_of[v]);
-    if (r->depth < DEEPEST && (x->kind == VAR_SIGNAL || e->kind == DEF_EXPLICIT ||
-                               (e->kind == DEF_BLOCK && w->e->block.at[e->index].n == 1))) {
+    if (r->depth < DEEPEST && (x->kind == VAR_SIGNAL || e->kind == DEF_EXPLICIT || e->kind == DEF_BLOCK)) {
         struct slope rate;
 
         r->depth++;
         rate = x->kind != VAR_SIGNAL && e->kind == DEF_BLOCK
                    ? rate_of_unknown(r, v)
-                   : rate_of_definition(r, x->kind == VAR_SIGNAL ? x->def : e->def, VAR_NONE);
+                   : rate_of_definition(r, x->kind == VAR_SIGNAL ? x->def : e->def, NULL);
         r->depth--;
         return rate;
     }

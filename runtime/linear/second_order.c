@@ -9,6 +9,7 @@
 #include "kinetic.h"
 
 #define ROUNDING 1e-10
+#define CARRIED 1e-12 /* of velocities: rounding */
 
 enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: read by outputs alone */
 
@@ -29,8 +30,8 @@ kind_of(const linearization *l, size_t i, char **why)
     }
     if (v->kind == VAR_INTEGRAL)
         return DISPLACEMENT;
-    if (kinetic_is_velocity(l->model, l->order[i]))
-        return MOMENTUM;
+    if (v->kind == VAR_COMMON)
+        return kinetic_is_velocity(l->model, l->order[i]) ? MOMENTUM : DISPLACEMENT;
     if (!*why)
         *why = bg_format("no inertia stores the state \"%s\" by itself", linear_state_name(l, i));
     return APART;
@@ -169,6 +170,18 @@ least_of(size_t n, const double *A)
     return result;
 }
 
+/* Do inertias alone make M, and do they move by states alone? A condenser behind a gyrator is one, too. */
+static bool
+inertias_are_all(const linearization *l, kinetic *k, const double *x)
+{
+    const flat_model *f = model_flat(l->model);
+
+    for (uint32_t p = 0; p < f->port.n; p++)
+        if (f->port.at[p].stored != VAR_NONE && !port_has_momentum(f, p) && !model_causal(l->model)->state[p])
+            return false;
+    return kinetic_carried(k, l->time, x) < CARRIED;
+}
+
 /* M and M S where a ratio between inertias varies: from B of the kinetic energy by states, M = S^-1 B S^-1, S being
  * diagonal. */
 static bool
@@ -177,7 +190,7 @@ own_masses(const linearization *l, const struct parts *w, const double *S, doubl
     kinetic *k = kinetic_new(l->model);
     size_t np = w->np, *at = bg_calloc(l->space.n + 1, sizeof *at);
     double *B = bg_calloc(np * np + 1, sizeof *B), *x = linearization_states(l);
-    bool fine = kinetic_count(k) == np;
+    bool fine = kinetic_count(k) == np && inertias_are_all(l, k, x);
 
     for (size_t i = 0; i < np && fine; i++)
         at[kinetic_states(k)[i]] = i; /* row of B */
@@ -311,8 +324,7 @@ by_matrices(const linearization *l, const struct parts *w, second_order *s)
     double *S;
 
     for (size_t i = 0; i < w->np; i++)
-        own = own ||
-              model_flat(l->model)->var.at[model_state(l->model, l->order[w->p[i]]).var].kind != VAR_STORED;
+        own = own || model_flat(l->model)->var.at[model_state(l->model, l->order[w->p[i]]).var].kind != VAR_STORED;
     S = (own ? own_velocities : velocities)(l, w, &why);
     if (!why)
         fill(l, w, S, own, s, &why);

@@ -4,9 +4,9 @@
  * The balances of forces at the inertias that are coordinates, of departures from the point:
  *     0 = d/dt p - e,   with e from the junctions: what springs, dampers, sources and dependent inertias give
  * Momenta are taken by their laws from the velocities of the ports, and these from those of the coordinates, p = P v +
- * P_e e + P_u u: then d/dt p = P a + P' v + ... where P' is the rate of P along the motion, so that the terms of a ratio
- * that moves come out, with accelerations and forces at the point as named values. Dependent storage gives its rate in
- * the same way. What dissipators give, rates of displacements and those of dependent storage are taken out,
+ * P_e e + P_u u: then d/dt p = P a + P' v + ... where P' is the rate of P along the motion, so that the terms of a
+ * ratio that moves come out, with accelerations and forces at the point as named values. Dependent storage gives its
+ * rate in the same way. What dissipators give, rates of displacements and those of dependent storage are taken out,
  * accelerations stay: M a + D v + F e = L u. Rates of displacements are G v + G_u u + A_ee e. Where A_ee is not zero,
  * e = G q + G_u (integral of u) holds if G' = A_ee G, which is so where displacements are functions of positions. Then
  * K = F G and N = -F G_u.
@@ -39,7 +39,7 @@ struct written {
     structure t;
     const linearization *l;
     size_t np, ne, nopen;
-    size_t *momentum, *displacement; /* [state] its number among them, SIZE_MAX */
+    size_t *momentum, *displacement;             /* [state] its number among them, SIZE_MAX */
     size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p: SIZE_MAX, a junction's velocity is the state */
     uint32_t *number_of;                         /* [port] among states, dependent storage or dissipators */
     struct columns at;
@@ -285,7 +285,8 @@ put_taken_out(struct written *k)
     for (size_t i = 0; i < k->ne; i++) {
         uint32_t rate = k->w.rate[k->state_of_e[i]];
 
-        put(k, k->at.e_rate + i, number(k, 1));
+        if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
+            put(k, k->at.e_rate + i, number(k, 1));
         if (rate != UINT32_MAX && (rate >= k->w.nvars || work_moves(&k->w, rate)))
             gather(k, rate, number(k, -1));
         put_gathered(k);
@@ -319,10 +320,10 @@ put_storage_law(struct written *k, uint32_t port)
     uint32_t n = law->def.n;
 
     for (uint32_t a = 0; a <= n; a++) {
-        var_id v = a < n                      ? inst_slots(f, law->def)[a]
+        var_id v = a < n                  ? inst_slots(f, law->def)[a]
                    : law->out == Q_EFFORT ? p->e
                    : law->out == Q_FLOW   ? p->f
-                                              : p->stored;
+                                          : p->stored;
         struct slope by = number(k, -1);
         uint32_t own = el->port0;
 
@@ -439,40 +440,67 @@ read_displacements(struct written *k)
             else if (c >= k->at.e && c < k->at.v_rate)
                 d.own[i + ne * (c - k->at.e)] = by;
             else if (c != k->at.e_rate + i)
-                work_fail(&k->w, "the rate of \"%s\" has accelerations in it", linear_state_name(k->l, k->state_of_e[i]));
+                work_fail(&k->w, "the rate of \"%s\" has accelerations in it",
+                          linear_state_name(k->l, k->state_of_e[i]));
         }
     }
     return d;
+}
+
+/* What acts by its rate acts by itself, too: of N (u' integrated) = N u the rate is N u' + N' u, and A_ee N u is in
+ * that of e. */
+static void
+take_rates_of_inputs(struct written *k, struct displacements *d)
+{
+    size_t ne = k->ne;
+
+    for (size_t i = 0; i < ne; i++)
+        for (size_t j = 0; j < k->nopen; j++) {
+            struct slope *to = &d->G[i + ne * (k->np + j)], by = d->G[i + ne * (k->np + k->nopen + j)];
+            struct slope more = times(k, number(k, -1), coefficient_rate(k->rates, by));
+
+            for (size_t e = 0; e <= ne; e++) {
+                if (!is_nothing(k, more)) {
+                    to->value += more.value;
+                    to->text = k->w.pool ? ex_add(k->w.pool, to->text, more.text) : NODE_NONE;
+                }
+                if (e < ne)
+                    more = times(k, d->own[i + ne * e], d->G[e + ne * (k->np + k->nopen + j)]);
+            }
+        }
 }
 
 /* Whether displacements go with positions: e = G q, though their rates read displacements, G' = A_ee G. */
 static void
 check_displacements(struct written *k, struct displacements *d)
 {
-    size_t ne = k->ne, wide = k->np + k->t.nu;
+    size_t ne = k->ne, wide = k->np + k->nopen;
     bool *moved = second_order_rates_moved(k->l, k->momentum);
 
     for (size_t i = 0; i < ne && k->w.fine; i++) {
-        bool fixed = true, goes = true;
+        bool fixed = true;
+        double most = 0, worst = 0;
 
         for (size_t j = 0; j < wide && moved[k->state_of_e[i]]; j++) {
             struct slope rate = coefficient_rate(k->rates, d->G[i + ne * j]);
-            double off = rate.value, size = fabs(rate.value);
+            double off = rate.value;
 
             fixed = fixed && is_nothing(k, rate);
             for (size_t e = 0; e < ne; e++) {
                 double part = d->own[i + ne * e].value * d->G[e + ne * j].value;
 
                 off -= part;
-                size = fmax(size, fabs(part));
+                most = fmax(most, fabs(part));
             }
-            goes = goes && fabs(off) <= RESTS * size;
+            most = fmax(most, fabs(rate.value));
+            worst = fmax(worst, fabs(off));
         }
-        if (!goes)
-            work_fail(&k->w, fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
-                                     "series or a filter makes it so"
-                                   : "\"%s\" is no function of the positions: by its rate it depends on the way that "
-                                     "led there",
+        if (worst > RESTS * most)
+            work_fail(&k->w,
+                      fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
+                              "series or a filter makes it so"
+                            : "\"%s\" is no function of the positions: by its rate it depends on the way that "
+                              "led there",
                       linear_state_name(k->l, k->state_of_e[i]));
     }
     free(moved);
@@ -485,6 +513,7 @@ put_displacements(struct written *k)
     struct displacements d = read_displacements(k);
     size_t ne = k->ne;
 
+    take_rates_of_inputs(k, &d);
     check_displacements(k, &d);
     for (size_t i = 0; i < ne; i++) {
         put(k, k->at.e + i, number(k, -1));
