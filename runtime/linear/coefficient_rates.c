@@ -55,7 +55,8 @@ is_zero(const struct work *w, struct slope a)
 static struct slope
 plus_product(const struct work *w, struct slope to, struct slope a, struct slope b)
 {
-    return (struct slope){ to.value + a.value * b.value, ex_add(w->pool, to.text, ex_mul(w->pool, a.text, b.text)) };
+    return (struct slope){ to.value + a.value * b.value,
+                           ex_add(w->pool, to.text, elimination_product(w->pool, a.text, b.text, false)) };
 }
 
 static struct slope rate_of_variable(coefficient_rates *r, var_id v);

@@ -146,7 +146,7 @@ elimination_end(elimination *r)
     vec_push(&r->row, row);
 }
 
-enum { FACTORS_MOST = 64 }; /* of a product whose equal factors are looked for */
+enum { FACTORS_MOST = 64, POWERS_MOST = 8 }; /* of a product whose equal factors are looked for */
 
 /* What a product is of: a number times factors over factors. */
 struct factors {
@@ -181,6 +181,7 @@ add_factors(pool *p, struct factors *f, node n, bool over)
         bool over;
     };
     VEC(struct todo) todo = { 0 };
+    double power;
 
     vec_push(&todo, ((struct todo){ n, over }));
     while (todo.n && !f->full) {
@@ -193,6 +194,10 @@ add_factors(pool *p, struct factors *f, node n, bool over)
         } else if (e->op == EX_NEG) {
             f->number = -f->number;
             vec_push(&todo, ((struct todo){ e->a, t.over }));
+        } else if (e->op == EX_POW && ex_is_const(p, e->b, &power) && power > 1 && power <= POWERS_MOST &&
+                   power == floor(power)) {
+            for (int i = 0; i < (int)power; i++)
+                add_factor(f, e->a, t.over);
         } else if (e->op == EX_CONST) {
             f->number = t.over ? f->number / e->value : f->number * e->value;
         } else {
@@ -215,14 +220,16 @@ multiplied(pool *p, node first, node *at, size_t n)
 {
     if (n)
         qsort(at, n, sizeof *at, compare_node);
-    for (size_t i = 0; i < n; i++)
-        first = ex_mul(p, first, at[i]);
+    for (size_t i = 0, times; i < n; i += times) {
+        for (times = 1; i + times < n && at[i + times] == at[i];)
+            times++;
+        first = ex_mul(p, first, times == 1 ? at[i] : ex_make(p, EX_POW, at[i], ex_const(p, (double)times), NODE_NONE));
+    }
     return first;
 }
 
-/* a*b, or a/b, without factors that cancel. */
-static node
-product(pool *p, node a, node b, bool over)
+node
+elimination_product(pool *p, node a, node b, bool over)
 {
     struct factors f = { .number = 1 };
     node up;
@@ -254,7 +261,7 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
         }
         t.column = b;
         t.value = factor * source->at[k].value;
-        t.text = r->pool ? product(r->pool, text, source->at[k].text, false) : NODE_NONE;
+        t.text = r->pool ? elimination_product(r->pool, text, source->at[k].text, false) : NODE_NONE;
         if (a == b) {
             t = elimination_added(r, to->at[i], t);
             i++;
@@ -332,7 +339,7 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
 
         t->text = !r->pool              ? NODE_NONE
                   : t->column == column ? ex_const(r->pool, 1)
-                                        : product(r->pool, t->text, text, true);
+                                        : elimination_product(r->pool, t->text, text, true);
         t->value = t->column == column ? 1 : t->value / value;
     }
     r->pivot[column] = i;

@@ -62,7 +62,8 @@ is_nothing(const struct written *k, struct slope a)
 static struct slope
 times(const struct written *k, struct slope a, struct slope b)
 {
-    return (struct slope){ a.value * b.value, k->w.pool ? ex_mul(k->w.pool, a.text, b.text) : NODE_NONE };
+    return (struct slope){ a.value * b.value,
+                           k->w.pool ? elimination_product(k->w.pool, a.text, b.text, false) : NODE_NONE };
 }
 
 static struct slope
