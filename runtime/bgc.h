@@ -81,7 +81,8 @@ typedef struct bgc_run_options {
     double rtol, atol; /* 0: the experiment's, else the integrator's own */
     bool activity;     /* integrate |P| of each element */
 } bgc_run_options;
-bgc_run *bgc_simulate(bgc_model *m, const bgc_run_options *o); /* o may be NULL */
+/* o may be NULL. What ran before does not matter to it. */
+bgc_run *bgc_simulate(bgc_model *m, const bgc_run_options *o);
 size_t bgc_run_points(const bgc_run *r);
 double bgc_run_time(const bgc_run *r, size_t point);
 double bgc_run_value(const bgc_run *r, size_t point, size_t output); /* NAN outside */

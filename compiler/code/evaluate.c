@@ -111,6 +111,20 @@ evaluator_free(evaluator *v)
     free(v);
 }
 
+void
+evaluator_forget(evaluator *v)
+{
+    memset(v->w, 0, v->g->nw * sizeof *v->w);
+    for (size_t k = 0; k < v->g->block.n; k++) {
+        struct block_run *b = &v->block[k];
+
+        memset(b->r, 0, (size_t)v->g->block.at[k].n * 11 * sizeof(double));
+        b->serves = b->old = b->sized = b->keeps = b->regular = false;
+        b->factored = false;
+        b->sense = 0;
+    }
+}
+
 static void
 evaluator_reset(evaluator *v)
 {

@@ -40,6 +40,8 @@ const routine *evaluator_routine(const evaluator *v);
 void evaluator_set_parameters(evaluator *v, const double *value);
 /* The same of what reads the n that changed. False: nothing does. */
 bool evaluator_follow_parameters(evaluator *v, const double *value, const uint32_t *changed, size_t n);
+/* What runs left behind goes, but for parameter data. */
+void evaluator_forget(evaluator *v);
 /* Runs the schedule. 0, or 1 when a block has no solution (memory tells which). out may be NULL if the routine has no
  * targets. */
 int evaluator_run(evaluator *v, double t, const double *x, const double *modes, double *out);

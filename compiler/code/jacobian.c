@@ -342,6 +342,12 @@ jacobian_form_pattern(const jacobian_form *f)
     return (struct model_pattern){ f->n, f->nx, f->column, f->row, (size_t)f->column[f->n] };
 }
 
+void
+jacobian_forget(jacobian *j)
+{
+    evaluator_forget(j->evaluator);
+}
+
 struct model_pattern
 jacobian_pattern(const jacobian *j)
 {

@@ -31,6 +31,7 @@ void jacobian_free(jacobian *j);
 void jacobian_set_parameters(jacobian *j, const double *value);
 /* The same of what reads the n that changed. False: nothing does. */
 bool jacobian_follow_parameters(jacobian *j, const double *value, const var_id *changed, size_t n);
+void jacobian_forget(jacobian *j); /* what runs left behind */
 struct model_pattern jacobian_pattern(const jacobian *j);
 /* Does a stored value depend on more than parameters and modes? */
 bool jacobian_varies(const jacobian *j, int64_t nonzero);

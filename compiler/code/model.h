@@ -43,6 +43,10 @@ bg_model *model_new(flat_model *f, causal *c, struct equations *eq, bool long_ru
 /* Another instance of the same image, with the parameters that m has; modes and blocks as at the start. It goes before
  * the one that model_new gave. m is not in use meanwhile. */
 bg_model *model_another(const bg_model *m);
+/* Modes, solutions of blocks, sizes seen: as in an instance that has not run. Parameters stay, and time where it is
+ * held.
+ */
+void model_forget(bg_model *m);
 void model_free(bg_model *m);
 /* Compiles a part ahead of its first use. False with a diagnostic when that fails. */
 bool model_need(bg_model *m, enum model_part part);

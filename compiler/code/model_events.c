@@ -146,3 +146,32 @@ model_accept(bg_model *m, double t, const double *x)
             evaluator_accept(v);
     }
 }
+
+void
+model_forget(bg_model *m)
+{
+    const image *of = m->image;
+
+    memset(m->modes, 0, (of->nmodes + of->nheld) * sizeof *m->modes);
+    memset(m->memory.start, 0, of->nunknowns * sizeof *m->memory.start);
+    memset(m->memory.started, 0, of->nblocks * sizeof *m->memory.started);
+    memset(m->memory.of_round, 0, of->nblocks * sizeof *m->memory.of_round);
+    memset(m->memory.sense, 0, of->nblocks * sizeof *m->memory.sense);
+    memset(m->memory.modes, 0, of->nmodes * sizeof *m->memory.modes);
+    m->memory.round = 0;
+    m->memory.any_accepted = m->memory.left = m->memory.failed_singular = false;
+    m->memory.failed = UINT32_MAX;
+    for (int k = 0; k < PART_COUNT; k++)
+        if (m->evaluator[k])
+            evaluator_forget(m->evaluator[k]);
+    if (m->jacobian)
+        jacobian_forget(m->jacobian);
+    if (m->net_partials)
+        jacobian_forget(m->net_partials);
+    for (size_t k = 0; k < m->partials.n; k++)
+        partials_forget(m->partials.at[k]);
+    if (m->projector)
+        projector_forget(m->projector);
+    if (m->nets)
+        nets_forget(m->nets);
+}

@@ -134,6 +134,25 @@ nets_reset(nets *s)
 }
 
 void
+nets_forget(nets *s)
+{
+    nets_reset(s);
+    for (size_t k = 0; k < s->n; k++) {
+        struct net *q = &s->net[k];
+
+        q->tau = INFINITY;
+        q->most = 0;
+        q->bound = q->searched = q->stays = false;
+        memset(q->size, 0, q->q->nwatch * sizeof *q->size);
+        memset(q->ahead, 0, q->q->nwatch * sizeof *q->ahead);
+        memset(q->settled, 0, q->q->nmodes * sizeof *q->settled);
+    }
+    memset(s->xsize, 0, s->nx * sizeof *s->xsize);
+    memset(s->group_size, 0, s->ngroups * sizeof *s->group_size);
+    memset(s->unit_size, 0, s->nunits * sizeof *s->unit_size);
+}
+
+void
 nets_free(nets *s)
 {
     if (!s)

@@ -39,7 +39,8 @@ typedef struct nets_access {
 /* modes: of the model; the held unknowns behind them. position: of modes and states, by variable. */
 nets *nets_new(equations *e, double *modes, const uint32_t *position, nets_access a);
 void nets_free(nets *s);
-void nets_reset(nets *s); /* parameters have changed */
+void nets_reset(nets *s);  /* parameters have changed */
+void nets_forget(nets *s); /* what runs left behind */
 
 /* Held unknowns at (t, x) for the modes as they are. 0, 1 (no solution there) or -1. */
 int nets_solve(nets *s, double t, const double *x);

@@ -247,6 +247,12 @@ partials_set_parameters(partials *p, const flat_model *f, const double *value, c
 }
 
 void
+partials_forget(partials *p)
+{
+    jacobian_forget(p->inner);
+}
+
+void
 partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
                            const var_id *changed, size_t n)
 {

@@ -45,6 +45,7 @@ void partials_set_parameters(partials *p, const flat_model *f, const double *val
 /* The same where n changed, the first of them set. */
 void partials_follow_parameters(partials *p, const flat_model *f, const double *value, const bool *fixed,
                                 const var_id *changed, size_t n);
+void partials_forget(partials *p); /* what runs left behind */
 /* Compressed columns, rows ascending. The diagonal is stored in the columns of x and z. */
 struct model_pattern partials_pattern(const partials *p);
 int partials_evaluate(partials *p, double t, const double *x, const double *modes, double *value);

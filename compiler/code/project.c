@@ -115,6 +115,12 @@ projector_new(const equations *e, const uint32_t *position)
 }
 
 void
+projector_forget(projector *p)
+{
+    memset(p->scale, 0, p->nx * sizeof *p->scale);
+}
+
+void
 projector_free(projector *p)
 {
     if (!p)

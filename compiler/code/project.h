@@ -14,6 +14,7 @@ typedef int projector_values(void *ctx, const double *x, double *c);
 /* position: of states in x, by variable */
 projector *projector_new(const equations *e, const uint32_t *position);
 void projector_free(projector *p);
+void projector_forget(projector *p); /* how large states were */
 /* 0: x is on the constraints to rounding; 1: no convergence, x is as it was. */
 int projector_run(projector *p, projector_values *values, void *ctx, double *x);
 

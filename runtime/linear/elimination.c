@@ -6,6 +6,7 @@
 #include "elimination.h"
 
 #define CANCELLED 1e-14 /* of what was subtracted: rounding, no coefficient */
+#define SAME 1e-10      /* of expressions elsewhere */
 #define FAIR 1e-2       /* a pivot is at least this much of its row's greatest coefficient */
 
 struct row {
@@ -25,6 +26,7 @@ struct elimination {
     } * in;          /* [column] rows that may hold it */
     uint32_t *count; /* [column] rows that do */
     sum scratch;
+    VEC(double) elsewhere; /* [slot] values at which expressions are compared */
 };
 
 elimination *
@@ -53,10 +55,47 @@ elimination_free(elimination *r)
     vec_free(&r->row);
     vec_free(&r->open);
     vec_free(&r->scratch);
+    vec_free(&r->elsewhere);
     free(r->pivot);
     free(r->in);
     free(r->count);
     free(r);
+}
+
+/* An expression's value where its variables are other numbers than at the point, none equal to another. */
+static double
+value_elsewhere(elimination *r, node text)
+{
+    uint32_t bound = ex_slot_bound(r->pool, text);
+
+    while (r->elsewhere.n < bound) {
+        double x = 0.6180339887498949 * (double)(r->elsewhere.n + 1);
+
+        vec_push(&r->elsewhere, 0.5 + (x - floor(x)));
+    }
+    return ex_eval(r->pool, text, r->elsewhere.at);
+}
+
+term
+elimination_added(elimination *r, term a, term b)
+{
+    double size = fabs(a.value) + fabs(b.value);
+
+    b.value += a.value;
+    if (fabs(b.value) <= CANCELLED * size)
+        b.value = 0;
+    if (!r->pool)
+        return b;
+    if (b.value == 0) { /* for these numbers only, or for all? */
+        double x = value_elsewhere(r, a.text), y = value_elsewhere(r, b.text);
+
+        if (fabs(x + y) <= SAME * (fabs(x) + fabs(y)) || (!isfinite(x + y) && size > 0)) {
+            b.text = ex_const(r->pool, 0);
+            return b;
+        }
+    }
+    b.text = ex_add(r->pool, a.text, b.text);
+    return b;
 }
 
 void
@@ -64,9 +103,7 @@ elimination_put(elimination *r, uint32_t column, double value, node text)
 {
     for (size_t i = 0; i < r->open.n; i++)
         if (r->open.at[i].column == column) {
-            r->open.at[i].value += value;
-            if (r->pool)
-                r->open.at[i].text = ex_add(r->pool, r->open.at[i].text, text);
+            r->open.at[i] = elimination_added(r, r->open.at[i], (term){ column, value, text });
             return;
         }
     vec_push(&r->open, ((term){ column, value, text }));
@@ -109,7 +146,7 @@ elimination_end(elimination *r)
     vec_push(&r->row, row);
 }
 
-enum { FACTORS_MOST = 64 }; /* of a product whose equal factors are looked for */
+enum { FACTORS_MOST = 64, POWERS_MOST = 8 }; /* of a product whose equal factors are looked for */
 
 /* What a product is of: a number times factors over factors. */
 struct factors {
@@ -144,6 +181,7 @@ add_factors(pool *p, struct factors *f, node n, bool over)
         bool over;
     };
     VEC(struct todo) todo = { 0 };
+    double power;
 
     vec_push(&todo, ((struct todo){ n, over }));
     while (todo.n && !f->full) {
@@ -156,6 +194,10 @@ add_factors(pool *p, struct factors *f, node n, bool over)
         } else if (e->op == EX_NEG) {
             f->number = -f->number;
             vec_push(&todo, ((struct todo){ e->a, t.over }));
+        } else if (e->op == EX_POW && ex_is_const(p, e->b, &power) && power > 1 && power <= POWERS_MOST &&
+                   power == floor(power)) {
+            for (int i = 0; i < (int)power; i++)
+                add_factor(f, e->a, t.over);
         } else if (e->op == EX_CONST) {
             f->number = t.over ? f->number / e->value : f->number * e->value;
         } else {
@@ -178,14 +220,16 @@ multiplied(pool *p, node first, node *at, size_t n)
 {
     if (n)
         qsort(at, n, sizeof *at, compare_node);
-    for (size_t i = 0; i < n; i++)
-        first = ex_mul(p, first, at[i]);
+    for (size_t i = 0, times; i < n; i += times) {
+        for (times = 1; i + times < n && at[i + times] == at[i];)
+            times++;
+        first = ex_mul(p, first, times == 1 ? at[i] : ex_make(p, EX_POW, at[i], ex_const(p, (double)times), NODE_NONE));
+    }
     return first;
 }
 
-/* a*b, or a/b, without factors that cancel. */
-static node
-product(pool *p, node a, node b, bool over)
+node
+elimination_product(pool *p, node a, node b, bool over)
 {
     struct factors f = { .number = 1 };
     node up;
@@ -217,15 +261,9 @@ add_multiple(elimination *r, uint32_t target, double factor, node text, const su
         }
         t.column = b;
         t.value = factor * source->at[k].value;
-        t.text = r->pool ? product(r->pool, text, source->at[k].text, false) : NODE_NONE;
+        t.text = r->pool ? elimination_product(r->pool, text, source->at[k].text, false) : NODE_NONE;
         if (a == b) {
-            double size = fabs(t.value) + fabs(to->at[i].value);
-
-            t.value += to->at[i].value;
-            if (fabs(t.value) <= CANCELLED * size)
-                t.value = 0;
-            if (r->pool)
-                t.text = t.value == 0 ? ex_const(r->pool, 0) : ex_add(r->pool, to->at[i].text, t.text);
+            t = elimination_added(r, to->at[i], t);
             i++;
         } else if (b != gone) {
             vec_push(&r->in[b], target);
@@ -301,7 +339,7 @@ pivot_on(elimination *r, uint32_t i, const term *chosen)
 
         t->text = !r->pool              ? NODE_NONE
                   : t->column == column ? ex_const(r->pool, 1)
-                                        : product(r->pool, t->text, text, true);
+                                        : elimination_product(r->pool, t->text, text, true);
         t->value = t->column == column ? 1 : t->value / value;
     }
     r->pivot[column] = i;

@@ -27,6 +27,10 @@ typedef struct elimination elimination;
 /* pool: NULL without expressions. */
 elimination *elimination_new(size_t ncolumns, pool *p);
 void elimination_free(elimination *r);
+/* Two coefficients of one column: what cancels is zero. With expressions, only what cancels for other numbers too. */
+term elimination_added(elimination *r, term a, term b);
+/* a*b, or a/b (over), without factors that cancel, and in one order. */
+node elimination_product(pool *p, node a, node b, bool over);
 /* Adds to the row being made; closes it. text: of the coefficient (ignored without a pool). */
 void elimination_put(elimination *r, uint32_t column, double value, node text);
 void elimination_end(elimination *r);

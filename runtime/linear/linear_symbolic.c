@@ -10,15 +10,20 @@
 
 struct naming {
     const flat_model *f;
-    char **latex;
-}; /* [var], made when first asked for */
+    char **made;
+}; /* [var], made when first asked for: as LaTeX, or numbers below zero of the text */
 
 static const char *
 slot_text(void *ctx, uint32_t slot)
 {
-    const struct naming *n = ctx;
+    struct naming *n = ctx;
+    const flat_var *v = &n->f->var.at[slot];
 
-    return n->f->var.at[slot].name;
+    if (v->kind != VAR_LITERAL || *v->name != '-')
+        return v->name;
+    if (!n->made[slot])
+        n->made[slot] = bg_format("(%s)", v->name);
+    return n->made[slot];
 }
 
 /* One letter or a Greek one stands for itself, words are upright. */
@@ -77,7 +82,8 @@ latex_literal(const char *text)
     return out.at;
 }
 
-/* k_s1 as k with the index s1, m1 and m[1] as m with the index 1, spring.q as q with the index spring. */
+/* k_s1 as k with the index s1, m1 and m[1] as m with the index 1, spring.q as q with the index spring, der(x) as x with
+ * a dot. */
 static char *
 latex_name(const char *name)
 {
@@ -86,6 +92,14 @@ latex_name(const char *name)
     size_t nbase = strlen(name), nindex = 0;
     strbuf out = { 0 };
 
+    if (!strncmp(name, "der(", 4)) {
+        char *of = bg_format("%.*s", (int)nbase - 5, name + 4), *inside = latex_name(of);
+
+        strbuf_printf(&out, "\\dot{%s}", inside);
+        free(of);
+        free(inside);
+        return out.at;
+    }
     if (dot && dot > name && dot[1]) {
         base = dot + 1;
         nbase = strlen(base);
@@ -122,15 +136,16 @@ slot_latex(void *ctx, uint32_t slot)
 {
     struct naming *n = ctx;
 
-    if (!n->latex[slot] && n->f->var.at[slot].kind == VAR_LITERAL) { /* inside of an expression: one factor */
+    if (!n->made[slot] && n->f->var.at[slot].kind == VAR_LITERAL) { /* inside of an expression: one factor */
         char *number = latex_literal(n->f->var.at[slot].name);
 
-        n->latex[slot] = strchr(number, '\\') ? bg_format("\\left(%s\\right)", number) : bg_strdup(number);
+        n->made[slot] = strchr(number, '\\') || *number == '-' ? bg_format("\\left(%s\\right)", number)
+                                                               : bg_strdup(number);
         free(number);
-    } else if (!n->latex[slot]) {
-        n->latex[slot] = latex_name(n->f->var.at[slot].name);
+    } else if (!n->made[slot]) {
+        n->made[slot] = latex_name(n->f->var.at[slot].name);
     }
-    return n->latex[slot];
+    return n->made[slot];
 }
 
 /* ---------------------------------------------------------------- matrices */
@@ -141,8 +156,8 @@ entry_text(struct naming *naming, const structure_block *b, size_t row, size_t c
     const ex_node *e = pool_node(naming->f->pool, b->text[row + b->rows * column]);
     strbuf text = { 0 };
 
-    if (latex && e->op == EX_SLOT && naming->f->var.at[e->a].kind == VAR_LITERAL)
-        return latex_literal(naming->f->var.at[e->a].name);
+    if (e->op == EX_SLOT && naming->f->var.at[e->a].kind == VAR_LITERAL)
+        return (latex ? latex_literal : bg_strdup)(naming->f->var.at[e->a].name);
     (latex ? ex_latex : ex_print)(naming->f->pool, b->text[row + b->rows * column], latex ? slot_latex : slot_text,
                                   naming, &text);
     return text.at;
@@ -204,7 +219,7 @@ bool
 linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
 {
     const flat_model *f = model_flat(l->model);
-    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.latex) };
+    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.made) };
     double *x = linearization_states(l);
     structure s;
 
@@ -226,8 +241,8 @@ linear_symbolic(linearization *l, bool latex, FILE *out, json *j, char **why)
     if (!*why && j)
         json_close(j, '}');
     for (size_t v = 0; v < f->var.n; v++)
-        free(naming.latex[v]);
-    free(naming.latex);
+        free(naming.made[v]);
+    free(naming.made);
     structure_free(&s);
     return !*why;
 }
@@ -237,13 +252,13 @@ linear_symbolic_matrix(const linearization *l, const char *name, const structure
                        json *j)
 {
     const flat_model *f = model_flat(l->model);
-    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.latex) };
+    struct naming naming = { f, bg_calloc(f->var.n + 1, sizeof *naming.made) };
 
     if (j)
         json_key(j, name), matrix_json(&naming, b, latex, j);
     else if (b->rows && b->columns)
         (latex ? matrix_latex : matrix_table)(&naming, name, b, out);
     for (size_t v = 0; v < f->var.n; v++)
-        free(naming.latex[v]);
-    free(naming.latex);
+        free(naming.made[v]);
+    free(naming.made);
 }

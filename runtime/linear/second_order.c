@@ -9,6 +9,7 @@
 #include "kinetic.h"
 
 #define ROUNDING 1e-10
+#define CARRIED 1e-12 /* of velocities: rounding */
 
 enum { MOMENTUM, DISPLACEMENT, APART }; /* apart: read by outputs alone */
 
@@ -29,8 +30,8 @@ kind_of(const linearization *l, size_t i, char **why)
     }
     if (v->kind == VAR_INTEGRAL)
         return DISPLACEMENT;
-    if (l->as_equations && kinetic_is_velocity(l->model, l->order[i]))
-        return MOMENTUM;
+    if (v->kind == VAR_COMMON)
+        return kinetic_is_velocity(l->model, l->order[i]) ? MOMENTUM : DISPLACEMENT;
     if (!*why)
         *why = bg_format("no inertia stores the state \"%s\" by itself", linear_state_name(l, i));
     return APART;
@@ -117,27 +118,27 @@ velocities(const linearization *l, const struct parts *w, char **why)
     return to;
 }
 
-/* Rates of displacements by displacements have to vanish, against the square of the fastest swing of the model. */
-static void
-check_rates(const linearization *l, const struct parts *w, char **why)
+bool *
+second_order_rates_moved(const linearization *l, const size_t *momentum)
 {
     const double *A = l->space.A;
     size_t n = l->space.n;
+    bool *moved = bg_calloc(n + 1, sizeof *moved);
     double fast = 0;
 
-    for (size_t i = 0; i < w->ne; i++)
-        for (size_t k = 0; k < w->np; k++)
-            fast = fmax(fast, fabs(A[w->e[i] + n * w->p[k]] * A[w->p[k] + n * w->e[i]]));
-    for (size_t i = 0; i < w->ne && !*why; i++) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            if (momentum[i] == SIZE_MAX && momentum[k] != SIZE_MAX)
+                fast = fmax(fast, fabs(A[i + n * k] * A[k + n * i]));
+    for (size_t i = 0; i < n; i++) {
         double most = 0;
 
-        for (size_t k = 0; k < w->ne; k++)
-            most = fmax(most, fabs(A[w->e[i] + n * w->e[k]]));
-        if (most * most > ROUNDING * ROUNDING * fast)
-            *why = bg_format("the rate of \"%s\" is not made of velocities of inertias alone; a damper in series or a "
-                             "filter makes it so",
-                             linear_state_name(l, w->e[i]));
+        for (size_t k = 0; k < n && momentum[i] == SIZE_MAX; k++)
+            if (momentum[k] == SIZE_MAX && !model_state(l->model, l->order[i]).only_outputs)
+                most = fmax(most, fabs(A[i + n * k]));
+        moved[i] = most * most > ROUNDING * ROUNDING * fast;
     }
+    return moved;
 }
 
 static bool
@@ -169,6 +170,18 @@ least_of(size_t n, const double *A)
     return result;
 }
 
+/* Do inertias alone make M, and do they move by states alone? A condenser behind a gyrator is one, too. */
+static bool
+inertias_are_all(const linearization *l, kinetic *k, const double *x)
+{
+    const flat_model *f = model_flat(l->model);
+
+    for (uint32_t p = 0; p < f->port.n; p++)
+        if (f->port.at[p].stored != VAR_NONE && !port_has_momentum(f, p) && !model_causal(l->model)->state[p])
+            return false;
+    return kinetic_carried(k, l->time, x) < CARRIED;
+}
+
 /* M and M S where a ratio between inertias varies: from B of the kinetic energy by states, M = S^-1 B S^-1, S being
  * diagonal. */
 static bool
@@ -177,7 +190,7 @@ own_masses(const linearization *l, const struct parts *w, const double *S, doubl
     kinetic *k = kinetic_new(l->model);
     size_t np = w->np, *at = bg_calloc(l->space.n + 1, sizeof *at);
     double *B = bg_calloc(np * np + 1, sizeof *B), *x = linearization_states(l);
-    bool fine = kinetic_count(k) == np;
+    bool fine = kinetic_count(k) == np && inertias_are_all(l, k, x);
 
     for (size_t i = 0; i < np && fine; i++)
         at[kinetic_states(k)[i]] = i; /* row of B */
@@ -223,8 +236,9 @@ masses(const linearization *l, const struct parts *w, const double *S, double *M
     return fine;
 }
 
+/* own: each inertia by itself (own_velocities). */
 static void
-fill(const linearization *l, const struct parts *w, const double *S, second_order *s)
+fill(const linearization *l, const struct parts *w, const double *S, bool own, second_order *s, char **why)
 {
     size_t n = l->space.n, np = w->np, ne = w->ne, nu = l->space.nu;
     double *App = take(l->space.A, n, np, w->p, np, w->p), *Ape = take(l->space.A, n, np, w->p, ne, w->e),
@@ -238,14 +252,14 @@ fill(const linearization *l, const struct parts *w, const double *S, second_orde
     s->K = bg_calloc(np * np + 1, sizeof(double));
     s->L = bg_calloc(np * nu + 1, sizeof(double));
     s->N = bg_calloc(np * nu + 1, sizeof(double));
-    if (!(l->as_equations ? own_masses : masses)(l, w, S, s->M, MS))
-        s->why = bg_strdup("an inertia has no slope: its velocity does not follow from its momentum");
+    if (!(own ? own_masses : masses)(l, w, S, s->M, MS))
+        *why = bg_strdup("an inertia has no slope: its velocity does not follow from its momentum");
     /* X S^-1 by transposes: S^T Y = X^T, Y^T = X S^-1 */
     dense_multiply(np, np, np, -1, MS, App, 0, to);
     for (size_t i = 0; i < np; i++)
         for (size_t k = 0; k < np; k++)
             s->D[k + np * i] = to[i + np * k];
-    if (!s->why && dense_solve(np, T, np, s->D)) {
+    if (!*why && dense_solve(np, T, np, s->D)) {
         double *back = dense_transpose(np, np, s->D);
 
         memcpy(s->D, back, np * np * sizeof *back);
@@ -256,7 +270,7 @@ fill(const linearization *l, const struct parts *w, const double *S, second_orde
     if (ne) {
         double *rows = dense_transpose(ne, np, Aep); /* np by ne */
 
-        if (!s->why && dense_solve(np, T, ne, rows))
+        if (!*why && dense_solve(np, T, ne, rows))
             for (size_t i = 0; i < ne; i++)
                 for (size_t k = 0; k < np; k++)
                     G[i + ne * k] = rows[k + np * i];
@@ -280,40 +294,100 @@ fill(const linearization *l, const struct parts *w, const double *S, second_orde
     free(T);
 }
 
+/* Does an inertia's mass change with its momentum? */
+static bool
+inertias_bend(const flat_model *f)
+{
+    for (uint32_t p = 0; p < f->port.n; p++) {
+        const flat_law *law = f->port.at[p].stored != VAR_NONE && port_has_momentum(f, p) ? port_law(f, p) : NULL;
+
+        for (uint32_t k = 0; law && k < law->def.n; k++) {
+            var_id v = inst_slots(f, law->def)[k];
+            enum var_kind kind = f->var.at[v].kind;
+            node slope = ex_derivative(f->pool, law->def.root, k);
+
+            for (uint32_t j = 0; j < law->def.n; j++)
+                if (kind != VAR_PARAM && kind != VAR_LITERAL && kind != VAR_MODE && kind != VAR_TIME &&
+                    inst_slots(f, law->def)[j] == v && !ex_is_const(f->pool, ex_derivative(f->pool, slope, j), NULL))
+                    return true;
+        }
+    }
+    return false;
+}
+
+/* From A and B, where they have the inertias by themselves. */
+static bool
+by_matrices(const linearization *l, const struct parts *w, second_order *s)
+{
+    bool own = l->as_equations || l->structure.why;
+    char *why = NULL;
+    double *S;
+
+    for (size_t i = 0; i < w->np; i++)
+        own = own || model_flat(l->model)->var.at[model_state(l->model, l->order[w->p[i]]).var].kind != VAR_STORED;
+    S = (own ? own_velocities : velocities)(l, w, &why);
+    if (!why)
+        fill(l, w, S, own, s, &why);
+    free(S);
+    if (why) {
+        double **const all[] = { &s->M, &s->D, &s->K, &s->L, &s->N };
+
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            free(*all[i]);
+            *all[i] = NULL;
+        }
+        free(why);
+        return false;
+    }
+    return true;
+}
+
+/* The numbers; s->why: there are none. */
+static void
+find_numbers(const linearization *l, const struct parts *w, second_order *s)
+{
+    size_t n = l->space.n;
+    size_t *momentum = bg_malloc((n + 1) * sizeof *momentum);
+    bool bends = inertias_bend(model_flat(l->model)), moves = false, *moved, given = !bends && by_matrices(l, w, s);
+    char *why = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        momentum[i] = SIZE_MAX;
+    for (size_t i = 0; i < w->np; i++)
+        momentum[w->p[i]] = i;
+    moved = second_order_rates_moved(l, momentum);
+    for (size_t i = 0; i < n; i++)
+        moves = moves || moved[i];
+    if (!second_order_values(l, s, moves || bends || l->as_equations, &why) && (moves || !given))
+        s->why = why;
+    else
+        free(why);
+    free(momentum);
+    free(moved);
+}
+
 void
 second_order_make(const linearization *l, second_order *s)
 {
     struct parts w = { 0 };
-    double *S = NULL;
 
     *s = (second_order){ .nu = l->space.nu };
-    if (l->structure.why)
-        s->why = bg_strdup(l->structure.why);
-    else
-        sort_states(l, &w, &s->why);
+    sort_states(l, &w, &s->why);
+    s->momentum = w.p;
+    s->n = s->why ? 0 : w.np;
     if (!s->why)
-        check_rates(l, &w, &s->why);
-    if (!s->why)
-        S = (l->as_equations ? own_velocities : velocities)(l, &w, &s->why);
+        find_numbers(l, &w, s);
     if (!s->why) {
-        const double *all[3];
+        const double *const all[3] = { s->M, s->D, s->K };
 
-        fill(l, &w, S, s);
-        s->n = w.np;
-        s->momentum = w.p;
-        if (!s->why)
-            second_order_sharpen(l, s);
         for (size_t k = 0; k < s->n * s->nu; k++)
             s->integrals |= s->N[k] != 0;
-        all[0] = s->M, all[1] = s->D, all[2] = s->K;
         for (int k = 0; k < 3; k++) {
             s->symmetric[k] = is_symmetric(s->n, all[k]);
             s->least[k] = least_of(s->n, all[k]);
         }
     }
-    s->momentum = w.p;
     free(w.e);
-    free(S);
 }
 
 void

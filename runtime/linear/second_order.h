@@ -7,6 +7,8 @@
  *
  * Where a ratio between inertias moves with displacements, M is that of the place, and D and K hold what moves with it:
  * M(q) a = F(q, v) is M da + D dv + K dq = L du with D = -dF/dv, K = dM/dq a - dF/dq, Coriolis forces being in F.
+ * Displacements are then functions of positions, e = e(q) with G as its slope. Where they are not (ways that a rolling
+ * wheel leads along while it moves), there is no such form: what e is does not follow from q.
  *
  * source   Bruschetta, Picci, Saccon (2014), Automatica 50:559, eqs. 1.1, 1.2
  * shapes   n by n by columns; L, N: n by the inputs
@@ -31,11 +33,16 @@ void second_order_free(second_order *s);
 /* The name of coordinate i: its inertia's. free() it */
 char *second_order_name(const linearization *l, const second_order *s, size_t i);
 
-/* The numbers that second_order_make has from A and B, as the bond graph has them where it does: rounding is no entry.
- */
-void second_order_sharpen(const linearization *l, second_order *s);
-/* The same as expressions over variables of the flat model (the pool grows): M, D, K, L, N. False: *why (free it),
- * where ratios between inertias vary or laws read inputs. structure_block free in any case. */
+/* The same as expressions over variables of the flat model (the pool grows): M, D, K, L, N. False: *why (free it).
+ * structure_block free in any case. */
 bool second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why);
+
+/* ---- between the two files ---- */
+/* [n] Which displacements have rates that read displacements, beside the fastest swing of the model. momentum: [n] not
+ * SIZE_MAX where a state is one. free() it */
+bool *second_order_rates_moved(const linearization *l, const size_t *momentum);
+/* The numbers from the bond graph, in which rounding is no entry; those that are there have to agree. moves: what
+ * changes along the motion is in them. False: nothing is changed, *why (free it). */
+bool second_order_values(const linearization *l, second_order *s, bool moves, char **why);
 
 #endif

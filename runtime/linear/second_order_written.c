@@ -1,36 +1,54 @@
 /* second_order_written.c - the matrices of second_order.c from the relations of the bond graph: expressions, and
  * numbers in which what is zero by structure is zero
  *
- * The balances of forces, with inertias by their laws from velocity to momentum (P) and dependent storage by its own:
- *     P v' = J_PS z + J_PL d_out + J_PU u + J_PD r,   r = C_d d/dt (G_S z + G_U u)
- * What dissipators give, rates of displacements and r are taken out, accelerations stay: M v' + D v + F e = L u. With
- * de/dt = G v + G_u u, K = F G and N = -F G_u.
+ * The balances of forces at the inertias that are coordinates, of departures from the point:
+ *     0 = d/dt p - e,   with e from the junctions: what springs, dampers, sources and dependent inertias give
+ * Momenta are taken by their laws from the velocities of the ports, and these from those of the coordinates, p = P v +
+ * P_e e + P_u u: then d/dt p = P a + P' v + ... where P' is the rate of P along the motion, so that the terms of a
+ * ratio that moves come out, with accelerations and forces at the point as named values. Dependent storage gives its
+ * rate in the same way. What dissipators give, rates of displacements and those of dependent storage are taken out,
+ * accelerations stay: M a + D v + F e = L u. Rates of displacements are G v + G_u u + A_ee e. Where A_ee is not zero,
+ * e = G q + G_u (integral of u) holds if G' = A_ee G, which is so where displacements are functions of positions. Then
+ * K = F G and N = -F G_u.
  */
 #include <math.h>
 #include <string.h>
 
+#include "coefficient_rates.h"
 #include "dense.h"
 #include "second_order.h"
 #include "structure_inside.h"
 
 #define AGREES 1e-8 /* expressions at the point with numbers, of the greatest entry */
+#define RESTS 1e-9  /* rates of displacements, beside what they are made of */
 
-/* Columns, in this order: what balances leave over, a pivot for each of them; what is taken out; what stays. u:
- * openings, then their rates. */
+/* Columns of the balances, in this order: what they leave over, a pivot for each of them; what is taken out; what
+ * stays. u: openings, then their rates. */
 struct columns {
     size_t left, e_rate, r, in, out, e, v_rate, v, q, u, integral, end;
+};
+
+/* Columns of the laws of storage: what springs give, momenta and what dependent storage has, a pivot for each of them;
+ * what stays. */
+struct stores {
+    size_t given, momentum, dependent, e, v, u, out, r, end;
 };
 
 struct written {
     struct work w;
     structure t;
-    struct dependence d;
+    const linearization *l;
     size_t np, ne, nopen;
-    size_t *momentum, *displacement; /* [state] its number among them, SIZE_MAX */
-    size_t *state_of_p, *state_of_e, *port_of_p;
-    structure_block P; /* np by np */
+    size_t *momentum, *displacement;             /* [state] its number among them, SIZE_MAX */
+    size_t *state_of_p, *state_of_e, *port_of_p; /* port_of_p: SIZE_MAX, a junction's velocity is the state */
+    uint32_t *number_of;                         /* [port] among states, dependent storage or dissipators */
     struct columns at;
-    elimination *r;
+    struct stores in;
+    elimination *laws, *r;
+    coefficient_rates *rates;
+    struct slope *sum; /* [in.end] a row that is being gathered */
+    size_t *held, nheld;
+    bool *holds;
 };
 
 static bool
@@ -42,17 +60,10 @@ is_nothing(const struct written *k, struct slope a)
 }
 
 static struct slope
-entry(const structure_block *b, size_t row, size_t column)
-{
-    size_t i = row + b->rows * column;
-
-    return (struct slope){ b->value[i], b->text ? b->text[i] : NODE_NONE };
-}
-
-static struct slope
 times(const struct written *k, struct slope a, struct slope b)
 {
-    return (struct slope){ a.value * b.value, k->w.pool ? ex_mul(k->w.pool, a.text, b.text) : NODE_NONE };
+    return (struct slope){ a.value * b.value,
+                           k->w.pool ? elimination_product(k->w.pool, a.text, b.text, false) : NODE_NONE };
 }
 
 static struct slope
@@ -61,7 +72,109 @@ number(const struct written *k, double x)
     return (struct slope){ x, work_number(&k->w, x) };
 }
 
-/* ---------------------------------------------------------------- rows */
+static struct slope
+coefficient(const term *t)
+{
+    return (struct slope){ t->value, t->text };
+}
+
+/* Terms of what a column is, as a sum of others: all but its own, and their sign. */
+static sum
+made_of(const elimination *r, size_t column, term *one, double *sign)
+{
+    sum s = elimination_express(r, (uint32_t)column, one);
+
+    *sign = elimination_solved(r, (uint32_t)column) ? -1 : 1;
+    return s;
+}
+
+/* ---------------------------------------------------------------- gathered rows */
+
+static void
+gather_kept(struct written *k, size_t column, struct slope a)
+{
+    term t = { (uint32_t)column, a.value, a.text };
+
+    if (!k->holds[column]) {
+        k->holds[column] = true;
+        k->held[k->nheld++] = column;
+    } else {
+        t = elimination_added(k->laws, (term){ t.column, k->sum[column].value, k->sum[column].text }, t);
+    }
+    k->sum[column] = (struct slope){ t.value, t.text };
+}
+
+static void
+gather_store(struct written *k, size_t column, struct slope a)
+{
+    term one;
+    double sign;
+    sum s = made_of(k->laws, column, &one, &sign);
+
+    for (size_t i = 0; i < s.n; i++)
+        if (sign > 0 || s.at[i].column != column)
+            gather_kept(k, s.at[i].column, times(k, times(k, number(k, sign), a), coefficient(&s.at[i])));
+}
+
+/* The column of the laws that a variable is which the junctions leave free. */
+static size_t
+store_column(struct written *k, uint32_t column)
+{
+    const struct work *w = &k->w;
+    const structure *s = &k->t;
+    size_t i = w->index[column], state;
+
+    switch (w->kind[column]) {
+    case FREE_Z:
+        state = s->storage_state[i];
+        return k->momentum[state] != SIZE_MAX ? k->in.v + k->momentum[state] : k->in.given + i;
+    case FREE_X:
+        if (k->momentum[i] == SIZE_MAX)
+            return k->displacement[i] == SIZE_MAX ? SIZE_MAX : k->in.e + k->displacement[i];
+        return (k->port_of_p[k->momentum[i]] == SIZE_MAX ? k->in.v : k->in.momentum) + k->momentum[i];
+    case FREE_D: return k->in.out + i;
+    case FREE_U: return k->in.u + i;
+    case FREE_RATE: return k->in.r + i;
+    default: return SIZE_MAX;
+    }
+}
+
+/* a times a variable, before the laws of storage are solved: to is where they are put, or NULL: gathered. */
+static void
+spread(struct written *k, uint32_t column, struct slope a, elimination *to)
+{
+    term one;
+    double sign;
+    sum s;
+
+    if (is_nothing(k, a))
+        return;
+    s = made_of(k->w.r, column, &one, &sign);
+    for (size_t i = 0; i < s.n && k->w.fine; i++) {
+        struct slope b = times(k, times(k, number(k, sign), a), coefficient(&s.at[i]));
+        size_t at;
+
+        if ((sign < 0 && s.at[i].column == column) || is_nothing(k, b))
+            continue;
+        at = store_column(k, s.at[i].column);
+        if (at == SIZE_MAX && column < k->w.nvars)
+            work_fail(&k->w, "the relations leave what \"%s\" is open", k->w.f->var.at[column].name);
+        else if (at == SIZE_MAX)
+            work_fail(&k->w, "the relations leave the rate of a velocity open");
+        else if (to)
+            elimination_put(to, (uint32_t)at, b.value, b.text);
+        else
+            gather_store(k, at, b);
+    }
+}
+
+static void
+gather(struct written *k, uint32_t column, struct slope a)
+{
+    spread(k, column, a, NULL);
+}
+
+/* ---------------------------------------------------------------- rows of balances */
 
 static void
 put(struct written *k, size_t column, struct slope a)
@@ -70,109 +183,212 @@ put(struct written *k, size_t column, struct slope a)
         elimination_put(k->r, (uint32_t)column, a.value, a.text);
 }
 
-/* a times a state, or its rate. */
-static void
-put_state(struct written *k, size_t state, struct slope a, bool rate)
+/* The column of the balances that a column of the laws is. */
+static size_t
+balance_column(const struct written *k, size_t c)
 {
-    size_t i = k->momentum[state];
+    const struct stores *in = &k->in;
 
-    if (k->displacement[state] != SIZE_MAX)
-        put(k, (rate ? k->at.e_rate : k->at.e) + k->displacement[state], a);
-    for (size_t j = 0; j < k->np && i != SIZE_MAX && !is_nothing(k, a); j++)
-        put(k, (rate ? k->at.v_rate : k->at.v) + j, times(k, a, entry(&k->P, i, j)));
+    return c >= in->r     ? c - in->r + k->at.r
+           : c >= in->out ? c - in->out + k->at.out
+           : c >= in->u   ? c - in->u + k->at.u
+           : c >= in->v   ? c - in->v + k->at.v
+                          : c - in->e + k->at.e;
 }
 
-/* a times what storage port z gives, or the rate of that. */
 static void
-put_given(struct written *k, size_t z, struct slope a, bool rate)
+forget(struct written *k)
 {
-    const structure *s = &k->t;
-    size_t i = k->momentum[s->storage_state[z]];
-
-    if (i != SIZE_MAX)
-        put(k, (rate ? k->at.v_rate : k->at.v) + i, a);
-    for (size_t e = 0; e < s->n && i == SIZE_MAX && !is_nothing(k, a); e++)
-        put_state(k, e, times(k, a, entry(&s->matrix[M_S], z, e)), rate);
+    for (size_t i = 0; i < k->nheld; i++)
+        k->holds[k->held[i]] = false;
+    k->nheld = 0;
 }
 
-/* What a row of the structured form is of; NULL: nothing of that kind. */
-struct parts {
-    const structure_block *z, *d, *u, *x, *rate;
-};
-
-/* factor times row i, or its derivative in time. */
 static void
-put_row(struct written *k, const struct parts *b, size_t i, struct slope factor, bool rate)
+put_gathered(struct written *k)
 {
-    for (size_t j = 0; j < b->z->columns; j++)
-        put_given(k, j, times(k, factor, entry(b->z, i, j)), rate);
-    for (size_t j = 0; b->d && j < b->d->columns; j++)
-        put(k, k->at.out + j, times(k, factor, entry(b->d, i, j)));
-    for (size_t j = 0; j < b->u->columns; j++) {
-        struct slope a = times(k, factor, entry(b->u, i, j));
+    for (size_t i = 0; i < k->nheld; i++)
+        put(k, balance_column(k, k->held[i]), k->sum[k->held[i]]);
+    forget(k);
+}
 
-        if (!rate || j < k->nopen)
-            put(k, k->at.u + j + (rate ? k->nopen : 0), a);
-        else if (!is_nothing(k, a))
-            work_fail(&k->w, "inertias move with the rate of a source");
+/* factor times the rate of what was gathered. whose: for a message */
+static void
+put_rate_of_gathered(struct written *k, double factor, const char *whose)
+{
+    const struct stores *in = &k->in;
+
+    for (size_t i = 0; i < k->nheld; i++) {
+        size_t c = k->held[i];
+        struct slope a = times(k, number(k, factor), k->sum[c]);
+
+        put(k, balance_column(k, c), coefficient_rate(k->rates, a));
+        if (is_nothing(k, a))
+            continue;
+        if (c >= in->out)
+            work_fail(&k->w, "\"%s\" moves with what dampers give", whose);
+        else if (c >= in->u + k->nopen)
+            work_fail(&k->w, "\"%s\" moves with the rate of a source", whose);
+        else
+            put(k,
+                c >= in->u   ? balance_column(k, c + k->nopen)
+                : c >= in->v ? c - in->v + k->at.v_rate
+                             : c - in->e + k->at.e_rate,
+                a);
     }
-    for (size_t j = 0; j < b->x->columns; j++)
-        put_state(k, j, times(k, factor, entry(b->x, i, j)), rate);
-    for (size_t j = 0; b->rate && j < b->rate->columns; j++)
-        put(k, k->at.r + j, times(k, factor, entry(b->rate, i, j)));
+    forget(k);
+}
+
+static var_id
+dissipator_gets(const struct written *k, uint32_t port)
+{
+    const flat_port *p = &k->w.f->port.at[port];
+
+    return k->t.flow_in[k->number_of[port]] ? p->f : p->e;
+}
+
+/* The law of a dissipator, over what it gets and gives. */
+static void
+put_dissipator_law(struct written *k, const flat_law *law)
+{
+    const flat_port *p = &k->w.f->port.at[law->port];
+    const flat_element *el = &k->w.f->element.at[p->element];
+    uint32_t n = law->def.n;
+
+    for (uint32_t a = 0; a <= n; a++) {
+        var_id v = a < n ? inst_slots(k->w.f, law->def)[a] : law->out == Q_EFFORT ? p->e : p->f;
+        struct slope by = number(k, -1);
+        uint32_t own = el->port0;
+
+        if (a < n && !work_moves(&k->w, v))
+            continue;
+        if (a < n)
+            by = work_slope(&k->w, law->def, a);
+        if (!isfinite(by.value))
+            work_fail(&k->w, "the law of %s has no finite slope here", port_name(k->w.f, law->port));
+        while (own < el->port0 + el->nports && v != dissipator_gets(k, own))
+            own++;
+        if (own < el->port0 + el->nports)
+            put(k, k->at.in + k->number_of[own], by);
+        else
+            gather(k, v, by);
+    }
+    put_gathered(k);
+    elimination_end(k->r);
 }
 
 static void
 put_taken_out(struct written *k)
 {
     const structure *s = &k->t;
-    const structure_block *M = s->matrix;
-    const struct dependence *d = &k->d;
-    const struct parts state = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &d->J_SD },
-                       into = { &M[M_J_LS], &M[M_J_LL], &M[M_J_LU], &M[M_J_LX], &d->J_LD },
-                       given = { &d->G_S, NULL, &d->G_U, &d->G_X, NULL };
+    const flat_model *f = k->w.f;
 
     for (size_t i = 0; i < k->ne; i++) {
-        put(k, k->at.e_rate + i, number(k, 1));
-        put_row(k, &state, k->state_of_e[i], number(k, -1), false);
+        uint32_t rate = k->w.rate[k->state_of_e[i]];
+
+        if (!k->w.rests[k->state_of_e[i]]) /* else a junction's effort is the state: its balance leaves nothing over */
+            put(k, k->at.e_rate + i, number(k, 1));
+        if (rate != UINT32_MAX && (rate >= k->w.nvars || work_moves(&k->w, rate)))
+            gather(k, rate, number(k, -1));
+        put_gathered(k);
         elimination_end(k->r);
     }
     for (size_t i = 0; i < s->nd; i++) {
         put(k, k->at.r + i, number(k, -1));
-        for (size_t j = 0; j < s->nd; j++)
-            put_row(k, &given, j, entry(&d->C, i, j), true);
+        gather_store(k, k->in.dependent + i, number(k, 1));
+        put_rate_of_gathered(k, 1, port_name(f, s->dependent[i]));
         elimination_end(k->r);
     }
     for (size_t i = 0; i < s->nl; i++) {
         put(k, k->at.in + i, number(k, -1));
-        put_row(k, &into, i, number(k, 1), false);
+        gather(k, dissipator_gets(k, s->dissipator[i]), number(k, 1));
+        put_gathered(k);
         elimination_end(k->r);
-        put(k, k->at.out + i, number(k, -1));
-        for (size_t j = 0; j < s->nl; j++)
-            put(k, k->at.in + j, entry(&M[M_L], i, j));
-        for (size_t j = 0; j < s->n; j++)
-            put_state(k, j, entry(&M[M_L_X], i, j), false);
-        for (size_t j = 0; j < s->nu; j++)
-            put(k, k->at.u + j, entry(&M[M_L_X], i, s->n + j));
-        elimination_end(k->r);
+        put_dissipator_law(k, port_law(f, s->dissipator[i]));
     }
 }
 
-/* Signs of ports: those of energies, so that M is what the numbers have. */
+/* ---------------------------------------------------------------- laws of storage */
+
+/* The law of a port of storage, over what is stored, and what its element's ports give. */
+static void
+put_storage_law(struct written *k, uint32_t port)
+{
+    const flat_model *f = k->w.f;
+    const flat_law *law = port_law(f, port);
+    const flat_element *el = &f->element.at[f->port.at[port].element];
+    const flat_port *p = &f->port.at[port];
+    uint32_t n = law->def.n;
+
+    for (uint32_t a = 0; a <= n; a++) {
+        var_id v = a < n                  ? inst_slots(f, law->def)[a]
+                   : law->out == Q_EFFORT ? p->e
+                   : law->out == Q_FLOW   ? p->f
+                                          : p->stored;
+        struct slope by = number(k, -1);
+        uint32_t own = el->port0;
+
+        if (a < n && !work_moves(&k->w, v))
+            continue;
+        if (a < n)
+            by = work_slope(&k->w, law->def, a);
+        if (!isfinite(by.value))
+            work_fail(&k->w, "the law of %s has no finite slope here", port_name(f, port));
+        while (own < el->port0 + el->nports && v != f->port.at[own].stored)
+            own++;
+        if (own < el->port0 + el->nports && !k->w.c->state[own])
+            elimination_put(k->laws, (uint32_t)(k->in.dependent + k->number_of[own]), by.value, by.text);
+        else
+            spread(k, v, by, k->laws);
+    }
+    elimination_end(k->laws);
+}
+
+static void
+solve_storage(struct written *k)
+{
+    const structure *s = &k->t;
+    uint8_t *may = bg_calloc(k->in.end + 1, 1);
+
+    k->laws = elimination_new(k->in.end, k->w.pool);
+    for (size_t i = 0; i < s->nz && k->w.fine; i++) {
+        size_t m = k->momentum[s->storage_state[i]];
+
+        may[m == SIZE_MAX ? k->in.given + i : k->in.momentum + m] = WANTED;
+        put_storage_law(k, s->storage[i]);
+    }
+    for (size_t i = 0; i < s->nd && k->w.fine; i++) {
+        may[k->in.dependent + i] = WANTED;
+        put_storage_law(k, s->dependent[i]);
+    }
+    elimination_eliminate(k->laws, may);
+    for (size_t c = 0; c < k->in.e; c++)
+        if (may[c] && !elimination_solved(k->laws, (uint32_t)c))
+            work_fail(&k->w, "the laws of storage have no slopes that way here");
+    free(may);
+}
+
+/* ---------------------------------------------------------------- balances */
+
+/* Signs of ports: those of energies, so that M is what the numbers have. What a junction's balance leaves over, its
+ * velocity being the state, is what flows in. */
 static void
 put_balances(struct written *k)
 {
-    const structure *s = &k->t;
-    const structure_block *M = s->matrix;
-    const struct parts state = { &M[M_J_SS], &M[M_J_SL], &M[M_J_SU], &M[M_J_SX], &k->d.J_SD };
+    const flat_model *f = k->w.f;
 
     for (size_t i = 0; i < k->np; i++) {
-        double sign = k->w.f->port.at[s->storage[k->port_of_p[i]]].sign;
+        size_t z = k->port_of_p[i];
+        uint32_t rate = k->w.rate[k->state_of_p[i]];
+        double sign = z == SIZE_MAX ? 1 : f->port.at[k->t.storage[z]].sign;
 
         put(k, k->at.left + i, number(k, 1));
-        for (size_t j = 0; j < k->np; j++)
-            put(k, k->at.v_rate + j, times(k, number(k, sign), entry(&k->P, i, j)));
-        put_row(k, &state, k->state_of_p[i], number(k, -sign), false);
+        if (z != SIZE_MAX) {
+            gather_store(k, k->in.momentum + i, number(k, 1));
+            put_rate_of_gathered(k, sign, port_name(f, k->t.storage[z]));
+        }
+        gather(k, rate, number(k, -sign));
+        put_gathered(k);
         elimination_end(k->r);
     }
 }
@@ -194,29 +410,122 @@ take_out(struct written *k, size_t first, size_t end)
     free(may);
 }
 
+/* Rates of displacements by velocities, inputs, displacements. */
+struct displacements {
+    struct slope *G;   /* ne by np, then nu */
+    struct slope *own; /* ne by ne: A_ee */
+};
+
+static struct displacements
+read_displacements(struct written *k)
+{
+    size_t ne = k->ne, wide = k->np + k->t.nu;
+    struct displacements d = { bg_calloc(ne * wide + 1, sizeof *d.G), bg_calloc(ne * ne + 1, sizeof *d.own) };
+
+    for (size_t i = 0; i < ne * wide; i++)
+        d.G[i] = number(k, 0);
+    for (size_t i = 0; i < ne * ne; i++)
+        d.own[i] = number(k, 0);
+    for (size_t i = 0; i < ne; i++) {
+        term unused;
+        sum row = elimination_express(k->r, (uint32_t)(k->at.e_rate + i), &unused);
+
+        for (size_t a = 0; a < row.n; a++) {
+            size_t c = row.at[a].column;
+            struct slope by = times(k, number(k, -1), coefficient(&row.at[a]));
+
+            if (c >= k->at.u)
+                d.G[i + ne * (k->np + c - k->at.u)] = by;
+            else if (c >= k->at.v && c < k->at.q)
+                d.G[i + ne * (c - k->at.v)] = by;
+            else if (c >= k->at.e && c < k->at.v_rate)
+                d.own[i + ne * (c - k->at.e)] = by;
+            else if (c != k->at.e_rate + i)
+                work_fail(&k->w, "the rate of \"%s\" has accelerations in it",
+                          linear_state_name(k->l, k->state_of_e[i]));
+        }
+    }
+    return d;
+}
+
+/* What acts by its rate acts by itself, too: of N (u' integrated) = N u the rate is N u' + N' u, and A_ee N u is in
+ * that of e. */
+static void
+take_rates_of_inputs(struct written *k, struct displacements *d)
+{
+    size_t ne = k->ne;
+
+    for (size_t i = 0; i < ne; i++)
+        for (size_t j = 0; j < k->nopen; j++) {
+            struct slope *to = &d->G[i + ne * (k->np + j)], by = d->G[i + ne * (k->np + k->nopen + j)];
+            struct slope more = times(k, number(k, -1), coefficient_rate(k->rates, by));
+
+            for (size_t e = 0; e <= ne; e++) {
+                if (!is_nothing(k, more)) {
+                    to->value += more.value;
+                    to->text = k->w.pool ? ex_add(k->w.pool, to->text, more.text) : NODE_NONE;
+                }
+                if (e < ne)
+                    more = times(k, d->own[i + ne * e], d->G[e + ne * (k->np + k->nopen + j)]);
+            }
+        }
+}
+
+/* Whether displacements go with positions: e = G q, though their rates read displacements, G' = A_ee G. */
+static void
+check_displacements(struct written *k, struct displacements *d)
+{
+    size_t ne = k->ne, wide = k->np + k->nopen;
+    bool *moved = second_order_rates_moved(k->l, k->momentum);
+
+    for (size_t i = 0; i < ne && k->w.fine; i++) {
+        bool fixed = true;
+        double most = 0, worst = 0;
+
+        for (size_t j = 0; j < wide && moved[k->state_of_e[i]]; j++) {
+            struct slope rate = coefficient_rate(k->rates, d->G[i + ne * j]);
+            double off = rate.value;
+
+            fixed = fixed && is_nothing(k, rate);
+            for (size_t e = 0; e < ne; e++) {
+                double part = d->own[i + ne * e].value * d->G[e + ne * j].value;
+
+                off -= part;
+                most = fmax(most, fabs(part));
+            }
+            most = fmax(most, fabs(rate.value));
+            worst = fmax(worst, fabs(off));
+        }
+        if (worst > RESTS * most)
+            work_fail(&k->w,
+                      fixed ? "the rate of \"%s\" is not made of velocities of inertias alone; a damper in "
+                              "series or a filter makes it so"
+                            : "\"%s\" is no function of the positions: by its rate it depends on the way that "
+                              "led there",
+                      linear_state_name(k->l, k->state_of_e[i]));
+    }
+    free(moved);
+}
+
 /* Displacements by those of the inertias: e = G q + G_u (integral of u). */
 static void
 put_displacements(struct written *k)
 {
-    for (size_t i = 0; i < k->ne; i++) {
-        size_t own = k->at.e_rate + i;
-        term unused;
-        sum row = elimination_express(k->r, (uint32_t)own, &unused);
+    struct displacements d = read_displacements(k);
+    size_t ne = k->ne;
 
-        put(k, k->at.e + i, number(k, 1));
-        for (size_t a = 0; a < row.n; a++) {
-            size_t c = row.at[a].column;
-            struct slope by = { row.at[a].value, row.at[a].text };
-
-            if (c >= k->at.v && c < k->at.q)
-                put(k, c - k->at.v + k->at.q, by);
-            else if (c >= k->at.u)
-                put(k, c - k->at.u + k->at.integral, by);
-            else if (c != own)
-                work_fail(&k->w, "rates of displacements are made of velocities alone for these numbers only");
-        }
+    take_rates_of_inputs(k, &d);
+    check_displacements(k, &d);
+    for (size_t i = 0; i < ne; i++) {
+        put(k, k->at.e + i, number(k, -1));
+        for (size_t j = 0; j < k->np; j++)
+            put(k, k->at.q + j, d.G[i + ne * j]);
+        for (size_t j = 0; j < k->t.nu; j++)
+            put(k, k->at.integral + j, d.G[i + ne * (k->np + j)]);
         elimination_end(k->r);
     }
+    free(d.G);
+    free(d.own);
 }
 
 /* ---------------------------------------------------------------- the whole */
@@ -230,9 +539,10 @@ sort_states(struct written *k, const linearization *l, const second_order *s)
     k->displacement = bg_malloc((n + 1) * sizeof *k->displacement);
     k->state_of_p = bg_calloc(n + 1, sizeof *k->state_of_p);
     k->state_of_e = bg_calloc(n + 1, sizeof *k->state_of_e);
-    k->port_of_p = bg_calloc(n + 1, sizeof *k->port_of_p);
+    k->port_of_p = bg_malloc((n + 1) * sizeof *k->port_of_p);
+    k->number_of = bg_calloc(k->w.f->port.n + 1, sizeof *k->number_of);
     for (size_t i = 0; i < n; i++)
-        k->momentum[i] = k->displacement[i] = SIZE_MAX;
+        k->momentum[i] = k->displacement[i] = k->port_of_p[i] = SIZE_MAX;
     for (size_t i = 0; i < s->n; i++)
         k->momentum[s->momentum[i]] = i;
     k->np = s->n;
@@ -246,35 +556,22 @@ sort_states(struct written *k, const linearization *l, const second_order *s)
     for (size_t z = 0; z < k->t.nz; z++)
         if (k->momentum[k->t.storage_state[z]] != SIZE_MAX)
             k->port_of_p[k->momentum[k->t.storage_state[z]]] = z;
-}
-
-/* Momenta by velocities. */
-static void
-make_inertias(struct written *k)
-{
-    uint32_t *port = bg_calloc(k->np + 1, sizeof *port);
-    structure_block by_x = block_new(&k->w, k->np, k->t.n);
-
-    k->P = block_new(&k->w, k->np, k->np);
-    for (size_t i = 0; i < k->np; i++)
-        port[i] = k->t.storage[k->port_of_p[i]];
-    work_storage_laws(&k->w, port, k->np, false, &k->P, NULL, &by_x);
-    for (size_t i = 0; i < k->np * k->t.n; i++)
-        if (!is_nothing(k, entry(&by_x, i % k->np, i / k->np)))
-            work_fail(&k->w, "laws of inertias read other states");
-    block_free(&by_x);
-    free(port);
+    for (size_t i = 0; i < k->t.nd; i++)
+        k->number_of[k->t.dependent[i]] = (uint32_t)i;
+    for (size_t i = 0; i < k->t.nl; i++)
+        k->number_of[k->t.dissipator[i]] = (uint32_t)i;
 }
 
 static void
 number_columns(struct written *k)
 {
-    size_t nl = k->t.nl, nu = k->t.nu;
+    size_t nl = k->t.nl, nu = k->t.nu, nd = k->t.nd, wide;
     struct columns *c = &k->at;
+    struct stores *in = &k->in;
 
     c->e_rate = k->np;
     c->r = c->e_rate + k->ne;
-    c->in = c->r + k->t.nd;
+    c->in = c->r + nd;
     c->out = c->in + nl;
     c->e = c->out + nl;
     c->v_rate = c->e + k->ne;
@@ -283,6 +580,18 @@ number_columns(struct written *k)
     c->u = c->q + k->np;
     c->integral = c->u + nu;
     c->end = c->integral + nu;
+    in->momentum = k->t.nz;
+    in->dependent = in->momentum + k->np;
+    in->e = in->dependent + nd;
+    in->v = in->e + k->ne;
+    in->u = in->v + k->np;
+    in->out = in->u + nu;
+    in->r = in->out + nl;
+    in->end = in->r + nd;
+    wide = in->end + 1;
+    k->sum = bg_calloc(wide, sizeof *k->sum);
+    k->held = bg_calloc(wide, sizeof *k->held);
+    k->holds = bg_calloc(wide, sizeof *k->holds);
 }
 
 /* The input of the linear model that column i of the openings and their rates is, SIZE_MAX: none, it is zero. */
@@ -318,8 +627,7 @@ read_balances(struct written *k, const linearization *l, structure_block out[5])
             else if (c >= at->v_rate)
                 column = (c - at->v_rate) % k->np;
             if (column != SIZE_MAX) {
-                struct slope by = times(k, number(k, b < 3 ? 1 : -1),
-                                        (struct slope){ row.at[a].value, row.at[a].text });
+                struct slope by = times(k, number(k, b < 3 ? 1 : -1), coefficient(&row.at[a]));
 
                 block_add(&k->w, &out[b], i, column, by.value, by.text);
             }
@@ -348,16 +656,16 @@ agrees(const second_order *s, const structure_block out[5])
 static void
 written_free(struct written *k)
 {
+    void *const owned[] = { k->momentum,  k->displacement, k->state_of_p, k->state_of_e, k->port_of_p,
+                            k->number_of, k->sum,          k->held,       k->holds };
+
+    coefficient_rates_free(k->rates);
+    elimination_free(k->laws);
     elimination_free(k->r);
-    block_free(&k->P);
-    dependence_free(&k->d);
     structure_free(&k->t);
     work_close(&k->w);
-    free(k->momentum);
-    free(k->displacement);
-    free(k->state_of_p);
-    free(k->state_of_e);
-    free(k->port_of_p);
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        free(owned[i]);
 }
 
 /* With expressions where there is a pool. What is in out is freed by the caller in any case. */
@@ -365,7 +673,7 @@ static bool
 write(const linearization *l, const second_order *s, pool *p, structure_block out[5], char **why)
 {
     const flat_model *f = model_flat(l->model);
-    struct written k = { .nopen = f->opening.n };
+    struct written k = { .l = l, .nopen = f->opening.n };
     var_id *input = bg_calloc(2 * k.nopen + 1, sizeof *input);
     double *x = linearization_states(l);
 
@@ -375,18 +683,13 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
     }
     k.w = (struct work){ .pool = p, .input = input, .ninput = 2 * k.nopen };
     work_open(&k.w, l->model, l->time, x, l->order, &k.t);
-    if (k.w.fine && l->as_equations)
-        work_fail(&k.w, "a ratio between inertias varies");
-    if (k.w.fine)
-        work_matrices(&k.w, &k.d);
-    if (k.w.fine)
-        work_laws(&k.w, &k.d);
     if (k.w.fine) {
         sort_states(&k, l, s);
-        make_inertias(&k);
+        number_columns(&k);
+        k.rates = coefficient_rates_new(&k.w);
+        solve_storage(&k);
     }
     if (k.w.fine) {
-        number_columns(&k);
         k.r = elimination_new(k.at.end, p);
         put_taken_out(&k);
         put_balances(&k);
@@ -398,33 +701,46 @@ write(const linearization *l, const second_order *s, pool *p, structure_block ou
         take_out(&k, k.at.e, k.at.v_rate);
     if (k.w.fine)
         read_balances(&k, l, out);
-    if (k.w.fine && !agrees(s, out))
+    if (k.w.fine && s->M && !agrees(s, out))
         work_fail(&k.w, "laws read what no matrix has a column for");
-    *why = k.w.fine ? NULL : bg_format("%s; its matrices are numbers alone", k.t.why);
+    *why = k.w.fine ? NULL : bg_strdup(k.t.why);
     written_free(&k);
     free(input);
     free(x);
     return !*why;
 }
 
+static pool *
+pool_of(const linearization *l)
+{
+    return ((flat_model *)model_flat(l->model))->pool; /* it grows */
+}
+
 bool
 second_order_write(const linearization *l, const second_order *s, structure_block out[5], char **why)
 {
-    return write(l, s, ((flat_model *)model_flat(l->model))->pool, out, why); /* its pool grows */
+    char *reason = NULL;
+
+    if (!write(l, s, pool_of(l), out, &reason))
+        *why = bg_format("%s; its matrices are numbers alone", reason);
+    free(reason);
+    return !*why;
 }
 
-void
-second_order_sharpen(const linearization *l, second_order *s)
+bool
+second_order_values(const linearization *l, second_order *s, bool moves, char **why)
 {
-    double *const value[5] = { s->M, s->D, s->K, s->L, s->N };
+    double **const value[5] = { &s->M, &s->D, &s->K, &s->L, &s->N };
     structure_block out[5] = { 0 };
-    char *why = NULL;
+    bool fine = write(l, s, moves ? pool_of(l) : NULL, out, why);
 
-    if (write(l, s, NULL, out, &why))
-        for (int b = 0; b < 5; b++)
-            for (size_t i = 0; i < out[b].rows * out[b].columns; i++)
-                value[b][i] = out[b].value[i];
-    for (int b = 0; b < 5; b++)
+    for (int b = 0; b < 5; b++) {
+        if (fine) {
+            free(*value[b]);
+            *value[b] = out[b].value;
+            out[b].value = NULL;
+        }
         block_free(&out[b]);
-    free(why);
+    }
+    return fine;
 }

@@ -288,7 +288,12 @@ wait(rest *s, double *x)
     diag_mute(src, true);
     model_hold(s->model, s->t);
     for (int stage = 0; stage < WAITS && worse < 3; stage++, length *= 10) {
-        sim_options o = { .start = s->t, .stop = s->t + length, .rtol = 1e-7, .x0 = x, .max_steps = WAIT_STEPS };
+        sim_options o = { .start = s->t,
+                          .stop = s->t + length,
+                          .rtol = 1e-7,
+                          .x0 = x,
+                          .goes_on = true,
+                          .max_steps = WAIT_STEPS };
         sim_result result;
         bool ok = o.stop > o.start && simulate(s->model, &o, &result);
 

@@ -557,6 +557,8 @@ simulate(bg_model *m, const sim_options *o, sim_result *r)
     r->x_end = bg_calloc(s.nx + 1, sizeof(double));
     if (!check_options(&s) || !need_parts(m, o))
         return false;
+    if (!o->goes_on)
+        model_forget(m);
     s.blocks = model_has_blocks(m);
     s.x = bg_calloc(s.nx + 1, sizeof(double));
     s.x_probe = bg_calloc(s.nx + 1, sizeof(double));

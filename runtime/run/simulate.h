@@ -57,6 +57,8 @@ typedef struct sim_options {
     size_t nstations;
     bool equilibrium; /* start from equilibrium */
     const double *x0; /* NULL: from model_initial */
+    bool goes_on; /* x0 is of a motion under way, the instance's modes and solutions hold; else they are forgotten: a
+                     run does not depend on those before */
     void (*progress)(void *ctx, double t, uint64_t steps);
     void *ctx;                  /* now and then; may be NULL */
     const sim_follower *follow; /* may be NULL */
