@@ -13,7 +13,6 @@ enum {
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
-    SCALINGS = 4,        /* rounds in which rows and columns of a small matrix get their sizes */
     SHARED_ROUNDS = 3,   /* of linear equations: rounding in the first is left to the others */
     MOST_EXPONENT = 300, /* of an unknown by which a column is scaled: entries stay finite */
     LEAST_KEPT = 100     /* unknowns of a block from which factors cost more than another step with old ones */
@@ -48,9 +47,7 @@ struct block_run {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define LITTLE 0.02  /* of a residual: what steps leave with which factors are kept */
-#define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
-#define COUNTS 1e-13 /* of the greatest entries of its row and column: a smaller one says nothing of their sizes */
+#define LITTLE 0.02 /* of a residual: what steps leave with which factors are kept */
 
 struct evaluator {
     routine *g;
@@ -296,84 +293,8 @@ scaled_norm(const program_block *b, const double *r, const double *weight, uint3
     return norm;
 }
 
-/* Rows of a full matrix (turned: columns) by the geometric mean of their least and greatest entries, that of a row by
- * its greatest alone at last. Entries that are next to nothing in their row and in their column do not count: a law
- * that blocks but for 1e-20 is not to look like one that does not. by: what they were multiplied by, so far. */
-static void
-scale_rows(size_t n, double *full, bool turned, bool greatest, double *by)
-{
-    size_t along = turned ? 1 : n, across = turned ? n : 1;
-    double *most = bg_calloc(2 * n + 1, sizeof *most), *other = most + n;
-
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            most[i] = fmax(most[i], fabs(full[i * across + j * along]));
-            other[j] = fmax(other[j], fabs(full[i * across + j * along]));
-        }
-    for (size_t i = 0; i < n; i++) {
-        double least = most[i], scale;
-
-        for (size_t j = 0; j < n && !greatest; j++) {
-            double size = fabs(full[i * across + j * along]);
-
-            if (size > COUNTS * sqrt(most[i]) * sqrt(other[j]))
-                least = fmin(least, size);
-        }
-        scale = most[i] > 0 ? 1 / (sqrt(least) * sqrt(most[i])) : 1;
-        for (size_t j = 0; j < n; j++)
-            full[i * across + j * along] *= scale;
-        by[i] *= scale;
-    }
-    free(most);
-}
-
-/* The matrix is singular here, though not elsewhere: of junctions that block in a row only the sum of their efforts is
- * determined. The step of Newton's method to the solution of least squares, whose parts are shared evenly; then the
- * least steps, which round better. Pascals stand beside cubic metres a second: neither decides what is small. *left
- * (may be NULL): the residual, in parts of the unknowns that are there, both so scaled. */
-static bool
-shared_step(const program_block *b, struct block_run *run, bool first, double *left)
-{
-    size_t n = b->n;
-    double *full = bg_calloc(n * n + 1, sizeof *full), *to = bg_calloc(4 * n + 1, sizeof *to), *s = to + n,
-           *row = s + n, *column = row + n;
-    double residual = 0, size = 0;
-    lapack_int rank;
-    bool ok;
-
-    for (size_t i = 0; i < n; i++)
-        row[i] = column[i] = 1;
-    for (uint32_t j = 0; j < n; j++)
-        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++) {
-            full[j * n + (size_t)b->row[k]] = run->value[k];
-            to[b->row[k]] += first ? run->value[k] * run->z[j] : 0;
-        }
-    for (int round = 0; round < SCALINGS; round++) {
-        scale_rows(n, full, false, false, row);
-        scale_rows(n, full, true, false, column);
-    }
-    scale_rows(n, full, false, true, row);
-    for (size_t i = 0; i < n; i++) {
-        to[i] = row[i] * (to[i] - run->r[i]);
-        residual = fmax(residual, row[i] * fabs(run->r[i]));
-        size = fmax(size, fabs(run->z[i]) / column[i]);
-    }
-    if (left)
-        *left = residual > 0 ? residual / size : 0;
-    ok = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n, s,
-                        SHARED, &rank) == 0;
-    for (size_t i = 0; i < n; i++) {
-        to[i] *= column[i];
-        run->step[i] = (first ? run->z[i] : 0) - to[i];
-        ok = ok && isfinite(to[i]);
-    }
-    free(full);
-    free(to);
-    return ok;
-}
-
-/* The same of linear equations, from the last accepted point: what they leave open (the pressures between valves that
- * are shut) stays what it was, and is shared evenly at first. False: they contradict each other, or are too many. */
+/* Linear equations that leave something open (the pressures between valves that are shut), from the last accepted
+ * point: it stays what it was, and is shared evenly at first. False: they contradict each other, or are too many. */
 static bool
 solve_shared(evaluator *v, const program_block *b, struct block_run *run)
 {
@@ -385,7 +306,7 @@ solve_shared(evaluator *v, const program_block *b, struct block_run *run)
         memcpy(run->z, v->memory->start + b->unknown0, b->n * sizeof(double));
     for (int round = 0; round < SHARED_ROUNDS; round++) {
         residuals(v, b, run->z, run->r);
-        if (!shared_step(b, run, false, &left))
+        if (!factor_shared_step(run->factor, run->value, run->r, run->z, false, run->step, &left))
             return false;
         for (uint32_t i = 0; i < b->n; i++)
             run->z[i] -= run->step[i];
@@ -483,7 +404,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             for (uint32_t i = 0; i < b->n && run->sized; i++)
                 run->step[i] *= run->size[i];
         } else if (b->n == 1 || b->n > MOST_SHARED || ((!b->smooth || regular < REGULAR) && !run->keeps) ||
-                   !shared_step(b, run, shared++ == 0 && !run->keeps, NULL)) {
+                   !factor_shared_step(run->factor, run->value, run->r, run->z, shared++ == 0 && !run->keeps, run->step,
+                                       NULL)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
         memcpy(run->before, run->r, b->n * sizeof(double));
