@@ -13,6 +13,7 @@ enum {
     MAX_BISECTIONS = 60, /* then Newton's method is near enough */
     REGULAR = 2,         /* steps before which a singular matrix is taken for a bad start */
     MOST_SHARED = 100,   /* unknowns of a block in which only sums of some are determined */
+    SHARED_ROUNDS = 3,   /* of linear equations: rounding in the first is left to the others */
     MOST_EXPONENT = 300, /* of an unknown by which a column is scaled: entries stay finite */
     LEAST_KEPT = 100     /* unknowns of a block from which factors cost more than another step with old ones */
 };
@@ -46,8 +47,7 @@ struct block_run {
 #define ROUNDED 1e-16
 #define STILL 1e-7
 #define NOTHING 1e-250
-#define LITTLE 0.02  /* of a residual: what steps leave with which factors are kept */
-#define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
+#define LITTLE 0.02 /* of a residual: what steps leave with which factors are kept */
 
 struct evaluator {
     routine *g;
@@ -251,29 +251,6 @@ fail(evaluator *v, const program_block *b, uint32_t row, bool singular)
     return 1;
 }
 
-static int
-solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
-{
-    size_t singular;
-
-    memset(run->z, 0, b->n * sizeof(double));
-    residuals(v, b, run->z, run->r);
-    if (!constant || !run->factored) {
-        partials(v, b, run->value);
-        if (!factor_numeric(run->factor, run->value, &singular))
-            return fail(v, b, (uint32_t)singular, true);
-        run->factored = true;
-    }
-    /* the second round removes what cancellation in the first left behind */
-    for (int round = 0; round < 2; round++) {
-        factor_solve(run->factor, run->r);
-        for (uint32_t i = 0; i < b->n; i++)
-            run->z[i] -= run->r[i];
-        residuals(v, b, run->z, run->r);
-    }
-    return 0;
-}
-
 /* Size of each residual's terms: |J||z| + |r - J z|. A residual small against it is zero to rounding. */
 static void
 residual_weights(const program_block *b, struct block_run *run)
@@ -330,40 +307,48 @@ scaled_norm(const program_block *b, const double *r, const double *weight, uint3
     return norm;
 }
 
-/* The matrix is singular here, though not elsewhere: of junctions that block in a row only the sum of their efforts is
- * determined. The step of Newton's method to the solution of least squares, whose parts are shared evenly; then the
- * least steps, which round better. */
+/* Linear equations that leave something open (the pressures between valves that are shut), from the last accepted
+ * point: it stays what it was, and is shared evenly at first. False: they contradict each other, or are too many. */
 static bool
-shared_step(const program_block *b, struct block_run *run, bool first)
+solve_shared(evaluator *v, const program_block *b, struct block_run *run)
 {
-    size_t n = b->n;
-    double *full = bg_calloc(n * n + 1, sizeof *full), *to = bg_calloc(2 * n + 1, sizeof *to), *s = to + n;
-    lapack_int rank;
-    bool ok;
+    double left = INFINITY;
 
-    for (uint32_t j = 0; j < n; j++)
-        for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++) {
-            full[j * n + (size_t)b->row[k]] = run->value[k];
-            to[b->row[k]] += first ? run->value[k] * run->z[j] : 0;
-        }
-    for (size_t i = 0; i < n; i++) {
-        double most = 0;
+    if (b->n == 1 || b->n > MOST_SHARED)
+        return false;
+    if (v->memory->started[b->block])
+        memcpy(run->z, v->memory->start + b->unknown0, b->n * sizeof(double));
+    for (int round = 0; round < SHARED_ROUNDS; round++) {
+        residuals(v, b, run->z, run->r);
+        if (!factor_shared_step(run->factor, run->value, run->r, run->z, false, run->step, &left))
+            return false;
+        for (uint32_t i = 0; i < b->n; i++)
+            run->z[i] -= run->step[i];
+    }
+    return left <= CONVERGED;
+}
 
-        for (size_t j = 0; j < n; j++)
-            most = fmax(most, fabs(full[j * n + i]));
-        to[i] = most > 0 ? (to[i] - run->r[i]) / most : 0;
-        for (size_t j = 0; j < n && most > 0; j++)
-            full[j * n + i] /= most;
+static int
+solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool constant)
+{
+    size_t singular;
+
+    memset(run->z, 0, b->n * sizeof(double));
+    residuals(v, b, run->z, run->r);
+    if (!constant || !run->factored) {
+        partials(v, b, run->value);
+        if (!factor_numeric(run->factor, run->value, &singular))
+            return !constant && solve_shared(v, b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
+        run->factored = true;
     }
-    ok = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n, s,
-                        SHARED, &rank) == 0;
-    for (size_t i = 0; i < n; i++) {
-        run->step[i] = (first ? run->z[i] : 0) - to[i];
-        ok = ok && isfinite(to[i]);
+    /* the second round removes what cancellation in the first left behind */
+    for (int round = 0; round < 2; round++) {
+        factor_solve(run->factor, run->r);
+        for (uint32_t i = 0; i < b->n; i++)
+            run->z[i] -= run->r[i];
+        residuals(v, b, run->z, run->r);
     }
-    free(full);
-    free(to);
-    return ok;
+    return 0;
 }
 
 /* Columns of the matrix by the sizes of their unknowns, or by what these were scaled by. */
@@ -432,8 +417,9 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             factor_solve(run->factor, run->step);
             for (uint32_t i = 0; i < b->n && run->sized; i++)
                 run->step[i] *= run->size[i];
-        } else if (b->n == 1 || b->n > MOST_SHARED || !b->smooth || (regular < REGULAR && !run->keeps) ||
-                   !shared_step(b, run, shared++ == 0 && !run->keeps)) {
+        } else if (b->n == 1 || b->n > MOST_SHARED || ((!b->smooth || regular < REGULAR) && !run->keeps) ||
+                   !factor_shared_step(run->factor, run->value, run->r, run->z, shared++ == 0 && !run->keeps, run->step,
+                                       NULL)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
         memcpy(run->before, run->r, b->n * sizeof(double));
@@ -651,6 +637,8 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
     }
     if (b->n == 1)
         return !scan(v, b, run, started ? start[0] : 0, 1e15 * fmax(1, started ? fabs(start[0]) : 0));
+    if (started && !b->smooth && v->memory->failed_singular && from_before(v, b, run, start))
+        return 0;
     if (started) {
         memcpy(run->z, b->first, b->n * sizeof(double));
         if (newton(v, b, run, NULL) == 0)

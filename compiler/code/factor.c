@@ -7,6 +7,9 @@
 #include "factor.h"
 
 enum { TINY_MOST = 16, DENSE_MOST = 200 }; /* own LU up to the first; LAPACK below the second, if over a third full */
+enum { SCALINGS = 4 };                     /* rounds in which rows and columns get their sizes */
+#define COUNTS 1e-13 /* of the greatest entries of its row and column: a smaller one says nothing of their sizes */
+#define SHARED 1e-10 /* of the greatest singular value: below it a direction is not determined */
 
 /* Threads cost more than they bring at these sizes, and their number would decide the last bits. Absent from other
  * BLAS. */
@@ -102,6 +105,51 @@ power_of_two(double x)
     return ldexp(1, -exponent);
 }
 
+/* Powers of two that bring the entries of rows (turned: columns) of a full matrix about 1: by the geometric mean of the
+ * least and the greatest, or by the greatest alone. Entries that are next to nothing in their row and in their column
+ * do not count: a law that blocks but for 1e-20 is not to look like one that does not. *by: what a row was multiplied
+ * by, so far. */
+static void
+scale_rows(size_t n, double *full, bool turned, bool greatest, double *by)
+{
+    size_t along = turned ? 1 : n, across = turned ? n : 1;
+    double *most = bg_calloc(2 * n + 1, sizeof *most), *other = most + n;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) {
+            most[i] = fmax(most[i], fabs(full[i * across + j * along]));
+            other[j] = fmax(other[j], fabs(full[i * across + j * along]));
+        }
+    for (size_t i = 0; i < n; i++) {
+        double least = most[i], scale;
+
+        for (size_t j = 0; j < n && !greatest; j++) {
+            double size = fabs(full[i * across + j * along]);
+
+            if (size > COUNTS * sqrt(most[i]) * sqrt(other[j]))
+                least = fmin(least, size);
+        }
+        scale = power_of_two(sqrt(least) * sqrt(most[i]));
+        for (size_t j = 0; j < n; j++)
+            full[i * across + j * along] *= scale;
+        by[i] *= scale;
+    }
+    free(most);
+}
+
+/* Sizes of rows and columns in which pascals stand beside cubic metres a second: neither is to decide what is small. */
+static void
+scale_both(size_t n, double *full, double *row, double *column)
+{
+    for (size_t i = 0; i < n; i++)
+        row[i] = column[i] = 1;
+    for (int round = 0; round < SCALINGS; round++) {
+        scale_rows(n, full, false, false, row);
+        scale_rows(n, full, true, false, column);
+    }
+    scale_rows(n, full, false, true, row);
+}
+
 /* The scaled matrix; false with the column where one is empty. */
 static bool
 spread(factor *f, const double *value, size_t *singular)
@@ -166,16 +214,13 @@ tiny_lu(size_t n, double *a, lapack_int *pivot)
 }
 
 static bool
-factor_dense(factor *f, const double *value, size_t *singular)
+factor_full(factor *f, size_t *singular)
 {
     size_t n = f->n;
-    lapack_int info;
+    lapack_int info = n <= TINY_MOST ? tiny_lu(n, f->full, f->pivot)
+                                     : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, f->full,
+                                                           (lapack_int)n, f->pivot);
 
-    if (!spread(f, value, singular))
-        return false;
-    info = n <= TINY_MOST
-               ? tiny_lu(n, f->full, f->pivot)
-               : LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, f->full, (lapack_int)n, f->pivot);
     if (info > 0) {
         *singular = (size_t)info - 1;
         return false;
@@ -186,6 +231,30 @@ factor_dense(factor *f, const double *value, size_t *singular)
             return false;
         }
     return true;
+}
+
+static void
+fill(const factor *f, const double *value, double *full)
+{
+    memset(full, 0, f->n * f->n * sizeof *full);
+    for (size_t j = 0; j < f->n; j++)
+        for (int64_t k = f->column[j]; k < f->column[j + 1]; k++)
+            full[j * f->n + (size_t)f->row[k]] = value[k];
+}
+
+static bool
+factor_dense(factor *f, const double *value, size_t *singular)
+{
+    if (!spread(f, value, singular))
+        return false;
+    if (factor_full(f, singular))
+        return true;
+    if (f->tiny_pivot == 0)
+        return false;
+    /* by the greatest entries alone it seems singular */
+    fill(f, value, f->full);
+    scale_both(f->n, f->full, f->row_scale, f->column_scale);
+    return factor_full(f, singular);
 }
 
 static void
@@ -326,6 +395,42 @@ factor_solve_transposed(factor *f, double *b)
         return f->numeric && klu_l_tsolve(f->symbolic, f->numeric, (SuiteSparse_long)f->n, 1, b, &f->common);
     solve_dense_transposed(f, b);
     return true;
+}
+
+/* ---------------------------------------------------------------- singular */
+
+bool
+factor_shared_step(const factor *f, const double *value, const double *r, const double *z, bool whole, double *step,
+                   double *left)
+{
+    size_t n = f->n;
+    double *full = bg_calloc(n * n + 1, sizeof *full), *to = bg_calloc(4 * n + 1, sizeof *to), *s = to + n,
+           *row = s + n, *column = row + n, residual = 0, size = 0;
+    lapack_int rank;
+    bool ok;
+
+    fill(f, value, full);
+    for (size_t j = 0; j < n && whole; j++)
+        for (size_t i = 0; i < n; i++)
+            to[i] += full[j * n + i] * z[j];
+    scale_both(n, full, row, column);
+    for (size_t i = 0; i < n; i++) {
+        to[i] = row[i] * (to[i] - r[i]);
+        residual = fmax(residual, row[i] * fabs(r[i]));
+        size = fmax(size, fabs(z[i]) / column[i]);
+    }
+    if (left)
+        *left = residual > 0 ? residual / size : 0;
+    ok = LAPACKE_dgelsd(LAPACK_COL_MAJOR, (lapack_int)n, (lapack_int)n, 1, full, (lapack_int)n, to, (lapack_int)n, s,
+                        SHARED, &rank) == 0;
+    for (size_t i = 0; i < n; i++) {
+        to[i] *= column[i];
+        step[i] = (whole ? z[i] : 0) - to[i];
+        ok = ok && isfinite(to[i]);
+    }
+    free(full);
+    free(to);
+    return ok;
 }
 
 /* ---------------------------------------------------------------- determinant */

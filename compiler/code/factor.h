@@ -20,6 +20,12 @@ bool factor_solve(factor *f, double *b);
 /* The same for several, one behind the other. */
 bool factor_solve_several(factor *f, size_t count, double *b); /* in place; after a factor_numeric that was true */
 bool factor_solve_transposed(factor *f, double *b);            /* the same with the matrix transposed */
+/* Where the matrix is singular, though not elsewhere (of junctions that block in a row only the sum of their efforts is
+ * determined): the step of Newton's method from z with the residual r, such that z - *step solves the equations in the
+ * least squares. whole: what comes of it is least, and shared evenly; else the step is least. *left (may be NULL): the
+ * residual in parts of the unknowns that are there, scaled alike. Takes the cube of n. False: there is none. */
+bool factor_shared_step(const factor *f, const double *value, const double *r, const double *z, bool whole,
+                        double *step, double *left);
 /* Of the last matrix that was regular, at least its sign: what is beyond all doubles stays within them. 0: there was
  * none. */
 double factor_determinant(const factor *f);

@@ -330,6 +330,9 @@ main_loop(run *s)
             if (c.at_start)
                 events_mark(s->events, t0, s->x);
             switched = false;
+            /* what solves blocks behind the switching sets out from what does just before it */
+            if (s->blocks && !c.at_start && !c.cut)
+                model_accept(s->model, s->t, s->x);
             if (!c.cut && !note_event(s, events_switch(s->events, c.t_seen, seen, s->t, s->x), &switched))
                 return false;
         } else {

@@ -125,10 +125,33 @@ far_away(void **unused)
     factor_free(f);
 }
 
+/* Two restrictions in a row, e1 + e2 = 3e7 Pa and e_k = R_k q, and their flow: pascals beside cubic metres a second.
+ * With both shut (q = 0) only the sum of the pressures is determined, and shared evenly. */
+static void
+two_sizes(void **unused)
+{
+    const int64_t column[] = { 0, 2, 4, 6 }, row[] = { 0, 1, 0, 2, 1, 2 };
+    const double value[] = { 1, 1, 1, 1, -1e21, -2e21 }, shut[] = { 1, 0, 1, 0, 1, 1 }, zero[3] = { 0 },
+                 r[] = { -3e7, 0, 0 };
+    double b[] = { 3e7, 0, 0 }, step[3], left;
+    size_t singular;
+    factor *f = factor_new(3, column, row, 1e-13);
+
+    (void)unused;
+    assert_true(factor_numeric(f, value, &singular));
+    assert_true(factor_solve(f, b));
+    assert_true(fabs(b[0] - 1e7) < 1e-3 && fabs(b[1] - 2e7) < 1e-3 && fabs(b[2] - 1e-14) < 1e-24);
+    assert_false(factor_numeric(f, shut, &singular));
+    assert_true(factor_shared_step(f, shut, r, zero, false, step, &left));
+    assert_true(fabs(step[0] + 1.5e7) < 1e-3 && fabs(step[1] + 1.5e7) < 1e-3 && fabs(step[2]) < 1e-9);
+    factor_free(f);
+}
+
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(determinants), cmocka_unit_test(far_away) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(determinants), cmocka_unit_test(far_away),
+                                        cmocka_unit_test(two_sizes) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
