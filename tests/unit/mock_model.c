@@ -167,6 +167,12 @@ model_accept(bg_model *m, double t, const double *x)
 {
     (void)m, (void)t, (void)x;
 }
+void
+model_forget(bg_model *m)
+{
+    (void)m;
+}
+
 bool
 model_has_blocks(const bg_model *m)
 {
