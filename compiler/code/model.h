@@ -217,6 +217,8 @@ span model_constraint_place(const bg_model *m, size_t k); /* of its source */
 /* Moves x onto them by the least change, each state weighed by the largest value it had. 0, or 1 where that does not
  * succeed. */
 int model_project(bg_model *m, double t, double *x);
+/* Moves x as ideal switches do that close or open into the modes as they are: charges are shared, currents stop. */
+int model_kick(bg_model *m, double t, double *x);
 bool model_projects(const bg_model *m); /* may there be something to project onto? */
 
 /* ---- nets: ideal switches and what is solved together with them. Their modes are found by a search ---- */

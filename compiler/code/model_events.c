@@ -147,6 +147,12 @@ model_accept(bg_model *m, double t, const double *x)
     }
 }
 
+int
+model_kick(bg_model *m, double t, double *x)
+{
+    return m->nets ? model_need(m, PART_NETS) ? nets_kick(m->nets, model_time_of(m, t), x) : -1 : 0;
+}
+
 void
 model_forget(bg_model *m)
 {

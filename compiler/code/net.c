@@ -599,16 +599,9 @@ net_kick(nets *s, double t, double *x, struct net *only, double *most)
     return 0;
 }
 
-int
-nets_project(nets *s, double t, double *x)
+static int
+project(nets *s, double t, double *x)
 {
-    bool any = false;
-
-    net_sizes(s, x);
-    for (size_t k = 0; k < s->n; k++)
-        any |= s->net[k].now && s->net[k].now->now->constraint.n > 0;
-    if (!any)
-        return 0;
     for (int round = 0; round < PROJECTIONS; round++) {
         double most = 0;
         int status = net_kick(s, t, x, NULL, &most);
@@ -621,6 +614,35 @@ nets_project(nets *s, double t, double *x)
     for (size_t i = 0; i < s->rest.n; i++)
         x[s->rest.at[i]] = 0;
     return 0;
+}
+
+int
+nets_project(nets *s, double t, double *x)
+{
+    bool any = false;
+
+    net_sizes(s, x);
+    for (size_t k = 0; k < s->n; k++)
+        any |= s->net[k].now && s->net[k].now->now->constraint.n > 0;
+    return any ? project(s, t, x) : 0;
+}
+
+int
+nets_kick(nets *s, double t, double *x)
+{
+    bool *bound = bg_calloc(s->n + 1, sizeof *bound);
+    int status = nets_solve(s, t, x); /* the states at rest in these modes */
+
+    for (size_t k = 0; k < s->n; k++) {
+        bound[k] = s->net[k].bound;
+        s->net[k].bound = true;
+    }
+    if (status == 0)
+        status = project(s, t, x);
+    for (size_t k = 0; k < s->n; k++)
+        s->net[k].bound = bound[k];
+    free(bound);
+    return status;
 }
 
 /* ---- the integrator's matrix ---- */

@@ -55,6 +55,8 @@ void nets_rest(const nets *s, double *dx);
 void nets_quiet(nets *s, double *g);
 /* Moves x back onto the constraints that hold, from where an integrator left it. */
 int nets_project(nets *s, double t, double *x);
+/* The same for the modes as they are, whether a search has seen them or not. */
+int nets_kick(nets *s, double t, double *x);
 bool nets_watches(const nets *s, uint32_t mode); /* is it set by the search? */
 bool
 nets_vary(const nets *s); /* do coefficients of unknowns move with time or states? Known after the first solution */

@@ -8,6 +8,8 @@
 static const double MOVE = 1e-5;
 /* Rates that differ by less than this part are the same. */
 static const double SAME = 1e-12;
+/* States that ideal switches have stopped: what they do to others is linear there. */
+static const double AT_ZERO = 1e-9;
 /* Memories that read other memories, at most so deep. */
 enum { MOST_DEPTH = 8 };
 
@@ -17,7 +19,7 @@ struct crossings {
     size_t n, nx, nmodes, nwhens, nreinits, lost;
     double length;
     VEC(firing) fired;
-    double *moved, *g[2], *reinit[2], *given, *ahead;
+    double *moved, *g[2], *reinit[2], *kick[2], *given, *ahead;
 };
 
 double
@@ -42,6 +44,7 @@ crossings_new(bg_model *m, const var_id *by, size_t n, double length)
     for (int i = 0; i < 2; i++) {
         w->g[i] = bg_calloc(w->nmodes + 1, sizeof(double));
         w->reinit[i] = bg_calloc(w->nwhens + w->nreinits + 1, sizeof(double));
+        w->kick[i] = bg_calloc(w->nx + 1, sizeof(double));
     }
     return w;
 }
@@ -67,6 +70,7 @@ crossings_free(crossings *w)
     for (int i = 0; i < 2; i++) {
         free(w->g[i]);
         free(w->reinit[i]);
+        free(w->kick[i]);
     }
     free(w);
 }
@@ -78,6 +82,7 @@ crossing_free(crossing *c)
         firing_free(&c->fired.at[i]);
     vec_free(&c->fired);
     free(c->x);
+    free(c->kicked);
     free(c->modes);
     free(c->modes_after);
     for (int i = 0; i < 2; i++)
@@ -179,6 +184,7 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
                      .modes = copy_of(modes, w->nmodes),
                      .modes_after = copy_of(model_modes(w->m), w->nmodes),
                      .rate = { bg_calloc(w->nx + 1, sizeof(double)), bg_calloc(w->nx + 1, sizeof(double)) },
+                     .kicked = model_has_nets(w->m) ? copy_of(w->fired.n ? after : x, w->nx) : NULL,
                      .trigger = SIZE_MAX,
                      .sample = SIZE_MAX };
     for (size_t i = 0; i < w->fired.n; i++) {
@@ -198,6 +204,7 @@ crossings_jump(crossings *w, double t, const double *x, const double *modes, con
     if (fine && c->sample == SIZE_MAX && !c->smooth)
         find_trigger(w, c, jumped);
     w->lost += fine && !c->smooth && c->sample == SIZE_MAX && c->trigger == SIZE_MAX && switched(w, c);
+    c->smooth = c->smooth && !(c->kicked && switched(w, c));
     set_modes(w, c->modes_after);
     return fine;
 }
@@ -316,6 +323,43 @@ of_size(const crossings *w, size_t r, size_t jump)
     return model_reinit_state(w->m, r) == jump && !model_reinit_remembers(w->m, r);
 }
 
+/* What ideal switches leave of the states, these, parameter q and time moved by e times direction, 1 and dt. */
+static bool
+kicked(crossings *w, const crossing *c, const double *direction, size_t q, double e, double dt, double *to)
+{
+    const char *name = q != SIZE_MAX ? model_variable(w->m, w->by[q]).name : NULL;
+    double at = name ? model_parameter_value(w->m, w->by[q]) : 0, t = c->t + e * dt;
+    bool fine;
+
+    for (size_t i = 0; i < w->nx; i++)
+        to[i] = c->kicked[i] + (direction ? e * direction[i] : 0);
+    if (name)
+        model_set_parameter(w->m, name, at + e);
+    fine = model_kick(w->m, t, to) == 0;
+    if (name)
+        model_set_parameter(w->m, name, at);
+    return fine;
+}
+
+/* `ahead` through what ideal switches do to the states as they close: charges are shared, currents stop. */
+static bool
+kick_ahead(crossings *w, const crossing *c, size_t q, double dt)
+{
+    double size = 0, part = 0, e;
+
+    for (size_t i = 0; i < w->nx; i++) {
+        size = fmax(size, fabs(c->kicked[i]));
+        part = fmax(part, fabs(w->ahead[i]));
+    }
+    e = q != SIZE_MAX ? parameter_step(w->m, w->by[q]) : part > 0 ? MOVE * (size > AT_ZERO ? size : 1) / part : MOVE;
+    set_modes(w, c->modes_after);
+    if (!kicked(w, c, w->ahead, q, e, dt, w->kick[0]) || !kicked(w, c, w->ahead, q, -e, dt, w->kick[1]))
+        return false;
+    for (size_t i = 0; i < w->nx; i++)
+        w->ahead[i] = (w->kick[0][i] - w->kick[1][i]) / (2 * e);
+    return true;
+}
+
 bool
 crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double *s)
 {
@@ -345,6 +389,7 @@ crossing_forward(crossings *w, const crossing *c, size_t q, size_t jump, double 
         for (size_t r = when.first; r < when.first + when.n; r++)
             w->ahead[model_reinit_state(w->m, r)] += of_size(w, r, jump);
     }
+    fine = fine && (!c->kicked || kick_ahead(w, c, q, dt));
     for (size_t i = 0; i < w->nx; i++)
         s[i] = w->ahead[i] - c->rate[1][i] * dt;
     set_modes(w, c->modes_after);
@@ -400,6 +445,37 @@ back_through(crossings *w, const crossing *c, const firing *f, bool memories, do
     return true;
 }
 
+/* lambda through what ideal switches do to the states. */
+static bool
+kick_back(crossings *w, const crossing *c, double *lambda, double *by_time, double *gradient)
+{
+    double *before = bg_calloc(w->nx + 1, sizeof *before);
+    bool fine = true;
+
+    set_modes(w, c->modes_after);
+    memset(w->ahead, 0, w->nx * sizeof *w->ahead);
+    for (size_t k = 0; k < w->nx + w->n + 1 && fine; k++) { /* states, parameters, time */
+        size_t q = k >= w->nx && k < w->nx + w->n ? k - w->nx : SIZE_MAX;
+        bool time = k == w->nx + w->n;
+        double e = k < w->nx ? state_step(w, c, c->kicked, k)
+                   : time    ? MOVE * w->length
+                             : parameter_step(w->m, w->by[q]),
+               by = 0;
+
+        if (k < w->nx)
+            w->ahead[k] = 1;
+        fine = kicked(w, c, w->ahead, q, e, time, w->kick[0]) && kicked(w, c, w->ahead, q, -e, time, w->kick[1]);
+        if (k < w->nx)
+            w->ahead[k] = 0;
+        for (size_t i = 0; i < w->nx; i++)
+            by += lambda[i] * (w->kick[0][i] - w->kick[1][i]) / (2 * e);
+        *(k < w->nx ? &before[k] : time ? by_time : &gradient[q]) += by;
+    }
+    memcpy(lambda, before, w->nx * sizeof *lambda);
+    free(before);
+    return fine;
+}
+
 /* lambda of the time of the crossing, to states and parameters. */
 static bool
 back_through_time(crossings *w, const crossing *c, double by_time, double *lambda, double *gradient)
@@ -439,6 +515,7 @@ crossing_back(crossings *w, const crossing *c, double *lambda, double *gradient,
 
     for (size_t i = 0; i < w->nx; i++)
         by_time -= c->rate[1][i] * lambda[i];
+    fine = !c->kicked || kick_back(w, c, lambda, &by_time, gradient);
     for (size_t k = c->fired.n; k-- > 0 && fine;) {
         const firing *f = &c->fired.at[k];
         struct model_when when = model_when(w->m, f->when);

@@ -2,7 +2,8 @@
  *
  * The time of a switching moves: with g the condition that changed sign, f- and f+ the rates before and after,
  *     dt = -(g_x s + g_q)/(g_x f- + g_t),   s+ = R(s + f- dt, q, dt) - f+ dt
- * R being what the events did, one after the other in the order in which they acted (states themselves without any).
+ * R being what the events did, one after the other in the order in which they acted (states themselves without any),
+ * then what ideal switches that close do (charges are shared, a current stops).
  * The time of a sample is a formula of parameters. Slopes of conditions and of what is set are central differences.
  * Transposed, the same carries derivatives back.
  *
@@ -24,6 +25,7 @@ typedef struct firing {
 typedef struct crossing {
     double t;
     double *x, *modes, *modes_after, *rate[2]; /* before; rates before and after */
+    double *kicked;                            /* the states that ideal switches act on then; NULL: there are none */
     size_t trigger;                            /* the condition whose time it is, SIZE_MAX: none */
     double slope;                              /* of it in time */
     size_t sample;                             /* the `every` whose time it is, SIZE_MAX */

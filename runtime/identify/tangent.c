@@ -6,6 +6,7 @@
 
 #include "factor.h"
 
+enum { ORDERS = 3 };       /* rows of partial derivatives for what an ideal switch determines (model_partials_held) */
 enum { SIDE_BY_SIDE = 4 }; /* columns that are solved for together: as many as KLU does at once */
 #define ROOT6 2.4494897427831780982
 static const double stage[3] = { (4 - ROOT6) / 10, (4 + ROOT6) / 10, 1 };
@@ -22,9 +23,20 @@ struct entry {
     double part;
 };
 
+/* What ideal switches determine as further variables, their conditions as the equations of these: the columns of the
+ * partial derivatives in the order x, z, w, q, the rows of conditions combined. */
+struct held {
+    size_t n, first; /* of the rows of conditions, as they come */
+    struct model_pattern given;
+    int64_t *column, *row; /* joined */
+    uint32_t *to;          /* [given] where an entry goes; of a row of conditions: the first of the n it goes to */
+    double *value, *combined, *unit; /* given; n by ORDERS*n */
+};
+
 struct tangent {
     bg_model *m;
     partials *partials;
+    struct held held; /* n 0: there are no ideal switches */
     struct model_pattern pattern;
     size_t nx, nz, n, ny, nq, first_output;
     bool equal;
@@ -133,16 +145,95 @@ open_inner(tangent *g)
     g->inner = factor_new(g->nz, g->inner_column, g->inner_row, 0);
 }
 
+/* The pattern with what ideal switches determine among the variables. */
+static void
+join_held(tangent *g, size_t nq, size_t ny)
+{
+    struct held *h = &g->held;
+    size_t nw = h->n, nz, at = 0;
+
+    h->given = g->pattern;
+    h->first = h->given.n - ORDERS * nw;
+    nz = h->first - ny - nq - nw - h->given.nx;
+    h->column = bg_calloc(h->given.n + 1, sizeof *h->column);
+    h->row = bg_calloc(h->given.nonzeros * (nw + 1) + 1, sizeof *h->row);
+    h->to = bg_calloc(h->given.nonzeros + 1, sizeof *h->to);
+    h->value = bg_calloc(h->given.nonzeros + 1, sizeof *h->value);
+    h->combined = bg_calloc(nw * ORDERS * nw + 1, sizeof *h->combined);
+    h->unit = bg_calloc(ORDERS * nw + 1, sizeof *h->unit);
+    g->pattern = (struct model_pattern){ .n = h->first, .nx = h->given.nx, .column = h->column, .row = h->row };
+    for (size_t c = 0; c < h->first; c++) {
+        size_t first_w = g->pattern.nx + nz, held = 0,
+               from = c < first_w || c >= first_w + nw + nq ? c
+                      : c < first_w + nw                    ? c + nq
+                                                            : c - nw;
+        bool conditions = false;
+
+        for (int64_t k = h->given.column[from]; k < h->given.column[from + 1]; k++)
+            conditions = conditions || (size_t)h->given.row[k] >= h->first;
+        for (int pass = 0; pass < 3; pass++) { /* rates and variables, conditions, outputs: rows ascend */
+            if (pass == 1 && conditions) {
+                held = at;
+                for (size_t i = 0; i < nw; i++)
+                    h->row[at++] = (int64_t)(first_w + i);
+            }
+            for (int64_t k = h->given.column[from]; k < h->given.column[from + 1]; k++) {
+                size_t r = (size_t)h->given.row[k];
+
+                if (pass == (r < first_w ? 0 : 2) && r < h->first) {
+                    h->to[k] = (uint32_t)at;
+                    h->row[at++] = (int64_t)r;
+                } else if (pass == 1 && r >= h->first) {
+                    h->to[k] = (uint32_t)held;
+                }
+            }
+        }
+        h->column[c + 1] = (int64_t)at;
+    }
+    g->pattern.nonzeros = at;
+}
+
+/* Partial derivatives at a point, in the order of the pattern. */
+static bool
+take_partials(tangent *g, double t, const double *x, double *value)
+{
+    struct held *h = &g->held;
+
+    if (model_partials_at(g->m, g->partials, t, x, h->n ? h->value : value) != 0)
+        return false;
+    if (!h->n)
+        return true;
+    for (size_t r = 0; r < ORDERS * h->n; r++) {
+        h->unit[r] = 1;
+        if (!model_held_by(g->m, h->unit, h->combined + h->n * r))
+            return false;
+        h->unit[r] = 0;
+    }
+    memset(value, 0, g->pattern.nonzeros * sizeof *value);
+    for (size_t k = 0; k < h->given.nonzeros; k++) {
+        size_t r = (size_t)h->given.row[k];
+
+        for (size_t i = 0; i < h->n && r >= h->first; i++)
+            value[h->to[k] + i] += h->combined[i + h->n * (r - h->first)] * h->value[k];
+        if (r < h->first)
+            value[h->to[k]] = h->value[k];
+    }
+    return true;
+}
+
 tangent *
 tangent_new(bg_model *m, const var_id *by, size_t n, bool equal_steps)
 {
     tangent *g;
-    partials *p = model_partials(m, by, n, model_noutputs(m));
+    partials *p = (model_nheld(m) ? model_partials_held : model_partials)(m, by, n, model_noutputs(m));
 
     if (!p)
         return NULL;
     g = bg_calloc(1, sizeof *g);
     *g = (tangent){ .m = m, .partials = p, .pattern = model_partials_pattern(p), .nq = n, .equal = equal_steps };
+    g->held.n = model_nheld(m);
+    if (g->held.n)
+        join_held(g, n, model_noutputs(m));
     g->nx = model_nstates(m);
     g->ny = model_noutputs(m);
     g->first_output = g->pattern.n - g->ny;
@@ -172,6 +263,12 @@ tangent_free(tangent *g)
         return;
     for (int i = 0; i < 3; i++)
         free(g->value[i]);
+    free(g->held.column);
+    free(g->held.row);
+    free(g->held.to);
+    free(g->held.value);
+    free(g->held.combined);
+    free(g->held.unit);
     factor_free(g->step);
     factor_free(g->inner);
     vec_free(&g->entry);
@@ -234,7 +331,7 @@ tangent_step(tangent *g, double t0, double t1, const double *x)
     for (size_t i = 0; i < g->places; i++) {
         double t = g->equal ? (i ? t1 : t0) : i == 2 ? t1 : t0 + stage[i] * h;
 
-        if (model_partials_at(g->m, g->partials, t, g->equal ? x : x + i * g->nx, g->value[i]) != 0)
+        if (!take_partials(g, t, g->equal ? x : x + i * g->nx, g->value[i]))
             return false;
     }
     for (size_t k = 0; k < g->entry.n; k++) {
@@ -343,7 +440,7 @@ tangent_point(tangent *g, double t, const double *x)
 {
     size_t singular;
 
-    if (model_partials_at(g->m, g->partials, t, x, g->value[0]) != 0)
+    if (!take_partials(g, t, x, g->value[0]))
         return false;
     for (size_t c = 0; c < g->nz; c++)
         for (int64_t k = g->inner_column[c]; k < g->inner_column[c + 1]; k++)
