@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "block_room.h"
 #include "evaluate.h"
 #include "factor.h"
 
@@ -21,24 +22,6 @@ enum {
 /* After scaling the entries are of size 1: a pivot below this is a linear dependency, not a number. */
 static const double tiny_pivot = 1e-13;
 
-struct block_run {
-    factor *factor;
-    bool factored; /* constant matrix, factored for these parameters */
-    bool serves;   /* the last step with these factors left little: they do for the next */
-    bool old;      /* the factors are of an earlier matrix than `value` */
-    bool sized;    /* the factors are of the matrix with its columns scaled by `size` */
-    double *value, *r, *z, *step, *trial, *weight;
-    double *most; /* [n] greatest weight of this iteration, and of accepted points: below ROUNDED of it a residual is
-                     zero */
-    double *seen;
-    double *before;          /* [n] residuals that a step set out from */
-    double *reach, *reached; /* [n] greatest size of the unknowns in this iteration; at accepted points */
-    double *size;            /* [n] powers of two */
-    bool keeps;              /* what the equations leave open stays as it is */
-    bool regular;            /* so is the matrix of the last iteration */
-    int8_t sense;            /* the sign of its determinant at the solution; 0: not known */
-};
-
 /* Residuals are zero where they are CONVERGED of their terms; or ROUNDED of what these were before, if what is left of
  * the step is STILL of what the unknowns were (a flow that comes to an end through a law without slope there: not
  * exponentials that are on their way from a far start, whose terms were greater than anything by then); or of no size
@@ -55,6 +38,7 @@ struct evaluator {
     block_memory *memory;
     double *w, *p, *room; /* room: for formulas */
     struct block_run *block;
+    block_rooms rooms;
     double t;
     const double *x, *modes;
     size_t work; /* operations done in quick code */
@@ -72,24 +56,9 @@ evaluator_new(routine *g, block_memory *memory)
     v->p = bg_calloc(g->parameter.n + 1, sizeof *v->p);
     v->room = bg_calloc(g->book.room + 1, sizeof *v->room);
     v->block = bg_calloc(g->block.n + 1, sizeof *v->block);
-    for (size_t k = 0; k < g->block.n; k++) {
-        struct block_run *b = &v->block[k];
-        uint32_t n = g->block.at[k].n;
-
-        b->factor = factor_new(n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
-        b->value = bg_calloc((size_t)g->block.at[k].column_start[n] + 1, sizeof(double));
-        b->r = bg_calloc((size_t)n * 11, sizeof(double));
-        b->z = b->r + n;
-        b->step = b->z + n;
-        b->trial = b->step + n;
-        b->weight = b->trial + n;
-        b->most = b->weight + n;
-        b->seen = b->most + n;
-        b->before = b->seen + n;
-        b->reach = b->before + n;
-        b->reached = b->reach + n;
-        b->size = b->reached + n;
-    }
+    for (size_t k = 0; k < g->block.n; k++)
+        v->block[k].factor = factor_new(g->block.at[k].n, g->block.at[k].column_start, g->block.at[k].row, tiny_pivot);
+    block_rooms_open(&v->rooms, g, LEAST_KEPT, v->block);
     return v;
 }
 
@@ -98,11 +67,9 @@ evaluator_free(evaluator *v)
 {
     if (!v)
         return;
-    for (size_t k = 0; k < v->g->block.n; k++) {
+    for (size_t k = 0; k < v->g->block.n; k++)
         factor_free(v->block[k].factor);
-        free(v->block[k].value);
-        free(v->block[k].r);
-    }
+    block_rooms_close(&v->rooms);
     routine_give_back(v->g, v->code);
     free(v->block);
     free(v->w);
@@ -115,10 +82,10 @@ void
 evaluator_forget(evaluator *v)
 {
     memset(v->w, 0, v->g->nw * sizeof *v->w);
+    memset(v->rooms.numbers, 0, v->rooms.n * sizeof *v->rooms.numbers);
     for (size_t k = 0; k < v->g->block.n; k++) {
         struct block_run *b = &v->block[k];
 
-        memset(b->r, 0, (size_t)v->g->block.at[k].n * 11 * sizeof(double));
         b->serves = b->old = b->sized = b->keeps = b->regular = false;
         b->factored = false;
         b->sense = 0;
@@ -211,7 +178,7 @@ evaluator_determinants(const evaluator *v, double *by_block)
         size_t singular;
 
         if (run->old) {
-            run->serves = factor_numeric(run->factor, run->value, &singular);
+            run->serves = factor_numeric(run->factor, run->at->value, &singular);
             run->sized = false;
         }
         run->old = false;
@@ -222,24 +189,27 @@ evaluator_determinants(const evaluator *v, double *by_block)
 /* ---------------------------------------------------------------- blocks */
 
 static void
+run_chunks(evaluator *v, const program_block *b, const block_code *code, size_t n, double *to)
+{
+    for (size_t i = 0; i < n; i++)
+        v->code->located[code[i].chunk](v->t, v->x, v->w, v->p, v->modes, to, b->place + code[i].place0);
+}
+
+static void
 residuals(evaluator *v, const program_block *b, const double *z, double *r)
 {
-    memcpy(v->w + b->w0, z, b->n * sizeof(double));
-    for (size_t i = 0; i < b->residual_code.n; i++) {
-        uint32_t k = b->residual_code.at[i];
+    const block_class *c = &v->g->block_class.at[b->class_];
 
-        v->code->located[k](v->t, v->x, v->w, v->p, v->modes, r, v->g->place.at[k]);
-    }
+    memcpy(v->w + b->w0, z, b->n * sizeof(double));
+    run_chunks(v, b, c->residual.at, c->residual.n, r);
 }
 
 static void
 partials(evaluator *v, const program_block *b, double *value)
 {
-    for (size_t i = 0; i < b->jacobian_code.n; i++) {
-        uint32_t k = b->jacobian_code.at[i];
+    const block_class *c = &v->g->block_class.at[b->class_];
 
-        v->code->located[k](v->t, v->x, v->w, v->p, v->modes, value, v->g->place.at[k]);
-    }
+    run_chunks(v, b, c->partial.at, c->partial.n, value);
 }
 
 static int
@@ -255,20 +225,20 @@ fail(evaluator *v, const program_block *b, uint32_t row, bool singular)
 static void
 residual_weights(const program_block *b, struct block_run *run)
 {
-    double *rest = run->trial;
+    double *rest = run->at->trial;
 
     memset(run->weight, 0, b->n * sizeof(double));
-    memcpy(rest, run->r, b->n * sizeof(double));
+    memcpy(rest, run->at->r, b->n * sizeof(double));
     for (uint32_t j = 0; j < b->n; j++)
         for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++) {
-            double term = run->value[k] * run->z[j];
+            double term = run->at->value[k] * run->at->z[j];
 
             run->weight[b->row[k]] += fabs(term);
             rest[b->row[k]] -= term;
         }
     for (uint32_t i = 0; i < b->n; i++) {
         run->weight[i] += fabs(rest[i]);
-        run->most[i] = fmax(run->most[i], run->weight[i]);
+        run->at->most[i] = fmax(run->at->most[i], run->weight[i]);
     }
 }
 
@@ -279,12 +249,12 @@ is_zero(const program_block *b, const struct block_run *run, bool stepped)
     bool converged = true;
 
     for (uint32_t i = 0; i < b->n; i++) {
-        if (!(fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->most[i], NOTHING))))
+        if (!(fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], fmax(ROUNDED * run->at->most[i], NOTHING))))
             return false;
-        converged = converged && fabs(run->r[i]) <= fmax(CONVERGED * run->weight[i], NOTHING);
+        converged = converged && fabs(run->at->r[i]) <= fmax(CONVERGED * run->weight[i], NOTHING);
     }
     for (uint32_t i = 0; i < b->n && stepped && !converged; i++)
-        if (!(fabs(run->step[i]) <= STILL * run->reach[i]))
+        if (!(fabs(run->at->step[i]) <= STILL * run->at->reach[i]))
             return false;
     return true;
 }
@@ -317,13 +287,13 @@ solve_shared(evaluator *v, const program_block *b, struct block_run *run)
     if (b->n == 1 || b->n > MOST_SHARED)
         return false;
     if (v->memory->started[b->block])
-        memcpy(run->z, v->memory->start + b->unknown0, b->n * sizeof(double));
+        memcpy(run->at->z, v->memory->start + b->unknown0, b->n * sizeof(double));
     for (int round = 0; round < SHARED_ROUNDS; round++) {
-        residuals(v, b, run->z, run->r);
-        if (!factor_shared_step(run->factor, run->value, run->r, run->z, false, run->step, &left))
+        residuals(v, b, run->at->z, run->at->r);
+        if (!factor_shared_step(run->factor, run->at->value, run->at->r, run->at->z, false, run->at->step, &left))
             return false;
         for (uint32_t i = 0; i < b->n; i++)
-            run->z[i] -= run->step[i];
+            run->at->z[i] -= run->at->step[i];
     }
     return left <= CONVERGED;
 }
@@ -333,20 +303,20 @@ solve_linear(evaluator *v, const program_block *b, struct block_run *run, bool c
 {
     size_t singular;
 
-    memset(run->z, 0, b->n * sizeof(double));
-    residuals(v, b, run->z, run->r);
+    memset(run->at->z, 0, b->n * sizeof(double));
+    residuals(v, b, run->at->z, run->at->r);
     if (!constant || !run->factored) {
-        partials(v, b, run->value);
-        if (!factor_numeric(run->factor, run->value, &singular))
+        partials(v, b, run->at->value);
+        if (!factor_numeric(run->factor, run->at->value, &singular))
             return !constant && solve_shared(v, b, run) ? 0 : fail(v, b, (uint32_t)singular, true);
         run->factored = true;
     }
     /* the second round removes what cancellation in the first left behind */
     for (int round = 0; round < 2; round++) {
-        factor_solve(run->factor, run->r);
+        factor_solve(run->factor, run->at->r);
         for (uint32_t i = 0; i < b->n; i++)
-            run->z[i] -= run->r[i];
-        residuals(v, b, run->z, run->r);
+            run->at->z[i] -= run->at->r[i];
+        residuals(v, b, run->at->z, run->at->r);
     }
     return 0;
 }
@@ -357,7 +327,7 @@ scale_columns(const program_block *b, struct block_run *run, bool back)
 {
     for (uint32_t j = 0; j < b->n; j++)
         for (int64_t k = b->column_start[j]; k < b->column_start[j + 1]; k++)
-            run->value[k] *= back ? 1 / run->size[j] : run->size[j];
+            run->at->value[k] *= back ? 1 / run->at->size[j] : run->at->size[j];
 }
 
 /* Factors for the next step: those there are, as long as they serve. Where the matrix seems singular, its columns are
@@ -370,20 +340,20 @@ factor_or_keep(const program_block *b, struct block_run *run, size_t *singular)
     if (run->serves)
         return true;
     run->sized = false;
-    if (factor_numeric(run->factor, run->value, singular))
+    if (factor_numeric(run->factor, run->at->value, singular))
         return true;
     for (uint32_t i = 0; i < b->n; i++) {
         int exponent;
-        double size = fabs(run->z[i]);
+        double size = fabs(run->at->z[i]);
 
         frexp(size, &exponent);
-        run->size[i] = size > NOTHING ? ldexp(1, exponent < MOST_EXPONENT ? exponent : MOST_EXPONENT) : 1;
-        run->sized |= run->size[i] != 1;
+        run->at->size[i] = size > NOTHING ? ldexp(1, exponent < MOST_EXPONENT ? exponent : MOST_EXPONENT) : 1;
+        run->sized |= run->at->size[i] != 1;
     }
     if (!run->sized)
         return false;
     scale_columns(b, run, false);
-    run->sized = factor_numeric(run->factor, run->value, singular);
+    run->sized = factor_numeric(run->factor, run->at->value, singular);
     scale_columns(b, run, true);
     return run->sized;
 }
@@ -395,17 +365,17 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
     size_t singular;
     int small_steps = 0, regular = 0, shared = 0;
 
-    memcpy(run->most, run->seen, b->n * sizeof(double));
-    memcpy(run->reach, run->reached, b->n * sizeof(double));
+    memcpy(run->at->most, run->seen, b->n * sizeof(double));
+    memcpy(run->at->reach, run->reached, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         double norm, length = 0, damping = 1;
 
-        residuals(v, b, run->z, run->r);
-        partials(v, b, run->value);
+        residuals(v, b, run->at->z, run->at->r);
+        partials(v, b, run->at->value);
         for (uint32_t i = 0; i < b->n && offset; i++)
-            run->r[i] -= offset[i];
+            run->at->r[i] -= offset[i];
         residual_weights(b, run);
-        norm = scaled_norm(b, run->r, run->weight, &worst);
+        norm = scaled_norm(b, run->at->r, run->weight, &worst);
         if (!isfinite(norm))
             return fail(v, b, worst, false);
         if (norm == 0)
@@ -413,25 +383,26 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
         run->regular = factor_or_keep(b, run, &singular);
         if (run->regular) {
             regular++;
-            memcpy(run->step, run->r, b->n * sizeof(double));
-            factor_solve(run->factor, run->step);
+            memcpy(run->at->step, run->at->r, b->n * sizeof(double));
+            factor_solve(run->factor, run->at->step);
             for (uint32_t i = 0; i < b->n && run->sized; i++)
-                run->step[i] *= run->size[i];
+                run->at->step[i] *= run->at->size[i];
         } else if (b->n == 1 || b->n > MOST_SHARED || ((!b->smooth || regular < REGULAR) && !run->keeps) ||
-                   !factor_shared_step(run->factor, run->value, run->r, run->z, shared++ == 0 && !run->keeps, run->step,
-                                       NULL)) {
+                   !factor_shared_step(run->factor, run->at->value, run->at->r, run->at->z,
+                                       shared++ == 0 && !run->keeps, run->at->step, NULL)) {
             return is_zero(b, run, false) ? 0 : fail(v, b, (uint32_t)singular, true);
         }
-        memcpy(run->before, run->r, b->n * sizeof(double));
+        memcpy(run->at->before, run->at->r, b->n * sizeof(double));
         for (uint32_t i = 0; i < b->n; i++) {
-            run->reach[i] = fmax(run->reach[i], fabs(run->z[i]));
-            if (run->step[i] != 0)
-                length = fmax(length, fabs(run->step[i]) / fmax(fabs(run->z[i]), fabs(run->z[i] - run->step[i])));
+            run->at->reach[i] = fmax(run->at->reach[i], fabs(run->at->z[i]));
+            if (run->at->step[i] != 0)
+                length = fmax(length, fabs(run->at->step[i]) /
+                                          fmax(fabs(run->at->z[i]), fabs(run->at->z[i] - run->at->step[i])));
         }
         if (is_zero(b, run, true)) {
             /* the last step costs nothing more and rounds well */
             for (uint32_t i = 0; i < b->n && norm <= CONVERGED; i++)
-                run->z[i] -= run->step[i];
+                run->at->z[i] -= run->at->step[i];
             return 0;
         }
         /* steps at rounding level that no longer reduce the residual */
@@ -442,11 +413,11 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             uint32_t dummy = 0;
 
             for (uint32_t i = 0; i < b->n; i++)
-                run->trial[i] = run->z[i] - damping * run->step[i];
-            residuals(v, b, run->trial, run->r);
+                run->at->trial[i] = run->at->z[i] - damping * run->at->step[i];
+            residuals(v, b, run->at->trial, run->at->r);
             for (uint32_t i = 0; i < b->n && offset; i++)
-                run->r[i] -= offset[i];
-            next = scaled_norm(b, run->r, run->weight, &dummy);
+                run->at->r[i] -= offset[i];
+            next = scaled_norm(b, run->at->r, run->weight, &dummy);
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
             if (run->old || next < norm || (halving == MAX_HALVINGS && isfinite(next)))
@@ -457,14 +428,15 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
             continue;
         /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
          */
-        if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) && !memcmp(run->r, run->before, b->n * sizeof(double)))
+        if (!shared && damping < 1.5 / (1 << MAX_HALVINGS) &&
+            !memcmp(run->at->r, run->at->before, b->n * sizeof(double)))
             return 0;
-        memcpy(run->z, run->trial, b->n * sizeof(double));
+        memcpy(run->at->z, run->at->trial, b->n * sizeof(double));
     }
     return fail(v, b, worst, false);
 }
 
-/* Newton from run->z towards r(z) = offset (NULL: zero). On success run->z is the solution. */
+/* Newton from run->at->z towards r(z) = offset (NULL: zero). On success run->at->z is the solution. */
 static int
 newton(evaluator *v, const program_block *b, struct block_run *run, const double *offset)
 {
@@ -484,9 +456,9 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run, const doub
     double lambda = 0, step = 0.1;
     int status = 1;
 
-    memcpy(run->z, z0, b->n * sizeof(double));
-    residuals(v, b, run->z, r0);
-    memcpy(kept, run->z, b->n * sizeof(double));
+    memcpy(run->at->z, z0, b->n * sizeof(double));
+    residuals(v, b, run->at->z, r0);
+    memcpy(kept, run->at->z, b->n * sizeof(double));
     for (int i = 0; i < MAX_HOMOTOPY_STEPS && step > 1e-6; i++) {
         double next = fmin(1, lambda + step);
 
@@ -494,14 +466,14 @@ homotopy(evaluator *v, const program_block *b, struct block_run *run, const doub
             offset[k] = (1 - next) * r0[k];
         if (newton(v, b, run, offset) == 0) {
             lambda = next;
-            memcpy(kept, run->z, b->n * sizeof(double));
+            memcpy(kept, run->at->z, b->n * sizeof(double));
             step *= 2;
             if (lambda >= 1) {
                 status = 0;
                 break;
             }
         } else {
-            memcpy(run->z, kept, b->n * sizeof(double));
+            memcpy(run->at->z, kept, b->n * sizeof(double));
             step /= 4;
         }
     }
@@ -523,8 +495,8 @@ bisect(evaluator *v, const program_block *b, struct block_run *run, double lo, d
             return false;
         *((r < 0) == (below < 0) ? &lo : &hi) = middle;
     }
-    run->z[0] = lo + (hi - lo) / 2;
-    return newton(v, b, run, NULL) == 0 && fabs(run->z[0] - lo) <= 1e-6 * fabs(lo) + 1e-100;
+    run->at->z[0] = lo + (hi - lo) / 2;
+    return newton(v, b, run, NULL) == 0 && fabs(run->at->z[0] - lo) <= 1e-6 * fabs(lo) + 1e-100;
 }
 
 /* One unknown: a residual that changes sign has a zero there, also where Newton's method runs into a fold or starts
@@ -557,20 +529,20 @@ scan(evaluator *v, const program_block *b, struct block_run *run, double z0, dou
 static void
 start_sizes(evaluator *v, const program_block *b, struct block_run *run, double *least, double *greatest)
 {
-    double *r0 = run->step;
+    double *r0 = run->at->step;
 
     *least = INFINITY;
     *greatest = 0;
-    memset(run->trial, 0, b->n * sizeof(double));
-    residuals(v, b, run->trial, r0);
+    memset(run->at->trial, 0, b->n * sizeof(double));
+    residuals(v, b, run->at->trial, r0);
     for (uint32_t i = 0; i < b->n; i++)
         run->weight[i] = 0; /* reached */
     for (double size = 1e-12; size < 1e13; size *= 10) {
         for (uint32_t i = 0; i < b->n; i++)
-            run->trial[i] = size;
-        residuals(v, b, run->trial, run->r);
+            run->at->trial[i] = size;
+        residuals(v, b, run->at->trial, run->at->r);
         for (uint32_t i = 0; i < b->n; i++)
-            if (r0[i] != 0 && run->weight[i] == 0 && fabs(run->r[i] - r0[i]) >= fabs(r0[i])) {
+            if (r0[i] != 0 && run->weight[i] == 0 && fabs(run->at->r[i] - r0[i]) >= fabs(r0[i])) {
                 run->weight[i] = 1;
                 *least = fmin(*least, size);
                 *greatest = fmax(*greatest, size);
@@ -591,7 +563,7 @@ from_afar(evaluator *v, const program_block *b, struct block_run *run)
             if (!isfinite(size[k]) || size[k] == 0)
                 continue;
             for (uint32_t i = 0; i < b->n; i++)
-                run->z[i] = signs == 0 || (signs == 1 && bg_hash_mix(i + 1, 7) >> 63) ? size[k] : -size[k];
+                run->at->z[i] = signs == 0 || (signs == 1 && bg_hash_mix(i + 1, 7) >> 63) ? size[k] : -size[k];
             if (newton(v, b, run, NULL) == 0)
                 return true;
         }
@@ -605,7 +577,7 @@ from_before(evaluator *v, const program_block *b, struct block_run *run, const d
 {
     bool found;
 
-    memcpy(run->z, start, b->n * sizeof(double));
+    memcpy(run->at->z, start, b->n * sizeof(double));
     run->keeps = true;
     found = newton(v, b, run, NULL) == 0;
     run->keeps = false;
@@ -626,13 +598,13 @@ leads_on(const evaluator *v, const program_block *b, const struct block_run *run
 static int
 solve_from(evaluator *v, const program_block *b, struct block_run *run, const double *start, bool started)
 {
-    memcpy(run->z, start, b->n * sizeof(double));
+    memcpy(run->at->z, start, b->n * sizeof(double));
     if (newton(v, b, run, NULL) == 0) {
-        double found = run->z[0], far = fabs(found);
+        double found = run->at->z[0], far = fabs(found);
 
         /* where nothing was before, another zero may be nearer */
         if (started || b->n > 1 || found == 0 || !scan(v, b, run, 0, far))
-            run->z[0] = found;
+            run->at->z[0] = found;
         return 0;
     }
     if (b->n == 1)
@@ -640,7 +612,7 @@ solve_from(evaluator *v, const program_block *b, struct block_run *run, const do
     if (started && !b->smooth && v->memory->failed_singular && from_before(v, b, run, start))
         return 0;
     if (started) {
-        memcpy(run->z, b->first, b->n * sizeof(double));
+        memcpy(run->at->z, b->first, b->n * sizeof(double));
         if (newton(v, b, run, NULL) == 0)
             return 0;
     }
@@ -667,9 +639,9 @@ solve_nonlinear(evaluator *v, const program_block *b, struct block_run *run)
     double *found = bg_malloc(b->n * sizeof *found);
     int8_t sense = run->sense;
 
-    memcpy(found, run->z, b->n * sizeof *found);
+    memcpy(found, run->at->z, b->n * sizeof *found);
     if (!follow_branch(v, b, run, start)) {
-        memcpy(run->z, found, b->n * sizeof *found);
+        memcpy(run->at->z, found, b->n * sizeof *found);
         run->sense = sense;
         v->memory->left = true;
     }
@@ -684,9 +656,9 @@ run_block(evaluator *v, uint32_t k)
     struct block_run *run = &v->block[k];
     int status = b->linear ? solve_linear(v, b, run, b->constant) : solve_nonlinear(v, b, run);
 
-    memcpy(v->w + b->w0, run->z, b->n * sizeof(double));
+    memcpy(v->w + b->w0, run->at->z, b->n * sizeof(double));
     for (uint32_t i = 0; i < b->n && status == 0; i++)
-        if (!isfinite(run->z[i]))
+        if (!isfinite(run->at->z[i]))
             status = fail(v, b, i, false);
     return status;
 }
@@ -704,9 +676,9 @@ evaluator_solve_from(evaluator *v, uint32_t k, const double *z0, double *z)
     struct block_run *run = &v->block[k];
     bool found;
 
-    memcpy(run->z, z0, b->n * sizeof *z0);
+    memcpy(run->at->z, z0, b->n * sizeof *z0);
     found = newton(v, b, run, NULL) == 0 && run->regular;
-    memcpy(z, run->z, b->n * sizeof *z);
+    memcpy(z, run->at->z, b->n * sizeof *z);
     return found;
 }
 
@@ -717,9 +689,9 @@ evaluator_step(evaluator *v, uint32_t k, const double *z, double *step)
     size_t singular;
 
     residuals(v, b, z, step);
-    partials(v, b, v->block[k].value);
+    partials(v, b, v->block[k].at->value);
     v->block[k].serves = false;
-    if (!factor_numeric(v->block[k].factor, v->block[k].value, &singular))
+    if (!factor_numeric(v->block[k].factor, v->block[k].at->value, &singular))
         return false;
     factor_solve(v->block[k].factor, step);
     return true;
@@ -730,7 +702,7 @@ evaluator_solve_between(evaluator *v, uint32_t k, double lo, double hi, double b
 {
     bool found = bisect(v, &v->g->block.at[k], &v->block[k], lo, hi, below);
 
-    *z = v->block[k].z[0];
+    *z = v->block[k].at->z[0];
     return found;
 }
 
@@ -744,7 +716,7 @@ void
 evaluator_put_back(evaluator *v, uint32_t k, const double *z)
 {
     memcpy(v->w + v->g->block.at[k].w0, z, v->g->block.at[k].n * sizeof *z);
-    memcpy(v->block[k].z, z, v->g->block.at[k].n * sizeof *z);
+    memcpy(v->block[k].at->z, z, v->g->block.at[k].n * sizeof *z);
 }
 
 /* ---------------------------------------------------------------- schedule */
@@ -794,8 +766,9 @@ evaluator_run(evaluator *v, double t, const double *x, const double *modes, doub
             break;
         case ITEM_CHUNK: it->chunk(t, x, v->w, v->p, modes, out); break;
         default:
-            if (run_block(v, it->code))
-                return 1;
+            for (int64_t k = it->begin; k < it->end; k++)
+                if (run_block(v, (uint32_t)k))
+                    return 1;
         }
     }
     return 0;

@@ -97,12 +97,20 @@ factor_flops(const factor *f)
 static double
 power_of_two(double x)
 {
-    int exponent;
+    uint64_t bits, exponent;
+    int least;
 
     if (!(x > 0))
         return 1;
-    frexp(x, &exponent);
-    return ldexp(1, -exponent);
+    memcpy(&bits, &x, sizeof bits);
+    exponent = bits >> 52;
+    if (exponent > 0 && exponent < 2044) { /* so is 2^-(exponent - 1022) normal: its own exponent is 2045 - exponent */
+        bits = (2045 - exponent) << 52;
+        memcpy(&x, &bits, sizeof x);
+        return x;
+    }
+    frexp(x, &least);
+    return ldexp(1, -least);
 }
 
 /* Powers of two that bring the entries of rows (turned: columns) of a full matrix about 1: by the geometric mean of the

@@ -194,7 +194,7 @@ addresses(program *g, gen *made, bool optimised)
         }
     }
     for (size_t k = 0; k < g->chunk.n; k++)
-        if (g->routine->place.at[k])
+        if (g->chunk.at[k].place)
             m->located[k] = gen_located_at(made, g->chunk.at[k].handle);
     return m;
 }
@@ -222,10 +222,9 @@ generate(program *g, bool optimise)
     }
     for (size_t i = 0; i < g->chunk.n; i++) {
         chunk *c = &g->chunk.at[i];
-        int32_t *place = g->routine->place.at[i];
 
-        c->handle = place ? gen_add_located(made, c->assign, c->n, optimise_chunks, place)
-                          : gen_add_chunk(made, c->assign, c->n, optimise_chunks);
+        c->handle = c->place ? gen_add_located(made, c->assign, c->n, optimise_chunks, c->place)
+                             : gen_add_chunk(made, c->assign, c->n, optimise_chunks);
     }
     if (g->keep_ir)
         g->ir = gen_print_ir(made);

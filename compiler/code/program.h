@@ -40,6 +40,8 @@ typedef struct chunk {
     struct gen_assign *assign;
     size_t n;
     uint32_t handle;
+    int32_t
+        *place; /* of blocks, whose code is told where data stand: where those of the first block do; NULL: another */
 } chunk;
 
 /* What a routine is made from, and made better from later. Not for two threads at a time. */
@@ -49,9 +51,9 @@ typedef struct program {
     routine *routine; /* positions of targets and variables once it is planned; whole when it has code */
     VEC(assign) assign;
     VEC(planned_block) block; /* parallel to the routine's */
-    VEC(chunk) chunk;         /* parallel to the routine's places */
-    VEC(item) item;           /* the schedule */
-    VEC(inst) parameter;      /* parallel to the routine's */
+    VEC(chunk) chunk;
+    VEC(item) item;      /* the schedule */
+    VEC(inst) parameter; /* parallel to the routine's */
     struct planner *planner;
     size_t nclasses, nkernels;
     size_t irregular;    /* of the operations of one run, those in straight-line code */

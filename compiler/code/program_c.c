@@ -33,9 +33,9 @@ kernel(struct writer *w, const struct class_ *c, bool affine)
     return name;
 }
 
-/* Numbers the places of a chunk of a block: where its data stand goes to its routine. */
+/* Numbers the places of a chunk of a block. */
 static void
-name_places(const struct writer *w, const chunk *c, int32_t *at, map *place)
+name_places(const struct writer *w, const chunk *c, map *place)
 {
     VEC(bool) used = { 0 };
 
@@ -47,8 +47,8 @@ name_places(const struct writer *w, const chunk *c, int32_t *at, map *place)
         ex_slots_used(w->lower.p, c->assign[i].root, used.at, bound);
         for (uint32_t k = 0; k < bound; k++)
             if (used.at[k])
-                lower_name_place(place, c->assign[i].slot[k], at);
-        lower_name_place(place, c->assign[i].to, at);
+                lower_name_place(place, c->assign[i].slot[k], c->place);
+        lower_name_place(place, c->assign[i].to, c->place);
     }
     vec_free(&used);
 }
@@ -67,13 +67,11 @@ static const char *
 located(struct writer *w, size_t k)
 {
     const chunk *c = &w->g->chunk.at[k];
-    int32_t *at = w->g->routine->place.at[k];
     map place = { 0 };
     const char *name;
 
-    name_places(w, c, at, &place);
+    name_places(w, c, &place);
     name = lower_chunk(&w->lower, c->assign, c->n, &place);
-    write_integers(&w->data, "static const int32_t", "place", k, NULL, at, place.n);
     map_free(&place);
     return name;
 }
@@ -94,8 +92,8 @@ write_functions(struct writer *w)
             w->tables[k] = kernel(w, &pl->class_.at[k], false);
     }
     for (size_t k = 0; k < g->chunk.n; k++)
-        w->chunk[k] = g->routine->place.at[k] ? located(w, k)
-                                              : lower_chunk(&w->lower, g->chunk.at[k].assign, g->chunk.at[k].n, NULL);
+        w->chunk[k] = g->chunk.at[k].place ? located(w, k)
+                                           : lower_chunk(&w->lower, g->chunk.at[k].assign, g->chunk.at[k].n, NULL);
 }
 
 /* ---------------------------------------------------------------- schedule */
@@ -135,9 +133,18 @@ call_kernel(struct writer *w, size_t number)
 }
 
 static void
+call_chunks(struct writer *w, const block_code *code, size_t n, const char *to, uint32_t block)
+{
+    for (size_t i = 0; i < n; i++)
+        strbuf_printf(&w->data, "    %s(t, x, w, p, m, %s, place_%u + %u);\n", w->chunk[code[i].chunk], to,
+                      (unsigned)block, (unsigned)code[i].place0);
+}
+
+static void
 write_block(struct writer *w, uint32_t k)
 {
     const program_block *b = &w->g->routine->block.at[k];
+    const block_class *c = &w->g->routine->block_class.at[b->class_];
     strbuf *out = &w->data;
 
     strbuf_printf(out,
@@ -147,14 +154,11 @@ write_block(struct writer *w, uint32_t k)
                   (unsigned)k, (unsigned)b->n, (unsigned)b->w0, (unsigned)k, (unsigned)k, (unsigned)k);
     write_integers(out, "const int64_t", "columns", k, b->column_start, NULL, b->n + 1);
     write_integers(out, "const int64_t", "rows", k, b->row, NULL, (size_t)b->column_start[b->n]);
+    write_integers(out, "static const int32_t", "place", k, NULL, b->place, c->nplaces);
     strbuf_printf(out, "void\nresiduals_%u(%s, double *r)\n{\n", (unsigned)k, arguments);
-    for (size_t i = 0; i < b->residual_code.n; i++)
-        strbuf_printf(out, "    %s(t, x, w, p, m, r, place_%u);\n", w->chunk[b->residual_code.at[i]],
-                      (unsigned)b->residual_code.at[i]);
+    call_chunks(w, c->residual.at, c->residual.n, "r", k);
     strbuf_printf(out, "}\n\nvoid\npartials_%u(%s, double *value)\n{\n", (unsigned)k, arguments);
-    for (size_t i = 0; i < b->jacobian_code.n; i++)
-        strbuf_printf(out, "    %s(t, x, w, p, m, value, place_%u);\n", w->chunk[b->jacobian_code.at[i]],
-                      (unsigned)b->jacobian_code.at[i]);
+    call_chunks(w, c->partial.at, c->partial.n, "value", k);
     strbuf_printf(out, "}\n\n/* Is to be given: finds the unknowns of block %u. */\nvoid solve_%u(%s);\n\n",
                   (unsigned)k, (unsigned)k, arguments);
     strbuf_printf(&w->calls, "    solve_%u(t, x, w, p, m);\n", (unsigned)k);
@@ -169,7 +173,9 @@ write_schedule(struct writer *w)
         switch (it->kind) {
         case ITEM_KERNEL: call_kernel(w, i); break;
         case ITEM_CHUNK: strbuf_printf(&w->calls, "    %s(t, x, w, p, m, dx);\n", w->chunk[it->code]); break;
-        default: write_block(w, it->code);
+        default:
+            for (int64_t k = it->begin; k < it->end; k++)
+                write_block(w, (uint32_t)k);
         }
     }
 }

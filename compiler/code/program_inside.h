@@ -67,6 +67,27 @@ struct pending_chunk {
     size_t nodes;
 };
 
+/* A residual of each block of a form, or a derivative of one. */
+struct block_expression {
+    uint32_t residual;
+    node derivative; /* over the slots of the residual; NODE_NONE: the residual itself */
+};
+
+/* Where the index of a place comes from in each block of a form. */
+struct place_source {
+    enum { FROM_VARIABLE, FROM_PART, FROM_CODE } kind;
+    uint32_t expression, at; /* slot of that expression; node over its slots; the index itself */
+};
+
+/* What blocks have in common that share code; its number is that of the routine's block_class. */
+struct block_form {
+    const uint32_t *key;
+    size_t nkey;
+    uint32_t next;
+    VEC(struct block_expression) expression;
+    VEC(struct place_source) source; /* of all places of its chunks, one chunk after the other */
+};
+
 struct scheduler {
     program *g;
     layout l;
@@ -75,6 +96,10 @@ struct scheduler {
     VEC(uint32_t) user_first, user;
     VEC(uint32_t) * ready; /* by class; one more for irregular assignments and blocks */
     struct pending_chunk chunk;
+    VEC(struct block_form) form;
+    map form_index;
+    VEC(uint32_t) key; /* scratch, here and below */
+    VEC(inst) expression;
 };
 
 /* ---- program.c ---- */
@@ -96,5 +121,14 @@ enum space program_space_of(const flat_model *f, const equations *e, var_id v);
 
 /* ---- program_schedule.c ---- */
 void program_make_schedule(struct scheduler *s);
+struct gen_ref program_ref_of(struct scheduler *s, var_id v);
+/* The slots of a canonical template for one expression, for straight-line code. */
+struct gen_assign program_straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to);
+uint32_t program_add_chunk(program *g, const struct gen_assign *list, size_t n);
+
+/* ---- program_blocks.c ---- */
+/* Code of a block's residuals and partial derivatives, in chunks of their own, and where its data stand. */
+void program_code_block(struct scheduler *s, uint32_t number);
+void program_blocks_done(struct scheduler *s);
 
 #endif

@@ -297,6 +297,14 @@ compare_rank(const void *a, const void *b, void *ctx)
 }
 
 static int
+compare_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static int
 compare_position(const void *a, const void *b, void *ctx)
 {
     const struct planner *pl = ctx;
@@ -431,6 +439,8 @@ program_plan(equations *e, const inst *target, const uint32_t *target_position, 
     }
     for (uint32_t i = 0; i < ntargets; i++)
         add_assign(g, put_in(g, &c, target[i]), VAR_NONE, i, target_position ? target_position[i] : i);
+    if (n.blocks.n) /* those that are equal follow each other as they do in the model */
+        qsort(n.blocks.at, n.blocks.n, sizeof *n.blocks.at, compare_number);
     for (size_t k = 0; k < n.blocks.n; k++)
         add_block(g, &c, n.blocks.at[k]);
     order_classes(g);

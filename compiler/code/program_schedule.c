@@ -1,20 +1,19 @@
-/* program_schedule.c - the order of evaluation, and its code: kernels over runs of members, chunks, blocks */
+/* program_schedule.c - the order of evaluation, and its code: kernels over runs of members, chunks, runs of blocks */
 #include <stdlib.h>
 #include <string.h>
 
 #include "program_inside.h"
 
-static struct gen_ref
-ref_of(struct scheduler *s, var_id v)
+struct gen_ref
+program_ref_of(struct scheduler *s, var_id v)
 {
     enum space sp = program_space_of(s->g->e->f, s->g->e, v);
 
     return (struct gen_ref){ sp, program_position_of(s->g, s->l, v) };
 }
 
-/* The slots of a canonical template for one expression, for straight-line code. */
-static struct gen_assign
-straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
+struct gen_assign
+program_straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
 {
     program *g = s->g;
     struct planner *pl = g->planner;
@@ -22,7 +21,7 @@ straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
     struct gen_ref *slot = arena_new_array(g->arena, struct gen_ref, c.nv + c.np + 1);
 
     for (uint32_t k = 0; k < c.nv; k++)
-        slot[k] = ref_of(s, g->e->f->slot.at[def.first + pl->vslots.at[c.v0 + k]]);
+        slot[k] = program_ref_of(s, g->e->f->slot.at[def.first + pl->vslots.at[c.v0 + k]]);
     for (uint32_t k = 0; k < c.np; k++) {
         inst part = program_part_of(g, def, pl->proots.at[c.p0 + k]);
 
@@ -31,28 +30,14 @@ straight(struct scheduler *s, inst def, uint32_t canon, struct gen_ref to)
     return (struct gen_assign){ c.root, slot, to };
 }
 
-static uint32_t
-add_chunk(program *g, const struct gen_assign *list, size_t n)
+uint32_t
+program_add_chunk(program *g, const struct gen_assign *list, size_t n)
 {
     chunk c = { .assign = arena_new_array(g->arena, struct gen_assign, n), .n = n };
 
     memcpy(c.assign, list, n * sizeof *list);
     vec_push(&g->chunk, c);
-    vec_push(&g->routine->place, NULL);
     return (uint32_t)g->chunk.n - 1;
-}
-
-/* A chunk of a block: blocks of equal form have equal code. */
-static uint32_t
-add_located(program *g, const struct gen_assign *list, size_t n)
-{
-    uint32_t k = add_chunk(g, list, n);
-    size_t places = n;
-
-    for (size_t i = 0; i < n; i++)
-        places += ex_slot_bound(g->e->f->pool, list[i].root);
-    g->routine->place.at[k] = arena_new_array(g->routine->arena, int32_t, places);
-    return k;
 }
 
 static void
@@ -60,7 +45,7 @@ close_chunk(struct scheduler *s)
 {
     if (!s->chunk.assign.n)
         return;
-    item it = { .kind = ITEM_CHUNK, .code = add_chunk(s->g, s->chunk.assign.at, s->chunk.assign.n) };
+    item it = { .kind = ITEM_CHUNK, .code = program_add_chunk(s->g, s->chunk.assign.at, s->chunk.assign.n) };
 
     vec_push(&s->g->item, it);
     s->chunk.assign.n = 0;
@@ -74,99 +59,6 @@ add_to_chunk(struct scheduler *s, struct gen_assign a)
     s->chunk.nodes += ex_size(s->g->e->f->pool, a.root);
     if (s->chunk.nodes >= CHUNK_NODES)
         close_chunk(s);
-}
-
-static void
-code_expression(struct scheduler *s, struct pending_chunk *list, inst def, uint32_t to)
-{
-    struct gen_assign a = straight(s, def, program_canon_of(s->g->planner, def), (struct gen_ref){ SP_OUT, to });
-
-    vec_push(&list->assign, a);
-    list->nodes += ex_size(s->g->e->f->pool, a.root);
-}
-
-static bool
-is_unknown(const program *g, uint32_t block, var_id v)
-{
-    const eq_var *d = &g->e->var.at[v];
-
-    return d->kind == DEF_BLOCK && d->index == block;
-}
-
-/* Pattern of a block's partial derivatives: residuals are gone through in order, so that rows ascend in each column. */
-static void
-make_pattern(program *g, const planned_block *b, program_block *r)
-{
-    const flat_model *f = g->e->f;
-    int64_t *fill = bg_malloc((r->n + 1) * sizeof *fill);
-
-    r->column_start = arena_new_array(g->routine->arena, int64_t, r->n + 1);
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < r->n; i++) {
-            inst d = b->residual.at[i];
-
-            for (uint32_t k = 0; k < d.n; k++) {
-                var_id v = f->slot.at[d.first + k];
-
-                if (!is_unknown(g, r->block, v))
-                    continue;
-                if (pass == 0)
-                    r->column_start[g->routine->w_position[v] - r->w0 + 1]++;
-                else
-                    r->row[fill[g->routine->w_position[v] - r->w0]++] = i;
-            }
-        }
-        if (pass == 0) {
-            for (uint32_t j = 0; j < r->n; j++)
-                r->column_start[j + 1] += r->column_start[j];
-            memcpy(fill, r->column_start, (r->n + 1) * sizeof *fill);
-            r->row = arena_new_array(g->routine->arena, int64_t, (size_t)r->column_start[r->n] + 1);
-        }
-    }
-    free(fill);
-}
-
-/* Code of a block's residuals and partial derivatives, in chunks of their own. */
-static void
-code_block(struct scheduler *s, uint32_t number)
-{
-    program *g = s->g;
-    const planned_block *b = &g->block.at[number];
-    program_block *r = &g->routine->block.at[number];
-    flat_model *f = g->e->f;
-    struct pending_chunk list = { 0 };
-    uint32_t *next = bg_calloc(r->n + 1, sizeof *next);
-
-    for (uint32_t i = 0; i < r->n; i++) {
-        code_expression(s, &list, b->residual.at[i], i);
-        if (list.nodes >= CHUNK_NODES || i + 1 == r->n) {
-            vec_push(&r->residual_code, add_located(g, list.assign.at, list.assign.n));
-            list.assign.n = list.nodes = 0;
-        }
-    }
-    make_pattern(g, b, r);
-    for (uint32_t i = 0; i < r->n; i++) {
-        inst d = b->residual.at[i];
-
-        for (uint32_t k = 0; k < d.n; k++) {
-            var_id v = f->slot.at[d.first + k];
-            uint32_t j;
-
-            if (!is_unknown(g, r->block, v))
-                continue;
-            j = g->routine->w_position[v] - r->w0;
-            code_expression(s, &list, program_part_of(g, d, ex_derivative(f->pool, d.root, k)),
-                            (uint32_t)r->column_start[j] + next[j]++);
-            if (list.nodes >= CHUNK_NODES) {
-                vec_push(&r->jacobian_code, add_located(g, list.assign.at, list.assign.n));
-                list.assign.n = list.nodes = 0;
-            }
-        }
-    }
-    if (list.assign.n)
-        vec_push(&r->jacobian_code, add_located(g, list.assign.at, list.assign.n));
-    vec_free(&list.assign);
-    free(next);
 }
 
 static uint32_t
@@ -315,6 +207,20 @@ emit_members(program *g, struct class_ *c, uint32_t begin, uint32_t end)
         emit_run(g, c, table_from, end, false);
 }
 
+/* Blocks that follow each other are one run. */
+static void
+add_block(struct scheduler *s, uint32_t number)
+{
+    program *g = s->g;
+    item *last = g->item.n ? &g->item.at[g->item.n - 1] : NULL;
+
+    program_code_block(s, number);
+    if (last && last->kind == ITEM_BLOCK && last->end == number)
+        last->end++;
+    else
+        vec_push(&g->item, ((item){ .kind = ITEM_BLOCK, .begin = number, .end = (int64_t)number + 1 }));
+}
+
 static void
 run_bucket(struct scheduler *s, size_t bucket)
 {
@@ -332,11 +238,10 @@ run_bucket(struct scheduler *s, size_t bucket)
                                                                               ? g->routine->out_index[a->target]
                                                                               : g->routine->w_position[a->var] };
 
-                add_to_chunk(s, straight(s, a->def, pl->assign_canon.at[n], to));
+                add_to_chunk(s, program_straight(s, a->def, pl->assign_canon.at[n], to));
             } else {
                 close_chunk(s);
-                code_block(s, n - (uint32_t)g->assign.n);
-                vec_push(&g->item, ((item){ .kind = ITEM_BLOCK, .code = n - (uint32_t)g->assign.n }));
+                add_block(s, n - (uint32_t)g->assign.n);
             }
             release(s, n);
         }
@@ -403,6 +308,7 @@ program_make_schedule(struct scheduler *s)
         run_bucket(s, best);
     }
     close_chunk(s);
+    program_blocks_done(s);
     for (size_t b = 0; b < nbuckets; b++)
         vec_free(&s->ready[b]);
     free(s->ready);

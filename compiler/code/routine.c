@@ -33,12 +33,12 @@ routine_free(routine *r)
     if (!r)
         return;
     let_go(r->code);
-    for (size_t i = 0; i < r->block.n; i++) {
-        vec_free(&r->block.at[i].residual_code);
-        vec_free(&r->block.at[i].jacobian_code);
+    for (size_t i = 0; i < r->block_class.n; i++) {
+        vec_free(&r->block_class.at[i].residual);
+        vec_free(&r->block_class.at[i].partial);
     }
+    vec_free(&r->block_class);
     vec_free(&r->block);
-    vec_free(&r->place);
     vec_free(&r->parameter);
     formula_book_free(&r->book);
     readers_free(&r->by_parameter);

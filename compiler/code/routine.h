@@ -17,15 +17,27 @@ enum item_kind { ITEM_KERNEL, ITEM_CHUNK, ITEM_BLOCK };
 typedef struct item {
     uint8_t kind;
     bool to_out;   /* kernels: write the output array, not w */
-    uint32_t code; /* kernels: 2*class, + 1 for the variant through tables; else number of the chunk or block */
+    uint32_t code; /* kernels: 2*class, + 1 for the variant through tables; else number of the chunk */
     gen_kernel *kernel;
     gen_chunk *chunk;
     const int64_t *base;
     const int32_t *const *table;
-    int64_t obase, begin, end;
+    int64_t obase, begin, end; /* members of a class; blocks */
 } item;
 
-/* A block's code: unknowns at w[w0 .. w0+n). */
+/* A chunk of a block: its places begin at place[place0] of each block. */
+typedef struct block_code {
+    uint32_t chunk, place0;
+} block_code;
+
+/* What blocks of equal form have in common. */
+typedef struct block_class {
+    VEC(block_code) residual, partial; /* r[n]; value[nonzeros] */
+    int64_t *column_start, *row;       /* pattern of the partial derivatives, compressed columns */
+    uint32_t nplaces;
+} block_class;
+
+/* A block: unknowns at w[w0 .. w0+n). */
 typedef struct program_block {
     uint32_t block;    /* in equations */
     uint32_t unknown0; /* of all blocks' unknowns its first */
@@ -33,8 +45,9 @@ typedef struct program_block {
     bool linear, constant; /* affine in the unknowns; and the coefficients depend on parameters only */
     bool smooth;           /* reads no modes */
     const double *first;   /* [n] where the unknowns are sought from when nothing is known of them */
-    VEC(uint32_t) residual_code, jacobian_code; /* numbers of chunks, located: r[n]; value[nonzeros] */
-    int64_t *column_start, *row;                /* pattern of the partial derivatives, compressed columns */
+    uint32_t class_;
+    const int64_t *column_start, *row; /* its class's */
+    const int32_t *place;              /* where its data stand */
 } program_block;
 
 /* The schedule with the addresses of its code. */
@@ -51,7 +64,7 @@ typedef struct routine {
     void *maker; /* for who improves it: the program it comes from */
     size_t nitems, nvars;
     VEC(program_block) block;
-    VEC(int32_t *) place; /* by number of a chunk: where its data stand; NULL: its code contains it */
+    VEC(block_class) block_class;
     uint32_t *w_position; /* by variable: place in w, UINT32_MAX: not materialised */
     uint32_t nw, ntargets;
     uint32_t *out_index; /* of each target: its place in the output array */

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -296,13 +297,53 @@ elements_taken_out(void **state)
     compile_free(&c);
 }
 
+/* Chunks and schedule entries of a row of so many masses, each braked by a block of its own. */
+static void
+count_code(int n, unsigned *chunks, unsigned *entries)
+{
+    compilation c = { 0 };
+    char text[500], *said;
+    double *dx, *x;
+
+    snprintf(text, sizeof text,
+             "model row {\n constant n = %d;\n 1:v[n];\n 0:s[n];\n for i in 1..n {\n v[i] -> I:m[i] = i;\n v[i] -> "
+             "s[i];\n s[i] -> R:a[i] { e = i*f + f^3; }\n s[i] -> R:b[i] { e = 2*f + f^3; }\n }\n output y = v[1].f;\n"
+             "}\nexperiment x of row { stop = 1; }\n",
+             n);
+    assert_true(compile_text(&c, "row.bg", text, strlen(text), STAGE_MODEL, &(compile_options){ .experiment = "x" }));
+    x = bg_calloc((size_t)n, sizeof *x);
+    dx = bg_calloc((size_t)n, sizeof *dx);
+    assert_int_equal(model_rhs(c.model, 0, x, dx), 0);
+    said = model_statistics(c.model);
+    assert_int_equal(sscanf(strstr(said, "kernels, "), "kernels, %u chunks, %u", chunks, entries), 2);
+    free(said);
+    free(x);
+    free(dx);
+    compile_free(&c);
+}
+
+/* Blocks of equal form have one code and are one run of the schedule, however many there are. */
+static void
+equal_blocks_are_a_loop(void **state)
+{
+    unsigned chunks[2], entries[2];
+
+    (void)state;
+    count_code(100, &chunks[0], &entries[0]);
+    count_code(1000, &chunks[1], &entries[1]);
+    assert_int_equal(chunks[0], chunks[1]);
+    assert_int_equal(entries[0], entries[1]);
+    assert_true(chunks[1] < 30 && entries[1] < 30);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(instances_in_threads),
                                         cmocka_unit_test(code_exchanged_while_it_runs),
                                         cmocka_unit_test(parameters_are_taken_over),
-                                        cmocka_unit_test(elements_taken_out) };
+                                        cmocka_unit_test(elements_taken_out),
+                                        cmocka_unit_test(equal_blocks_are_a_loop) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
