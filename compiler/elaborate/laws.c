@@ -59,13 +59,18 @@ say_modulated(elab *el, const flat_element *x, const ast_expr *e)
               type, x->name);
 }
 
+/* Who reads, for what is said of early reading: what reads everything never is. */
+static const char a_law[] = "a law";
+
 static void
 make_linear(elab *el, scope *in, uint32_t e)
 {
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
     const ast_expr *expr = x->node->own->linear;
-    const char *who = arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL);
+    const char *who = is_source(x->type)
+                          ? arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL)
+                          : a_law;
     builder b = builder_new(el, in, READ_ALL, who);
     flat_law law = { .kind = is_two_port(x->type) ? LAW_MODULUS : LAW_ASSIGN, .port = x->port0, .at = expr->at };
     const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
@@ -116,7 +121,7 @@ make_general(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     flat_model *f = el->f;
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
-    builder b = builder_new(el, in, READ_ALL, arena_join(el->a, "the law of ", type, ":", x->name, NULL));
+    builder b = builder_new(el, in, READ_ALL, a_law);
     const flat_port *p = x->nports ? &f->port.at[x->port0] : NULL;
     enum quantity q;
     val v;
@@ -225,7 +230,7 @@ make_two_port(elab *el, scope *in, uint32_t e, const ast_law_item *item)
     const flat_element *x = &f->element.at[e];
     const char *type = element_type_name(x->type);
     const struct two_port_law *l = NULL;
-    builder b = builder_new(el, in, READ_ALL, arena_join(el->a, "the law of ", type, ":", x->name, NULL));
+    builder b = builder_new(el, in, READ_ALL, a_law);
     enum quantity q;
     bool out;
     val v;

@@ -337,6 +337,20 @@ solve_by_inverses(pool *p, node n, uint32_t k, node *solution, node *divisor)
 bool
 ex_solve(pool *p, node n, uint32_t k, node *solution, node *divisor)
 {
-    return pool_reads(p, n, k) &&
-           (solve_linear(p, n, k, solution, divisor) || solve_by_inverses(p, n, k, solution, divisor));
+    uint64_t key = (uint64_t)n << 32 | k;
+    uint32_t known = map_get(&p->solved_of, key);
+
+    if (known == MAP_NONE) {
+        struct solved x = { NODE_NONE, NODE_NONE };
+
+        if (pool_reads(p, n, k) && !solve_linear(p, n, k, &x.solution, &x.divisor) &&
+            !solve_by_inverses(p, n, k, &x.solution, &x.divisor))
+            x.solution = NODE_NONE;
+        known = (uint32_t)p->solved.n;
+        vec_push(&p->solved, x);
+        map_set(&p->solved_of, key, known);
+    }
+    *solution = p->solved.at[known].solution;
+    *divisor = p->solved.at[known].divisor;
+    return *solution != NODE_NONE;
 }

@@ -44,6 +44,8 @@ pool_free(pool *p)
     vec_free(&p->tape);
     map_free(&p->tape_of);
     map_free(&p->derivative_of);
+    map_free(&p->solved_of);
+    vec_free(&p->solved);
     vec_free(&p->scratch->list);
     free(p->scratch->stamp);
     free(p->scratch->value);

@@ -32,6 +32,11 @@ struct tape {
     size_t n;
 };
 
+/* What ex_solve found; solution: NODE_NONE where there is none. */
+struct solved {
+    node solution, divisor;
+};
+
 struct pool {
     VEC(struct entry *) page;
     size_t n;
@@ -43,6 +48,8 @@ struct pool {
     map tape_of; /* node -> tape */
     VEC(struct tape) tape;
     map derivative_of; /* (node, slot) -> node */
+    map solved_of;     /* (node, slot) -> solved: laws of one form are solved once */
+    VEC(struct solved) solved;
     struct scratch *scratch;
     arena *mem;
 };

@@ -10,6 +10,7 @@
 
 #define NEGATIVE 1e-10 /* of a matrix's greatest entry: below it rounding decides */
 enum { MOST_PORTS = 200, TOLD = 4 };
+enum { FEW_SLOTS = 8 }; /* derivatives by them are known of all laws of one form once they are of one */
 
 /* What the law of a port gives, and what it gives it by. */
 static var_id
@@ -29,15 +30,15 @@ other(const flat_model *f, const flat_element *e, uint32_t port, enum quantity o
     return out == stored ? conjugate : stored;
 }
 
-/* Derivatives of an expression by all its slots, in one pass; NULL: it has conditions, each is to be taken by itself.
- */
+/* Derivatives of an expression by all its slots, in one pass; NULL: each is to be taken by itself, as it has conditions
+ * or few slots. */
 static node *
 gradient(const flat_model *f, inst def)
 {
     uint32_t *all;
     node *d;
 
-    if (pool_node(f->pool, def.root)->switching)
+    if (def.n <= FEW_SLOTS || pool_node(f->pool, def.root)->switching)
         return NULL;
     all = bg_malloc((def.n + 1) * sizeof *all);
     d = bg_malloc((def.n + 1) * sizeof *d);
