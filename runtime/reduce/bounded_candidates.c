@@ -140,7 +140,7 @@ static const double DOUBTFUL = 3;
 static double
 of_reading(const struct reading *r, const part_error *at)
 {
-    return r->kind == REWRITE_CLAMP ? at->rests : at->dropped;
+    return r->bond ? INFINITY : r->kind == REWRITE_CLAMP ? at->rests : at->dropped;
 }
 
 /* Is nothing predicted of any of its readings? */
@@ -148,7 +148,7 @@ static bool
 is_unforeseen(const struct candidate *x, const part_error *at)
 {
     for (int k = 0; x->element != UINT32_MAX && k < x->nreadings; k++)
-        if (!x->reading[k].bond && isfinite(of_reading(&x->reading[k], &at[x->element])))
+        if (isfinite(of_reading(&x->reading[k], &at[x->element])))
             return false;
     return true;
 }

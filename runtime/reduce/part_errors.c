@@ -10,6 +10,8 @@
 /* Points of the grid, and times at which outputs are looked at: fewer where there is much to do or to keep, so that it
  * takes some seconds at most; with fewer than the least nothing is predicted. */
 enum { POINTS = 501, TIMES_MOST = 40, TIMES_LEAST = 4 };
+/* What errs by so many times its tolerance, or has none left, is known to be hopeless: unlike what is not known. */
+static const double HOPELESS = 1e300;
 static const double MOST_WORK = 4e9, WORK_OF_STATE = 20, MOST_NUMBERS = 3e7;
 
 /* What is known of the model where the backward runs are. */
@@ -286,10 +288,11 @@ measure(const struct backward *b, part_error *out)
             const double *moved = b->moved + 2 * (run * b->nelements + e);
 
             for (int k = 0; k < 2; k++) {
-                double ratio = moved[k] == 0 ? 0 : tolerance > 0 ? fabs(moved[k]) / tolerance : INFINITY;
+                double ratio = moved[k] == 0 ? 0 : fabs(moved[k]) / tolerance;
                 double *to = (k == 0) == b->part[e].rests ? &out[e].rests : &out[e].dropped;
 
-                *to = !(ratio <= *to) ? ratio : *to;
+                if (isnan(ratio) || ratio > *to) /* what is not a number stays */
+                    *to = ratio > HOPELESS ? HOPELESS : ratio;
             }
         }
     for (size_t e = 0; e < b->nelements; e++) {
