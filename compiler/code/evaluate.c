@@ -158,7 +158,6 @@ evaluator_accept(evaluator *v)
     }
     if (v->memory->sense && v->g->block.n)
         memcpy(v->memory->modes, v->modes, v->memory->nmodes * sizeof(double));
-    v->memory->any_accepted = true;
 }
 
 bool
@@ -202,6 +201,15 @@ residuals(evaluator *v, const program_block *b, const double *z, double *r)
 
     memcpy(v->w + b->w0, z, b->n * sizeof(double));
     run_chunks(v, b, c->residual.at, c->residual.n, r);
+}
+
+/* offset: NULL, zero */
+static void
+residuals_beside(evaluator *v, const program_block *b, const double *z, const double *offset, double *r)
+{
+    residuals(v, b, z, r);
+    for (uint32_t i = 0; i < b->n && offset; i++)
+        r[i] -= offset[i];
 }
 
 static void
@@ -364,16 +372,16 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
     uint32_t worst = 0;
     size_t singular;
     int small_steps = 0, regular = 0, shared = 0;
+    bool known = false; /* the residuals at z, and w has it */
 
     memcpy(run->at->most, run->seen, b->n * sizeof(double));
     memcpy(run->at->reach, run->reached, b->n * sizeof(double));
     for (int it = 0; it < MAX_ITERATIONS; it++) {
         double norm, length = 0, damping = 1;
 
-        residuals(v, b, run->at->z, run->at->r);
+        if (!known)
+            residuals_beside(v, b, run->at->z, offset, run->at->r);
         partials(v, b, run->at->value);
-        for (uint32_t i = 0; i < b->n && offset; i++)
-            run->at->r[i] -= offset[i];
         residual_weights(b, run);
         norm = scaled_norm(b, run->at->r, run->weight, &worst);
         if (!isfinite(norm))
@@ -414,9 +422,7 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
 
             for (uint32_t i = 0; i < b->n; i++)
                 run->at->trial[i] = run->at->z[i] - damping * run->at->step[i];
-            residuals(v, b, run->at->trial, run->at->r);
-            for (uint32_t i = 0; i < b->n && offset; i++)
-                run->at->r[i] -= offset[i];
+            residuals_beside(v, b, run->at->trial, offset, run->at->r);
             next = scaled_norm(b, run->at->r, run->weight, &dummy);
             if (halving == 0)
                 run->serves = b->n >= LEAST_KEPT && next <= LITTLE * norm;
@@ -424,7 +430,8 @@ iterate(evaluator *v, const program_block *b, struct block_run *run, const doubl
                 break;
             damping /= 2;
         }
-        if (run->old && !run->serves) /* from here again, with the matrix as it is here */
+        known = !run->old || run->serves;
+        if (!known) /* from here again, with the matrix as it is here */
             continue;
         /* a small part of the step changes no bit: the residual is what is left of terms that cancel, whatever they are
          */

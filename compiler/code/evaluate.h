@@ -15,7 +15,6 @@ typedef struct block_memory {
     bool *started;      /* by block: there is one, */
     uint32_t *of_round; /* of which round of acceptance */
     uint32_t round;
-    bool any_accepted;
     int8_t *sense; /* by block: the sign of its determinant at the last accepted point; 0: not known; NULL:
                       nobody asks */
     double *modes; /* [nmodes] at the last accepted point */
