@@ -15,6 +15,8 @@ struct output_error {
 };
 struct output_errors {
     VEC(struct output_error) at;
+    double end[2]; /* s, of the runs */
+    bool stopped;  /* one of them ended by `stop when` */
 };
 
 /* Elements by name; what else the model consists of stands beside them with its kind. */
@@ -69,6 +71,11 @@ write_json(const diff *d, const struct output_errors *errors, const char *experi
         json_close(&j, '}');
     }
     json_close(&j, ']');
+    json_key(&j, "ends");
+    json_open(&j, '[');
+    for (int i = 0; i < 2 && errors->stopped; i++)
+        json_number(&j, errors->end[i]);
+    json_close(&j, ']');
     json_close(&j, '}');
 }
 
@@ -92,6 +99,11 @@ report(const diff *d, const struct output_errors *errors, const char *experiment
     put_list(out, '-', d->removed.at, d->removed.n, "\033[31m", colored);
     put_list(out, '+', d->added.at, d->added.n, "\033[32m", colored);
     put_list(out, '~', d->changed.at, d->changed.n, "\033[33m", colored);
+    if (errors->stopped)
+        put_text(out, "`stop when` ends the runs at %.9g s and at %.9g s%s\n", errors->end[0], errors->end[1],
+                 errors->at.n == 0 || errors->end[0] == errors->end[1]
+                     ? ""
+                     : "; outputs are compared up to the earlier one");
     if (errors->at.n == 0)
         return;
     put_text(out, "outputs over experiment %s\n", experiment);
@@ -129,7 +141,7 @@ compare_graphs(const loaded *a, const loaded *b, diff *d)
 }
 
 static bool
-run_one(const request *q, loaded *l, track *outputs)
+run_one(const request *q, loaded *l, track *outputs, double *end, bool *stopped)
 {
     sim_options o = { .track = outputs };
     sim_result r;
@@ -137,6 +149,8 @@ run_one(const request *q, loaded *l, track *outputs)
 
     outputs->n = model_noutputs(l->c.model);
     fine = run_loaded(q, l, RANKING_RTOL, &o, &r);
+    *end = r.t_end;
+    *stopped |= fine && r.stopped;
     sim_options_free(&o);
     sim_result_free(&r);
     return fine;
@@ -171,7 +185,7 @@ compare_runs(loaded *a, const track *ra, loaded *b, const track *rb, struct outp
 static bool
 differ(const diff *d, const struct output_errors *errors)
 {
-    bool any = d->removed.n || d->added.n || d->changed.n;
+    bool any = d->removed.n || d->added.n || d->changed.n || (errors->stopped && errors->end[0] != errors->end[1]);
 
     for (size_t i = 0; i < errors->at.n; i++)
         any = any || errors->at.at[i].e.max > 0;
@@ -184,7 +198,7 @@ cmd_diff(const request *q)
     bool trajectories = q->text[OPT_EXPERIMENT] != NULL;
     enum compile_stage stage = trajectories ? STAGE_MODEL : STAGE_GRAPH;
     enum experiment_choice choice = trajectories ? EXPERIMENT_NEEDED : EXPERIMENT_NONE;
-    struct output_errors errors = { { 0 } };
+    struct output_errors errors = { 0 };
     track ra = { 0 }, rb = { 0 };
     loaded a = { 0 }, b = { 0 };
     diff d = { 0 };
@@ -193,11 +207,12 @@ cmd_diff(const request *q)
     if (status == STATUS_DONE)
         status = load(q, q->file.at[1], stage, choice, &b);
     if (status == STATUS_DONE && trajectories) {
-        if (!run_one(q, &a, &ra))
+        if (!run_one(q, &a, &ra, &errors.end[0], &errors.stopped))
             status = status_of(a.c.sources);
-        else if (!run_one(q, &b, &rb))
+        else if (!run_one(q, &b, &rb, &errors.end[1], &errors.stopped))
             status = status_of(b.c.sources);
-        else if (ra.border.n && rb.border.n && (ra.border.at[0] != rb.border.at[0] || ra.t != rb.t))
+        else if (ra.border.n && rb.border.n &&
+                 (ra.border.at[0] != rb.border.at[0] || (ra.t != rb.t && !errors.stopped)))
             complain("the experiments do not cover the same time; outputs are not compared");
         else
             compare_runs(&a, &ra, &b, &rb, &errors);

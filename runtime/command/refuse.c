@@ -23,7 +23,6 @@ static const struct refusal {
     { "reduce", OPT_MODES, NULL, DELAYS, PAST },
     { "reduce", OPT_BAND, NULL, DELAYS, PAST },
     { "reduce", -1, NULL, STOPS, ENDS },
-    { "diff", -1, NULL, STOPS, ENDS },
     { "run", OPT_VERIFY, NULL, STOPS, ENDS },
     { "rank", OPT_METRIC, "kl", STOPS, "its samples are spread over the whole run beforehand" },
     { "rank", OPT_METRIC, "reaper", STOPS, "its samples are spread over the whole run beforehand" },
