@@ -33,7 +33,7 @@ chain(int n, double within)
     }
     strbuf_printf(
         &b,
-        "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 4; rtol = 1e-6; observe x within %g; }\n",
+        "    output x = integral(v1.f);\n}\nexperiment run of chain { stop = 2; rtol = 1e-6; observe x within %g; }\n",
         within);
     return b.at;
 }
@@ -108,7 +108,7 @@ static void
 test_many(void **state)
 {
     (void)state;
-    one_core_or_all(24, 0.004);
+    one_core_or_all(21, 0.004);
 }
 #endif
 
