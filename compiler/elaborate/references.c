@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "domain.h"
 #include "elab.h"
 
 static const char *

@@ -359,10 +359,6 @@ junction_domain(const flat_model *f, uint32_t junction)
 
     return d ? &f->domain.at[d - 1] : NULL;
 }
-/* Power of a bond of this junction, over nodes of its effort and flow; what its domain reads besides (n variables) is
- * expected in slots first .. first+n. */
-uint32_t flat_power_reads(const flat_model *f, uint32_t junction, const var_id **reads);
-node flat_power(flat_model *f, uint32_t junction, node e, node flow, uint32_t first);
 /* Text of an inst in the model's names. */
 void flat_print(const flat_model *f, inst i, strbuf *out);
 /* Prints the graph for `--dump graph`. */
