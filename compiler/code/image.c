@@ -148,6 +148,13 @@ add_elements(image *m, const maker *k)
             m->element[e->state.at[i].element].state = m->position[e->state.at[i].var];
 }
 
+/* The port of storage that stores v, if one does */
+static uint32_t
+stored_at(const flat_model *f, var_id v)
+{
+    return f->var.at[v].kind == VAR_STORED ? f->var.at[v].owner : UINT32_MAX;
+}
+
 image *
 image_new(maker *k)
 {
@@ -171,6 +178,7 @@ image_new(maker *k)
     m->position = bg_malloc((m->nvars + 1) * sizeof *m->position);
     memset(m->position, 0xff, (m->nvars + 1) * sizeof *m->position);
     m->state_of = bg_malloc((m->nstates + 1) * sizeof *m->state_of);
+    m->state_port = bg_malloc((m->nstates + 1) * sizeof *m->state_port);
     m->stated = bg_calloc(m->nstates + 1, sizeof *m->stated);
     m->parameters = parameter_program_new(k->f);
     add_modes(m, k);
@@ -181,6 +189,7 @@ image_new(maker *k)
     for (uint32_t i = 0; i < m->nstates; i++) {
         m->position[e->state.at[i].var] = place[i];
         m->state_of[place[i]] = i;
+        m->state_port[place[i]] = stored_at(k->f, e->state.at[i].var);
     }
     for (uint32_t i = 0; i < m->nmodes; i++)
         m->position[e->mode.at[i].var] = i;
@@ -202,9 +211,11 @@ image_free(image *m)
     free(m->mode);
     free(m->element);
     initial_program_free(atomic_load(&m->initial));
+    storage_program_free(atomic_load(&m->storage));
     free(m->output);
     free(m->position);
     free(m->state_of);
+    free(m->state_port);
     free(m->stated);
     free(m);
 }
@@ -332,6 +343,21 @@ image_initial(image *m, maker *k)
     g = atomic_load(&m->initial); /* another thread may have been first */
     if (!g)
         atomic_store(&m->initial, g = initial_program_new(k->f, k->c, k->e));
+    maker_unlock(k);
+    return g;
+}
+
+const storage_program *
+image_storage(image *m, maker *k)
+{
+    storage_program *g = atomic_load(&m->storage);
+
+    if (g)
+        return g;
+    maker_lock(k);
+    g = atomic_load(&m->storage); /* another thread may have been first */
+    if (!g)
+        atomic_store(&m->storage, g = storage_program_new(k->e, m->position));
     maker_unlock(k);
     return g;
 }

@@ -20,6 +20,7 @@
 #include "parameter_store.h"
 #include "partials.h"
 #include "poles.h"
+#include "storage.h"
 
 struct image_mode {
     enum mode_kind kind;
@@ -39,6 +40,7 @@ typedef struct image {
     bool iterates;                             /* has nonlinear blocks */
     uint32_t *position;                        /* layout: of states in x, of modes in m, by variable */
     uint32_t *state_of;                        /* state number -> number in the equations */
+    uint32_t *state_port;                      /* by state: the port of storage whose it is, UINT32_MAX: of none */
     bool *stated;                              /* by state */
     _Atomic(struct model_variable *) variable; /* [nvars]; NULL: nobody asked yet */
     parameter_program *parameters;
@@ -47,6 +49,7 @@ typedef struct image {
     VEC(formula) line;             /* slope and offset of each mode; of those that are not known anything */
     readers_later line_readers;
     _Atomic(initial_program *) initial;
+    _Atomic(storage_program *) storage;
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
 } image;
 
@@ -83,6 +86,7 @@ const jacobian_form *image_jacobian(const image *m, maker *k);
 const jacobian_form *image_net_partials(const image *m, maker *k);
 const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
 const initial_program *image_initial(image *m, maker *k);
+const storage_program *image_storage(image *m, maker *k);
 /* For these variables, in their order. */
 const condition_program *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
 double maker_seconds(const maker *k); /* CPU time that they took */

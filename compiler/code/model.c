@@ -307,6 +307,8 @@ model_free(bg_model *m)
     bounds_free(m->bounds);
     bounds_free(m->bends);
     free(m->determinant);
+    free(m->storage_number);
+    free(m->storage_room);
     if (m->owner) {
         image_free(m->image);
         maker_free(m->maker);
@@ -660,42 +662,46 @@ model_port_values(bg_model *m, double t, const double *x, double *value)
     return status ? status : model_all_finite(value, evaluator_routine(m->evaluator[PART_PORTS])->ntargets) ? 0 : 1;
 }
 
-double
-model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate)
+/* What energies of storage are worked out with, at x (NULL: nowhere) */
+static storage_at
+storage_of(bg_model *m, const double *x)
 {
-    double energy;
+    const storage_program *g = image_storage(m->image, m->maker);
 
-    maker_lock(m->maker);
-    energy = storage_energy(m->maker->f, m->value, port, (double[]){ 0, 0 }, (double[]){ stored, conjugate });
-    maker_unlock(m->maker);
-    return energy;
+    if (!m->storage_number) {
+        m->storage_number = bg_calloc(storage_numbers(g), sizeof *m->storage_number);
+        m->storage_room = bg_calloc(g->book.room + 1, sizeof *m->storage_room);
+    }
+    return (storage_at){ g, m->value, x, m->modes, m->storage_number, m->storage_room };
 }
 
 double
-model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2])
+model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate)
 {
-    const flat_model *f = m->maker->f;
-    double energy = NAN;
+    const storage_at s = storage_of(m, NULL);
 
-    maker_lock(m->maker);
-    if (storage_is_alone(f, port))
-        energy = storage_energy(f, m->value, port, from, to);
-    maker_unlock(m->maker);
-    return energy;
+    return storage_energy(&s, &s.g->law.at[s.g->of_port[port]], (double[]){ 0, 0 }, (double[]){ stored, conjugate });
 }
 
 double
-model_energy_curvature(const bg_model *m, size_t state, const double *x)
+model_energy_taken(bg_model *m, uint32_t port, const double from[2], const double to[2])
 {
-    const flat_model *f = m->maker->f;
-    const flat_var *v = &f->var.at[m->maker->e->state.at[m->image->state_of[state]].var];
-    double slope = NAN;
+    const storage_at s = storage_of(m, NULL);
+    const struct storage_law *law = &s.g->law.at[s.g->of_port[port]];
 
-    maker_lock(m->maker);
-    if (v->kind == VAR_STORED)
-        slope = storage_curvature(f, m->value, m->image->position, v->owner, x);
-    maker_unlock(m->maker);
-    return slope;
+    return law->alone ? storage_energy(&s, law, from, to) : NAN;
+}
+
+double
+model_energy_curvature(bg_model *m, size_t state, const double *x)
+{
+    uint32_t port = m->image->state_port[state];
+    storage_at s;
+
+    if (port == UINT32_MAX)
+        return NAN;
+    s = storage_of(m, x);
+    return storage_curvature(&s, &s.g->law.at[s.g->of_port[port]]);
 }
 
 bool

@@ -134,13 +134,13 @@ int model_bond_values(bg_model *m, double t, const double *x, double *value);
 int model_port_values(bg_model *m, double t, const double *x, double *value);
 /* Energy at `stored` of a port of storage, 0 where the law is at rest at 0; NAN where its law reads more than its own
  * port and parameters. */
-double model_stored_energy(const bg_model *m, uint32_t port, double stored, double conjugate);
+double model_stored_energy(bg_model *m, uint32_t port, double stored, double conjugate);
 /* The energy that a port of storage takes up from one {stored, conjugate} to another; NAN where its law reads more than
  * its own port and parameters. */
-double model_energy_taken(const bg_model *m, uint32_t port, const double from[2], const double to[2]);
+double model_energy_taken(bg_model *m, uint32_t port, const double from[2], const double to[2]);
 /* Second derivative of the stored energy by state i at x, 1/m of a mass, k of a spring; NAN where the state stores
  * none, or its law reads what is no state. */
-double model_energy_curvature(const bg_model *m, size_t i, const double *x);
+double model_energy_curvature(bg_model *m, size_t i, const double *x);
 
 /* ---- modes: frozen conditions of if, abs, sign, min, max, and pieces of tables ---- */
 struct model_mode {

@@ -32,9 +32,10 @@ struct bg_model {
     const bool *overridden; /* likewise: set from outside */
     VEC(uint32_t) still;    /* states of what was taken out: they stay as they are */
     double *modes;
-    double *slope, *offset; /* of known modes */
-    bounds *bounds, *bends; /* of the clocks; of what may bend within little of the states */
-    double *determinant;    /* by block, of the last look at the poles; NULL: none of them is one */
+    double *slope, *offset;                /* of known modes */
+    bounds *bounds, *bends;                /* of the clocks; of what may bend within little of the states */
+    double *storage_number, *storage_room; /* scratch of energies; NULL: none was asked for */
+    double *determinant;                   /* by block, of the last look at the poles; NULL: none of them is one */
     bool held;
     double held_at; /* time stands still there */
     void (*give)(void *ctx, double t, double *modes);
