@@ -262,9 +262,9 @@ instance_of(image *of, maker *k, parameter_store *parameters)
 }
 
 bg_model *
-model_new(flat_model *f, causal *c, struct equations *eq, bool long_run)
+model_new(flat_model *f, causal *c, equations *e, bool long_run)
 {
-    maker *k = maker_new(f, c, eq, long_run);
+    maker *k = maker_new(f, c, e, long_run);
     image *i = image_new(k);
     bg_model *m = instance_of(i, k, parameter_store_new(i->parameters, f));
 
@@ -309,6 +309,7 @@ model_free(bg_model *m)
     free(m->determinant);
     free(m->storage_number);
     free(m->storage_room);
+    free(m->ratio_room);
     if (m->owner) {
         image_free(m->image);
         maker_free(m->maker);
@@ -352,7 +353,7 @@ model_modes(bg_model *m)
     return m->modes;
 }
 
-const struct equations *
+const equations *
 model_equations(const bg_model *m)
 {
     return m->maker->e;
@@ -364,14 +365,33 @@ model_causal(const bg_model *m)
     return m->maker->c;
 }
 
-struct model_state
-model_state(const bg_model *m, size_t i)
+static struct model_setting
+setting_value(const bg_model *m, int k)
 {
-    const eq_state *s = &m->maker->e->state.at[m->image->state_of[i]];
-    const flat_var *v = &m->maker->f->var.at[s->var];
+    const struct image_setting *q = &m->image->setting[k];
 
-    return (struct model_state){ v->name, v->at, v->unit, v->display, s->var, s->only_outputs, m->image->stated[i],
-                                 v->holds };
+    return (struct model_setting){ q->there, q->there ? parameter_store_value(m->parameters, q->value) : 0 };
+}
+
+struct model_experiment
+model_experiment(const bg_model *m)
+{
+    struct model_experiment e = m->image->experiment;
+
+    e.start = setting_value(m, SETTING_START);
+    e.stop = setting_value(m, SETTING_STOP);
+    e.rtol = setting_value(m, SETTING_RTOL);
+    e.atol = setting_value(m, SETTING_ATOL);
+    e.max_step = setting_value(m, SETTING_MAX_STEP);
+    e.max_time = setting_value(m, SETTING_MAX_TIME);
+    return e;
+}
+
+void
+model_window(const bg_model *m, size_t k, double *from, double *to)
+{
+    *from = parameter_store_value(m->parameters, m->image->window.at[2 * k]);
+    *to = parameter_store_value(m->parameters, m->image->window.at[2 * k + 1]);
 }
 
 inst
@@ -633,11 +653,7 @@ model_left_branch(const bg_model *m)
 size_t
 model_nbond_values(const bg_model *m)
 {
-    size_t n = m->maker->f->port.n + m->maker->f->bond.n;
-
-    for (size_t i = 0; i < m->maker->f->port.n; i++)
-        n += m->maker->f->port.at[i].stored != VAR_NONE ? 2 : 0;
-    return n;
+    return m->image->nbond_values;
 }
 
 int

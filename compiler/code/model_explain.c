@@ -27,10 +27,10 @@ has_root(pool *p, node n, bool of_block)
 }
 
 void
-model_read_by(const bg_model *m, inst d, var_list *todo)
+model_read_by(const flat_model *f, inst d, var_list *todo)
 {
     for (uint32_t k = 0; k < d.n; k++)
-        vec_push(todo, m->maker->f->slot.at[d.first + k]);
+        vec_push(todo, f->slot.at[d.first + k]);
 }
 
 static bool
@@ -53,7 +53,7 @@ root_states(const bg_model *m, bool *fed)
         if (map_get(&roots, key) == MAP_NONE)
             map_set(&roots, key, has_root(m->maker->f->pool, d.root, of_block));
         if (map_get(&roots, key))
-            model_read_by(m, d, &todo);
+            model_read_by(m->maker->f, d, &todo);
     }
     while (todo.n) {
         var_id v = todo.at[--todo.n];
@@ -65,11 +65,11 @@ root_states(const bg_model *m, bool *fed)
         if (d->kind == DEF_STATE) {
             fed[m->image->position[v]] = any = true;
         } else if (d->kind == DEF_EXPLICIT) {
-            model_read_by(m, d->def, &todo);
+            model_read_by(m->maker->f, d->def, &todo);
         } else if (d->kind == DEF_BLOCK && !seen_block[d->index]) {
             seen_block[d->index] = true;
             for (uint32_t i = 0; i < e->block.at[d->index].n; i++)
-                model_read_by(m, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
+                model_read_by(m->maker->f, e->residual.at[e->block.at[d->index].residual0 + i], &todo);
         }
     }
     map_free(&roots);
