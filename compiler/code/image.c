@@ -368,6 +368,7 @@ image_free(image *m)
     free(m->element);
     initial_program_free(atomic_load(&m->initial));
     storage_program_free(atomic_load(&m->storage));
+    interpret_program_free(atomic_load(&m->numbers));
     free(m->output);
     free(m->position);
     free(m->state_of);
@@ -514,6 +515,21 @@ image_storage(image *m, maker *k)
     g = atomic_load(&m->storage); /* another thread may have been first */
     if (!g)
         atomic_store(&m->storage, g = storage_program_new(k->e, m->position));
+    maker_unlock(k);
+    return g;
+}
+
+const interpret_program *
+image_numbers(image *m, maker *k)
+{
+    interpret_program *g = atomic_load(&m->numbers);
+
+    if (g)
+        return g;
+    maker_lock(k);
+    g = atomic_load(&m->numbers); /* another thread may have been first */
+    if (!g)
+        atomic_store(&m->numbers, g = interpret_program_new(k->e, m->position));
     maker_unlock(k);
     return g;
 }

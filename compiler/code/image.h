@@ -15,6 +15,7 @@
 #include "clocks.h"
 #include "equations.h"
 #include "initial_program.h"
+#include "interpret.h"
 #include "jacobian.h"
 #include "model_graph.h"
 #include "parameter_store.h"
@@ -103,6 +104,7 @@ typedef struct image {
     readers_later line_readers;
     _Atomic(initial_program *) initial;
     _Atomic(storage_program *) storage;
+    _Atomic(interpret_program *) numbers;
     _Atomic(routine *) part[PART_COUNT]; /* NULL: not asked for yet */
 } image;
 
@@ -142,6 +144,7 @@ const jacobian_form *image_net_partials(const image *m, maker *k);
 const partials_form *image_partials(const image *m, maker *k, const var_id *by, size_t n, size_t noutputs, bool held);
 const initial_program *image_initial(image *m, maker *k);
 const storage_program *image_storage(image *m, maker *k);
+const interpret_program *image_numbers(image *m, maker *k);
 /* For these variables, in their order. */
 const condition_program *image_conditions(const image *m, maker *k, const var_id *var, size_t n);
 double maker_seconds(const maker *k); /* CPU time that they took */

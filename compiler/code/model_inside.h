@@ -7,7 +7,6 @@
 #include "compiled.h"
 #include "image.h"
 #include "initial.h"
-#include "interpret.h"
 #include "net.h"
 #include "project.h"
 #include "storage.h"
