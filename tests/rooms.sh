@@ -24,7 +24,7 @@ printf '%s\n' "$pairs" | grep '^grammar runtime' && { echo "the grammar includes
 circle=$(printf '%s\n' "$pairs" | tsort 2>&1 >/dev/null) || { echo "folders include each other in a circle:"; echo "$circle"; exit 1; }
 
 # Files of these folders that write texts or derive expressions look at what a model was compiled from
-of_texts='linear/linear_symbolic|linear/mode_reduction|linear/output_lines|linear/passive_model|linear/second_order_written|linear/structure_(inside|laws|pencil|relations|solve)|linear/structure\.c|identify/numbers'
+of_texts='linear/linear_symbolic|linear/mode_reduction|linear/output_lines|linear/passive_model|linear/second_order|linear/coefficient_rates|linear/structure_(inside|laws|pencil|relations|solve)|linear/structure\.c|identify/numbers'
 numeric=$(printf '%s\n' $sources | grep -E '^runtime/(run|measure|linear|identify)/' | grep -vE "$of_texts")
 seen=$(grep -n '^#include "' $sources | sed 's|^\([^:]*\):[0-9]*:#include "\([^"]*\)".*|\1 \2|' | awk -v list="$sources" -v roots="$numeric" '
     function visit(path, from,   i, n, name) {

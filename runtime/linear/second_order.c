@@ -7,7 +7,7 @@
 #include "dense.h"
 #include "hamiltonian.h"
 #include "kinetic.h"
-#include "model_graph.h"
+#include "compiled.h"
 
 #define ROUNDING 1e-10
 #define CARRIED 1e-12 /* of velocities: rounding */
@@ -26,7 +26,7 @@ kind_of(const linearization *l, size_t i, char **why)
         return model_graph_of(l->model)->port[s.port].momentum ? MOMENTUM : DISPLACEMENT;
     if (s.kind == VAR_INTEGRAL)
         return DISPLACEMENT;
-    if (v->kind == VAR_COMMON)
+    if (s.kind == VAR_COMMON)
         return kinetic_is_velocity(l->model, l->order[i]) ? MOMENTUM : DISPLACEMENT;
     if (!*why)
         *why = bg_format("no inertia stores the state \"%s\" by itself", linear_state_name(l, i));
@@ -320,7 +320,7 @@ by_matrices(const linearization *l, const struct parts *w, second_order *s)
     double *S;
 
     for (size_t i = 0; i < w->np; i++)
-        own = own || model_flat(l->model)->var.at[model_state(l->model, l->order[w->p[i]]).var].kind != VAR_STORED;
+        own = own || model_state(l->model, l->order[w->p[i]]).kind != VAR_STORED;
     S = (own ? own_velocities : velocities)(l, w, &why);
     if (!why)
         fill(l, w, S, own, s, &why);
