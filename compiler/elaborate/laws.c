@@ -68,7 +68,7 @@ make_linear(elab *el, scope *in, uint32_t e)
     flat_model *f = el->f;
     flat_element *x = &f->element.at[e];
     const ast_expr *expr = x->node->own->linear;
-    const char *who = is_source(x->type)
+    const char *who = element_is_source(x->type)
                           ? arena_join(el->a, "the law of ", element_type_name(x->type), ":", x->name, NULL)
                           : a_law;
     builder b = builder_new(el, in, READ_ALL, who);
